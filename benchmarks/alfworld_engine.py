@@ -2,9 +2,9 @@
 
     python benchmarks/alfworld_engine.py [--data DIR] [--games N] [--steps N] [--textworld-steps N]
 
-Prints load time, steps a second with the list of admissible commands made at every step, and memory a live game;
-times by the wall clock and, since other work on the machine adds to that, by the processor.
-Games come from --data, $ALFWORLD_DATA, or else the package's own.
+Prints load time, steps a second with the list of admissible commands made at every step, and memory
+a live game; times by the wall clock and, since other work on the machine adds to that, by the
+processor. Games come from --data, $ALFWORLD_DATA, or else the package's own.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ MAX_EPISODE = 50
 
 
 def find_games(data: str | None, wanted: int, scratch: Path) -> tuple[list[Path], str]:
-    """Game files spread evenly over a folder, or the package's own written out, and where they are from."""
+    """Game files spread evenly over a folder, or the package's own written out, and where they
+    are from.
+    """
     folder = data or os.environ.get("ALFWORLD_DATA")
     if folder:
         found = sorted(Path(folder).rglob("game.tw-pddl"))
@@ -49,7 +51,9 @@ def find_games(data: str | None, wanted: int, scratch: Path) -> tuple[list[Path]
 
 
 def walk(game: Game, steps: int, seed: int) -> float:
-    """Seconds for a random walk of that many steps, asking for the admissible commands after each."""
+    """Seconds for a random walk of that many steps, asking for the admissible commands after
+    each.
+    """
     dice = random.Random(seed)
     game.reset()
     commands = game.admissible()
@@ -63,7 +67,9 @@ def walk(game: Game, steps: int, seed: int) -> float:
 
 
 def load_ms(paths: list[Path]) -> list[float]:
-    """Milliseconds for loading each game; the first, which also reads the shared domain, included."""
+    """Milliseconds for loading each game; the first, which also reads the shared domain,
+    included.
+    """
     times = []
     for path in paths:
         begun = time.perf_counter()
@@ -73,7 +79,9 @@ def load_ms(paths: list[Path]) -> list[float]:
 
 
 def bytes_a_game(paths: list[Path]) -> float:
-    """Memory of a live game that has been played a while, nothing shared between games but the package."""
+    """Memory of a live game that has been played a while, nothing shared between games but the
+    package.
+    """
     gc.collect()
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
@@ -88,11 +96,15 @@ def bytes_a_game(paths: list[Path]) -> float:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", help="folder with game.tw-pddl files")
     parser.add_argument("--games", type=int, default=60)
     parser.add_argument("--steps", type=int, default=2000, help="steps a game")
-    parser.add_argument("--textworld-steps", type=int, default=30, help="steps on the real engine, where installed")
+    parser.add_argument(
+        "--textworld-steps", type=int, default=30, help="steps on the real engine, where installed"
+    )
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         paths, source = find_games(args.data, args.games, Path(scratch))
@@ -115,7 +127,11 @@ def main() -> None:
             f" ({step_cpu:.4f} ms of CPU)"
         )
         print(f"           live {memory / 1e6:8.3f} MB a game")
-        real_load, real_step, label = REFERENCE_LOAD_MS, REFERENCE_STEP_MS, "as documented; it is not installed here"
+        real_load, real_step, label = (
+            REFERENCE_LOAD_MS,
+            REFERENCE_STEP_MS,
+            "as documented; it is not installed here",
+        )
         if textworld_available():
             begun = time.perf_counter()
             game = TextWorldGame(paths[0])
@@ -124,7 +140,9 @@ def main() -> None:
             game.close()
             label = "measured in this run, its process's start included in the load"
         print(f"TextWorld  load {real_load:8.1f} ms, step {real_step:.1f} ms ({label})")
-        print(f"ratio      load {real_load / statistics.median(loads):8,.0f} x, step {real_step * rate / 1e3:,.0f} x")
+        print(
+            f"ratio      load {real_load / statistics.median(loads):8,.0f} x, step {real_step * rate / 1e3:,.0f} x"
+        )
 
 
 if __name__ == "__main__":

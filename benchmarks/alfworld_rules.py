@@ -2,10 +2,10 @@
 
     python benchmarks/alfworld_rules.py DATA [DATA ...] [--split train] [--games 200] [--seed 0]
 
-Walks through games (half of each walk follows the planner, half is random) and at each state asks both sides about
-commands made of the names known by then: of what the engine allows, how much the manual would block; of what it
-refuses, how much the manual recognises. Give one folder for each dialect to have both in the table. Without a folder
-the builtin games are walked.
+Walks through games (half of each walk follows the planner, half is random) and at each state asks
+both sides about commands made of the names known by then: of what the engine allows, how much the
+manual would block; of what it refuses, how much the manual recognises. Give one folder for each
+dialect to have both in the table. Without a folder the builtin games are walked.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from rpms.core.belief import Situation
-from rpms.core.condition import FULL, compose
-from rpms.core.decide import Mind, decide
-from rpms.core.facts import Truth
-from rpms.core.recall import EpisodicMemory
+from rpms.logic.belief import Situation
+from rpms.logic.facts import Truth
 from rpms.models.policy import follow_plan
+from rpms.paper.condition import FULL, compose
+from rpms.paper.decide import Mind, decide
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.sources import knowledge_of
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.belief import AlfworldBelief
@@ -43,11 +43,14 @@ def make_mind() -> Mind:
 
 def candidates(belief: AlfworldBelief, dice: random.Random) -> Iterator[tuple[str, str, str]]:
     """Action, command, and the place it names: made of names that the text has shown."""
-    objects = sorted({thing for inside in belief.contents.values() for thing in inside} | set(belief.holding))
+    objects = sorted(
+        {thing for inside in belief.contents.values() for thing in inside} | set(belief.holding)
+    )
     objects = objects or ["apple 1"]
     put, into = PUT[belief.dialect or "0.3"]
     for _ in range(ASKED):
-        # What is in hand and what is here is asked about as often as everything else together: else all is refused.
+        # What is in hand and what is here is asked about as often as everything else together: else
+        # all is refused.
         near = [place for place in belief.places if belief.here(place)] or list(belief.places)
         place = dice.choice(near if dice.random() < 0.5 else list(belief.places))
         inside = belief.contents.get(place) or objects
@@ -96,7 +99,9 @@ def walk(task: Task, setting: Setting, mind: Mind, dice: random.Random, tally: T
                     known = belief.seen | belief.containers.keys()
                     seen = "refused" if not place or place in known else "refused unseen"
                     tally[dialect, name, seen] += 1
-                    tally[dialect, name, seen.replace("refused", "recognised")] += value is Truth.FALSE
+                    tally[dialect, name, seen.replace("refused", "recognised")] += (
+                        value is Truth.FALSE
+                    )
         if outcome.done:
             return
         if dice.random() < 0.5:
@@ -113,9 +118,15 @@ def percent(part: int, whole: int) -> str:
 
 
 def table(tally: Tally) -> Iterator[str]:
-    """The lines of a Markdown table, action by action; docs/alfworld.md has the shares recognised."""
+    """The lines of a Markdown table, action by action; docs/alfworld.md has the shares
+    recognised.
+    """
     dialects = sorted({dialect for dialect, _, _ in tally if dialect})
-    heads = [head for d in dialects for head in (f"allowed ({d})", "blocked", f"refused ({d})", "recognised")]
+    heads = [
+        head
+        for d in dialects
+        for head in (f"allowed ({d})", "blocked", f"refused ({d})", "recognised")
+    ]
     yield f"| action | {' | '.join(heads)} |"
     yield f"| --- |{' ---: |' * len(heads)}"
     actions = list(dict.fromkeys(action for _, action, _ in tally if action))
@@ -123,7 +134,11 @@ def table(tally: Tally) -> Iterator[str]:
         cells = []
         for dialect in dialects:
             count = {
-                what: sum(n for (d, a, w), n in tally.items() if d == dialect and w == what and action in (a, "all"))
+                what: sum(
+                    n
+                    for (d, a, w), n in tally.items()
+                    if d == dialect and w == what and action in (a, "all")
+                )
                 for what in ("allowed", "blocked", "refused", "recognised")
             }
             cells += [f"{count['allowed']:,}", percent(count["blocked"], count["allowed"])]
@@ -133,7 +148,9 @@ def table(tally: Tally) -> Iterator[str]:
 
 def main() -> None:
     """Walk, count, print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", nargs="*", type=Path)
     parser.add_argument("--split", default="train")
     parser.add_argument("--games", type=int, default=200, help="games of each folder")
@@ -147,7 +164,9 @@ def main() -> None:
             walk(task, setting, mind, dice, tally)
     print("\n".join(table(tally)))
     states, drift = tally["", "", "states"], tally["", "", "contradictions"]
-    print(f"\n{tally['', '', 'games']} games, {states:,} states; {1000 * drift / states:.2f} contradictions per 1,000.")
+    print(
+        f"\n{tally['', '', 'games']} games, {states:,} states; {1000 * drift / states:.2f} contradictions per 1,000."
+    )
 
 
 if __name__ == "__main__":

@@ -3,13 +3,14 @@
     python benchmarks/arbitration.py [--data DIR] [--games 40] [--learn 140] [--clumsy 0.5] [--slips 0.3]
         [--memory FILE] [--manual paper] [--seed 0]
 
-The planner plays some seen games under Full with a memory that it learned on training games, as many as the paper
-learns from; where the folder has none, on the other seen games. Its own snippets break no rule: with `--clumsy`, who
-learns puts things into their tool, that often, before treating them; with `--slips`, it takes, opens or puts something
-at random instead, that often. At every step all that came to mind is judged,
-not only the first few that enter the prompt; and the step is decided again with the state filter switched off, and
-with arbitration judging from the present state (`judged_by=here`). Prints the verdicts by kind and reason, how many
-entries pass at a few values of θ, and a table of shares.
+The planner plays some seen games under Full with a memory that it learned on training games, as
+many as the paper learns from; where the folder has none, on the other seen games. Its own snippets
+break no rule: with `--clumsy`, who learns puts things into their tool, that often, before treating
+them; with `--slips`, it takes, opens or puts something at random instead, that often. At every step
+all that came to mind is judged, not only the first few that enter the prompt; and the step is
+decided again with the state filter switched off, and with arbitration judging from the present
+state (`judged_by=here`). Prints the verdicts by kind and reason, how many entries pass at a few
+values of θ, and a table of shares.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from rpms.core.acting.enforcement import PAPER, JudgedBy
-from rpms.core.belief import Situation
-from rpms.core.condition import FULL, Condition, compose
-from rpms.core.decide import Decision, Mind, decide
-from rpms.core.errors import RPMSError
-from rpms.core.memory import Kind, VerifiedSchema
-from rpms.core.recall import EpisodicMemory
-from rpms.core.verdict import Candidate, Fate
-from rpms.learn.rounds import LearningPlan, learn
+from rpms.learning.rounds import LearningPlan, learn
+from rpms.logic.belief import Situation
+from rpms.logic.errors import RPMSError
 from rpms.models.base import Decoding, Request
 from rpms.models.policy import FunctionModel, follow_plan
+from rpms.paper.condition import FULL, Condition, compose
+from rpms.paper.decide import Decision, Mind, decide
+from rpms.paper.memory import Kind, VerifiedSchema
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.verdict import Candidate, Fate
+from rpms.planning.enforcement import PAPER, JudgedBy
 from rpms.play.plan import NamedModel, lend, plan_run
 from rpms.play.seats import Play
 from rpms.play.settings import Settings
@@ -68,7 +69,11 @@ class Tally:
     """Steps whose prompt would show other snippets without the state filter."""
 
     def snippets(self, *fates: Fate) -> int:
-        return sum(n for (kind, fate, _), n in self.verdicts.items() if kind == Kind.SUCCESS and fate in fates)
+        return sum(
+            n
+            for (kind, fate, _), n in self.verdicts.items()
+            if kind == Kind.SUCCESS and fate in fates
+        )
 
     @property
     def consistent(self) -> int:
@@ -91,11 +96,20 @@ def slip(decision: Decision, dice: random.Random) -> str:
     place, thing = dice.choice(places), dice.choice(things)
     held = next(iter(belief.holding), thing)
     near = belief.location or place
-    return dice.choice([f"take {thing} from {place}", f"open {place}", f"put {held} in/on {near}", "use desklamp 1"])
+    return dice.choice(
+        [
+            f"take {thing} from {place}",
+            f"open {place}",
+            f"put {held} in/on {near}",
+            "use desklamp 1",
+        ]
+    )
 
 
 def learner(clumsy: float, slips: float, dice: random.Random) -> FunctionModel:
-    """The planner, but for what it puts into a tool before treating it, and what it does at random."""
+    """The planner, but for what it puts into a tool before treating it, and what it does at
+    random.
+    """
 
     def answer(request: Request) -> str:
         command = follow_plan(request.decision)[1]
@@ -117,7 +131,13 @@ def remember(
     with TemporaryDirectory() as folder:
         out = Path(folder, "memory.jsonl")
         played = plan_run(
-            world, model.name, lend(model), tasks=tasks, setting=setting, sources=sources, memory=EpisodicMemory()
+            world,
+            model.name,
+            lend(model),
+            tasks=tasks,
+            setting=setting,
+            sources=sources,
+            memory=EpisodicMemory(),
         )
         learn(LearningPlan(played, rounds=1), out)
         return read_memory(out, world.name)
@@ -176,7 +196,9 @@ def passing(memory: EpisodicMemory, world: World, decision: Decision, threshold:
     """Number of entries of goals like this one that pass a threshold."""
     similarity = world.retrieval.similarity
     entries = (entry for entry in memory.entries if not isinstance(entry, VerifiedSchema))
-    return sum(similarity(decision.goal_signature, entry.goal_signature) >= threshold for entry in entries)
+    return sum(
+        similarity(decision.goal_signature, entry.goal_signature) >= threshold for entry in entries
+    )
 
 
 def share(part: int, whole: int) -> str:
@@ -191,12 +213,16 @@ def verdict_table(tally: Tally) -> Iterator[str]:
     kinds = Counter[str]()
     for (kind, _, _), number in tally.verdicts.items():
         kinds[kind] += number
-    for (kind, fate, reason), number in sorted(tally.verdicts.items(), key=lambda item: (item[0][0], -item[1])):
+    for (kind, fate, reason), number in sorted(
+        tally.verdicts.items(), key=lambda item: (item[0][0], -item[1])
+    ):
         if number >= kinds[kind] / 200:
             yield f"| {kind} | {fate} | {reason or '-'} | {number:,} | {share(number, kinds[kind])} |"
 
 
-def threshold_table(memory: EpisodicMemory, world: World, openings: Sequence[Decision]) -> Iterator[str]:
+def threshold_table(
+    memory: EpisodicMemory, world: World, openings: Sequence[Decision]
+) -> Iterator[str]:
     """Entries that pass at a few values of θ."""
     total = sum(not isinstance(entry, VerifiedSchema) for entry in memory.entries)
     yield f"| θ | entries that pass, of {total} on average | games with none |"
@@ -214,9 +240,18 @@ def share_table(tallies: dict[str, Tally]) -> Iterator[str]:
             t.snippets(Fate.DROPPED),
             t.consistent,
         ),
-        "of these, without a rule's name (wanted: none)": lambda t: (t.unnamed, t.snippets(Fate.DROPPED)),
-        "snippets that suit the state and that soft tags": lambda t: (t.snippets(Fate.WARNED), t.consistent),
-        "steps in which the state filter changes the snippets shown (wanted: over 50%)": lambda t: (t.changed, t.steps),
+        "of these, without a rule's name (wanted: none)": lambda t: (
+            t.unnamed,
+            t.snippets(Fate.DROPPED),
+        ),
+        "snippets that suit the state and that soft tags": lambda t: (
+            t.snippets(Fate.WARNED),
+            t.consistent,
+        ),
+        "steps in which the state filter changes the snippets shown (wanted: over 50%)": lambda t: (
+            t.changed,
+            t.steps,
+        ),
         "steps that show a snippet (wanted: over 95%)": lambda t: (t.showing, t.steps),
     }
     yield f"| share | {' | '.join(tallies)} |"
@@ -228,20 +263,37 @@ def share_table(tallies: dict[str, Tally]) -> Iterator[str]:
 
 def main() -> None:
     """Learn, play, count, print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, default=os.environ.get("ALFWORLD_DATA"))
     parser.add_argument("--games", type=int, default=40)
-    parser.add_argument("--learn", type=int, default=140, help="training games to learn the memory on")
     parser.add_argument(
-        "--clumsy", type=float, default=0.0, help="how often who learns puts a thing into its tool first"
+        "--learn", type=int, default=140, help="training games to learn the memory on"
     )
-    parser.add_argument("--slips", type=float, default=0.0, help="how often who learns does something at random")
-    parser.add_argument("--memory", type=Path, help="a memory that was learned before; none is learned then")
-    parser.add_argument("--manual", default="paper", help="paper, complete or a file: what is learned and judged with")
+    parser.add_argument(
+        "--clumsy",
+        type=float,
+        default=0.0,
+        help="how often who learns puts a thing into its tool first",
+    )
+    parser.add_argument(
+        "--slips", type=float, default=0.0, help="how often who learns does something at random"
+    )
+    parser.add_argument(
+        "--memory", type=Path, help="a memory that was learned before; none is learned then"
+    )
+    parser.add_argument(
+        "--manual",
+        default="paper",
+        help="paper, complete or a file: what is learned and judged with",
+    )
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     if args.data is None:
-        parser.exit(0, "skipped: ALFWorld's games are not here; give --data DIR or set ALFWORLD_DATA\n")
+        parser.exit(
+            0, "skipped: ALFWorld's games are not here; give --data DIR or set ALFWORLD_DATA\n"
+        )
     world, setting = find_world("alfworld"), Setting(data=Path(args.data))
     try:
         sources = Settings.read({"manual": args.manual}).sources(world)
@@ -253,7 +305,9 @@ def main() -> None:
             memory = read_memory(args.memory, world.name)
         else:
             training = to_learn_from(world, setting, args.learn, dice) or others
-            memory = remember(world, training, setting, learner(args.clumsy, args.slips, dice), sources)
+            memory = remember(
+                world, training, setting, learner(args.clumsy, args.slips, dice), sources
+            )
         report(world, setting, tasks, memory, sources)
     except RPMSError as error:
         sys.exit(f"{parser.prog}: {error}")
@@ -268,12 +322,15 @@ class Played(NamedTuple):
     won: int
 
 
-def play(world: World, setting: Setting, tasks: Sequence[Task], memory: EpisodicMemory, sources: Sources) -> Played:
+def play(
+    world: World, setting: Setting, tasks: Sequence[Task], memory: EpisodicMemory, sources: Sources
+) -> Played:
     """Play the games and count every step, under each judgement."""
     knowledge = knowledge_of(world, sources)
     minds = {name: compose(condition, knowledge, memory) for name, condition in JUDGED.items()}
     off = {
-        name: compose(replace(condition, state_filter=False), knowledge, memory) for name, condition in JUDGED.items()
+        name: compose(replace(condition, state_filter=False), knowledge, memory)
+        for name, condition in JUDGED.items()
     }
     tallies = {name: Tally() for name in JUDGED}
     openings: list[Decision] = []
@@ -282,7 +339,10 @@ def play(world: World, setting: Setting, tasks: Sequence[Task], memory: Episodic
     for task in tasks:
         game = world.open(task, setting)
         played = Play(
-            Player(world, minds["as the paper"], model, Decoding(world.max_tokens)), game, task, world.step_budget
+            Player(world, minds["as the paper"], model, Decoding(world.max_tokens)),
+            game,
+            task,
+            world.step_budget,
         )
         while played.ending is None:
             played.step()
@@ -295,11 +355,15 @@ def play(world: World, setting: Setting, tasks: Sequence[Task], memory: Episodic
     return Played(tallies, openings, won)
 
 
-def report(world: World, setting: Setting, tasks: Sequence[Task], memory: EpisodicMemory, sources: Sources) -> None:
+def report(
+    world: World, setting: Setting, tasks: Sequence[Task], memory: EpisodicMemory, sources: Sources
+) -> None:
     """Play the games and print the tables."""
     tallies, openings, won = play(world, setting, tasks, memory, sources)
     kinds = Counter(entry.kind for entry in memory.entries)
-    print(f"{len(tasks)} games, {won} won; a memory of {', '.join(f'{n} {kind}' for kind, n in kinds.items())}.\n")
+    print(
+        f"{len(tasks)} games, {won} won; a memory of {', '.join(f'{n} {kind}' for kind, n in kinds.items())}.\n"
+    )
     print("\n".join(verdict_table(tallies["as the paper"])), end="\n\n")
     print("\n".join(threshold_table(memory, world, openings)), end="\n\n")
     print("\n".join(share_table(tallies)))

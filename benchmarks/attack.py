@@ -1,12 +1,14 @@
-"""A campaign against the product: hostile inputs by kind, kills, misbehaving servers, hostile text on pages.
+"""A campaign against the product: hostile inputs by kind, kills, misbehaving servers, hostile text
+on pages.
 
     python benchmarks/attack.py                       a few minutes
     python benchmarks/attack.py --full                200,000 inputs, 600 kills, 250 faults
     python benchmarks/attack.py --inputs 5000 --kills 0 --faults 0 --pages 0 --only manuals,records
 
-The same seed gives the same inputs. Everything is bounded in count and in time, and no request leaves this machine. A
-failure is anything but a result or a refusal in one line: a traceback, more than 10 seconds, more than 1 GB, something
-lost, a result that differs, a planted key found. Exit code 1 if there was any.
+The same seed gives the same inputs. Everything is bounded in count and in time, and no request
+leaves this machine. A failure is anything but a result or a refusal in one line: a traceback, more
+than 10 seconds, more than 1 GB, something lost, a result that differs, a planted key found. Exit
+code 1 if there was any.
 """
 
 from __future__ import annotations
@@ -33,13 +35,16 @@ BATCH = 250
 
 
 def attack(name: str, count: int, seed: int, samples: Samples, deadline: float) -> Tally:
-    """Give the code that reads one kind of input so many hostile ones, in processes of their own."""
+    """Give the code that reads one kind of input so many hostile ones, in processes of their
+    own.
+    """
     tally = Tally()
     for start in range(0, count, BATCH):
         if time.monotonic() > deadline:
             break
         numbers = range(start, min(start + BATCH, count))
-        tally.add(in_child(lambda numbers=numbers: _batch(name, numbers, seed, samples)))  # type: ignore[misc]
+        # type: ignore[misc]
+        tally.add(in_child(lambda numbers=numbers: _batch(name, numbers, seed, samples)))
     return tally
 
 
@@ -48,20 +53,30 @@ def _batch(name: str, numbers: range, seed: int, samples: Samples) -> Tally:
     for number in numbers:
         dice = Random(f"{seed} {name} {number}")
         with own_folder() as folder:
-            watched(lambda folder=folder, dice=dice: KINDS[name](dice, folder, samples), tally, f"{name} {number}")  # type: ignore[misc]
+            watched(
+                lambda folder=folder, dice=dice: KINDS[name](dice, folder, samples),
+                tally,
+                f"{name} {number}",
+            )  # type: ignore[misc]
     return tally
 
 
 def main() -> int:
     arguments = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     arguments.add_argument("--inputs", type=int, default=3_000)
-    arguments.add_argument("--kills", type=int, default=25, help="in all, spread over the kinds of work")
+    arguments.add_argument(
+        "--kills", type=int, default=25, help="in all, spread over the kinds of work"
+    )
     arguments.add_argument("--faults", type=int, default=44)
     arguments.add_argument("--pages", type=int, default=2, help="poisoned reports")
     arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument("--minutes", type=float, default=120.0, help="no part begins anything new after these")
+    arguments.add_argument(
+        "--minutes", type=float, default=120.0, help="no part begins anything new after these"
+    )
     arguments.add_argument("--only", default="", help="kinds of input, with commas between")
-    arguments.add_argument("--works", default=",".join(WORKS), help="kinds of work to kill, with commas between")
+    arguments.add_argument(
+        "--works", default=",".join(WORKS), help="kinds of work to kill, with commas between"
+    )
     arguments.add_argument("--full", action="store_true")
     options = arguments.parse_args()
     if options.full:
@@ -81,7 +96,11 @@ def main() -> int:
             total.add(tally)
         if options.faults:
             (folder / "faults").mkdir()
-            tally = in_child(lambda: fault_campaign(options.faults, options.seed, samples.request, folder / "faults"))
+            tally = in_child(
+                lambda: fault_campaign(
+                    options.faults, options.seed, samples.request, folder / "faults"
+                )
+            )
             print(tally.row("server faults"), flush=True)
             total.add(tally)
         print(total.row("all"), flush=True)
@@ -92,7 +111,9 @@ def main() -> int:
             for place, name in enumerate(works):
                 (folder / f"kills{place}").mkdir()
                 each = options.kills // len(works) + (place < options.kills % len(works))
-                killed = kill_campaign(name, each, Random(f"{options.seed} {name}"), folder / f"kills{place}", deadline)
+                killed = kill_campaign(
+                    name, each, Random(f"{options.seed} {name}"), folder / f"kills{place}", deadline
+                )
                 print(killed.row(name), flush=True)
                 failures += killed.troubles
         pages = page_campaign(options.pages, options.seed, samples.run, folder)

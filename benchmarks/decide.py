@@ -3,11 +3,12 @@
     python benchmarks/decide.py [--sizes 233,449,10000,1000000] [--preset paper|strict]
     python benchmarks/decide.py --worlds [--world NAME]... [--games N] [--slowest]
 
-By size, the reference is a retrieval that rebuilds its index, as ExpeL's published code does at each step: here a
-TF-IDF index in plain Python, which is kind to it, since ExpeL embeds every document. In the worlds, games are played
-by their plans, and their steps are decided again in the order played, under the paper's settings and under strict,
-three times, each with a mind that has seen nothing; the fastest counts: processor time, not the clock's. The reference
-is `json.dumps` of the step as an episode's file keeps it. `--slowest` profiles the slowest step of each world.
+By size, the reference is a retrieval that rebuilds its index, as ExpeL's published code does at
+each step: here a TF-IDF index in plain Python, which is kind to it, since ExpeL embeds every
+document. In the worlds, games are played by their plans, and their steps are decided again in the
+order played, under the paper's settings and under strict, three times, each with a mind that has
+seen nothing; the fastest counts: processor time, not the clock's. The reference is `json.dumps` of
+the step as an episode's file keeps it. `--slowest` profiles the slowest step of each world.
 """
 
 from __future__ import annotations
@@ -30,17 +31,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from rpms.core.acting.enforcement import PRESETS
-from rpms.core.belief import StateSignature
-from rpms.core.condition import FULL, compose
-from rpms.core.decide import Mind, decide
-from rpms.core.episode import Ending, Episode
-from rpms.core.goal import GoalSignature
-from rpms.core.memory import Entry, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
-from rpms.core.prompt import Turn
-from rpms.core.recall import EpisodicMemory
+from rpms.logic.belief import StateSignature
+from rpms.logic.goal import GoalSignature
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
+from rpms.paper.condition import FULL, compose
+from rpms.paper.decide import Mind, decide
+from rpms.paper.episode import Ending, Episode
+from rpms.paper.memory import Entry, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
+from rpms.paper.prompt import Turn
+from rpms.paper.recall import EpisodicMemory
+from rpms.planning.enforcement import PRESETS
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Course, Player
@@ -49,8 +50,14 @@ from rpms.store.memories import read_frozen
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
 
-TYPES = ("pick_and_place_simple", "look_at_obj_in_light", "pick_clean_then_place_in_recep",
-         "pick_heat_then_place_in_recep", "pick_cool_then_place_in_recep", "pick_two_obj_and_place")  # fmt: skip
+TYPES = (
+    "pick_and_place_simple",
+    "look_at_obj_in_light",
+    "pick_clean_then_place_in_recep",
+    "pick_heat_then_place_in_recep",
+    "pick_cool_then_place_in_recep",
+    "pick_two_obj_and_place",
+)
 OBJECTS = ("apple", "bread", "egg", "lettuce", "potato", "tomato", "mug", "cup", "bowl", "plate", "pan", "pot", "knife",
            "spoon", "fork", "book", "pen", "pencil", "laptop", "pillow", "watch", "vase", "soapbar", "towel", "cloth",
            "candle", "cd", "newspaper", "creditcard", "remotecontrol")  # fmt: skip
@@ -63,40 +70,72 @@ def entries(count: int, seed: int = 0) -> list[Entry]:
     dice = random.Random(seed)
     made: list[Entry] = []
     for number in range(count):
-        goal = GoalSignature.parse(f"{dice.choice(TYPES)}:{dice.choice(OBJECTS)}::{dice.choice(PLACES)}")
+        goal = GoalSignature.parse(
+            f"{dice.choice(TYPES)}:{dice.choice(OBJECTS)}::{dice.choice(PLACES)}"
+        )
         state = StateSignature.parse(f"holding={dice.choice(['none', f'{goal.object} 1'])}")
-        origins = frozenset(Origin(f"episode {number % 140}", step) for step in range(dice.randint(1, 3)))
+        origins = frozenset(
+            Origin(f"episode {number % 140}", step) for step in range(dice.randint(1, 3))
+        )
         place = f"{dice.choice(PLACES)} {dice.randint(1, 6)}"
         kind = dice.random()
         if kind < 0.27:
-            actions = (f"go to {place}", f"open {place}", f"take {goal.object} {dice.randint(1, 3)} from {place}")
-            made.append(SuccessSnippet(goal, state, "taken", actions, origins=origins, id=f"success_{number:06}"))
+            actions = (
+                f"go to {place}",
+                f"open {place}",
+                f"take {goal.object} {dice.randint(1, 3)} from {place}",
+            )
+            made.append(
+                SuccessSnippet(
+                    goal, state, "taken", actions, origins=origins, id=f"success_{number:06}"
+                )
+            )
         elif kind < 0.95:
             action = f"take {goal.object} {dice.randint(1, 3)} from {place}"
             made.append(
-                FailureLesson(goal, state, action, "be at the place first", origins=origins, id=f"failure_{number:06}")
+                FailureLesson(
+                    goal,
+                    state,
+                    action,
+                    "be at the place first",
+                    origins=origins,
+                    id=f"failure_{number:06}",
+                )
             )
         else:
             made.append(
-                VerifiedSchema(f"open {place}", "open", ("at place",), ("open",), origins, f"schema_{number:06}")
+                VerifiedSchema(
+                    f"open {place}",
+                    "open",
+                    ("at place",),
+                    ("open",),
+                    origins,
+                    f"schema_{number:06}",
+                )
             )
     return made
 
 
 def rebuilt_index(store: list[Entry], query: str) -> list[Entry]:
-    """The reference: build an inverse-document-frequency index over all documents, then rank them for one query."""
+    """The reference: build an inverse-document-frequency index over all documents, then rank
+    them for one query.
+    """
     texts = [" ".join(map(str, entry.key())) for entry in store]
     bags = [Counter(re.findall(r"\w+", text)) for text in texts]
     frequency = Counter(word for bag in bags for word in bag)
     weight = {word: math.log(len(bags) / count) for word, count in frequency.items()}
     words = set(re.findall(r"\w+", query))
-    scores = [sum(bag[word] * weight.get(word, 0.0) for word in words if word in bag) for bag in bags]
+    scores = [
+        sum(bag[word] * weight.get(word, 0.0) for word in words if word in bag) for bag in bags
+    ]
     best = sorted(range(len(store)), key=scores.__getitem__, reverse=True)[:8]
     return [store[place] for place in best]
 
 
 def seconds(action: Callable[[], object], least: float = 0.3, most: int = 2_000) -> float:
-    """The median processor time of an action, over as many runs as fit; other processes do not count."""
+    """The median processor time of an action, over as many runs as fit; other processes do not
+    count.
+    """
     times: list[float] = []
     while len(times) < 3 or (sum(times) < least and len(times) < most):
         start = time.process_time()
@@ -142,31 +181,53 @@ def states_of(world: World, player: Player, task: Task) -> list[State]:
     episode = Episode(task.id, task.type, course.goal.text, Ending.OUT_OF_STEPS, 0.0, course.steps)
     records = json.loads(episode_text(episode))["steps"]
     return [
-        State(task.id, before, observation, seconds(lambda record=record: json.dumps(record), 0, 3))  # type: ignore[misc]
+        # type: ignore[misc]
+        State(task.id, before, observation, seconds(lambda record=record: json.dumps(record), 0, 3))
         for (before, observation), record in zip(seen, records, strict=True)
     ]
 
 
 def in_worlds(names: list[str] | tuple[str, ...], games: int, *, slowest: bool) -> None:
     """Print what a step costs in some worlds, in milliseconds."""
-    print("| world | states | json.dumps of the step | paper: median | 99% | strict: median | 99% | worst, at |")
+    print(
+        "| world | states | json.dumps of the step | paper: median | 99% | strict: median | 99% | worst, at |"
+    )
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
     for name in names:
         world = find_world("textworld-express" if name == "cookingworld" else name)
-        tasks = [task for task in world.tasks(world.splits[0], Setting()) if name in (world.name, task.type)]
+        tasks = [
+            task
+            for task in world.tasks(world.splits[0], Setting())
+            if name in (world.name, task.type)
+        ]
         model = PolicyModel("planner", follow_plan)
         rules = Settings.read({"preset": "strict", "condition": "rules-only"})
-        plays = compose(rules.condition_value(), knowledge_of(world, rules.sources(world)), EpisodicMemory())
+        plays = compose(
+            rules.condition_value(), knowledge_of(world, rules.sources(world)), EpisodicMemory()
+        )
         player = Player(world, plays, model, Decoding())
-        states = [one for task in tasks[:: max(1, len(tasks) // games)] for one in states_of(world, player, task)]
+        states = [
+            one
+            for task in tasks[:: max(1, len(tasks) // games)]
+            for one in states_of(world, player, task)
+        ]
         times = {preset: decided(world, preset, states) for preset in ("paper", "strict")}
         paper, strict = sorted(times["paper"]), sorted(times["strict"])
         late = int(0.99 * len(states))
         worst = max(range(len(states)), key=times["strict"].__getitem__)
         where = f"{strict[-1]:.2f}, {states[worst].task} step {len(states[worst].course.steps) + 1}"
         dumps = 1e3 * statistics.median(state.dumps for state in states)
-        cells = (dumps, statistics.median(paper), paper[late], statistics.median(strict), strict[late])
-        print(f"| {name} | {len(states)} | {' | '.join(f'{cell:.2f}' for cell in cells)} | {where} |", flush=True)
+        cells = (
+            dumps,
+            statistics.median(paper),
+            paper[late],
+            statistics.median(strict),
+            strict[late],
+        )
+        print(
+            f"| {name} | {len(states)} | {' | '.join(f'{cell:.2f}' for cell in cells)} | {where} |",
+            flush=True,
+        )
         if slowest:
             profiled, mind = cProfile.Profile(), mind_of(world, "strict")
             for state in [one for one in states[: worst + 1] if one.task == states[worst].task]:
@@ -180,7 +241,8 @@ def decided(world: World, preset: str, states: Sequence[State]) -> list[float]:
     for _ in range(3):
         mind = mind_of(world, preset)
         gc.collect()
-        gc.freeze()  # as in a run, where collecting what never changes would be counted now and then
+        # as in a run, where collecting what never changes would be counted now and then
+        gc.freeze()
         passes.append([decide_again(mind, state) for state in states])
     return [min(times) for times in zip(*passes, strict=True)]
 
@@ -189,7 +251,15 @@ def decide_again(mind: Mind, state: State) -> float:
     """Milliseconds of processor time for one step."""
     course = state.course
     begun = time.thread_time()
-    decide(mind, course.goal, course.belief, course.command, state.observation, course.history, trust=course.trust)
+    decide(
+        mind,
+        course.goal,
+        course.belief,
+        course.command,
+        state.observation,
+        course.history,
+        trust=course.trust,
+    )
     return 1e3 * (time.thread_time() - begun)
 
 
@@ -198,13 +268,19 @@ def _call(function: Callable[[Mind, State], float], mind: Mind, state: State) ->
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sizes", default="233,449,10000,1000000")
-    parser.add_argument("--preset", default="paper", choices=sorted(PRESETS), help="strict adapts what it recalls")
+    parser.add_argument(
+        "--preset", default="paper", choices=sorted(PRESETS), help="strict adapts what it recalls"
+    )
     parser.add_argument("--worlds", action="store_true", help="step by step in every world")
     parser.add_argument("--world", action="append", help="only these")
     parser.add_argument("--games", type=int, default=16, help="games of each world")
-    parser.add_argument("--slowest", action="store_true", help="profile the slowest step of each world")
+    parser.add_argument(
+        "--slowest", action="store_true", help="profile the slowest step of each world"
+    )
     options = parser.parse_args()
     if options.worlds or options.world:
         in_worlds(options.world or WORLDS, options.games, slowest=options.slowest)
@@ -222,7 +298,8 @@ def main() -> None:
     goal = world.goal(opening)
     prior = world.update(world.start(goal), None, opening)
     history = [Turn(opening, "go to countertop 1", "I look for an apple first.")]
-    # Every step of an episode asks for the same goal; other goals are asked in turn so that nothing is remembered.
+    # Every step of an episode asks for the same goal; other goals are asked in turn so that nothing
+    # is remembered.
     goals = [
         world.goal(opening.replace("apple", word).replace("in fridge", f"in {place}"))
         for word in OBJECTS
@@ -241,12 +318,24 @@ def main() -> None:
         tracemalloc.stop()
         mind = compose(condition, knowledge, memory)
         turn = iter(goals * 10_000)
-        cost = seconds(lambda: decide(mind, next(turn), prior, "go to countertop 1", arrival, history))  # noqa: B023
+        cost = seconds(
+            lambda: decide(mind, next(turn), prior, "go to countertop 1", arrival, history)  # noqa: B023
+        )
         base = cost if size == 449 or not base else base
-        reference = seconds(lambda: rebuilt_index(store, str(goal.signature)), 0.1, 5) if size <= 10_000 else None  # noqa: B023
-        shown = f"{1e3 * reference:11.2f} ms {reference / cost:8.0f}x" if reference else f"{'-':>14} {'-':>9}"
+        reference = (
+            seconds(lambda: rebuilt_index(store, str(goal.signature)), 0.1, 5)  # noqa: B023
+            if size <= 10_000
+            else None
+        )
+        shown = (
+            f"{1e3 * reference:11.2f} ms {reference / cost:8.0f}x"
+            if reference
+            else f"{'-':>14} {'-':>9}"
+        )
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"{size:9,} {1e3 * cost:7.3f} ms {cost / base:5.2f}x {shown} {index_bytes:18.0f} {peak:9.0f}")
+        print(
+            f"{size:9,} {1e3 * cost:7.3f} ms {cost / base:5.2f}x {shown} {index_bytes:18.0f} {peak:9.0f}"
+        )
     entry_bytes(1_000)
 
 

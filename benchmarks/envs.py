@@ -1,12 +1,15 @@
-"""Steps a second of ALFWorld by the form in which others use it, and what live games cost, beside the original engine.
+"""Steps a second of ALFWorld by the form in which others use it, and what live games cost, beside
+the original engine.
 
-    python benchmarks/envs.py [--data DIR] [--split NAME] [--steps N] [--games 1,16,256,4096] [--form NAME]
+    python benchmarks/envs.py [--data DIR] [--split NAME] [--steps N] [--games 1,16,256,4096]
+[--form NAME]
 
-A policy draws among the admissible commands, which every form lists at every step, save where it says "text alone";
-an episode has 50 steps. All games of the split are read before the clock starts, as in a loop that trains over the same
-games; --split train has 3,553, so that of 4,096 live games nearly each is another one. Rates are by the wall clock and,
-since other work on the machine adds to that, by the processor. Each form runs in a process of its own; memory is what
-that process grows by. The original plays where it is installed: by this Python, or by the one that
+A policy draws among the admissible commands, which every form lists at every step, save where it
+says "text alone"; an episode has 50 steps. All games of the split are read before the clock starts,
+as in a loop that trains over the same games; --split train has 3,553, so that of 4,096 live games
+nearly each is another one. Rates are by the wall clock and, since other work on the machine adds to
+that, by the processor. Each form runs in a process of its own; memory is what that process grows
+by. The original plays where it is installed: by this Python, or by the one that
 RPMS_TEXTWORLD_PYTHON names.
 """
 
@@ -32,7 +35,10 @@ from rpms.worlds.alfworld.games.listing import load_task
 from rpms.worlds.alfworld.games.make import make_games
 
 EPISODE = 50
-CONFIG = {"general": {"training_method": "dqn"}, "rl": {"training": {"max_nb_steps_per_episode": EPISODE}}}
+CONFIG = {
+    "general": {"training_method": "dqn"},
+    "rl": {"training": {"max_nb_steps_per_episode": EPISODE}},
+}
 OPENENV_MOST = 256
 """Sessions; each is a thread of the server and two sockets of this machine."""
 
@@ -120,7 +126,9 @@ def gym_vector(games: int, args: argparse.Namespace) -> Play:
     def play(steps: int) -> None:
         for _ in range(-(-steps // games)):
             listed = state["infos"]["admissible_commands"]
-            *_, state["infos"] = envs.step([each[int(dice.random() * len(each))] for each in listed])
+            *_, state["infos"] = envs.step(
+                [each[int(dice.random() * len(each))] for each in listed]
+            )
 
     return play
 
@@ -129,14 +137,30 @@ def openenv(games: int, args: argparse.Namespace) -> Play:
     """A server in a process of its own, and as many clients here as games."""
     from rpms.envs.openenv import WorldsClient  # noqa: PLC0415
 
-    command = [sys.executable, "-m", "rpms", "envs", "serve", "alfworld", "--port", "0", "--sessions", str(games + 1)]
+    command = [
+        sys.executable,
+        "-m",
+        "rpms",
+        "envs",
+        "serve",
+        "alfworld",
+        "--port",
+        "0",
+        "--sessions",
+        str(games + 1),
+    ]
     server = subprocess.Popen([*command, "--data", args.data], stdout=subprocess.PIPE, text=True)
     url = server.stdout.readline().split(" at ")[1].split(",")[0]
 
     async def one(place: int, steps: int) -> None:
         dice = random.Random(place)
         async with WorldsClient(url) as env:
-            start = {"world": "alfworld", "split": args.split, "admissible": True, "max_steps": EPISODE}
+            start = {
+                "world": "alfworld",
+                "split": args.split,
+                "admissible": True,
+                "max_steps": EPISODE,
+            }
             result = await env.reset(seed=place, **start)
             for _ in range(steps):
                 if result.done:
@@ -186,7 +210,8 @@ import json, os, random, sys, time, types
 folder, steps = sys.argv[1], int(sys.argv[2])
 sys.argv[1:] = []
 import alfworld.agents
-package = types.ModuleType("alfworld.agents.environment")  # its own __init__ imports the visual half too
+# its own __init__ imports the visual half too
+package = types.ModuleType("alfworld.agents.environment")
 package.__path__ = [os.path.join(os.path.dirname(alfworld.agents.__file__), "environment")]
 sys.modules[package.__name__] = package
 from alfworld.agents.environment.alfred_tw_env import AlfredInfos, AlfredDemangler
@@ -238,7 +263,16 @@ def measure(form: str, games: int, args: argparse.Namespace) -> dict[str, float]
 
 def apart(form: str, games: int, args: argparse.Namespace) -> dict[str, float]:
     """The same in a process of its own."""
-    command = [sys.executable, __file__, "--one", form, "--games", str(games), "--steps", str(args.steps)]
+    command = [
+        sys.executable,
+        __file__,
+        "--one",
+        form,
+        "--games",
+        str(games),
+        "--steps",
+        str(args.steps),
+    ]
     command += ["--data", args.data, "--split", args.split]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -260,12 +294,18 @@ def original(args: argparse.Namespace) -> str:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=os.environ.get("ALFWORLD_DATA", ""), help="made games by default")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--data", default=os.environ.get("ALFWORLD_DATA", ""), help="made games by default"
+    )
     parser.add_argument("--split", default="")
     parser.add_argument("--steps", type=int, default=40_000)
     parser.add_argument("--games", default="1,16,256,4096")
-    parser.add_argument("--form", action="append", choices=FORMS, help="only this one; may be given again")
+    parser.add_argument(
+        "--form", action="append", choices=FORMS, help="only this one; may be given again"
+    )
     parser.add_argument("--original-steps", type=int, default=40)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     args = parser.parse_args()

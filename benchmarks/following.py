@@ -1,9 +1,12 @@
-"""Parts of following experience from place to place: ScienceWorld by memory alone, with each part left out.
+"""Parts of following experience from place to place: ScienceWorld by memory alone, with each part
+left out.
 
-    python benchmarks/following.py --memory FILE [--per-task 1] [--model menu-best] [--task NAME ...]
+    python benchmarks/following.py --memory FILE [--per-task 1] [--model menu-best] [--task NAME
+...]
 
-Memory-only under `strict` on dev variations, no rules and no LLM. `binding alone` is without following at all; each row
-after the first leaves one part of `rpms.core.experience.atlas`, `trail` and `recollection` out.
+Memory-only under `strict` on dev variations, no rules and no LLM. `binding alone` is without
+following at all; each row after the first leaves one part of `rpms.planning.experience.atlas`,
+`trail` and `recollection` out.
 """
 
 from __future__ import annotations
@@ -15,14 +18,14 @@ from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
-from rpms.core.condition import compose
-from rpms.core.episode import Episode
-from rpms.core.errors import RPMSError
-from rpms.core.experience.atlas import Atlas
-from rpms.core.experience.recollection import Following
-from rpms.core.experience.trail import Pathfinder
-from rpms.core.recall import EpisodicMemory
+from rpms.logic.errors import RPMSError
 from rpms.models.base import Decoding
+from rpms.paper.condition import compose
+from rpms.paper.episode import Episode
+from rpms.paper.recall import EpisodicMemory
+from rpms.planning.experience.atlas import Atlas
+from rpms.planning.experience.recollection import Following
+from rpms.planning.experience.trail import Pathfinder
 from rpms.play.plan import NamedModel
 from rpms.play.seats import Play, play
 from rpms.play.settings import Settings
@@ -35,7 +38,11 @@ from rpms.worlds.registry import find_world
 PARTS: dict[str, tuple[type, str, Callable[..., object]]] = {
     "looking for what is not known to be anywhere": (Pathfinder, "_search", lambda *_: None),
     "the words of the present goal": (Pathfinder, "_words", lambda *_: iter(())),
-    "what reached the sub-goal for other goals": (Following, "_elsewhere", lambda *_, **__: iter(())),
+    "what reached the sub-goal for other goals": (
+        Following,
+        "_elsewhere",
+        lambda *_, **__: iter(()),
+    ),
     "leaving divided experience alone": (Atlas, "ends", lambda *_: []),
 }
 
@@ -54,7 +61,15 @@ def episodes(
         game, decoding = world.open(task, Setting()), Decoding(world.max_tokens)
         try:
             played.append(
-                play(Play(Player(world, mind, chooses, decoding), game, task, world.step_budget, episode_id=task.id))
+                play(
+                    Play(
+                        Player(world, mind, chooses, decoding),
+                        game,
+                        task,
+                        world.step_budget,
+                        episode_id=task.id,
+                    )
+                )
             )
         finally:
             game.close()
@@ -67,7 +82,9 @@ def row(name: str, played: list[Episode]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--memory", type=Path, help="learned on train variations")
     parser.add_argument("--per-task", type=int, default=1)
     parser.add_argument("--model", default="menu-best")
@@ -81,11 +98,19 @@ def main() -> None:
         memory = read_frozen(args.memory, world.name)
         tasks = list(world.tasks("dev", Setting(options=options)))
         print(f"| memory alone, {args.model} | score | won |\n| --- | ---: | ---: |")
-        print(row("followed from place to place", episodes(world, tasks, memory, args.model)), flush=True)
+        print(
+            row("followed from place to place", episodes(world, tasks, memory, args.model)),
+            flush=True,
+        )
         for name, (where, method, neutral) in PARTS.items():
             with patch.object(where, method, neutral):
-                print(row(f"without {name}", episodes(world, tasks, memory, args.model)), flush=True)
-        print(row("binding alone", episodes(world, tasks, memory, args.model, follow=False)), flush=True)
+                print(
+                    row(f"without {name}", episodes(world, tasks, memory, args.model)), flush=True
+                )
+        print(
+            row("binding alone", episodes(world, tasks, memory, args.model, follow=False)),
+            flush=True,
+        )
     except RPMSError as error:
         sys.exit(f"{parser.prog}: {error}")
 

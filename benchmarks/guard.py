@@ -2,7 +2,8 @@
 
 python benchmarks/guard.py [--rules 100] [--calls 2000] [--mcp]
 
-With --mcp, what the proxy adds to calls of a server of the official SDK: start-up, small calls, writes of a megabyte.
+With --mcp, what the proxy adds to calls of a server of the official SDK: start-up, small calls,
+writes of a megabyte.
 """
 
 from __future__ import annotations
@@ -44,8 +45,13 @@ REQUIRED = (
 
 
 def manual_of(rules: int) -> str:
-    """A manual whose every rule is about the one tool, with facts of its own: nothing that one finds helps another."""
-    facts = [f"  status_{_word(n)}: {{args: [order], of: order, path: status, is: s{n}}}" for n in range(rules)]
+    """A manual whose every rule is about the one tool, with facts of its own: nothing that one
+    finds helps another.
+    """
+    facts = [
+        f"  status_{_word(n)}: {{args: [order], of: order, path: status, is: s{n}}}"
+        for n in range(rules)
+    ]
     policies = [
         f"""  P-RULE-{n}:
     text: Rule {n} holds.
@@ -54,7 +60,12 @@ def manual_of(rules: int) -> str:
     requires: {REQUIRED[n % len(REQUIRED)]}"""
         for n in range(rules)
     ]
-    tools = ["tools:", "  change: [order, user, items, method]", "  get_order: [order_id]", "policies:"]
+    tools = [
+        "tools:",
+        "  change: [order, user, items, method]",
+        "  get_order: [order_id]",
+        "policies:",
+    ]
     return "\n".join([HEAD.rstrip(), *facts, *tools, *policies])
 
 
@@ -65,12 +76,24 @@ def _word(number: int) -> str:
 def measure(rules: int, calls: int) -> tuple[list[float], list[float]]:
     guard = Guard(read_tool_manual(("benchmark", manual_of(rules))))
     items = [{"id": f"i{n}", "price": n} for n in range(10)]
-    order = {"id": "W1", "user_id": "mia", "status": "open", "placed": "2024-05-15T14:00:00", "items": items}
+    order = {
+        "id": "W1",
+        "user_id": "mia",
+        "status": "open",
+        "placed": "2024-05-15T14:00:00",
+        "items": items,
+    }
     guard.observe(Call("get_order", {"order_id": "W1"}), order)
     guard.observe(Call("get_user", {"user_id": "mia"}), {"methods": {"card": {}}})
     seconds, worked = [], []
     for number in range(calls):
-        arguments = {"order": "W1", "user": "mia", "items": [f"i{number % 10}", "i3"], "method": "card", "n": number}
+        arguments = {
+            "order": "W1",
+            "user": "mia",
+            "items": [f"i{number % 10}", "i3"],
+            "method": "card",
+            "n": number,
+        }
         start, cpu = time.perf_counter(), time.process_time()
         ruling = guard.check(Call("change", arguments))
         seconds.append(time.perf_counter() - start)
@@ -104,7 +127,10 @@ class Client:
 
     def __init__(self, command: list[str]) -> None:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        version, who = "2025-11-25", {"clientInfo": {"name": "a", "version": "1"}, "capabilities": {}}
+        version, who = (
+            "2025-11-25",
+            {"clientInfo": {"name": "a", "version": "1"}, "capabilities": {}},
+        )
         self.number = 0
         self.ask("initialize", {"protocolVersion": version, **who})
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -127,7 +153,9 @@ class Client:
         return self.ask("tools/call", {"name": tool, "arguments": arguments})
 
     def worked(self) -> float:
-        """Seconds of processor time of the process and those that it started; exact where a machine is busy."""
+        """Seconds of processor time of the process and those that it started; exact where a
+        machine is busy.
+        """
         return _worked(self.process.pid)
 
     def end(self) -> None:
@@ -151,9 +179,14 @@ def measure_mcp(calls: int) -> None:
         start = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([*proxy, *echo], stdin=subprocess.DEVNULL, check=False)
         end = resource.getrusage(resource.RUSAGE_CHILDREN)
-        print(f"start-up: {end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime:.2f} s of processor time")
+        print(
+            f"start-up: {end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime:.2f} s of processor time"
+        )
         plain, guarded = Client(server), Client([*proxy, *server])
-        rows = {"small calls": (calls, "x"), "writes of 1 MB": (max(10, calls // 20), "x" * 1_000_000)}
+        rows = {
+            "small calls": (calls, "x"),
+            "writes of 1 MB": (max(10, calls // 20), "x" * 1_000_000),
+        }
         for name, (times, content) in rows.items():
             found: dict[str, list[float]] = {"plain": [], "guarded": []}
             before = [plain.worked(), guarded.worked()]
@@ -161,12 +194,22 @@ def measure_mcp(calls: int) -> None:
                 for key, client in (("plain", plain), ("guarded", guarded)):
                     path = f"/a/{number}"
                     small = client.call("read", path=path)
-                    found[key].append(small if len(content) == 1 else client.call("write", path=path, content=content))
-            for label, place in (("median", 4), ("fastest tenth", 0)):  # a busy machine adds a wait for each process
+                    found[key].append(
+                        small
+                        if len(content) == 1
+                        else client.call("write", path=path, content=content)
+                    )
+            for label, place in (
+                ("median", 4),
+                ("fastest tenth", 0),
+            ):  # a busy machine adds a wait for each process
                 one, other = (statistics.quantiles(each, n=10)[place] for each in found.values())
                 said = f"{1e3 * one:.2f} ms, guarded {1e3 * other:.2f} ms, {other / one:.2f} times"
                 print(f"{name}, {label}: {said}")
-            one, other = ((each.worked() - was) / times for each, was in zip((plain, guarded), before, strict=True))
+            one, other = (
+                (each.worked() - was) / times
+                for each, was in zip((plain, guarded), before, strict=True)
+            )
             said = f"{1e3 * one:.2f} ms, guarded {1e3 * other:.2f} ms, {other / one:.2f} times"
             print(f"{name}, processor time of server and proxy: {said}")
         plain.end()
@@ -185,7 +228,9 @@ def main() -> None:
     seconds, worked = measure(options.rules, options.calls)
     tenth = statistics.quantiles(seconds, n=10)
     print(f"{options.rules} rules on one tool, {options.calls} calls, all allowed")
-    print(f"a check: median {1e3 * statistics.median(seconds):.3f} ms, 90% {1e3 * tenth[-1]:.3f} ms")
+    print(
+        f"a check: median {1e3 * statistics.median(seconds):.3f} ms, 90% {1e3 * tenth[-1]:.3f} ms"
+    )
     print(f"of processor time: median {1e3 * statistics.median(worked):.3f} ms")
 
 

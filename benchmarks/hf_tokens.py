@@ -1,9 +1,11 @@
-"""Cost of a new token in `hf/`, beside attention with cuDNN's plans and with copied keys and values.
+"""Cost of a new token in `hf/`, beside attention with cuDNN's plans and with copied keys and
+values.
 
     python benchmarks/hf_tokens.py [--rows 240] [--prompt 2500] [--tokens 16]
 
-Weights are random, of the size of a 1.5B model on a GPU and tiny elsewhere: speed does not depend on what they say.
-The reference is attention as it is, in the same run; ratios above 1 are slower. cuDNN's plans are on GPUs alone.
+Weights are random, of the size of a 1.5B model on a GPU and tiny elsewhere: speed does not depend
+on what they say. The reference is attention as it is, in the same run; ratios above 1 are slower.
+cuDNN's plans are on GPUs alone.
 """
 
 from __future__ import annotations
@@ -22,8 +24,18 @@ from rpms.models.hf.loop import NAME, share_keys_and_values, without_plans
 
 GPU = torch.cuda.is_available()
 SIZES = {
-    True: {"hidden_size": 1536, "num_hidden_layers": 28, "intermediate_size": 8960, "vocab_size": 151_936},
-    False: {"hidden_size": 96, "num_hidden_layers": 2, "intermediate_size": 128, "vocab_size": 1_000},
+    True: {
+        "hidden_size": 1536,
+        "num_hidden_layers": 28,
+        "intermediate_size": 8960,
+        "vocab_size": 151_936,
+    },
+    False: {
+        "hidden_size": 96,
+        "num_hidden_layers": 2,
+        "intermediate_size": 128,
+        "vocab_size": 1_000,
+    },
 }
 
 
@@ -38,7 +50,9 @@ def make_model() -> Any:
 def measure(model: Any, rows: int, prompt: int, tokens: int) -> tuple[float, float]:
     """Prompt tokens read a second, and milliseconds a new token of all rows takes in the median."""
     device = model.device
-    text = torch.randint(0, 900, (rows, prompt), generator=torch.Generator().manual_seed(0)).to(device)
+    text = torch.randint(0, 900, (rows, prompt), generator=torch.Generator().manual_seed(0)).to(
+        device
+    )
     mask = torch.ones_like(text)
     mask[::2, : prompt // 4] = 0  # half of the rows are shorter, as in every batch
     wait = torch.cuda.synchronize if GPU else (lambda: None)
@@ -51,14 +65,22 @@ def measure(model: Any, rows: int, prompt: int, tokens: int) -> tuple[float, flo
         start = time.perf_counter()
         mask = torch.cat([mask, torch.ones_like(mask[:, :1])], -1)
         new, past = output.logits[:, -1:].argmax(-1), output.past_key_values
-        output = model(input_ids=new, attention_mask=mask, past_key_values=past, use_cache=True, logits_to_keep=1)
+        output = model(
+            input_ids=new,
+            attention_mask=mask,
+            past_key_values=past,
+            use_cache=True,
+            logits_to_keep=1,
+        )
         wait()
         times.append(time.perf_counter() - start)
     return rows * prompt / reading, 1000 * median(times)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rows", type=int, default=240 if GPU else 4)
     parser.add_argument("--prompt", type=int, default=2500 if GPU else 64)
     parser.add_argument("--tokens", type=int, default=16)
@@ -78,7 +100,10 @@ def main() -> None:
             measure(model, options.rows, options.prompt, 2)  # warms up
             read, each = measure(model, options.rows, options.prompt, options.tokens)
         first = first or each
-        print(f"{name:24s} {read:12,.0f} prompt tokens/s {each:8.1f} ms a new token {each / first:6.2f}", flush=True)
+        print(
+            f"{name:24s} {read:12,.0f} prompt tokens/s {each:8.1f} ms a new token {each / first:6.2f}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Worth of a learned manual: the planner with it, the guard with it, and its agreement with the hand-written one.
+"""Worth of a learned manual: the planner with it, the guard with it, and its agreement with the
+hand-written one.
 
     python benchmarks/learn_rules.py --seeds 0-9 [--jobs N] --data DIR [--textworld examples/textworld] [--worlds …]
     python benchmarks/learn_rules.py alfworld --data DIR [--steps 20000,2000,200] [--games 140] [--checked 40000]
@@ -8,20 +9,23 @@
     python benchmarks/learn_rules.py express  [--steps 20000] [--games 25] [--skip 0] [--only coin,sorting]
     python benchmarks/learn_rules.py telecom  [--steps 4000] [--games 74] [--checked 2000]
 
-With `--seeds`, one table over seeds and worlds, N manuals at once (see `learned_table.py`); DIR is ALFWorld's data, or
-a folder with an `unpack.py` that lays it out. Each of the others shows one world in detail.
+With `--seeds`, one table over seeds and worlds, N manuals at once (see `learned_table.py`); DIR is
+ALFWorld's data, or a folder with an `unpack.py` that lays it out. Each of the others shows one
+world in detail.
 
-`alfworld` learns from one half of the training games at each number of steps, plays the last games of the other half
-and the seen games with the planner and nothing hand-written but tier 1, and then holds the guard, and that of the
-hand-written manual, against walks through the rest of the other half. With --figure, the learning curve is drawn (needs
-the extra `report`). `example` learns the worlds of `rpms worlds new` and of examples/toolbox and plays all their tasks.
-`science` learns from train variations of ScienceWorld (needs its extra), holds the guard against others, and plays dev
-variations with the learned schemas and the hand-written procedures, and with nothing hand-written; with --jobs, so many
-explorations go on beside each other, each with a seed of its own and its share of the steps, and one manual is learned
-from all of them. `express` learns one manual for each game of TextWorldExpress from its train seeds, with an equal
-share of the steps, and plays the first dev seeds of each, or those after --skip; --only leaves games out, not their
-share. `telecom` learns the tools of τ² telecom from one half of the train tickets, replays an exploration of the other
-half against what was learned and against the hand-written manual, and plays the train tickets.
+`alfworld` learns from one half of the training games at each number of steps, plays the last games
+of the other half and the seen games with the planner and nothing hand-written but tier 1, and then
+holds the guard, and that of the hand-written manual, against walks through the rest of the other
+half. With --figure, the learning curve is drawn (needs the extra `report`). `example` learns the
+worlds of `rpms worlds new` and of examples/toolbox and plays all their tasks. `science` learns from
+train variations of ScienceWorld (needs its extra), holds the guard against others, and plays dev
+variations with the learned schemas and the hand-written procedures, and with nothing hand-written;
+with --jobs, so many explorations go on beside each other, each with a seed of its own and its share
+of the steps, and one manual is learned from all of them. `express` learns one manual for each game
+of TextWorldExpress from its train seeds, with an equal share of the steps, and plays the first dev
+seeds of each, or those after --skip; --only leaves games out, not their share. `telecom` learns the
+tools of τ² telecom from one half of the train tickets, replays an exploration of the other half
+against what was learned and against the hand-written manual, and plays the train tickets.
 """
 
 from __future__ import annotations
@@ -37,20 +41,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rpms.core.actions import PARAMETER
-from rpms.core.belief import Belief, Situation
-from rpms.core.condition import RULES_ONLY, compose
-from rpms.core.facts import Clause, Truth
-from rpms.core.recall import EpisodicMemory
-from rpms.core.rules import RuleManual
-from rpms.learn.manual_verify import table, verify
-from rpms.learn.rules.agenda import Exploring
-from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
-from rpms.learn.rules.ledger import Ledger, vocabulary_of
-from rpms.learn.rules.session import Explorer
-from rpms.learn.rules.templates import SLOT
+from rpms.induction.agenda import Exploring
+from rpms.induction.learn import RulesLearned, RulesPlan, learn_rules
+from rpms.induction.ledger import Ledger, vocabulary_of
+from rpms.induction.manual_verify import table, verify
+from rpms.induction.session import Explorer
+from rpms.induction.templates import SLOT
+from rpms.logic.actions import PARAMETER
+from rpms.logic.belief import Belief, Situation
+from rpms.logic.facts import Clause, Truth
+from rpms.logic.rules import RuleManual
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
+from rpms.paper.condition import RULES_ONLY, compose
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.seats import Play, play
 from rpms.play.sources import choose_manual, knowledge_of, manual_of
 from rpms.play.step import Player
@@ -62,7 +66,8 @@ from rpms.worlds.registry import find_world, new_world
 WALK = 30
 """Steps of a walk on which the guard is checked."""
 ASKED = 14
-"""Commands that both sides are asked about at a state, as many of those that the game takes as of any others."""
+"""Commands that both sides are asked about at a state, as many of those that the game takes as
+of any others."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,12 @@ def play_all(world: World, setting: Setting, tasks: Sequence[Task], manual: Rule
         game = world.open(task, setting)
         try:
             episode = play(
-                Play(Player(world, mind, model, Decoding(max_tokens=world.max_tokens)), game, task, world.step_budget)
+                Play(
+                    Player(world, mind, model, Decoding(max_tokens=world.max_tokens)),
+                    game,
+                    task,
+                    world.step_budget,
+                )
             )
         finally:
             game.close()
@@ -98,18 +108,29 @@ def play_all(world: World, setting: Setting, tasks: Sequence[Task], manual: Rule
     return Played(len(tasks), won, steps / count, score / count, refused)
 
 
-def play_beside(world: World, setting: Setting, tasks: Sequence[Task], manual: RuleManual, jobs: int) -> Played:
+def play_beside(
+    world: World, setting: Setting, tasks: Sequence[Task], manual: RuleManual, jobs: int
+) -> Played:
     """Play tasks in some processes at once."""
     if jobs == 1:
         return play_all(world, setting, tasks, manual)
     with multiprocessing.get_context("fork").Pool(jobs) as pool:
-        every = pool.starmap(play_all, [(world, setting, tasks[job::jobs], manual) for job in range(jobs)])
+        every = pool.starmap(
+            play_all, [(world, setting, tasks[job::jobs], manual) for job in range(jobs)]
+        )
     games = sum(each.games for each in every)
-    steps, score = (sum(getattr(each, what) * each.games for each in every) / games for what in ("steps", "score"))
-    return Played(games, sum(each.won for each in every), steps, score, sum(each.refused for each in every))
+    steps, score = (
+        sum(getattr(each, what) * each.games for each in every) / games
+        for what in ("steps", "score")
+    )
+    return Played(
+        games, sum(each.won for each in every), steps, score, sum(each.refused for each in every)
+    )
 
 
-def candidates(manual: RuleManual, belief: Belief, allowed: Sequence[str], dice: random.Random) -> Iterator[str]:
+def candidates(
+    manual: RuleManual, belief: Belief, allowed: Sequence[str], dice: random.Random
+) -> Iterator[str]:
     """Commands that the game takes, and commands of every action with any names that are known."""
     groups = by_verb(allowed)
     for _ in range(ASKED // 2):
@@ -118,14 +139,23 @@ def candidates(manual: RuleManual, belief: Belief, allowed: Sequence[str], dice:
         schema = dice.choice(manual.actions)
         command = schema.syntax[0]
         for name in schema.variables:
-            command = command.replace(f"<{name}>", dice.choice(belief.names.get(name) or ("nothing 1",)))
+            command = command.replace(
+                f"<{name}>", dice.choice(belief.names.get(name) or ("nothing 1",))
+            )
         yield command
 
 
 def check_guard(
-    world: World, setting: Setting, tasks: Sequence[Task], manual: RuleManual, most: int, seed: int = 1
+    world: World,
+    setting: Setting,
+    tasks: Sequence[Task],
+    manual: RuleManual,
+    most: int,
+    seed: int = 1,
 ) -> tuple[Counter[tuple[str, str]], list[str]]:
-    """Ask the game and the guard about the same commands, over random walks; what was blocked wrongly, by command."""
+    """Ask the game and the guard about the same commands, over random walks; what was blocked
+    wrongly, by command.
+    """
     dice = random.Random(seed)
     tally: Counter[tuple[str, str]] = Counter()
     wrong: list[str] = []
@@ -155,7 +185,10 @@ def check_guard(
             if outcome.done:
                 break
         game.close()
-        if sum(count for (_, what), count in tally.items() if what in ("allowed", "refused")) >= most:
+        if (
+            sum(count for (_, what), count in tally.items() if what in ("allowed", "refused"))
+            >= most
+        ):
             break
     return tally, wrong
 
@@ -184,16 +217,24 @@ def agreement(result: RulesLearned, world: World) -> Iterator[str]:
     kinds = {name for name, each in manual_of(world).predicates.items() if each.lasting}
     learned = {action.template: action for action in result.learned.actions}
     for schema in manual_of(world).actions:
-        syntax = next((each for each in schema.syntax if PARAMETER.sub(SLOT, each) in learned), None)
+        syntax = next(
+            (each for each in schema.syntax if PARAMETER.sub(SLOT, each) in learned), None
+        )
         if syntax is None:
             yield f"| {schema.name} | | | not learned |"
             continue
-        action = replace(learned[PARAMETER.sub(SLOT, syntax)], parameters=tuple(PARAMETER.findall(syntax)))
+        action = replace(
+            learned[PARAMETER.sub(SLOT, syntax)], parameters=tuple(PARAMETER.findall(syntax))
+        )
         labels = {_ordered(action.bind(fact.clause)): fact.label.value for fact in action.needs}
         for clause in schema.preconditions:
             told = labels.get(_ordered(clause), "")
             if any(literal.atom.predicate in kinds for literal in clause.literals):
-                told = "kinds: " + ", ".join(table.name for table in action.tables) if action.tables else "missing"
+                told = (
+                    "kinds: " + ", ".join(table.name for table in action.tables)
+                    if action.tables
+                    else "missing"
+                )
             yield f"| {schema.name} | needs | `{clause}` | {told or 'missing'} |"
         have = {str(action.bind(fact.clause)) for fact in action.effects}
         for effect in schema.effects:
@@ -201,8 +242,14 @@ def agreement(result: RulesLearned, world: World) -> Iterator[str]:
         shown = {str(action.bind(fact.clause)) for fact in action.observes}
         for seen in schema.observes:
             yield f"| {schema.name} | reveals | `{seen}` | {'seen' if str(seen.atom) in shown else 'missing'} |"
-        hand = {_ordered(clause) for clause in schema.preconditions} | {str(effect) for effect in schema.effects}
-        extra = [text for text, label in labels.items() if label == Label.NECESSARY.value and text not in hand]
+        hand = {_ordered(clause) for clause in schema.preconditions} | {
+            str(effect) for effect in schema.effects
+        }
+        extra = [
+            text
+            for text, label in labels.items()
+            if label == Label.NECESSARY.value and text not in hand
+        ]
         extra += sorted(have - hand)
         for text in extra:
             yield f"| {schema.name} | | `{text}` | only in the learned one |"
@@ -230,7 +277,10 @@ def alfworld(args: argparse.Namespace) -> None:
         result, seconds = learned_with(world, setting, explored, steps, out, args.seed)
         manual = manual_of(world, choose_manual(out))
         print(f"\n## {steps:,} steps, {seconds:.0f} s of the processor")
-        for title, tasks in (("training games that were not explored", fresh), ("seen games", seen[: args.games])):
+        for title, tasks in (
+            ("training games that were not explored", fresh),
+            ("seen games", seen[: args.games]),
+        ):
             played = play_all(world, setting, tasks, manual)
             print(
                 f"planner: {played.won} of {played.games} {title}, {played.steps:.1f} steps, {played.refused} refused"
@@ -259,7 +309,9 @@ def draw(rows: Sequence[tuple[int, Played]], file: Path) -> None:
 
     rows = sorted(rows)
     figure, axes = plt.subplots(figsize=(5, 3.2), layout="constrained")
-    axes.plot([steps for steps, _ in rows], [100 * each.won / each.games for _, each in rows], marker="o")
+    axes.plot(
+        [steps for steps, _ in rows], [100 * each.won / each.games for _, each in rows], marker="o"
+    )
     axes.set_xscale("log")
     axes.set_ylim(0, 102)
     axes.set_xlabel("steps of exploration in training games")
@@ -295,7 +347,10 @@ def science(args: argparse.Namespace) -> None:
     if args.jobs > 1:
         share = -(-steps // args.jobs)
         plans = [
-            (RulesPlan(world, explored, setting, "train", Exploring(steps=share, seed=seed)), args.out / f"{seed}.yaml")
+            (
+                RulesPlan(world, explored, setting, "train", Exploring(steps=share, seed=seed)),
+                args.out / f"{seed}.yaml",
+            )
             for seed in range(args.jobs)
         ]
         with multiprocessing.get_context("fork").Pool(args.jobs) as pool:
@@ -306,7 +361,9 @@ def science(args: argparse.Namespace) -> None:
         seconds = time.process_time() - started
     else:
         result, seconds = learned_with(world, setting, explored, steps, out)
-    print(f"{steps:,} steps, {seconds:.0f} s: {len(result.learned.actions)} actions, {len(result.learned.goals)} goals")
+    print(
+        f"{steps:,} steps, {seconds:.0f} s: {len(result.learned.actions)} actions, {len(result.learned.goals)} goals"
+    )
     manual = manual_of(world, choose_manual(out))
     tally, _ = check_guard(world, setting, train[len(train) // 2 :], manual, args.checked)
     print("\n".join(guard_table(tally)))
@@ -315,12 +372,20 @@ def science(args: argparse.Namespace) -> None:
     some = random.Random(7).sample(dev, min(args.games, len(dev)))
     for title, chosen in three_manuals(world, manual):
         played = play_beside(world, setting, some, chosen, args.jobs)
-        print(f"{title}: average score {played.score:.1f} on {played.games} dev variations, {played.steps:.1f} steps")
+        print(
+            f"{title}: average score {played.score:.1f} on {played.games} dev variations, {played.steps:.1f} steps"
+        )
 
 
 def explored_alone(plan: RulesPlan, out: Path) -> Path:
     """Explore, and keep the episodes in a file; no manual is written."""
-    explorer = Explorer(plan.world, plan.setting, plan.tasks, Ledger(plan.world, vocabulary_of(plan.world)), plan.how)
+    explorer = Explorer(
+        plan.world,
+        plan.setting,
+        plan.tasks,
+        Ledger(plan.world, vocabulary_of(plan.world)),
+        plan.how,
+    )
     with keeping(traces_file(out), plan.settings()) as (known, keep):
         explorer.read(known)
         for trace in explorer.explore():
@@ -329,7 +394,9 @@ def explored_alone(plan: RulesPlan, out: Path) -> Path:
 
 
 def three_manuals(world: World, learned: RuleManual) -> tuple[tuple[str, RuleManual], ...]:
-    """A world's own manual, the same with the learned schemas in place of its own, and the learned one alone."""
+    """A world's own manual, the same with the learned schemas in place of its own, and the
+    learned one alone.
+    """
     hand = manual_of(world)
     mixed = replace(
         hand,
@@ -349,17 +416,28 @@ def express(args: argparse.Namespace) -> None:
     world = find_world("textworld-express")
     games = sorted({task.type for task in world.tasks("train", Setting())})
     steps = int(args.steps or 20_000) // len(games)
-    print("| game | manual | won | refused | average score | steps |\n| --- | --- | ---: | ---: | ---: | ---: |")
+    print(
+        "| game | manual | won | refused | average score | steps |\n| --- | --- | ---: | ---: | ---: | ---: |"
+    )
     for name in args.only.split(",") if args.only else games:
         setting, out = Setting(options={"game": name}), args.out / f"{name}.yaml"
-        result, seconds = learned_with(world, setting, world.tasks("train", setting), steps, out, args.seed)
+        result, seconds = learned_with(
+            world, setting, world.tasks("train", setting), steps, out, args.seed
+        )
         wins = sum(trace.won for trace in result.traces)
         learning = f"{steps:,} steps in {len(result.traces)} train games, {wins} of them won, {seconds:.0f} s"
         dev = world.tasks("dev", setting)[args.skip :][: args.games]
         for title, chosen in reversed(three_manuals(world, manual_of(world, choose_manual(out)))):
             each = play_all(world, setting, dev, chosen)
             told = f"{title} ({learning})" if title.startswith("nothing") else title
-            row = (name, told, f"{each.won} of {each.games}", each.refused, f"{each.score:.2f}", f"{each.steps:.1f}")
+            row = (
+                name,
+                told,
+                f"{each.won} of {each.games}",
+                each.refused,
+                f"{each.score:.2f}",
+                f"{each.steps:.1f}",
+            )
             print(f"| {' | '.join(map(str, row))} |")
             sys.stdout.flush()
 
@@ -372,17 +450,27 @@ def telecom(args: argparse.Namespace) -> None:
     explored, other = train[: len(train) // 2], train[len(train) // 2 :]
     steps, out = int(args.steps or 4_000), args.out / "telecom.yaml"
     result, seconds = learned_with(world, setting, explored, steps, out, args.seed)
-    print(f"{steps:,} steps, {seconds:.0f} s: {len(result.learned.actions)} actions, {len(result.learned.goals)} goals")
+    print(
+        f"{steps:,} steps, {seconds:.0f} s: {len(result.learned.actions)} actions, {len(result.learned.goals)} goals"
+    )
     ledger = Ledger(world, vocabulary_of(world))
-    explorer = Explorer(world, setting, other, ledger, Exploring(steps=min(args.checked, steps), seed=args.seed + 1))
+    explorer = Explorer(
+        world, setting, other, ledger, Exploring(steps=min(args.checked, steps), seed=args.seed + 1)
+    )
     traces = list(explorer.explore())
     manual = manual_of(world, choose_manual(out))
     for title, chosen in (("learned", manual), ("hand-written", manual_of(world))):
         found = verify(chosen, world, traces)
         print(f"\n{title}, replayed on {found.episodes} other episodes with {found.steps:,} steps")
         rows = list(table(found))
-        print("\n".join(f"| {' | '.join(row)} |" for row in (rows[0], ("---",) * len(rows[0]), *rows[1:])))
-        print(f"blocked wrongly: {', '.join(sorted({each.command for each in found.blocked})[:10]) or 'nothing'}")
+        print(
+            "\n".join(
+                f"| {' | '.join(row)} |" for row in (rows[0], ("---",) * len(rows[0]), *rows[1:])
+            )
+        )
+        print(
+            f"blocked wrongly: {', '.join(sorted({each.command for each in found.blocked})[:10]) or 'nothing'}"
+        )
         print(f"no action of the manual: {', '.join(sorted(+found.unknown)) or 'none'}", flush=True)
     hand, (_, mixed), alone = three_manuals(world, manual)
     learned = manual.lore.processes
@@ -395,24 +483,37 @@ def telecom(args: argparse.Namespace) -> None:
         alone,
     ):
         played = play_all(world, setting, train[: args.games], chosen)
-        print(f"{title}: {played.won} of {played.games} train tickets, {played.steps:.1f} steps", flush=True)
+        print(
+            f"{title}: {played.won} of {played.games} train tickets, {played.steps:.1f} steps",
+            flush=True,
+        )
 
 
 def _off_this_folder() -> None:
-    """This folder has a file with the name of TextWorldExpress's package, and Python would look here first."""
-    sys.path = [place for place in sys.path if Path(place).resolve() != Path(__file__).resolve().parent]
+    """This folder has a file with the name of TextWorldExpress's package, and Python would look
+    here first.
+    """
+    sys.path = [
+        place for place in sys.path if Path(place).resolve() != Path(__file__).resolve().parent
+    ]
 
 
 def _seeds(text: str) -> list[int]:
     """`0-9` or `0,3,5` as numbers."""
     first, dash, last = text.partition("-")
-    return list(range(int(first), int(last) + 1)) if dash else [int(part) for part in text.split(",")]
+    return (
+        list(range(int(first), int(last) + 1)) if dash else [int(part) for part in text.split(",")]
+    )
 
 
 def main() -> None:
     """Learn, play, print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="?", choices=("alfworld", "example", "science", "express", "telecom"))
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "what", nargs="?", choices=("alfworld", "example", "science", "express", "telecom")
+    )
     parser.add_argument("--seeds", type=_seeds, default=_seeds("0-2"), help="such as 0-9 or 0,3,5")
     parser.add_argument("--jobs", type=int, default=1, help="manuals that are learned at once")
     parser.add_argument("--worlds", default="alfworld,textworld,express,science")
@@ -420,7 +521,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--steps")
     parser.add_argument("--games", type=int, default=140)
-    parser.add_argument("--skip", type=int, default=0, help="games of TextWorld and TextWorldExpress left out first")
+    parser.add_argument(
+        "--skip", type=int, default=0, help="games of TextWorld and TextWorldExpress left out first"
+    )
     parser.add_argument("--checked", type=int, default=40_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("learned"))
@@ -433,7 +536,13 @@ def main() -> None:
     if args.what is None:
         one_table(args)
         return
-    every = {"alfworld": alfworld, "example": example, "science": science, "express": express, "telecom": telecom}
+    every = {
+        "alfworld": alfworld,
+        "example": example,
+        "science": science,
+        "express": express,
+        "telecom": telecom,
+    }
     every[args.what](args)
 
 

@@ -1,8 +1,9 @@
-"""One table of what learned manuals are worth, over seeds and worlds: `learn_rules.py --seeds 0-9 --jobs 16 …`.
+"""One table of what learned manuals are worth, over seeds and worlds: `learn_rules.py --seeds 0-9
+--jobs 16 …`.
 
-With `--steps`, each world is learned with those steps; games of TextWorldExpress share them.
-Every job learns one manual in a process of its own and plays games that were not explored. Rows are kept in
-`OUT/table.jsonl` as they come, and a second run goes on from there.
+With `--steps`, each world is learned with those steps; games of TextWorldExpress share them. Every
+job learns one manual in a process of its own and plays games that were not explored. Rows are kept
+in `OUT/table.jsonl` as they come, and a second run goes on from there.
 """
 
 from __future__ import annotations
@@ -24,7 +25,12 @@ from rpms.play.sources import choose_manual, manual_of
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
 
-ALFWORLD_STEPS, TEXTWORLD_STEPS, EXPRESS_STEPS, SCIENCE_STEPS = (20_000, 5_000), 8_000, 20_000, 40_000
+ALFWORLD_STEPS, TEXTWORLD_STEPS, EXPRESS_STEPS, SCIENCE_STEPS = (
+    (20_000, 5_000),
+    8_000,
+    20_000,
+    40_000,
+)
 MOST_GAMES = {"textworld-express": 25, "scienceworld": 100}
 FEW_SEEDS = 3
 """Seeds of the worlds that take long."""
@@ -49,42 +55,75 @@ def jobs_of(args: argparse.Namespace) -> Iterator[Job]:
     worlds, few = args.worlds.split(","), args.seeds[:FEW_SEEDS]
     asked = [int(steps) for steps in args.steps.split(",")] if args.steps else []
     if "science" in worlds:
-        yield from (Job("scienceworld", "", steps, seed) for steps in asked or [SCIENCE_STEPS] for seed in few)
+        yield from (
+            Job("scienceworld", "", steps, seed)
+            for steps in asked or [SCIENCE_STEPS]
+            for seed in few
+        )
     if "express" in worlds:
-        games = sorted({task.type for task in find_world("textworld-express").tasks("train", Setting())})
+        games = sorted(
+            {task.type for task in find_world("textworld-express").tasks("train", Setting())}
+        )
         shares = [steps // len(games) for steps in asked or [EXPRESS_STEPS]]
         games = args.only.split(",") if args.only else games
-        yield from (Job("textworld-express", game, share, seed) for share in shares for game in games for seed in few)
+        yield from (
+            Job("textworld-express", game, share, seed)
+            for share in shares
+            for game in games
+            for seed in few
+        )
     if "alfworld" in worlds and args.data:
-        yield from (Job("alfworld", "", steps, seed) for steps in asked or ALFWORLD_STEPS for seed in args.seeds)
+        yield from (
+            Job("alfworld", "", steps, seed)
+            for steps in asked or ALFWORLD_STEPS
+            for seed in args.seeds
+        )
     if "textworld" in worlds and args.textworld:
-        yield from (Job(str(args.textworld), "", steps, seed) for steps in asked or [TEXTWORLD_STEPS] for seed in few)
+        yield from (
+            Job(str(args.textworld), "", steps, seed)
+            for steps in asked or [TEXTWORLD_STEPS]
+            for seed in few
+        )
 
 
 def unpacked(data: Path, out: Path) -> Path:
-    """ALFWorld's games laid out as its own download does; a folder that can unpack them itself is asked to."""
+    """ALFWorld's games laid out as its own download does; a folder that can unpack them itself
+    is asked to.
+    """
     if not (data / "unpack.py").is_file():
         return data
     place = out / "alfworld"
     if not (place / "json_2.1.1" / "valid_seen").is_dir():
         splits = ("--split", "train", "--split", "valid_seen")
-        subprocess.run([sys.executable, str(data / "unpack.py"), str(place), *splits], check=True, capture_output=True)
+        subprocess.run(
+            [sys.executable, str(data / "unpack.py"), str(place), *splits],
+            check=True,
+            capture_output=True,
+        )
     return place
 
 
 def games_of(
     job: Job, world: World, setting: Setting, games: int, skip: int
 ) -> tuple[list[Task], dict[str, list[Task]]]:
-    """Tasks to explore, and tasks to play by title: none that was explored. `skip`: tasks that are left out first."""
+    """Tasks to explore, and tasks to play by title: none that was explored.
+
+    `skip`: tasks that are left out first.
+    """
     train = list(world.tasks("train", setting))
     random.Random(7).shuffle(train)
     if job.world == "alfworld":
         half = len(train) // 2
-        return train[:half], {"fresh": train[-games:], "seen": list(world.tasks("valid_seen", setting))[:games]}
+        return train[:half], {
+            "fresh": train[-games:],
+            "seen": list(world.tasks("valid_seen", setting))[:games],
+        }
     split = "dev" if "dev" in world.splits else "test"
     tasks = list(world.tasks(split, setting))
     if job.world == "scienceworld":
-        return train[: len(train) // 2], {split: random.Random(7).sample(tasks, min(games, len(tasks)))}
+        return train[: len(train) // 2], {
+            split: random.Random(7).sample(tasks, min(games, len(tasks)))
+        }
     return train, {split: tasks[skip:][:games]}
 
 
@@ -93,7 +132,9 @@ def work(job: Job, args: argparse.Namespace) -> dict[str, Any]:
     world = find_world(job.world)
     options = {"game": job.kind} if job.kind else {}
     setting = Setting(data=args.data) if job.world == "alfworld" else Setting(options=options)
-    explored, played = games_of(job, world, setting, MOST_GAMES.get(job.world, args.games), args.skip)
+    explored, played = games_of(
+        job, world, setting, MOST_GAMES.get(job.world, args.games), args.skip
+    )
     out = args.out / f"{Path(job.world).name}-{job.kind}-{job.steps}-{job.seed}.yaml"
     result, seconds = learned_with(world, setting, explored, job.steps, out, job.seed)
     manual = manual_of(world, choose_manual(out))
@@ -104,13 +145,19 @@ def work(job: Job, args: argparse.Namespace) -> dict[str, Any]:
         each = play_all(world, setting, tasks, manual)
         row[title] = {"games": each.games, "won": each.won, "score": round(each.score, 2)}
         if job.world not in ("alfworld", "scienceworld") and job.seed == args.seeds[0]:
-            row["hand"] = {"games": len(tasks), "won": play_all(world, setting, tasks, manual_of(world)).won}
+            row["hand"] = {
+                "games": len(tasks),
+                "won": play_all(world, setting, tasks, manual_of(world)).won,
+            }
     if job.world == "alfworld":
         used = {task.id for task in (*explored, *played["fresh"])}
         rest = [task for task in world.tasks("train", setting) if task.id not in used]
         random.Random(job.seed).shuffle(rest)
         tally, wrong = check_guard(world, setting, rest, manual, args.checked)
-        row["blocked"], row["asked"] = len(wrong), sum(tally[key] for key in tally if key[1] == "allowed")
+        row["blocked"], row["asked"] = (
+            len(wrong),
+            sum(tally[key] for key in tally if key[1] == "allowed"),
+        )
     return row
 
 
@@ -122,7 +169,8 @@ def table(args: argparse.Namespace) -> None:
     rows = [json.loads(line) for line in file.read_text().splitlines()] if file.is_file() else []
     known = {Job(row["world"], row["kind"], row["steps"], row["seed"]) for row in rows}
     left = [job for job in jobs_of(args) if job not in known]
-    # forked: this folder has a module with the name of a package, and is not on the path when a child looks for it
+    # forked: this folder has a module with the name of a package, and is not on the path when a
+    # child looks for it
     with multiprocessing.get_context("fork").Pool(args.jobs, maxtasksperchild=1) as pool:
         for row in pool.imap_unordered(_Work(args), left):
             rows.append(row)
@@ -150,8 +198,12 @@ def lines(rows: list[dict[str, Any]]) -> Iterator[str]:
     yield "| world | played | seeds | worst | median | best | hand-written | blocked wrongly | median seconds |"
     yield "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
     groups: dict[str, list[dict[str, Any]]] = {}
-    for row in sorted(rows, key=lambda row: (row["world"], row["kind"], -row["steps"], row["seed"])):
-        groups.setdefault(Job(Path(row["world"]).name, row["kind"], row["steps"], 0).title, []).append(row)
+    for row in sorted(
+        rows, key=lambda row: (row["world"], row["kind"], -row["steps"], row["seed"])
+    ):
+        groups.setdefault(
+            Job(Path(row["world"]).name, row["kind"], row["steps"], 0).title, []
+        ).append(row)
     for title, some in groups.items():
         good = [row for row in some if "error" not in row]
         for split in ("fresh", "seen", "dev", "test"):
@@ -161,12 +213,22 @@ def lines(rows: list[dict[str, Any]]) -> Iterator[str]:
             found = sorted(row[split][what] for row in good)
             of = "" if what == "score" else f" of {good[0][split]['games']}"
             hand = str(good[0]["hand"]["won"]) if "hand" in good[0] else ""
-            blocked = f"{max(row['blocked'] for row in good)} of {good[0]['asked']}" if "blocked" in good[0] else ""
+            blocked = (
+                f"{max(row['blocked'] for row in good)} of {good[0]['asked']}"
+                if "blocked" in good[0]
+                else ""
+            )
             seconds = statistics.median(row["seconds"] for row in good)
             yield (
                 f"| {title} | {split} | {len(found)} | {found[0]}{of} | {statistics.median(found):g} | {found[-1]} "
                 f"| {hand} | {blocked} | {seconds:.0f} |"
             )
-        yield from (f"| {title} | seed {row['seed']}: {row['error']} | | | | | | | |" for row in some if "error" in row)
+        yield from (
+            f"| {title} | seed {row['seed']}: {row['error']} | | | | | | | |"
+            for row in some
+            if "error" in row
+        )
         for row in good:
-            yield from (f"| {title} | seed {row['seed']}: {line} | | | | | | | |" for line in row["not_won"])
+            yield from (
+                f"| {title} | seed {row['seed']}: {line} | | | | | | | |" for line in row["not_won"]
+            )

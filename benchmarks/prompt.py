@@ -2,8 +2,9 @@
 
     python benchmarks/prompt.py [--games 12] [--memory FILE]
 
-Plays builtin ALFWorld games with the planner, first to record experience, then with that experience as memory, and
-rebuilds every prompt in both layouts, and under `strict`. The reference is the `paper` layout in the same run.
+Plays builtin ALFWorld games with the planner, first to record experience, then with that experience
+as memory, and rebuilds every prompt in both layouts, and under `strict`. The reference is the
+`paper` layout in the same run.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from dataclasses import replace
 from itertools import pairwise, takewhile
 from pathlib import Path
 
-from rpms.core.condition import BASELINE, FULL, RULES_ONLY, compose
-from rpms.core.decide import Mind, decide
-from rpms.core.episode import Episode
-from rpms.core.memory import Entry, FailureLesson, Origin, SuccessSnippet, merge
-from rpms.core.prompt import Layout, Prompt, Turn, estimate_tokens
-from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
+from rpms.paper.condition import BASELINE, FULL, RULES_ONLY, compose
+from rpms.paper.decide import Mind, decide
+from rpms.paper.episode import Episode
+from rpms.paper.memory import Entry, FailureLesson, Origin, SuccessSnippet, merge
+from rpms.paper.prompt import Layout, Prompt, Turn, estimate_tokens
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.seats import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
@@ -42,7 +43,9 @@ def played(games: int, mind: Mind) -> list[Episode]:
     episodes = []
     for task in WORLD.tasks("builtin", Setting())[:games]:
         game = WORLD.open(task, Setting())
-        episodes.append(play(Play(Player(WORLD, mind, model, Decoding()), game, task, WORLD.step_budget)))
+        episodes.append(
+            play(Play(Player(WORLD, mind, model, Decoding()), game, task, WORLD.step_budget))
+        )
     return episodes
 
 
@@ -57,13 +60,23 @@ def experience(episodes: Sequence[Episode]) -> list[Entry]:
                 advice = step.objection or "look where you are first"
                 entries.append(
                     FailureLesson(
-                        start.goal_signature, step.decision.state_signature, step.command, advice, origins=origin
+                        start.goal_signature,
+                        step.decision.state_signature,
+                        step.command,
+                        advice,
+                        origins=origin,
                     )
                 )
             elif step.command.startswith("take "):
                 actions = tuple(past.command for past in episode.steps[: step.number])[-6:]
                 entries.append(
-                    SuccessSnippet(start.goal_signature, start.state_signature, "taken", actions, origins=origin)
+                    SuccessSnippet(
+                        start.goal_signature,
+                        start.state_signature,
+                        "taken",
+                        actions,
+                        origins=origin,
+                    )
                 )
     return list(merge(entries))
 
@@ -88,7 +101,9 @@ def _shared_start(one: str, other: str) -> str:
 
 
 def reused(sequence: Sequence[Prompt]) -> list[float]:
-    """For each prompt after the first, the share of its predecessor that it starts with, in tokens."""
+    """For each prompt after the first, the share of its predecessor that it starts with, in
+    tokens.
+    """
     shares = []
     for before, after in pairwise(sequence):
         prefix = _shared_start(before.text, after.text)
@@ -97,7 +112,9 @@ def reused(sequence: Sequence[Prompt]) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--games", type=int, default=12)
     parser.add_argument("--memory", type=Path)
     options = parser.parse_args()
@@ -125,13 +142,21 @@ def main() -> None:
                     blocks[block.part].append(block.tokens)
     print(f"{'block':20} {'in prompts':>10} {'mean tokens':>12} {'most':>6}")
     for part, tokens in blocks.items():
-        print(f"{part:20} {len(tokens) / steps:10.0%} {statistics.mean(tokens):12.0f} {max(tokens):6}")
+        print(
+            f"{part:20} {len(tokens) / steps:10.0%} {statistics.mean(tokens):12.0f} {max(tokens):6}"
+        )
     spread = statistics.quantiles(injected, n=20)
     middle = f"5% to 95% {spread[0]:.0f}-{spread[-1]:.0f}"
-    print(f"\ninjected blocks: mean {statistics.mean(injected):.0f}, {middle}, most {max(injected)}")
-    strict = compose(Settings(condition="full", preset="strict").condition_value(), KNOWLEDGE, memory)
+    print(
+        f"\ninjected blocks: mean {statistics.mean(injected):.0f}, {middle}, most {max(injected)}"
+    )
+    strict = compose(
+        Settings(condition="full", preset="strict").condition_value(), KNOWLEDGE, memory
+    )
     held = [
-        sum(block.tokens for block in prompt.injected()) for episode in recorded for prompt in prompts(episode, strict)
+        sum(block.tokens for block in prompt.injected())
+        for episode in recorded
+        for prompt in prompts(episode, strict)
     ]
     print(f"under strict: median {statistics.median(held):.0f}, most {max(held)}")
     paper, cached = (statistics.mean(shares[layout]) for layout in (Layout.PAPER, Layout.CACHED))

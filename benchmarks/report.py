@@ -1,9 +1,10 @@
-"""Cost of a report, or an export: 1,000 episodes in under 30 s and 1 GB, and how time grows to 10,000.
+"""Cost of a report, or an export: 1,000 episodes in under 30 s and 1 GB, and how time grows to
+10,000.
 
     python benchmarks/report.py [--most 10000] [--slips 0] [--export]
 
-Episodes are real ones of builtin games, played to their step budget or won, each under many names. With `--slips 0`
-they are as short as the planner's.
+Episodes are real ones of builtin games, played to their step budget or won, each under many names.
+With `--slips 0` they are as short as the planner's.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from rpms.core.condition import CONDITIONS
-from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Answer, Request
 from rpms.models.policy import follow_plan
+from rpms.paper.condition import CONDITIONS
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.episodes import content_text, packed, unpacked
@@ -48,7 +49,9 @@ class Wanderer:
         assert request.decision is not None
         self._asked += 1
         thought, action = follow_plan(request.decision)
-        return Answer(f"Thought: {thought}\nAction: {'examine the void' if self._asked % (self.slips + 1) else action}")
+        return Answer(
+            f"Thought: {thought}\nAction: {'examine the void' if self._asked % (self.slips + 1) else action}"
+        )
 
     def close(self) -> None:
         """Nothing is held."""
@@ -128,7 +131,9 @@ def main() -> None:
     if arguments.report:
         report(*arguments.report, arguments.export)
         return
-    print(f"{'episodes':>9} {'seconds':>9} {'of CPU':>8} {'ms/episode':>11} {'peak MB':>9} {'written MB':>11}")
+    print(
+        f"{'episodes':>9} {'seconds':>9} {'of CPU':>8} {'ms/episode':>11} {'peak MB':>9} {'written MB':>11}"
+    )
     found = []
     for episodes in sorted({1_000, arguments.most}):
         row = measure(episodes, arguments.slips, arguments.export)
@@ -138,7 +143,9 @@ def main() -> None:
         found.append(row)
     first, last = found[0], found[-1]
     fine = first["seconds"] < WANTED_SECONDS and first["megabytes"] < WANTED_MEGABYTES
-    print(f"1,000 episodes in under {WANTED_SECONDS} s and {WANTED_MEGABYTES} MB: {'yes' if fine else 'NO'}")
+    print(
+        f"1,000 episodes in under {WANTED_SECONDS} s and {WANTED_MEGABYTES} MB: {'yes' if fine else 'NO'}"
+    )
     if last is not first:
         episodes, cpu = last["episodes"] / first["episodes"], last["cpu"] / first["cpu"]
         print(f"{episodes:.0f} times the episodes take {cpu:.1f} times the CPU time")

@@ -1,14 +1,17 @@
-"""Goals in people's own words: how many are read exactly, and what rules, belief, memory and a model each add.
+"""Goals in people's own words: how many are read exactly, and what rules, belief, memory and a
+model each add.
 
     python benchmarks/requests.py lay-out SENTENCES.jsonl.xz … --out DATA
     python benchmarks/requests.py read --data DATA --out OUT [--model hf/PATH] [--split valid_seen] [--limit N]
 
-`lay-out` takes files with one JSON object a line (`game`, `human`, and `problem` for games that DATA lacks) and writes
-`traj_data.json` beside each game, as the official download has it, and DATA/requests.memory.jsonl: the sentences of
-valid_train as remembered requests. `read` reads each sentence of a split under every condition. With a model, all
-sentences of a condition are asked together, so that a GPU gets large batches; answers are kept in OUT/answers and never
-asked for twice, and OUT/answers.xz packs them for `--reader replay/OUT/requests.answers.xz`. Without one, the controls
-alone are read. Each reading is a line of OUT/readings.jsonl; a second call goes on from there. Prints Markdown.
+`lay-out` takes files with one JSON object a line (`game`, `human`, and `problem` for games that
+DATA lacks) and writes `traj_data.json` beside each game, as the official download has it, and
+DATA/requests.memory.jsonl: the sentences of valid_train as remembered requests. `read` reads each
+sentence of a split under every condition. With a model, all sentences of a condition are asked
+together, so that a GPU gets large batches; answers are kept in OUT/answers and never asked for
+twice, and OUT/answers.xz packs them for `--reader replay/OUT/requests.answers.xz`. Without one, the
+controls alone are read. Each reading is a line of OUT/readings.jsonl; a second call goes on from
+there. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -26,18 +29,18 @@ from statistics import fmean
 from threading import Lock
 from typing import Any
 
-from rpms.core.belief import StateSignature
-from rpms.core.condition import CONDITIONS, compose
-from rpms.core.decide import Mind
-from rpms.core.errors import RPMSError
-from rpms.core.facts import kind_of
-from rpms.core.memory import Origin, RememberedRequest, merge
-from rpms.core.reading.readings import Readings
-from rpms.core.wilson_interval import wilson
+from rpms.logic.belief import StateSignature
+from rpms.logic.errors import RPMSError
+from rpms.logic.facts import kind_of
 from rpms.models.base import Model
 from rpms.models.catalogue import ModelOptions, open_model
+from rpms.paper.condition import CONDITIONS, compose
+from rpms.paper.decide import Mind
+from rpms.paper.memory import Origin, RememberedRequest, merge
+from rpms.paper.wilson_interval import wilson
 from rpms.play.sources import knowledge_of
 from rpms.play.understanding import Reads, understand
+from rpms.reading.readings import Readings
 from rpms.report.contrasts import interaction, paired_bootstrap
 from rpms.store.answers import FolderOfAnswers, open_answers, pack
 from rpms.store.memories import freeze, read_frozen, write_memory
@@ -108,7 +111,9 @@ def lay_out(files: Sequence[Path], out: Path) -> None:
             if not folder.is_dir():
                 sys.exit(f"{folder}: there is no such game; lay the games out first")
             said = [{"task_desc": text} for text in row["human"]]
-            (folder / ANNOTATIONS).write_text(json.dumps({"turk_annotations": {"anns": said}}), encoding="utf-8")
+            (folder / ANNOTATIONS).write_text(
+                json.dumps({"turk_annotations": {"anns": said}}), encoding="utf-8"
+            )
     setting = Setting(out, options=HUMAN)
     for sentence in sentences(setting, "valid_train"):
         belief = WORLD.update(WORLD.start(WORLD.goal("")), None, sentence.opening)
@@ -150,11 +155,16 @@ def row_of(sentence: Sentence, way: str, readings: Readings | None) -> dict[str,
         "meant": list(sentence.meant),
         "rank": goals.index(sentence.meant) if sentence.meant in goals else -1,
         "fields": [one == other for one, other in zip(first, sentence.meant, strict=True)],
-        "ranked": [[*goal, round(each.probability, 4)] for goal, each in zip(goals[:5], ranked, strict=False)],
+        "ranked": [
+            [*goal, round(each.probability, 4)]
+            for goal, each in zip(goals[:5], ranked, strict=False)
+        ],
     }
 
 
-def read_all(ways: Mapping[str, Way], chosen: Sequence[Sentence], mind: Mind, model: Model | None, file: Path) -> None:
+def read_all(
+    ways: Mapping[str, Way], chosen: Sequence[Sentence], mind: Mind, model: Model | None, file: Path
+) -> None:
     """Read every sentence in every way that the file lacks; each is written as it comes."""
     known = {(row["way"], row["task"]) for row in rows_in(file)}
     lock = Lock()
@@ -171,11 +181,19 @@ def read_all(ways: Mapping[str, Way], chosen: Sequence[Sentence], mind: Mind, mo
 
             started = time.monotonic()
             if todo:
-                read(todo[0])  # what is shared between sentences is made once, before threads ask for it
-            with ThreadPoolExecutor(max(min(len(todo), 512), 1) if reads.model is not None else 1) as pool:
+                read(
+                    todo[0]
+                )  # what is shared between sentences is made once, before threads ask for it
+            with ThreadPoolExecutor(
+                max(min(len(todo), 512), 1) if reads.model is not None else 1
+            ) as pool:
                 for _ in pool.map(read, todo[1:]):
                     pass
-            print(f"{name}: {len(todo)} read in {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+            print(
+                f"{name}: {len(todo)} read in {time.monotonic() - started:.0f} s",
+                file=sys.stderr,
+                flush=True,
+            )
 
 
 def rows_in(file: Path) -> list[dict[str, Any]]:
@@ -211,7 +229,9 @@ def table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Iterator[s
 
 
 def gains(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Gain of each part of the knowledge in the first reading, and the interaction of rules and memory."""
+    """Gain of each part of the knowledge in the first reading, and the interaction of rules and
+    memory.
+    """
     exact: dict[str, dict[str, list[bool]]] = {name: {} for name in MODEL_WAYS}
     for row in rows:
         if row["way"] in exact:
@@ -221,14 +241,18 @@ def gains(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         return
     rates = {name: [fmean(each[game]) for game in games] for name, each in exact.items()}
     for part, without in {"rules": MEMORY_ONLY, "memory": RULES, "belief": "no belief"}.items():
-        found = paired_bootstrap([one - other for one, other in zip(rates[BOTH], rates[without], strict=True)])
+        found = paired_bootstrap(
+            [one - other for one, other in zip(rates[BOTH], rates[without], strict=True)]
+        )
         yield f"{part}: {found.estimate:+.1%} of a game's sentences [{found.low:+.1%}, {found.high:+.1%}]"
     both = interaction(rates[NEITHER], rates[RULES], rates[MEMORY_ONLY], rates[BOTH])
     yield f"interaction of rules and memory: {both.estimate:+.1%} [{both.low:+.1%}, {both.high:+.1%}]"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     lay = commands.add_parser("lay-out")
     lay.add_argument("files", type=Path, nargs="+")
@@ -257,7 +281,9 @@ def main() -> None:
     if args.model:
         replays = args.model.startswith("replay/")
         options = ModelOptions(batch=512)
-        model = open_model(args.model, options, open_answers=open_answers, record=None if replays else store)
+        model = open_model(
+            args.model, options, open_answers=open_answers, record=None if replays else store
+        )
     try:
         read_all(ways, chosen, mind, model, args.out / "readings.jsonl")
     finally:
@@ -266,7 +292,9 @@ def main() -> None:
     rows = rows_in(args.out / "readings.jsonl")
     print("\n".join([*table(rows, list(ways)), "", *gains(rows)]))
     if args.model and not args.model.startswith("replay/"):
-        packed = pack(args.out / "answers", args.out / "requests.answers.xz", about="what requests mean")
+        packed = pack(
+            args.out / "answers", args.out / "requests.answers.xz", about="what requests mean"
+        )
         print(packed.line, file=sys.stderr)
 
 

@@ -1,14 +1,17 @@
-"""Cost of the runner: a step's overhead, episodes a second by workers, and the memory of a long run.
+"""Cost of the runner: a step's overhead, episodes a second by workers, and the memory of a long
+run.
 
     python benchmarks/run.py [--episodes 1000] [--entries 449]
     python benchmarks/run.py --processes 1,2 [--episodes 3553] [--data DIR --split train]
 
-Episodes are the builtin games under the full condition, with a memory. The model answers at once with what the planner
-would say, so that all that is left is the runner's own: belief, retrieval, arbitration, prompt, record and write. The
-simulator, and the comparison of each belief with the simulator's truth that measures drift, are timed apart.
+Episodes are the builtin games under the full condition, with a memory. The model answers at once
+with what the planner would say, so that all that is left is the runner's own: belief, retrieval,
+arbitration, prompt, record and write. The simulator, and the comparison of each belief with the
+simulator's truth that measures drift, are timed apart.
 
-With `--processes`, the planner plays as many episodes with each of these numbers of processes as `rpms run alfworld
---model planner --manual complete --memory none` would, games taken again under other names where there are fewer.
+With `--processes`, the planner plays as many episodes with each of these numbers of processes as
+`rpms run alfworld --model planner --manual complete --memory none` would, games taken again under
+other names where there are fewer.
 """
 
 from __future__ import annotations
@@ -29,10 +32,10 @@ from typing import Any
 
 from decide import entries
 
-from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Usage
 from rpms.models.base import Answer, Model, Request
 from rpms.models.policy import FunctionModel, ScriptedModel, follow_plan
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.usage import Usage
 from rpms.play.engines import InProcesses
 from rpms.play.plan import NamedModel, RunPlan, lend, plan_run
 from rpms.play.run import Listener, run
@@ -87,7 +90,9 @@ class TimedWorld:
         return getattr(self.world, name)
 
     def open(self, task: Task, setting: Setting) -> TimedGame:
-        return TimedGame(self.clock.timed("simulator: load the game", self.world.open, task, setting), self.clock)
+        return TimedGame(
+            self.clock.timed("simulator: load the game", self.world.open, task, setting), self.clock
+        )
 
     def contradictions(self, belief: Any, game: TimedGame) -> tuple[str, ...]:
         return self.clock.timed("drift check", self.world.contradictions, belief, game.game)
@@ -117,7 +122,9 @@ def play(plan: RunPlan, workers: int, listener: Listener | None = None) -> tuple
 def copies(tasks: Sequence[Task], count: int) -> list[Task]:
     """As many tasks as wanted, each with an id of its own."""
     again = ((number, task) for number in itertools.count() for task in tasks)
-    return [replace(task, id=f"{task.id} {number}") for number, task in itertools.islice(again, count)]
+    return [
+        replace(task, id=f"{task.id} {number}") for number, task in itertools.islice(again, count)
+    ]
 
 
 def script(world: World, memory: EpisodicMemory, tasks: Sequence[Task]) -> dict[str, list[str]]:
@@ -156,13 +163,21 @@ class Resident(Listener):
 def resident() -> float:
     """MiB now; where the system does not say, the most so far."""
     try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+        return (
+            int(Path("/proc/self/statm").read_text().split()[1])
+            * os.sysconf("SC_PAGE_SIZE")
+            / 2**20
+        )
     except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
+            2**20 if sys.platform == "darwin" else 2**10
+        )
 
 
 def in_processes(counts: Sequence[int], episodes: int, split: str, data: Path | None) -> None:
-    """Print seconds, episodes a second and memory of the planner's run, by the number of processes."""
+    """Print seconds, episodes a second and memory of the planner's run, by the number of
+    processes.
+    """
     world, setting = find_world("alfworld"), Setting(data)
     settings = Settings.read({"manual": "complete", "memory": "none", "split": split})
     tasks = copies(world.tasks(split, setting), episodes)
@@ -171,7 +186,9 @@ def in_processes(counts: Sequence[int], episodes: int, split: str, data: Path | 
     print(
         f"{episodes:,} episodes of {split}; MB of the process that writes, after a tenth, half and all, and of a player"
     )
-    print("processes   seconds  a second      x  its processor time  MB 10%   50%   100%  player      won")
+    print(
+        "processes   seconds  a second      x  its processor time  MB 10%   50%   100%  player      won"
+    )
     first = 0.0
     for count in counts:
         watch = Resident([episodes // 10, episodes // 2, episodes])
@@ -193,16 +210,23 @@ def in_processes(counts: Sequence[int], episodes: int, split: str, data: Path | 
 
 def main() -> None:
     """Print it all."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--episodes", type=int, default=1_000)
     parser.add_argument("--entries", type=int, default=449)
-    parser.add_argument("--processes", help="play by the planner in so many processes, such as 1,2,16")
+    parser.add_argument(
+        "--processes", help="play by the planner in so many processes, such as 1,2,16"
+    )
     parser.add_argument("--data", type=Path, help="ALFWorld's game files")
     parser.add_argument("--split", default="builtin")
     options = parser.parse_args()
     if options.processes:
         in_processes(
-            [int(count) for count in options.processes.split(",")], options.episodes, options.split, options.data
+            [int(count) for count in options.processes.split(",")],
+            options.episodes,
+            options.split,
+            options.data,
         )
         return
     world = find_world("alfworld")
@@ -223,10 +247,14 @@ def main() -> None:
     print(f"one worker, {summary.done} episodes, {steps} steps, {options.entries} memory entries")
     print("ms a step: wall     CPU")
     for name in sorted(clock.wall, key=clock.cpu.__getitem__):
-        print(f"        {1e3 * clock.wall[name] / steps:7.3f} {1e3 * clock.cpu[name] / steps:7.3f}  {name}")
+        print(
+            f"        {1e3 * clock.wall[name] / steps:7.3f} {1e3 * clock.cpu[name] / steps:7.3f}  {name}"
+        )
     print(f"        {1e3 * seconds / steps:7.3f} {1e3 * cpu / steps:7.3f}  in all")
     walls, cpus = 1e3 * clock.wall[OWN] / steps, 1e3 * clock.cpu[OWN] / steps
-    print(f"of the 2 ms wanted the runner's own is {walls / 2:.2f} by the wall, {cpus / 2:.2f} of CPU")
+    print(
+        f"of the 2 ms wanted the runner's own is {walls / 2:.2f} by the wall, {cpus / 2:.2f} of CPU"
+    )
 
     for name, wait in (("at once", 0.0), ("after 50 ms", 0.05)):
         few = tasks[:48] if not wait else tasks[:16]
@@ -234,20 +262,33 @@ def main() -> None:
         for workers in (1, 2, 4):
             quick = answers_of(said, [*once, *few])
 
-            def answer(request: Request, quick: ScriptedModel = quick, wait: float = wait) -> Answer:
+            def answer(
+                request: Request, quick: ScriptedModel = quick, wait: float = wait
+            ) -> Answer:
                 time.sleep(wait)
                 return quick.answer(request)
 
-            plan = plan_run(world, "scripted", lend(FunctionModel(answer)), memory=memory, tasks=few)
+            plan = plan_run(
+                world, "scripted", lend(FunctionModel(answer)), memory=memory, tasks=few
+            )
             summary, seconds = play(plan, workers)
             rates[workers] = summary.done / seconds
-        told = ", ".join(f"{workers} workers {rate:.1f} ({rate / rates[1]:.2f}x)" for workers, rate in rates.items())
+        told = ", ".join(
+            f"{workers} workers {rate:.1f} ({rate / rates[1]:.2f}x)"
+            for workers, rate in rates.items()
+        )
         print(f"episodes a second, the model answers {name}: {told}")
 
     marks = [options.episodes // 10, options.episodes // 4, options.episodes // 2, options.episodes]
     watch = Resident(marks)
     many = copies(once, options.episodes)
-    play(plan_run(world, "scripted", lend(answers_of(said, [*once, *many])), memory=memory, tasks=many), 1, watch)
+    play(
+        plan_run(
+            world, "scripted", lend(answers_of(said, [*once, *many])), memory=memory, tasks=many
+        ),
+        1,
+        watch,
+    )
     told = ", ".join(f"{count}: {size:.1f}" for count, size in watch.seen.items())
     ratio = watch.seen[marks[-1]] / watch.seen[marks[0]]
     print(f"resident MiB after episodes {told}; the last is {ratio:.3f} of the first")

@@ -2,8 +2,9 @@
 
     python benchmarks/scienceworld_engine.py
 
-Both play the same commands for the same time, in rounds taken in turn, and each command counts with the shortest of its
-times, so that the warming of Java and a busy machine matter little; ratios are the result. Takes two to three minutes.
+Both play the same commands for the same time, in rounds taken in turn, and each command counts with
+the shortest of its times, so that the warming of Java and a busy machine matter little; ratios are
+the result. Takes two to three minutes.
 """
 
 from __future__ import annotations
@@ -76,7 +77,9 @@ def steps_and_starts() -> None:
     game.reset()
     our_first = time.perf_counter() - started
     print(f"first episode, with the JVM's start: env {env_first:.2f} s, rpms {our_first:.2f} s")
-    print(f"edited classes: {'in use' if len(shared_jvm(PROGRAM).class_path) > 1 else 'none, this jar is not known'}")
+    print(
+        f"edited classes: {'in use' if len(shared_jvm(PROGRAM).class_path) > 1 else 'none, this jar is not known'}"
+    )
 
     env_s: dict[tuple[str, int], float] = {}
     our_s: dict[tuple[str, int], float] = {}
@@ -102,7 +105,9 @@ def steps_and_starts() -> None:
     env.close()
     theirs, mine = statistics.fmean(env_s.values()), statistics.fmean(our_s.values())
     print(f"step: env {1000 * theirs:.1f} ms, rpms {1000 * mine:.1f} ms")
-    print(f"steps a second: env {1 / theirs:.0f}, rpms {1 / mine:.0f}, {theirs / mine:.1f} times as many")
+    print(
+        f"steps a second: env {1 / theirs:.0f}, rpms {1 / mine:.0f}, {theirs / mine:.1f} times as many"
+    )
     for name, _ in WALKS:
         ratio = sum(s for (walk, _), s in env_s.items() if walk == name) / sum(
             s for (walk, _), s in our_s.items() if walk == name
@@ -116,7 +121,9 @@ def note(best: dict[Key, float], key: Key, began: float) -> None:
     best[key] = min(best.get(key, float("inf")), time.perf_counter() - began)
 
 
-def time_steps(step: Callable[[str], object], name: str, walk: str, best: dict[tuple[str, int], float]) -> None:
+def time_steps(
+    step: Callable[[str], object], name: str, walk: str, best: dict[tuple[str, int], float]
+) -> None:
     """Time each command of a walk."""
     for number, command in enumerate(commands(walk)):
         began = time.perf_counter()
@@ -141,7 +148,9 @@ def memory() -> None:
         sizes.append(size)
     if len(sizes) == GAMES:
         more = (sizes[-1] - sizes[0]) / (GAMES - 1)
-        print(f"memory: {sizes[0]:.0f} MB for a JVM with one game, {more:.0f} MB for each further game beside it")
+        print(
+            f"memory: {sizes[0]:.0f} MB for a JVM with one game, {more:.0f} MB for each further game beside it"
+        )
     for game in games:
         game.close()
 
@@ -158,7 +167,10 @@ def threads() -> None:
     alone = {job: episode(job) for job in jobs}
     middle = time.perf_counter()
     together: dict[tuple[str, int], list[Outcome]] = {}
-    running = [threading.Thread(target=lambda job=job: together.update({job: episode(job)})) for job in jobs]
+    running = [
+        threading.Thread(target=lambda job=job: together.update({job: episode(job)}))
+        for job in jobs
+    ]
     for thread in running:
         thread.start()
     for thread in running:
@@ -174,7 +186,9 @@ def main() -> None:
     """Run all of it."""
     warnings.simplefilter("ignore")  # ScienceWorldEnv leaves its pipes open
     java = find_java(PROGRAM)
-    os.environ["PATH"] = os.pathsep.join((str(Path(java).resolve().parent), os.environ.get("PATH", "")))
+    os.environ["PATH"] = os.pathsep.join(
+        (str(Path(java).resolve().parent), os.environ.get("PATH", ""))
+    )
     print(f"java: {java}; load average {', '.join(f'{load:.1f}' for load in os.getloadavg())}")
     steps_and_starts()
     memory()

@@ -1,13 +1,16 @@
 """The planner's score on ScienceWorld, by task, with a reason for every episode below 100.
 
-    python benchmarks/scienceworld_planner.py --draw 300 --seed 1       # train variations drawn at random
-    python benchmarks/scienceworld_planner.py --draw 300 --seed 2 --but 1   # others: none that seed 1 drew
-    python benchmarks/scienceworld_planner.py --per-task 5              # the first dev variations of each task
+    # train variations drawn at random
+    python benchmarks/scienceworld_planner.py --draw 300 --seed 1
+    # others: none that seed 1 drew
+    python benchmarks/scienceworld_planner.py --draw 300 --seed 2 --but 1
+    # the first dev variations of each task
+    python benchmarks/scienceworld_planner.py --per-task 5
 
-A draw takes as many variations from each of the 30 tasks as from any other; where a small task has no more, the rest
-comes from the others. Test variations cannot be drawn. The game is played as in every run: no simplifications, 100
-steps, and a focus on the wrong thing ends it at -100, which counts as -100 in the mean. `--out` keeps the whole course
-of each episode below 100 as text.
+A draw takes as many variations from each of the 30 tasks as from any other; where a small task has
+no more, the rest comes from the others. Test variations cannot be drawn. The game is played as in
+every run: no simplifications, 100 steps, and a focus on the wrong thing ends it at -100, which
+counts as -100 in the mean. `--out` keeps the whole course of each episode below 100 as text.
 """
 
 from __future__ import annotations
@@ -18,37 +21,55 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from rpms.core.condition import CONDITIONS, compose, named_condition
-from rpms.core.episode import Episode
-from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
+from rpms.paper.condition import CONDITIONS, compose, named_condition
+from rpms.paper.episode import Episode
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.worlds.base import Setting, Task
-from rpms.worlds.scienceworld.tasks import ELECTRICAL_TASKS, PAPER_TASKS, kind_named, list_tasks, task_at
+from rpms.worlds.scienceworld.tasks import (
+    ELECTRICAL_TASKS,
+    PAPER_TASKS,
+    kind_named,
+    list_tasks,
+    task_at,
+)
 from rpms.worlds.scienceworld.world import world
 
 ALL_TASKS = (*PAPER_TASKS, *ELECTRICAL_TASKS)
 
 
 def drawn(count: int, seeds: Sequence[int], names: Sequence[str] = ALL_TASKS) -> list[Task]:
-    """Train variations of the last seed's draw, none of which an earlier seed's had; equally many of each task."""
+    """Train variations of the last seed's draw, none of which an earlier seed's had; equally
+    many of each task.
+    """
     pools = {name: set(kind_named(name).variations("train")) for name in names}
     chosen: list[tuple[str, int]] = []
     for seed in seeds:
         chosen = []
-        order = {name: random.Random(f"{seed}/{name}").sample(sorted(pool), len(pool)) for name, pool in pools.items()}
+        order = {
+            name: random.Random(f"{seed}/{name}").sample(sorted(pool), len(pool))
+            for name, pool in pools.items()
+        }
         while len(chosen) < count and any(order.values()):
-            chosen += [(name, order[name].pop()) for name in names if order[name]][: count - len(chosen)]
+            chosen += [(name, order[name].pop()) for name in names if order[name]][
+                : count - len(chosen)
+            ]
         for name, variation in chosen:
             pools[name].discard(variation)
-    return [task_at(name, variation) for name, variation in sorted(chosen, key=lambda each: names.index(each[0]))]
+    return [
+        task_at(name, variation)
+        for name, variation in sorted(chosen, key=lambda each: names.index(each[0]))
+    ]
 
 
 def reason(episode: Episode) -> str:
-    """An episode's ending, its sub-goal then, the step since which the score stood still, and the last answer."""
+    """An episode's ending, its sub-goal then, the step since which the score stood still, and
+    the last answer.
+    """
     last = episode.steps[-1]
     stood = next(step.number for step in episode.steps if step.score == last.score or step is last)
     said = " ".join(last.result.split())[:90]
@@ -62,18 +83,26 @@ def course(episode: Episode) -> str:
     """The whole of an episode, as text."""
     lines = [episode.task, episode.goal]
     for step in episode.steps:
-        lines += [f"\n[{step.number}] {step.decision.progress.text} ({step.score:.0f}) {' <- '.join(step.plan)}"]
+        lines += [
+            f"\n[{step.number}] {step.decision.progress.text} ({step.score:.0f}) {' <- '.join(step.plan)}"
+        ]
         lines += [f"> {step.command}", step.result]
     return "\n".join(lines)
 
 
 def main() -> None:
     """Play and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--draw", type=int, help="train variations to draw, over all tasks")
     parser.add_argument("--seed", type=int, default=1, help="of the draw")
-    parser.add_argument("--but", type=int, nargs="*", default=[], help="seeds whose draws of this size are left out")
-    parser.add_argument("--per-task", type=int, default=3, help="variations of each task, in order (default 3)")
+    parser.add_argument(
+        "--but", type=int, nargs="*", default=[], help="seeds whose draws of this size are left out"
+    )
+    parser.add_argument(
+        "--per-task", type=int, default=3, help="variations of each task, in order (default 3)"
+    )
     parser.add_argument("--split", choices=("dev", "train"), default="dev", help="of --per-task")
     parser.add_argument("--condition", choices=tuple(CONDITIONS), default="rules-only")
     parser.add_argument("--tasks", nargs="*", help="only these tasks, or variations such as boil/3")
@@ -107,13 +136,17 @@ def main() -> None:
             print(f"  {task.id}: {reason(played)}", flush=True)
             if options.out:
                 options.out.mkdir(parents=True, exist_ok=True)
-                (options.out / f"{task.id.replace('/', '-')}.txt").write_text(course(played), encoding="utf-8")
+                (options.out / f"{task.id.replace('/', '-')}.txt").write_text(
+                    course(played), encoding="utf-8"
+                )
     print(f"\n{'task':<50} {'episodes':>8} {'mean':>6} {'won':>5} {'steps':>6}")
     every = [one for group in by_task.values() for one in group]
     for name, group in (*by_task.items(), ("all", every)):
         mean = sum(one.score for one in group) / len(group)
         steps = sum(len(one.steps) for one in group) / len(group)
-        print(f"{name:<50} {len(group):>8} {mean:>6.1f} {sum(one.won for one in group):>5} {steps:>6.1f}")
+        print(
+            f"{name:<50} {len(group):>8} {mean:>6.1f} {sum(one.won for one in group):>5} {steps:>6.1f}"
+        )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
-"""Effect of each part of RPMS, and of each part past the paper, on one model: many configurations at once.
+"""Effect of each part of RPMS, and of each part past the paper, on one model: many configurations
+at once.
 
-    python benchmarks/small_model.py --model hf/PATH --data DIR --split valid_seen --out RUNS [--only NAME,…]
+    python benchmarks/small_model.py --model hf/PATH --data DIR --split valid_seen --out RUNS
+[--only NAME,…]
 
-Every configuration is a run of its own under RUNS and can be continued; all of them share one model, so that a GPU
-gets batches as large as there are episodes. Other methods play where `--only` names them, expel
-with `--insights`. Prints a Markdown table: games won, the world's score, steps, and per
-step infeasible actions executed, tokens and re-asks.
+Every configuration is a run of its own under RUNS and can be continued; all of them share one
+model, so that a GPU gets batches as large as there are episodes. Other methods play where `--only`
+names them, expel with `--insights`. Prints a Markdown table: games won, the world's score, steps,
+and per step infeasible actions executed, tokens and re-asks.
 """
 
 from __future__ import annotations
@@ -22,11 +24,11 @@ from statistics import fmean
 from typing import NoReturn
 
 from rpms.cli.options import make_setting
-from rpms.core.condition import CONDITIONS
-from rpms.core.errors import InputError, RPMSError
-from rpms.core.recall import EpisodicMemory
+from rpms.logic.errors import InputError, RPMSError
 from rpms.models.base import Decoding
 from rpms.models.catalogue import FROM_MENU, IN_PROCESS, ModelOptions, backend_of, parse_model_name
+from rpms.paper.condition import CONDITIONS
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.engines import InProcesses, cores
 from rpms.play.methods import METHODS, REACT
 from rpms.play.plan import NamedModel, RunPlan, lend, plan_run
@@ -58,14 +60,20 @@ _LESS: Mapping[str, Mapping[str, object]] = {
 }
 
 
-def configurations(insights: Path | None = None, trials: int | None = None) -> Mapping[str, Settings]:
-    """The paper's four conditions, everything on in all four, each part alone on the full one, and all but one.
+def configurations(
+    insights: Path | None = None, trials: int | None = None
+) -> Mapping[str, Settings]:
+    """The paper's four conditions, everything on in all four, each part alone on the full one, and
+    all but one.
 
-    And the other methods, under the decoding of either preset; expel where there are insights for it to play with.
+    And the other methods, under the decoding of either preset; expel where there are insights for
+    it to play with.
     """
     made = {name: Settings(condition=name) for name in CONDITIONS}
     made |= {f"{name} + strict": Settings(condition=name, preset="strict") for name in CONDITIONS}
-    made |= {f"full + {name}": Settings(condition="full", enforce=part) for name, part in _PARTS.items()}
+    made |= {
+        f"full + {name}": Settings(condition="full", enforce=part) for name, part in _PARTS.items()
+    }
     made |= {
         f"full + strict, {name}": Settings(condition="full", preset="strict", enforce=part)
         for name, part in _LESS.items()
@@ -74,14 +82,18 @@ def configurations(insights: Path | None = None, trials: int | None = None) -> M
         if name == REACT or (method.recalled and insights is None):
             continue
         given = Settings(
-            agent=name, insights=insights if method.recalled else None, trials=trials if method.question else None
+            agent=name,
+            insights=insights if method.recalled else None,
+            trials=trials if method.question else None,
         )
         made |= {name: given, f"{name} + strict": replace(given, preset="strict")}
     return made
 
 
 def rows(name: str, trials: Trials) -> list[str]:
-    """The lines of one configuration: where it has several trials, the first one and the best of all apart."""
+    """The lines of one configuration: where it has several trials, the first one and the best
+    of all apart.
+    """
     if trials.best_folder == trials.folders[0]:
         return [row(name, trials.summaries[0])]
     best = trials.best_folder.name.replace("-", " ")
@@ -115,11 +127,17 @@ def count(text: str) -> int:
     return int(text)
 
 
-def chosen(only: str, model: str, known: Mapping[str, Settings]) -> Mapping[str, tuple[Settings, int | None]]:
-    """The configurations to play by the names they go by here, each with a budget of steps if it has its own."""
+def chosen(
+    only: str, model: str, known: Mapping[str, Settings]
+) -> Mapping[str, tuple[Settings, int | None]]:
+    """The configurations to play by the names they go by here, each with a budget of steps if
+    it has its own.
+    """
     playable = {name: each for name, each in known.items() if can_choose(each, model)}
     made: dict[str, tuple[Settings, int | None]] = {}
-    usual = [name for name, each in playable.items() if each.agent is None]  # other methods play where they are named
+    usual = [
+        name for name, each in playable.items() if each.agent is None
+    ]  # other methods play where they are named
     for given in only.split(",") if only else usual:
         named = given.strip().replace(";", ",")
         name, at, steps = named.partition("@")
@@ -141,7 +159,9 @@ def chosen(only: str, model: str, known: Mapping[str, Settings]) -> Mapping[str,
 def can_choose(settings: Settings, model: str) -> bool:
     """True if there is a menu, for a model that needs one."""
     condition = settings.condition_value()
-    return can_play(condition.enforcement, model) and (condition.informed or backend_of(model) not in FROM_MENU)
+    return can_play(condition.enforcement, model) and (
+        condition.informed or backend_of(model) not in FROM_MENU
+    )
 
 
 def main() -> None:
@@ -151,25 +171,41 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--split", default="valid_seen")
     parser.add_argument("--memory", type=Path)
-    parser.add_argument("--manual", type=Path, help="rules for all configurations, such as a learned manual")
-    parser.add_argument("--insights", type=Path, help="what expel plays with, gathered by `rpms insights`")
-    parser.add_argument("--trials", type=count, help="attempts of reflexion and clin; their papers' by default")
+    parser.add_argument(
+        "--manual", type=Path, help="rules for all configurations, such as a learned manual"
+    )
+    parser.add_argument(
+        "--insights", type=Path, help="what expel plays with, gathered by `rpms insights`"
+    )
+    parser.add_argument(
+        "--trials", type=count, help="attempts of reflexion and clin; their papers' by default"
+    )
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--sample", type=count, help="only so many games, drawn at random")
     parser.add_argument("--per-task", type=count, help="only the first so many games of each type")
     parser.add_argument("--option", action="append", help="an option of the world, NAME=VALUE")
     parser.add_argument("--seed", type=int, default=0, help="for the draw")
     parser.add_argument(
-        "--steps", type=count, help="an episode's budget; a configuration's own follows its name: full@20"
+        "--steps",
+        type=count,
+        help="an episode's budget; a configuration's own follows its name: full@20",
     )
     parser.add_argument("--max-tokens", type=count)
     parser.add_argument("--batch", type=count, default=256)
     parser.add_argument(
-        "--only", default="", help="configurations by name, separated by commas; `;` within a name stands for one"
+        "--only",
+        default="",
+        help="configurations by name, separated by commas; `;` within a name stands for one",
     )
-    parser.add_argument("--study", type=Path, help="the configurations are a study's conditions, such as ladder's")
-    parser.add_argument("--at-once", type=count, help="configurations played at the same time; all by default")
-    parser.add_argument("--processes", type=count, help="of each configuration; by default all cores together")
+    parser.add_argument(
+        "--study", type=Path, help="the configurations are a study's conditions, such as ladder's"
+    )
+    parser.add_argument(
+        "--at-once", type=count, help="configurations played at the same time; all by default"
+    )
+    parser.add_argument(
+        "--processes", type=count, help="of each configuration; by default all cores together"
+    )
     try:
         play_all(parser.parse_args())
     except RPMSError as error:
@@ -180,9 +216,15 @@ def play_all(options: argparse.Namespace) -> None:
     """Play, and print the table; what cannot be played is an RPMSError before anything is."""
     world = find_world(options.world)
     parse_model_name(options.model)
-    memory = read_frozen(options.memory, world.name) if options.memory else EpisodicMemory(world=world.name)
+    memory = (
+        read_frozen(options.memory, world.name)
+        if options.memory
+        else EpisodicMemory(world=world.name)
+    )
     setting = make_setting(world, options.data, "native", options.option)
-    draw = Settings(split=options.split, per_task=options.per_task, sample=options.sample, seed=options.seed)
+    draw = Settings(
+        split=options.split, per_task=options.per_task, sample=options.sample, seed=options.seed
+    )
     games, setting = draw.tasks(world, setting)
     known = configurations(options.insights, options.trials)
     if options.study:

@@ -1,11 +1,13 @@
 """τ² telecom in solo mode without an LLM: the planner and the menu controls, by kind of ticket.
 
-    python benchmarks/tau2_telecom.py [--split train] [--limit N] [--manual FILE] [--rows planner menu-random/0]
+    python benchmarks/tau2_telecom.py [--split train] [--limit N] [--manual FILE] [--rows planner
+menu-random/0]
 
-Each row is a model that is no LLM under a condition. `planner` does what the best plan of the manual begins with; with
-`strict` there is a menu, of which `menu-best` takes the highest-ranked entry and `menu-random` any. Without rules the
-planner knows how calls are written, what they need and do, and no procedure. Won is what the task's own assertions say
-once the ticket is closed or handed over.
+Each row is a model that is no LLM under a condition. `planner` does what the best plan of the
+manual begins with; with `strict` there is a menu, of which `menu-best` takes the highest-ranked
+entry and `menu-random` any. Without rules the planner knows how calls are written, what they need
+and do, and no procedure. Won is what the task's own assertions say once the ticket is closed or
+handed over.
 """
 
 from __future__ import annotations
@@ -16,11 +18,11 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from rpms.core.condition import compose
-from rpms.core.episode import Ending, Episode
-from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
+from rpms.paper.condition import compose
+from rpms.paper.episode import Ending, Episode
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.plan import limited
 from rpms.play.seats import Play, play
 from rpms.play.settings import Settings
@@ -41,13 +43,17 @@ ROWS: tuple[tuple[str, dict[str, str]], ...] = (
 def episodes(name: str, given: dict[str, str], tasks: Sequence[Task]) -> list[Episode]:
     """Play all tasks one after the other."""
     settings = Settings.read(given)
-    mind = compose(settings.condition_value(), knowledge_of(world, settings.sources(world)), EpisodicMemory())
+    mind = compose(
+        settings.condition_value(), knowledge_of(world, settings.sources(world)), EpisodicMemory()
+    )
     model = open_model(name)
     played = []
     for task in tasks:
         game = world.open(task, Setting())
         try:
-            played.append(play(Play(Player(world, mind, model, Decoding()), game, task, world.step_budget)))
+            played.append(
+                play(Play(Player(world, mind, model, Decoding()), game, task, world.step_budget))
+            )
         finally:
             game.close()
     return played
@@ -58,14 +64,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--split", choices=world.splits, default=world.splits[0])
     parser.add_argument("--limit", type=int, help="only so many tickets, of all kinds in turn")
-    parser.add_argument("--manual", type=Path, help="a manual in place of the world's own, such as a learned one")
+    parser.add_argument(
+        "--manual", type=Path, help="a manual in place of the world's own, such as a learned one"
+    )
     parser.add_argument("--rows", nargs="*", help="only these models")
     options = parser.parse_args()
     tasks = limited(world.tasks(options.split, Setting()), options.limit)
     kinds = sorted({task.type for task in tasks})
     widths = [max(len(kind), 7) for kind in kinds]
     titles = " ".join(f"{kind:>{width}}" for kind, width in zip(kinds, widths, strict=True))
-    print(f"{'model':<14} {'condition':<20} {titles} {'all':>7} {'steps':>6} {'refused':>8} {'s':>6}  lost", flush=True)
+    print(
+        f"{'model':<14} {'condition':<20} {titles} {'all':>7} {'steps':>6} {'refused':>8} {'s':>6}  lost",
+        flush=True,
+    )
     for name, row in ROWS:
         if options.rows and name not in options.rows:
             continue

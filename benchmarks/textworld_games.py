@@ -1,12 +1,14 @@
-"""TextWorldExpress: what the planner wins, by game, and steps a second beside the package's own interface.
+"""TextWorldExpress: what the planner wins, by game, and steps a second beside the package's own
+interface.
 
     python benchmarks/textworld_games.py --per-game 100
     python benchmarks/textworld_games.py --per-game 100 --manual learned.yaml     the same with a manual of one's own
     python benchmarks/textworld_games.py --speed
 
-The games are made with the default parameters, or those that `--option` names as for `rpms run`. Plans come from the
-manual alone: with `--manual` from that file instead of the world's. Of games that can be lost for good, `lost` counts
-those; all others that were not won ran out of steps or plans.
+The games are made with the default parameters, or those that `--option` names as for `rpms run`.
+Plans come from the manual alone: with `--manual` from that file instead of the world's. Of games
+that can be lost for good, `lost` counts those; all others that were not won ran out of steps or
+plans.
 """
 
 from __future__ import annotations
@@ -20,11 +22,11 @@ from dataclasses import replace
 from math import inf
 from pathlib import Path
 
-from rpms.core.condition import compose, named_condition
-from rpms.core.episode import Ending, Episode
-from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
+from rpms.paper.condition import compose, named_condition
+from rpms.paper.episode import Ending, Episode
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
@@ -56,10 +58,15 @@ def table(options: argparse.Namespace) -> None:
         finally:
             game.close()
 
-    print(f"{'game':<14} {'episodes':>8} {'won':>5} {'%':>6} {'lost':>5} {'score':>6} {'steps':>6} {'ms':>6}  not won")
+    print(
+        f"{'game':<14} {'episodes':>8} {'won':>5} {'%':>6} {'lost':>5} {'score':>6} {'steps':>6} {'ms':>6}  not won"
+    )
     for name in parse_choice(options.option or "").games:
         began = time.perf_counter()
-        played = [episode(task) for task in list_tasks(options.split, [name])[options.skip :][: options.per_game]]
+        played = [
+            episode(task)
+            for task in list_tasks(options.split, [name])[options.skip :][: options.per_game]
+        ]
         steps = sum(len(one.steps) for one in played)
         each_ms = 1_000 * (time.perf_counter() - began) / max(steps, 1)
         won = sum(one.ending is Ending.WON for one in played)
@@ -74,19 +81,24 @@ def table(options: argparse.Namespace) -> None:
 
 
 def speed() -> None:
-    """Print what a step costs over the same gold paths: the package's own interface beside this one, by turns.
+    """Print what a step costs over the same gold paths: the package's own interface beside this
+    one, by turns.
 
-    Steps a second are of the fastest walk of each path. On a busy machine that is still chance, and the processor time
-    of Python and Java together, after a round to warm up, is what to compare.
+    Steps a second are of the fastest walk of each path. On a busy machine that is still chance, and
+    the processor time of Python and Java together, after a round to warm up, is what to compare.
     """
-    os.environ["PATH"] = os.pathsep.join((str(Path(find_java(PROGRAM)).parent), os.environ.get("PATH", "")))
+    os.environ["PATH"] = os.pathsep.join(
+        (str(Path(find_java(PROGRAM)).parent), os.environ.get("PATH", ""))
+    )
     from textworld_express import TextWorldExpressEnv  # noqa: PLC0415 - only once this folder is off the path
 
     env = TextWorldExpressEnv(envStepLimit=1_000)
     theirs = Side(env._gateway.java_process.pid)  # noqa: SLF001
     print(f"load average {', '.join(f'{load:.1f}' for load in os.getloadavg())}")
     print(f"{'':<14} {'steps a second':^27}  {'ms of processor time a step':^27}")
-    print(f"{'game':<14} {'package':>9} {'rpms':>9} {'ratio':>7}  {'package':>9} {'rpms':>9} {'ratio':>7}")
+    print(
+        f"{'game':<14} {'package':>9} {'rpms':>9} {'ratio':>7}  {'package':>9} {'rpms':>9} {'ratio':>7}"
+    )
     for name in GAMES:
         tasks = [task_at(name, seed) for seed in range(WALKED)]
         paths = {task.id: _gold(task) for task in tasks}
@@ -122,7 +134,9 @@ class Side:
         self.fastest: dict[str, float] = {}
         self.spent = 0.0
 
-    def walk(self, name: str, step: Callable[[str], object], path: tuple[str, ...], *, warm: bool) -> None:
+    def walk(
+        self, name: str, step: Callable[[str], object], path: tuple[str, ...], *, warm: bool
+    ) -> None:
         spent, began = self._processor_time(), time.perf_counter()
         for command in path:
             step(command)
@@ -132,7 +146,12 @@ class Side:
     def _processor_time(self) -> float:
         """Seconds that Python and its JVM have computed, where /proc tells."""
         try:
-            fields = Path(f"/proc/{self.java}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+            fields = (
+                Path(f"/proc/{self.java}/stat")
+                .read_text(encoding="utf-8")
+                .rpartition(")")[2]
+                .split()
+            )
         except OSError:
             return time.process_time()
         return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -146,20 +165,30 @@ def _gold(task: Task) -> tuple[str, ...]:
 def main() -> None:
     """Play, or time."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--per-game", type=int, default=20, help="seeds of each game, in order (default 20)")
-    parser.add_argument("--skip", type=int, default=0, help="seeds of each game that are left out first")
+    parser.add_argument(
+        "--per-game", type=int, default=20, help="seeds of each game, in order (default 20)"
+    )
+    parser.add_argument(
+        "--skip", type=int, default=0, help="seeds of each game that are left out first"
+    )
     parser.add_argument("--split", choices=("dev", "train"), default="dev")
-    parser.add_argument("--steps", type=int, default=world.step_budget, help="steps an episode may take")
+    parser.add_argument(
+        "--steps", type=int, default=world.step_budget, help="steps an episode may take"
+    )
     parser.add_argument("--option", help="games and parameters, such as coin,numLocations=5")
     parser.add_argument(
-        "--manual", type=Path, help="a manual to plan with instead of the world's, such as a learned one"
+        "--manual",
+        type=Path,
+        help="a manual to plan with instead of the world's, such as a learned one",
     )
     parser.add_argument("--speed", action="store_true", help="steps a second instead of games won")
     options = parser.parse_args()
     if options.per_game < 1 or not 0 <= options.skip < len(FOLDS[options.split]):
         parser.error(f"--per-game and --skip leave none of the {len(FOLDS[options.split])} seeds")
     # This file has the package's name, and its folder is where Python would look for it first.
-    sys.path = [place for place in sys.path if Path(place).resolve() != Path(__file__).resolve().parent]
+    sys.path = [
+        place for place in sys.path if Path(place).resolve() != Path(__file__).resolve().parent
+    ]
     if options.speed:
         speed()
     else:

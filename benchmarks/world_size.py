@@ -2,12 +2,14 @@
 
     python benchmarks/world_size.py [--at COMMIT]
 
-Counted as knowledge of tasks: what says how a goal is reached or when it is (`TASKS`), in code and YAML, with the goals
-of a manual and what its actions say for plans alone. Not counted: reading text, goals and commands, beliefs and what
-they answer, prompts, simulators, and the rest of the manuals, which prompts and guard use too: facts, actions, rules.
-Lines are those with code or YAML on them: no blank line, comment or docstring.
+Counted as knowledge of tasks: what says how a goal is reached or when it is (`TASKS`), in code and
+YAML, with the goals of a manual and what its actions say for plans alone. Not counted: reading
+text, goals and commands, beliefs and what they answer, prompts, simulators, and the rest of the
+manuals, which prompts and guard use too: facts, actions, rules. Lines are those with code or YAML
+on them: no blank line, comment or docstring.
 
-`--at` counts an earlier state of the repository: e948465 is the last one before plans came from the manual.
+`--at` counts an earlier state of the repository: e948465 is the last one before plans came from the
+manual.
 """
 
 from __future__ import annotations
@@ -46,13 +48,25 @@ TASKS = (
 FOR_PLANS = re.compile(r"\s+(?:observes|plan):")
 """Keys of an action that only plans use."""
 WANTED = 1_200
-SILENT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+SILENT = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
 
 
 def code_lines(text: str) -> int:
     """Lines of Python with code on them."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    lines = {line for token in tokens if token.type not in SILENT for line in range(token.start[0], token.end[0] + 1)}
+    lines = {
+        line
+        for token in tokens
+        if token.type not in SILENT
+        for line in range(token.start[0], token.end[0] + 1)
+    }
     for node in ast.walk(ast.parse(text)):
         match node:
             case ast.Expr(value=ast.Constant(value=str())):
@@ -61,11 +75,15 @@ def code_lines(text: str) -> int:
 
 
 def yaml_lines(text: str) -> list[str]:
-    return [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    return [
+        line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")
+    ]
 
 
 def planning_lines(text: str) -> int:
-    """Lines of a manual's tier 3 that only plans use: its goals, and what actions reveal or see to first."""
+    """Lines of a manual's tier 3 that only plans use: its goals, and what actions reveal or see
+    to first.
+    """
     count, section = 0, ""
     for line in yaml_lines(text):
         if not line.startswith(" "):
@@ -93,7 +111,11 @@ def files(commit: str | None) -> Iterator[tuple[str, str]]:
         paths = git("ls-tree", "-r", "--name-only", commit, "--", *folders).splitlines()
     for path in paths:
         if path.endswith((".py", ".yaml")):
-            text = (ROOT / path).read_text(encoding="utf-8") if commit is None else git("show", f"{commit}:{path}")
+            text = (
+                (ROOT / path).read_text(encoding="utf-8")
+                if commit is None
+                else git("show", f"{commit}:{path}")
+            )
             yield path.removeprefix(WORLDS), text
 
 
@@ -111,11 +133,15 @@ def main() -> None:
     print("| file | lines |\n| --- | ---: |")
     for path, count in counts.items():
         if count:
-            print(f"| {path}{', for plans' if path.endswith('environment.yaml') else ''} | {count} |")
+            print(
+                f"| {path}{', for plans' if path.endswith('environment.yaml') else ''} | {count} |"
+            )
     total = sum(counts.values())
     data = sum(count for path, count in counts.items() if path.endswith(".yaml"))
     print(f"| all | {total:,} |\n")
-    print(f"{total - data:,} lines of code and {data:,} of YAML; wanted: under {WANTED:,}, {met(total)}")
+    print(
+        f"{total - data:,} lines of code and {data:,} of YAML; wanted: under {WANTED:,}, {met(total)}"
+    )
 
 
 def met(total: int) -> str:

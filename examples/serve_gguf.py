@@ -1,4 +1,5 @@
-"""Serve a GGUF file on a CPU, without a compiler: `pip install xllamacpp`, then `python serve_gguf.py FILE`.
+"""Serve a GGUF file on a CPU, without a compiler: `pip install xllamacpp`, then `python
+serve_gguf.py FILE`.
 
 RPMS reaches it as `--model llamacpp/NAME`, whatever the name.
 """
@@ -10,7 +11,10 @@ from xllamacpp import CommonParams, Server
 
 parameters = CommonParams()
 parameters.model.path = sys.argv[1]
-parameters.n_ctx, parameters.n_parallel = 16384, 2  # tokens of context, shared by two episodes at once
+parameters.n_ctx, parameters.n_parallel = (
+    16384,
+    2,
+)  # tokens of context, shared by two episodes at once
 parameters.port = 8080
 server = Server(parameters)
 print(f"serving {sys.argv[1]} at {server.listening_address}; Ctrl-C stops it", flush=True)

@@ -1,4 +1,6 @@
-"""Shared by all tests: no model request leaves this machine, and data beside the repository is optional."""
+"""Shared by all tests: no model request leaves this machine, and data beside the repository is
+optional.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +12,30 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.worlds.jvm.process import JAVA_VARIABLE, find_java
 from rpms.worlds.scienceworld.world import PROGRAM
 
 os.environ["RPMS_FORBID_REQUESTS"] = "1"
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job, and all it starts, would ignore it
+signal.signal(
+    signal.SIGINT, signal.default_int_handler
+)  # a shell's background job, and all it starts, would ignore it
 
 # The same examples on every machine and run; RPMS_EXPLORE=1 draws new ones.
 settings.register_profile(
-    "default", deadline=None, max_examples=60, derandomize="RPMS_EXPLORE" not in os.environ, database=None
+    "default",
+    deadline=None,
+    max_examples=60,
+    derandomize="RPMS_EXPLORE" not in os.environ,
+    database=None,
 )
 settings.load_profile("default")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Have every JVM compile quickly: in the seconds that a test's lives, to compile well costs twice what it saves."""
+    """Have every JVM compile quickly: in the seconds that a test's lives, to compile well costs
+    twice what it saves.
+    """
     if os.name == "nt" or JAVA_VARIABLE in os.environ or "RPMS_SLOW" in os.environ:
         return
     try:

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 import rpms
-from rpms.core.condition import FULL, compose
-from rpms.core.errors import InputError, ModelError
-from rpms.core.memory import Kind, merge
-from rpms.core.planning.reason import Reasoner
-from rpms.core.prompt import Part
-from rpms.core.recall import EpisodicMemory
-from rpms.learn.harvest import harvest
+from rpms.learning.harvest import harvest
+from rpms.logic.errors import InputError, ModelError
 from rpms.models.base import Decoding
 from rpms.models.policy import FunctionModel, PolicyModel, follow_plan
+from rpms.paper.condition import FULL, compose
+from rpms.paper.memory import Kind, merge
+from rpms.paper.prompt import Part
+from rpms.paper.recall import EpisodicMemory
+from rpms.planning.reason import Reasoner
 from rpms.play.seats import NO_ACTION, Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
@@ -50,8 +50,14 @@ def steps_of(agent: rpms.Agent, number: int) -> list[str]:
 def test_it_decides_as_a_run_does(name, given_apart):
     settings = Settings(preset=name, manual="complete")
     game = WORLD.open(TASKS[9], Setting())
-    mind = compose(settings.condition_value(), knowledge_of(WORLD), EpisodicMemory(world="alfworld"))
-    episode = play(Play(Player(WORLD, mind, PolicyModel("planner", follow_plan), Decoding()), game, TASKS[9], 50))
+    mind = compose(
+        settings.condition_value(), knowledge_of(WORLD), EpisodicMemory(world="alfworld")
+    )
+    episode = play(
+        Play(
+            Player(WORLD, mind, PolicyModel("planner", follow_plan), Decoding()), game, TASKS[9], 50
+        )
+    )
     apart = {"preset": name} if given_apart else {"condition": settings.condition_value()}
     with rpms.Agent("alfworld", memory="none", manual="complete", **apart) as agent:
         assert steps_of(agent, 9) == [step.command for step in episode.steps]
@@ -59,23 +65,35 @@ def test_it_decides_as_a_run_does(name, given_apart):
 
 
 @pytest.mark.parametrize(("preset", "plans"), [("paper", 0), ("strict", 1)])
-def test_a_step_makes_one_plan_where_knowledge_acts_and_none_in_the_papers_conditions(preset, plans, monkeypatch):
+def test_a_step_makes_one_plan_where_knowledge_acts_and_none_in_the_papers_conditions(
+    preset, plans, monkeypatch
+):
     with rpms.Agent("alfworld", memory="none", manual="complete", preset=preset) as planner:
         walked = steps_of(planner, 9)
     made, plan, walk = [], Reasoner.plan, iter(walked)
-    monkeypatch.setattr(Reasoner, "plan", lambda *given, **options: made.append(1) or plan(*given, **options))
+    monkeypatch.setattr(
+        Reasoner, "plan", lambda *given, **options: made.append(1) or plan(*given, **options)
+    )
     model = FunctionModel(lambda _asked: f"Thought: on\nAction: {next(walk)}")
-    with rpms.Agent("alfworld", model=model, memory="none", manual="complete", preset=preset) as agent:
+    with rpms.Agent(
+        "alfworld", model=model, memory="none", manual="complete", preset=preset
+    ) as agent:
         assert steps_of(agent, 9) == walked
     assert len(made) == plans * len(walked)
 
 
 def clumsy(asked):
-    """A model that fails, says nothing of use, and follows the plan, in turn; `asked` keeps what it was told."""
+    """A model that fails, says nothing of use, and follows the plan, in turn; `asked` keeps
+    what it was told.
+    """
 
     def answer(request):
         asked.append(request.prompt)
-        spoken = ("Action: heat fridge 1 with apple 1", "I am not sure.", "Action: take mug 9 from shelf 3")
+        spoken = (
+            "Action: heat fridge 1 with apple 1",
+            "I am not sure.",
+            "Action: take mug 9 from shelf 3",
+        )
         thought, action = follow_plan(request.decision)
         return (*spoken, f"Thought: {thought}\nAction: {action}")[len(asked) % 4]
 
@@ -86,11 +104,17 @@ def clumsy(asked):
 @pytest.mark.parametrize("guard", ["off", "advise", "block"])
 def test_a_model_is_told_the_same_in_anybodys_loop(condition, guard):
     settings = Settings.read({"condition": condition, "enforce": f"guard={guard}"})
-    mind = compose(settings.condition_value(), knowledge_of(WORLD, settings.sources(WORLD, 0)), EpisodicMemory())
+    mind = compose(
+        settings.condition_value(),
+        knowledge_of(WORLD, settings.sources(WORLD, 0)),
+        EpisodicMemory(),
+    )
     in_a_run, in_a_loop = [], []
     game = WORLD.open(TASKS[3], Setting())
     episode = play(Play(Player(WORLD, mind, clumsy(in_a_run), Decoding()), game, TASKS[3], 12))
-    with rpms.Agent("alfworld", clumsy(in_a_loop), "none", condition, enforce=f"guard={guard}") as agent:
+    with rpms.Agent(
+        "alfworld", clumsy(in_a_loop), "none", condition, enforce=f"guard={guard}"
+    ) as agent:
         outcome = game.reset()
         agent.reset(outcome.observation)
         for _ in episode.steps:
@@ -101,7 +125,12 @@ def test_a_model_is_told_the_same_in_anybodys_loop(condition, guard):
 
 def test_settings_are_those_of_the_command_line():
     agent = rpms.Agent(
-        "alfworld", condition="rules-only", tiers="universal,environment", layout="cached", prompts=None, theta=0.6
+        "alfworld",
+        condition="rules-only",
+        tiers="universal,environment",
+        layout="cached",
+        prompts=None,
+        theta=0.6,
     )
     steps_of(agent, 0)
     parts = {block.part for block in agent.decision.prompt.blocks}
@@ -120,7 +149,9 @@ def test_a_task_without_an_observation_is_added_to_the_first_one():
     agent = rpms.Agent("alfworld", condition="baseline")
     goal = agent.reset("put a hot apple in fridge.")
     assert goal.type == "pick_heat_then_place_in_recep"
-    agent.act("You are in the middle of a room. Looking quickly around you, you see a fridge 1, and a microwave 1.")
+    agent.act(
+        "You are in the middle of a room. Looking quickly around you, you see a fridge 1, and a microwave 1."
+    )
     assert "Your task is to: put a hot apple in fridge." in agent.decision.prompt.text
     agent.act("On the fridge 1, you see nothing.")
     assert agent.decision.prompt.text.count("put a hot apple in fridge.") == 1
@@ -183,15 +214,30 @@ def test_an_answer_without_an_action_is_an_empty_command():
         (lambda: rpms.Agent("alfworld", memory="none").explain(), "nothing has been decided"),
         (lambda: rpms.Agent("alfword"), "did you mean alfworld"),
         (lambda: rpms.Agent("alfworld", condition="half"), "unknown condition"),
-        (lambda: rpms.Agent("alfworld", memory=EpisodicMemory(world="elsewhere")), "a memory of elsewhere"),
+        (
+            lambda: rpms.Agent("alfworld", memory=EpisodicMemory(world="elsewhere")),
+            "a memory of elsewhere",
+        ),
         (lambda: rpms.Agent("alfworld", memory="nowhere.jsonl"), "cannot be read"),
-        (lambda: rpms.Agent("alfworld"), "uses memory, and none was given. Learn one with `rpms learn alfworld"),
-        (lambda: rpms.Agent("alfworld", condition=FULL), "condition full uses memory, and none was given"),
-        (lambda: rpms.Agent("alfworld", condition="memory-only"), "condition memory-only uses memory, and none was"),
+        (
+            lambda: rpms.Agent("alfworld"),
+            "uses memory, and none was given. Learn one with `rpms learn alfworld",
+        ),
+        (
+            lambda: rpms.Agent("alfworld", condition=FULL),
+            "condition full uses memory, and none was given",
+        ),
+        (
+            lambda: rpms.Agent("alfworld", condition="memory-only"),
+            "condition memory-only uses memory, and none was",
+        ),
         (lambda: rpms.Agent("scienceworld", memory="embedded"), "has no embedded memory"),
         (lambda: rpms.Agent("alfworld", tempature=0.5), "did you mean temperature?"),
         (lambda: rpms.Agent("alfworld", split="train"), "by your own loop"),
-        (lambda: rpms.Agent("alfworld", condition=FULL, layout="paper"), "is a part of the condition"),
+        (
+            lambda: rpms.Agent("alfworld", condition=FULL, layout="paper"),
+            "is a part of the condition",
+        ),
     ],
 )
 def test_misuse_is_one_clear_line(use, problem):
@@ -229,11 +275,17 @@ def test_it_learns_in_a_loop_of_ones_own_what_a_run_teaches(tmp_path):
     game = WORLD.open(TASKS[9], Setting())
     given = Settings(manual="complete", preset="paper")
     mind = compose(given.condition_value(), knowledge_of(WORLD), EpisodicMemory(world="alfworld"))
-    played = play(Play(Player(WORLD, mind, PolicyModel("planner", follow_plan), Decoding()), game, TASKS[9], 50))
+    played = play(
+        Play(
+            Player(WORLD, mind, PolicyModel("planner", follow_plan), Decoding()), game, TASKS[9], 50
+        )
+    )
     taught = harvest(played, knowledge_of(WORLD).manual)
     saved = read_frozen(file, "alfworld").entries
     assert {entry.id for entry in saved} == {entry.id for entry in taught}
-    assert {origin.episode for entry in saved for origin in entry.origins} == {min(saved[0].origins).episode}
+    assert {origin.episode for entry in saved for origin in entry.origins} == {
+        min(saved[0].origins).episode
+    }
 
 
 def test_memories_of_two_processes_merge_in_any_order_and_nothing_is_counted_twice(tmp_path):

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import rpms
-from rpms.core.errors import InputError, ModelError
+from rpms.logic.errors import InputError, ModelError
 from rpms.models.base import Answer
 from rpms.models.policy import FunctionModel, follow_plan
 from rpms.worlds.base import Setting
@@ -19,7 +19,9 @@ TASKS = WORLD.tasks("builtin", Setting())
 
 
 def agent(answer=None) -> rpms.Agent:
-    plain = FunctionModel(answer or (lambda request: Answer(f"Action: {follow_plan(request.decision)[1]}")), "walker")
+    plain = FunctionModel(
+        answer or (lambda request: Answer(f"Action: {follow_plan(request.decision)[1]}")), "walker"
+    )
     return rpms.Agent("alfworld", plain, memory="none")
 
 
@@ -53,7 +55,9 @@ def test_it_decides_as_without_async():
 
 
 def test_agents_wait_for_their_models_at_the_same_time():
-    together = threading.Barrier(3, timeout=20)  # broken, and an error, where they ask one after the other
+    together = threading.Barrier(
+        3, timeout=20
+    )  # broken, and an error, where they ask one after the other
 
     def answer(request) -> Answer:
         together.wait()
@@ -92,7 +96,9 @@ def test_a_cancelled_or_failed_call_changes_nothing():
             with pytest.raises(asyncio.CancelledError):
                 await waiting
             go.set()
-            await asyncio.to_thread(one._thread.submit(lambda: None).result, 20)  # its only thread has let go
+            await asyncio.to_thread(
+                one._thread.submit(lambda: None).result, 20
+            )  # its only thread has let go
             with pytest.raises(InputError, match="nothing has been decided"):
                 _ = one.decision
             with pytest.raises(ModelError, match="not today"):

@@ -1,4 +1,6 @@
-"""The documentation holds together: links lead somewhere, every page is in the contents, a search finds sections."""
+"""The documentation holds together: links lead somewhere, every page is in the contents, a
+search finds sections.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*/*.m
 
 
 def _anchors(page: Path) -> set[str]:
-    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(
+        r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -32,7 +36,11 @@ def test_every_link_leads_somewhere(page: Path):
 
 def test_every_name_of_the_paper_to_code_page_is_in_the_code():
     text = (ROOT / "docs" / "paper_to_code.md").read_text(encoding="utf-8")
-    names = set(re.findall(r"`((?:core|worlds|report|store|play|learn)\.[A-Za-z_.]*[A-Za-z_])(?=[`( ])", text))
+    names = set(
+        re.findall(
+            r"`((?:core|worlds|report|store|play|learn)\.[A-Za-z_.]*[A-Za-z_])(?=[`( ])", text
+        )
+    )
     assert len(names) > 20
     for name in names:
         pkgutil.resolve_name(f"rpms.{name}")
@@ -40,7 +48,9 @@ def test_every_name_of_the_paper_to_code_page_is_in_the_code():
 
 def test_the_contents_by_task_name_every_page(rpms: Rpms):
     contents = rpms("docs").out
-    assert {page.name for page in ROOT.glob("docs/*.md")} <= set(re.findall(r"docs/([a-z0-9_]+\.md)", contents))
+    assert {page.name for page in ROOT.glob("docs/*.md")} <= set(
+        re.findall(r"docs/([a-z0-9_]+\.md)", contents)
+    )
 
 
 def test_a_search_lists_the_sections_that_have_all_words(rpms: Rpms):
@@ -50,4 +60,6 @@ def test_a_search_lists_the_sections_that_have_all_words(rpms: Rpms):
 
 
 def test_a_search_without_a_hit_says_what_to_do(rpms: Rpms):
-    assert rpms("docs", "xyzzy").line.startswith("no section of the docs has xyzzy: try fewer words")
+    assert rpms("docs", "xyzzy").line.startswith(
+        "no section of the docs has xyzzy: try fewer words"
+    )

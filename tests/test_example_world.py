@@ -7,15 +7,15 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from rpms.core.acting.enforcement import Enforcement, GuardMode
-from rpms.core.condition import CONDITIONS, Condition, compose
-from rpms.core.episode import Ending
-from rpms.core.errors import InputError
-from rpms.core.memory import SuccessSnippet
-from rpms.core.recall import EpisodicMemory
-from rpms.core.verdict import Fate
+from rpms.logic.errors import InputError
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, ScriptedModel, follow_plan
+from rpms.paper.condition import CONDITIONS, Condition, compose
+from rpms.paper.episode import Ending
+from rpms.paper.memory import SuccessSnippet
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.verdict import Fate
+from rpms.planning.enforcement import Enforcement, GuardMode
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
@@ -26,7 +26,9 @@ from tests.toolbox import FOLDER, game, register, world
 
 __all__ = ["rpms"]
 
-POINTS = tomllib.loads((FOLDER / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+POINTS = tomllib.loads((FOLDER / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+    "entry-points"
+]
 TASKS = [*world.tasks("train", Setting()), *world.tasks("test", Setting())]
 FULL = compose(CONDITIONS["full"], knowledge_of(world), EpisodicMemory())
 PLANNER = PolicyModel("planner", follow_plan)
@@ -35,7 +37,9 @@ PLANNER = PolicyModel("planner", follow_plan)
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch):
     """The example, found by the entry point that its own pyproject.toml declares."""
-    points = [EntryPoint(name, value, "rpms.worlds") for name, value in POINTS["rpms.worlds"].items()]
+    points = [
+        EntryPoint(name, value, "rpms.worlds") for name, value in POINTS["rpms.worlds"].items()
+    ]
     with monkeypatch.context() as patch:
         register(patch, *points)
         yield
@@ -43,7 +47,14 @@ def installed(monkeypatch: pytest.MonkeyPatch):
 
 
 def episode(task, model, mind=FULL):
-    return play(Play(Player(world, mind, model, Decoding()), world.open(task, Setting()), task, world.step_budget))
+    return play(
+        Play(
+            Player(world, mind, model, Decoding()),
+            world.open(task, Setting()),
+            task,
+            world.step_budget,
+        )
+    )
 
 
 def test_it_is_found_by_its_entry_point(installed):
@@ -53,7 +64,9 @@ def test_it_is_found_by_its_entry_point(installed):
 
 def test_an_entry_point_that_leads_nowhere_is_one_line(monkeypatch: pytest.MonkeyPatch):
     register(monkeypatch, EntryPoint("ghost", "no_such_package:world", "rpms.worlds"))
-    with pytest.raises(InputError, match=r"world 'ghost' \(no_such_package:world\) cannot be loaded"):
+    with pytest.raises(
+        InputError, match=r"world 'ghost' \(no_such_package:world\) cannot be loaded"
+    ):
         find_world("ghost")
 
 
@@ -62,9 +75,11 @@ def test_the_planner_wins_every_task_under_every_condition(condition: str):
     mind = compose(CONDITIONS[condition], knowledge_of(world), EpisodicMemory())
     for task in TASKS:
         played = episode(task, PLANNER, mind)
-        assert (played.ending, played.counts["infeasible"], played.counts["contradictions"]) == (Ending.WON, 0, 0), (
-            task.id
-        )
+        assert (played.ending, played.counts["infeasible"], played.counts["contradictions"]) == (
+            Ending.WON,
+            0,
+            0,
+        ), task.id
 
 
 def test_rules_save_the_planner_steps():
@@ -78,7 +93,9 @@ def test_rules_save_the_planner_steps():
 def test_no_two_tasks_are_the_same():
     def layout(number: int) -> str:
         played = game.ToolboxGame(number)
-        return f"{played.type} {played.wanted} {sorted(played.locked)} {sorted(played.files.items())}"
+        return (
+            f"{played.type} {played.wanted} {sorted(played.locked)} {sorted(played.files.items())}"
+        )
 
     assert len({layout(int(task.source["number"])) for task in TASKS}) == len(TASKS)
 
@@ -92,12 +109,20 @@ def test_a_scripted_model_wins_with_forgiven_form_and_loses_with_nonsense():
     assert [step.command for step in again.steps] == [step.command for step in won.steps]
     assert all(step.repairs for step in again.steps)
     lost = episode(task, ScriptedModel("script", ["Action: dance"] * world.step_budget))
-    assert (lost.ending, lost.counts["infeasible"], lost.counts["foreseeable"]) == (Ending.OUT_OF_STEPS, 30, 30)
+    assert (lost.ending, lost.counts["infeasible"], lost.counts["foreseeable"]) == (
+        Ending.OUT_OF_STEPS,
+        30,
+        30,
+    )
 
 
 def test_the_manual_tells_why_an_action_fails():
     task = next(task for task in TASKS if task.type == "deploy")
-    script = ["Action: connect to server 1", "Action: push config 1 to server 1", "Action: start server 1"]
+    script = [
+        "Action: connect to server 1",
+        "Action: push config 1 to server 1",
+        "Action: start server 1",
+    ]
     played = episode(task, ScriptedModel("script", script))
     assert [step.infeasible for step in played.steps] == [False, True, True]
     assert played.steps[1].objection == "config 1 is not in your clipboard"
@@ -123,12 +148,16 @@ def test_the_guard_keeps_every_failure_from_the_game():
     ],
 )
 def test_memories_are_judged_by_the_manual(actions: tuple[str, ...], fate: Fate):
-    """One is not connected now, but may be; what pushes unsigned, or leaves first, breaks a rule anywhere."""
+    """One is not connected now, but may be; what pushes unsigned, or leaves first, breaks a
+    rule anywhere.
+    """
     task = next(task for task in TASKS if task.type == "deploy")
     goal = world.goal(world.open(task, Setting()).reset().observation)
     signature = world.start(goal).signature()
     entry = SuccessSnippet(goal.signature, signature, "find_file", actions, id="success_1")
-    mind = compose(CONDITIONS["full"], knowledge_of(world), EpisodicMemory([entry], world="toolbox"))
+    mind = compose(
+        CONDITIONS["full"], knowledge_of(world), EpisodicMemory([entry], world="toolbox")
+    )
     first = episode(task, PLANNER, mind).steps[0]
     assert [candidate.verdict.fate for candidate in first.decision.candidates] == [fate]
 
@@ -140,10 +169,15 @@ def test_the_readme_names_every_file():
             assert f"toolbox_world/{file.name}" in readme
 
 
-def test_strict_has_all_it_needs_and_what_a_world_lacks_is_said(installed, rpms: Rpms, monkeypatch: pytest.MonkeyPatch):
+def test_strict_has_all_it_needs_and_what_a_world_lacks_is_said(
+    installed, rpms: Rpms, monkeypatch: pytest.MonkeyPatch
+):
     assert rpms("play", "toolbox", "--preset", "strict", "--condition", "rules-only").err == ""
     monkeypatch.setattr(type(world), "manual", lambda _self: ())
-    assert "note: toolbox: the guard is inert" in rpms("play", "toolbox", "--enforce", "guard=block").err
+    assert (
+        "note: toolbox: the guard is inert"
+        in rpms("play", "toolbox", "--enforce", "guard=block").err
+    )
 
 
 @pytest.mark.parametrize(
@@ -155,9 +189,15 @@ def test_strict_has_all_it_needs_and_what_a_world_lacks_is_said(installed, rpms:
         (("ranked=off",), "ranked=off does nothing without a menu"),
     ],
 )
-def test_a_part_that_does_nothing_without_another_is_said(installed, rpms: Rpms, parts: tuple[str, ...], words: str):
+def test_a_part_that_does_nothing_without_another_is_said(
+    installed, rpms: Rpms, parts: tuple[str, ...], words: str
+):
     said = rpms(
-        "play", "toolbox", "--condition", "rules-only", *(word for part in parts for word in ("--enforce", part))
+        "play",
+        "toolbox",
+        "--condition",
+        "rules-only",
+        *(word for part in parts for word in ("--enforce", part)),
     )
     assert said.err.startswith(f"note: toolbox: {words}")
     assert said.err.count("\n") == 1

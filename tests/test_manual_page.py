@@ -29,7 +29,9 @@ def test_it_is_short():
 def test_it_names_every_key_that_the_reader_knows():
     forms = [form for name, form in vars(manual_forms).items() if name.endswith("Form")]
     keys = {each.name.rstrip("_") for form in forms for each in fields(form)}
-    named = set(re.findall(r"`(\w+)[:`]", PAGE)) | set(re.findall(r"\b(\w+):", " ".join(block[2] for block in BLOCKS)))
+    named = set(re.findall(r"`(\w+)[:`]", PAGE)) | set(
+        re.findall(r"\b(\w+):", " ".join(block[2] for block in BLOCKS))
+    )
     assert keys - named == set()
 
 

@@ -1,4 +1,6 @@
-"""`rpms worlds new` writes a world that works at once, and says in a line what keeps a changed one from working."""
+"""`rpms worlds new` writes a world that works at once, and says in a line what keeps a changed
+one from working.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.store.files import write_folder
 from rpms.worlds.base import World
 from rpms.worlds.registry import find_world, new_world, world_named
@@ -38,15 +40,29 @@ def test_what_its_rules_forbid_costs_the_game_where_they_are_off(new: Path, rpms
         ("rules-only", "12 of 12 episodes: 12 won"),
         ("baseline", "12 of 12 episodes: 10 won, 2 lost"),
     ):
-        command = ("run", "./half", "--model", "planner", "--condition", condition, "--out", condition)
+        command = (
+            "run",
+            "./half",
+            "--model",
+            "planner",
+            "--condition",
+            condition,
+            "--out",
+            condition,
+        )
         assert words in rpms(*command).out
 
 
 def test_its_own_tests_pass_where_it_is_installed(new: Path):
-    """Installed means here: its folder is on the path. Whether its entry point leads anywhere is tested below."""
+    """Installed means here: its folder is on the path.
+
+    Whether its entry point leads anywhere is tested below.
+    """
     environment = {**os.environ, "PYTHONPATH": f"{new}{os.pathsep}{SOURCE}"}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    ran = subprocess.run(command, cwd=new, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    ran = subprocess.run(
+        command, cwd=new, env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
     assert ran.returncode == 0, ran.stdout
     assert "19 passed" in ran.stdout
 
@@ -56,13 +72,20 @@ def test_once_installed_it_goes_by_its_name(new: Path, rpms: Rpms, monkeypatch: 
     register(monkeypatch, POINT)
     assert "half" in rpms("worlds").out
     assert "won (" in rpms("play", "half").out
-    assert rpms("worlds", "new", "half").line == "there is a world called half already: choose another name"
+    assert (
+        rpms("worlds", "new", "half").line
+        == "there is a world called half already: choose another name"
+    )
 
 
 def test_it_writes_at_most_eleven_members(new: Path):
     tree = ast.parse((new / "half_world" / "world.py").read_text(encoding="utf-8"))
     (written,) = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    members = [node for node in written.body if isinstance(node, ast.Assign | ast.AnnAssign | ast.FunctionDef)]
+    members = [
+        node
+        for node in written.body
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.FunctionDef)
+    ]
     assert len(members) <= 11
     assert len(World.__abstractmethods__) + len(("name", "splits", "wording", "manual.yaml")) <= 11
 
@@ -71,7 +94,10 @@ def test_it_writes_at_most_eleven_members(new: Path):
     "name", ["", "Half", "half-world", "2half", "half_", "../half", "hälf", "half world", "h" * 41]
 )
 def test_a_name_that_cannot_be_one_is_refused(name: str, rpms: Rpms, tmp_path: Path):
-    assert "cannot name a world: use small letters" in rpms("worlds", "new", name, "--out", tmp_path / "out").line
+    assert (
+        "cannot name a world: use small letters"
+        in rpms("worlds", "new", name, "--out", tmp_path / "out").line
+    )
     assert list(tmp_path.iterdir()) == []
 
 
@@ -133,12 +159,48 @@ UNFINISHED = [
         "None",
         r"HalfWorld: wording must be a rpms\.core\.wording\.Wording",
     ),
-    ("no steps", "world.py", "step_budget = 30", "step_budget = 0", "step_budget must be a number above zero"),
-    ("no subclass", "world.py", "class HalfWorld(World):", "class HalfWorld:", "HalfWorld is no subclass of rpms"),
-    ("a class", "world.py", "world = HalfWorld()", "world = HalfWorld", r"class HalfWorld; .*: world = HalfWorld\(\)"),
-    ("another name", "world.py", 'name = "half"', 'name = "whole"', "calls itself 'whole', its entry point 'half'"),
-    ("no Python", "world.py", "world = HalfWorld()", "world = (", r"SyntaxError: .*world\.py, line"),
-    ("nothing to import", "__init__.py", "import world", "import planet", "cannot be loaded: ImportError: .*planet"),
+    (
+        "no steps",
+        "world.py",
+        "step_budget = 30",
+        "step_budget = 0",
+        "step_budget must be a number above zero",
+    ),
+    (
+        "no subclass",
+        "world.py",
+        "class HalfWorld(World):",
+        "class HalfWorld:",
+        "HalfWorld is no subclass of rpms",
+    ),
+    (
+        "a class",
+        "world.py",
+        "world = HalfWorld()",
+        "world = HalfWorld",
+        r"class HalfWorld; .*: world = HalfWorld\(\)",
+    ),
+    (
+        "another name",
+        "world.py",
+        'name = "half"',
+        'name = "whole"',
+        "calls itself 'whole', its entry point 'half'",
+    ),
+    (
+        "no Python",
+        "world.py",
+        "world = HalfWorld()",
+        "world = (",
+        r"SyntaxError: .*world\.py, line",
+    ),
+    (
+        "nothing to import",
+        "__init__.py",
+        "import world",
+        "import planet",
+        "cannot be loaded: ImportError: .*planet",
+    ),
     ("broken YAML", "manual.yaml", "goals:\n", "goals: [\n", r"half/manual\.yaml:\d+: "),
     (
         "an unknown fact",
@@ -158,10 +220,18 @@ UNFINISHED = [
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "changed", "words"), [case[1:] for case in UNFINISHED], ids=[c[0] for c in UNFINISHED]
+    ("file", "old", "changed", "words"),
+    [case[1:] for case in UNFINISHED],
+    ids=[c[0] for c in UNFINISHED],
 )
 def test_an_unfinished_world_is_told_in_one_line(
-    new: Path, rpms: Rpms, monkeypatch: pytest.MonkeyPatch, file: str, old: str, changed: str, words: str
+    new: Path,
+    rpms: Rpms,
+    monkeypatch: pytest.MonkeyPatch,
+    file: str,
+    old: str,
+    changed: str,
+    words: str,
 ):
     edit(new, file, old, changed)
     with pytest.raises(AssertionError, match=words):
@@ -184,7 +254,11 @@ def test_a_manual_that_is_not_there(new: Path, rpms: Rpms):
 
 @pytest.mark.parametrize(
     ("member", "name"),
-    [("def names(self):", "belief"), ("def truth(self, atom):", "facts"), ("def lines(self):", "belief")],
+    [
+        ("def names(self):", "belief"),
+        ("def truth(self, atom):", "facts"),
+        ("def lines(self):", "belief"),
+    ],
 )
 def test_a_belief_that_raises_is_one_failure(new: Path, rpms: Rpms, member: str, name: str):
     decorated = f"    @property\n    {member}" if "names" in member else f"    {member}"
@@ -200,11 +274,17 @@ def test_a_belief_that_raises_is_one_failure(new: Path, rpms: Rpms, member: str,
 
 
 def test_a_folder_without_a_world(rpms: Rpms, tmp_path: Path):
-    assert rpms("worlds", "check", tmp_path).line == f"{tmp_path} holds no world: there is no pyproject.toml in it"
+    assert (
+        rpms("worlds", "check", tmp_path).line
+        == f"{tmp_path} holds no world: there is no pyproject.toml in it"
+    )
     project = tmp_path / "pyproject.toml"
     for text in ("", "[project]\n", '[project.entry-points."rpms.worlds"]\n', "project = 1\n"):
         project.write_text(text, encoding="utf-8")
-        assert rpms("play", tmp_path).line == f'{project}: needs one world in [project.entry-points."rpms.worlds"]'
+        assert (
+            rpms("play", tmp_path).line
+            == f'{project}: needs one world in [project.entry-points."rpms.worlds"]'
+        )
     project.write_text("[project", encoding="utf-8")
     assert rpms("play", tmp_path).line.startswith(f"{project}: cannot be read: ")
 
@@ -220,7 +300,9 @@ def test_of_two_folders_with_a_world_of_one_name_each_is_loaded_from_its_own(new
     other = new.parent / "other" / "half"
     (other / "half_world").rename(other / "second_world")
     project = other / "pyproject.toml"
-    project.write_text(project.read_text(encoding="utf-8").replace("half_world", "second_world"), encoding="utf-8")
+    project.write_text(
+        project.read_text(encoding="utf-8").replace("half_world", "second_world"), encoding="utf-8"
+    )
     for folder, package in ((new, "half_world"), (other, "second_world")):
         loaded = find_world(str(folder))
         assert type(loaded).__module__ == f"{package}.world"

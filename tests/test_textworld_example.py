@@ -14,6 +14,17 @@ FOLDER = Path(__file__).parents[1] / "examples" / "textworld"
 
 @pytest.mark.skipif(find_spec("textworld") is None, reason="needs TextWorld: pip install textworld")
 def test_the_example_passes_its_own_tests():
-    command = [sys.executable, "-W", "ignore", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "tests"]
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "-p",
+        "no:cacheprovider",
+        "tests",
+    ]
     done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:]

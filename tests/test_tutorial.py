@@ -25,13 +25,19 @@ def follow(command: str, shown: list[str], folder: Path) -> None:
     program, *arguments = shlex.split(command)
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200", "NO_COLOR": "1"}
     run = [*PROGRAMS[program], *arguments]
-    ran = subprocess.run(run, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120)
-    assert [line for line in shown if line not in ran.stdout] == [], f"{command}\n{ran.stdout}{ran.stderr}"
+    ran = subprocess.run(
+        run, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert [line for line in shown if line not in ran.stdout] == [], (
+        f"{command}\n{ran.stdout}{ran.stderr}"
+    )
     assert ran.returncode == any(line.startswith("failed") for line in shown), command
 
 
 def change(file: Path, text: str) -> None:
-    """Apply a difference: what stands there, with the lines that begin with a minus, becomes what has the pluses."""
+    """Apply a difference: what stands there, with the lines that begin with a minus, becomes
+    what has the pluses.
+    """
     lines = text.splitlines(keepends=True)
     old, new = ("".join(line[1:] for line in lines if line[0] in signs) for signs in (" -", " +"))
     before = file.read_text(encoding="utf-8")
@@ -44,7 +50,9 @@ def test_it_can_be_followed_to_the_letter(tmp_path: Path):
     done = {"console": 0, "diff": 0, "file": 0}
     for language, title, text in BLOCK.findall(TUTORIAL.read_text(encoding="utf-8")):
         if language == "console":
-            for command, *shown in (piece.splitlines() for piece in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]):
+            for command, *shown in (
+                piece.splitlines() for piece in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]
+            ):
                 follow(command, shown, tmp_path)
         elif language == "diff":
             change(tmp_path / title, text)

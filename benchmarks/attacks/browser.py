@@ -1,4 +1,6 @@
-"""Hostile text through the pages of a report, in a real browser: nothing of it may run, load or break the page."""
+"""Hostile text through the pages of a report, in a real browser: nothing of it may run, load or
+break the page.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,27 @@ SCRIPTS = (
     "<style>@import 'http://127.0.0.1:9/x';</style>",
 )
 KEPT = {"ending", "part", "fate", "kind", "form", "layout", "role", "trust"}
-"""Fields with one of a few words: an episode with another would be refused, and nothing of it shown."""
-HEAD = ("version", "task", "type", "goal", "goal_signature", "ending", "score", "won", "error", "metrics")
-FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
+"""Fields with one of a few words: an episode with another would be refused, and nothing of it
+shown."""
+HEAD = (
+    "version",
+    "task",
+    "type",
+    "goal",
+    "goal_signature",
+    "ending",
+    "score",
+    "won",
+    "error",
+    "metrics",
+)
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-sync",
+)
 
 
 def poisoned(value: object, dice: Random, key: str = "") -> object:
@@ -42,7 +62,9 @@ def poisoned(value: object, dice: Random, key: str = "") -> object:
         case list():
             return [poisoned(item, dice, key) for item in value]
         case dict() if key in ("containers", "last_seen"):
-            return {name + dice.choice(SCRIPTS): poisoned(item, dice) for name, item in value.items()}
+            return {
+                name + dice.choice(SCRIPTS): poisoned(item, dice) for name, item in value.items()
+            }
         case dict():
             return {name: poisoned(item, dice, name) for name, item in value.items()}
     return value
@@ -50,7 +72,9 @@ def poisoned(value: object, dice: Random, key: str = "") -> object:
 
 def poison(source: Path, out: Path, dice: Random) -> None:
     run, copy = RunFolder(source), RunFolder(out)
-    names = tuple(f"{task}{dice.choice(SCRIPTS)}{place}" for place, task in enumerate(run.protocol.tasks))
+    names = tuple(
+        f"{task}{dice.choice(SCRIPTS)}{place}" for place, task in enumerate(run.protocol.tasks)
+    )
     settings = json.loads(json.dumps(run.protocol.settings))
     settings["model"] += dice.choice(SCRIPTS)
     (out / EPISODES).mkdir(parents=True)
@@ -66,8 +90,12 @@ def poison(source: Path, out: Path, dice: Random) -> None:
 
 
 def page_campaign(count: int, seed: int, source: Path, folder: Path) -> Tally | None:
-    """Open every page of so many poisoned reports; None where there is no browser to open them in."""
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    """Open every page of so many poisoned reports; None where there is no browser to open them
+    in.
+    """
+    browser = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
     try:
         from playwright.sync_api import sync_playwright  # noqa: PLC0415  may be missing
     except ImportError:
@@ -85,16 +113,26 @@ def page_campaign(count: int, seed: int, source: Path, folder: Path) -> Tally | 
             for name in ("index.html", "tasks.html", "episode.html#0/0", "episode.html#0/1/2"):
                 troubles: list[str] = []
                 page = opened.new_page()
-                page.on("pageerror", lambda error, all_=troubles: all_.append(f"error on the page: {error}"[:80]))
-                page.on("dialog", lambda dialog, all_=troubles: (all_.append("a dialog"), dialog.dismiss()))
+                page.on(
+                    "pageerror",
+                    lambda error, all_=troubles: all_.append(f"error on the page: {error}"[:80]),
+                )
+                page.on(
+                    "dialog",
+                    lambda dialog, all_=troubles: (all_.append("a dialog"), dialog.dismiss()),
+                )
                 page.on(
                     "request",
                     lambda asked, all_=troubles: (
-                        None if asked.url.startswith(("file:", "data:")) else all_.append("a request")
+                        None
+                        if asked.url.startswith(("file:", "data:"))
+                        else all_.append("a request")
                     ),
                 )
                 file, _, place = name.partition("#")
-                page.goto((report.folder / file).resolve().as_uri() + (f"#{place}" if place else ""))
+                page.goto(
+                    (report.folder / file).resolve().as_uri() + (f"#{place}" if place else "")
+                )
                 page.wait_for_timeout(150)
                 if page.evaluate("window.ran !== undefined"):
                     troubles.append("a script ran")

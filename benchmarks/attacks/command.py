@@ -8,11 +8,13 @@ import os
 import sys
 from pathlib import Path
 
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 
 
 def run_command(words: list[str], folder: Path) -> None:
-    """Run a command in a folder; exit code 2 is an InputError, and one that is not documented a failure."""
+    """Run a command in a folder; exit code 2 is an InputError, and one that is not documented a
+    failure.
+    """
     from rpms.cli import main  # noqa: PLC0415  slow to load
 
     before, where = sys.argv, Path.cwd()

@@ -1,4 +1,6 @@
-"""Hostile requests to environments: what a client of the OpenEnv server may send, and any trainer's code may pass."""
+"""Hostile requests to environments: what a client of the OpenEnv server may send, and any
+trainer's code may pass.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,9 @@ from random import Random
 from typing import Any
 
 from attacks.mutate import NASTY_TEXTS, NASTY_VALUES, as_json, changed_bytes, changed_tree
-from rpms.core.errors import InputError
 from rpms.envs.alfworld import AlfredTWEnv
 from rpms.envs.env_episodes import Episodes
+from rpms.logic.errors import InputError
 from rpms.worlds.alfworld.games.make import make_games
 from rpms.worlds.registry import find_world
 
@@ -42,7 +44,16 @@ HOSTS = (
     "",
     "x\xff",
 )
-ORIGINS = (None, "http://localhost:3000", "http://127.0.0.1", "null", "https://evil.example", "file://", "//", "\xff")
+ORIGINS = (
+    None,
+    "http://localhost:3000",
+    "http://127.0.0.1",
+    "null",
+    "https://evil.example",
+    "file://",
+    "//",
+    "\xff",
+)
 TYPES = (
     "application/json",
     "application/json; charset=utf-8",
@@ -55,7 +66,14 @@ CREATE = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create"}
 HTTP: tuple[tuple[str, Any], ...] = (
     ("/mcp", CREATE),
     ("/mcp", {**CREATE, "method": "openenv/session/close", "params": {"session_id": "x"}}),
-    ("/mcp", {**CREATE, "method": "tools/call", "params": {"session_id": "x", "name": "step", "arguments": {}}}),
+    (
+        "/mcp",
+        {
+            **CREATE,
+            "method": "tools/call",
+            "params": {"session_id": "x", "name": "step", "arguments": {}},
+        },
+    ),
     ("/reset", {"seed": 1, "episode_id": "e", "world": "alfworld", "options": {"dialect": "0.4"}}),
     ("/step", {"action": {"command": "look"}, "timeout_s": 1.5, "request_id": "r"}),
 )
@@ -71,12 +89,16 @@ LONGEST = 20_000
 
 def environment_requests(dice: Random, _folder: object, _samples: object) -> None:
     """A reset with anything in its arguments, and commands after it."""
-    asked: dict[str, Any] = {name: dice.choice(VALUES) for name in ARGUMENTS if dice.random() < 0.12}
+    asked: dict[str, Any] = {
+        name: dice.choice(VALUES) for name in ARGUMENTS if dice.random() < 0.12
+    }
     if dice.random() < 0.3:
         asked["options"] = {dice.choice(("dialect", *NASTY_TEXTS)): dice.choice(VALUES)}
     commands = [dice.choice(NASTY_TEXTS) for _ in range(3)]
     if WorldsEnvironment is None:
-        with closing(Episodes(WORLD, asked.get("split"), options={}, max_steps=asked.get("max_steps"))) as episodes:
+        with closing(
+            Episodes(WORLD, asked.get("split"), options={}, max_steps=asked.get("max_steps"))
+        ) as episodes:
             episodes.start(episodes.choose(asked.get("task")))
             for command in commands:
                 episodes.step(command)
@@ -100,11 +122,17 @@ def _client() -> Any:
 
 
 def openenv_messages(dice: Random, _folder: object, _samples: object) -> None:
-    """Messages over HTTP and web sockets, from any host and page, of any content type; floods of sessions."""
+    """Messages over HTTP and web sockets, from any host and page, of any content type; floods
+    of sessions.
+    """
     if WorldsEnvironment is None:
         return
-    host, origin, kind = (dice.choice(each) if dice.random() < 0.3 else each[0] for each in (HOSTS, ORIGINS, TYPES))
-    headers = {"host": host, "content-type": kind} | ({"origin": origin} if origin is not None else {})
+    host, origin, kind = (
+        dice.choice(each) if dice.random() < 0.3 else each[0] for each in (HOSTS, ORIGINS, TYPES)
+    )
+    headers = {"host": host, "content-type": kind} | (
+        {"origin": origin} if origin is not None else {}
+    )
     sent = {name: str(value).encode("latin-1") for name, value in headers.items()}
     foreign = host not in HOSTS[:3] or origin not in ORIGINS[:3]
     if dice.random() < 0.2:
@@ -112,10 +140,15 @@ def openenv_messages(dice: Random, _folder: object, _samples: object) -> None:
         return
     path, sound = dice.choice(HTTP)
     body = _hostile(sound, dice) if dice.random() < 0.9 else as_json(sound)
-    answers = [_client().post(path, content=body, headers=sent) for _ in range(SESSIONS + 2 if sound is CREATE else 1)]
+    answers = [
+        _client().post(path, content=body, headers=sent)
+        for _ in range(SESSIONS + 2 if sound is CREATE else 1)
+    ]
     for answer in answers:
         if answer.status_code >= 500 or len(answer.content) > LONGEST:
-            raise AssertionError(f"{answer.status_code}, {len(answer.content)} bytes for {body[:200]!r}")
+            raise AssertionError(
+                f"{answer.status_code}, {len(answer.content)} bytes for {body[:200]!r}"
+            )
         if (foreign or kind not in TYPES[:2]) and answer.status_code < 400:
             raise AssertionError(f"{headers} was answered")
     if answers[0].status_code >= 400:
@@ -151,7 +184,11 @@ def _games(folder: Path) -> dict[str, Any]:
     make_games(7, 3, folder, dialect="0.3", split="train")
     training = {"training": {"max_nb_steps_per_episode": 6}}
     return {
-        "env": {"goal_desc_human_anns_prob": 0.0, "task_types": [1, 2, 3, 4, 5, 6], "domain_randomization": False},
+        "env": {
+            "goal_desc_human_anns_prob": 0.0,
+            "task_types": [1, 2, 3, 4, 5, 6],
+            "domain_randomization": False,
+        },
         "dataset": {"data_path": str(folder / "json_2.1.1" / "train"), "num_train_games": -1},
         "general": {"training_method": "dqn"},
         "rl": training,
@@ -160,12 +197,18 @@ def _games(folder: Path) -> dict[str, Any]:
 
 
 def trainers_arguments(dice: Random, _folder: object, samples: Any) -> None:
-    """`AlfredTWEnv`, Gymnasium's environments and vectors with anything in their arguments: a step is all or none."""
-    small = [each for each in NASTY_VALUES if not isinstance(each, int) or abs(each) < 2**31]  # a batch takes memory
+    """`AlfredTWEnv`, Gymnasium's environments and vectors with anything in their arguments: a
+    step is all or none.
+    """
+    small = [
+        each for each in NASTY_VALUES if not isinstance(each, int) or abs(each) < 2**31
+    ]  # a batch takes memory
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if dice.random() < 0.5:
-            _train(AlfredTWEnv(changed_tree(_games(samples.run.parent / "games"), dice)), dice, small)
+            _train(
+                AlfredTWEnv(changed_tree(_games(samples.run.parent / "games"), dice)), dice, small
+            )
         elif WorldsEnvironment is not None:
             _gymnasium(dice, small)
 
@@ -176,7 +219,11 @@ def _train(made: Any, dice: Random, small: list[Any]) -> None:
     env.reset()
     before = [slot.steps for slot in env._slots]  # noqa: SLF001
     try:
-        env.step(dice.choice(([dice.choice(small) for _ in range(len(before))], dice.choice(NASTY_VALUES))))
+        env.step(
+            dice.choice(
+                ([dice.choice(small) for _ in range(len(before))], dice.choice(NASTY_VALUES))
+            )
+        )
     except InputError:
         _none_moved(before, [slot.steps for slot in env._slots])  # noqa: SLF001
         raise
@@ -198,7 +245,11 @@ def _gymnasium(dice: Random, small: list[Any]) -> None:
         vector.reset(**begun)
         before = [game.steps for game in vector.games]
         try:
-            vector.step(dice.choice(([dice.choice(NASTY_VALUES) for _ in before], dice.choice(NASTY_VALUES))))
+            vector.step(
+                dice.choice(
+                    ([dice.choice(NASTY_VALUES) for _ in before], dice.choice(NASTY_VALUES))
+                )
+            )
         except InputError:
             _none_moved(before, [game.steps for game in vector.games])
             raise

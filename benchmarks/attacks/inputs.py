@@ -1,8 +1,8 @@
 """Hostile inputs by kind. A kind makes an input and gives it to the code that reads it.
 
-A new kind of file or message is one function and one line in `KINDS`: it is given the dice, a folder of its own and the
-sound samples, writes or builds something hostile, and lets the product read it. Whatever the product raises on purpose
-is a refusal; everything else is a failure.
+A new kind of file or message is one function and one line in `KINDS`: it is given the dice, a
+folder of its own and the sound samples, writes or builds something hostile, and lets the product
+read it. Whatever the product raises on purpose is a refusal; everything else is a failure.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from attacks.learned import evidence, explorations, learned_manuals
 from attacks.mutate import NASTY_TEXTS, as_json, bomb, changed_bytes, changed_tree
 from attacks.named import named_code
 from attacks.tools import guard_logs, guard_manuals, mcp_lines, python_facts, tool_results
-from rpms.core.memory import merge
-from rpms.core.recall import EpisodicMemory
 from rpms.foreign.json_text import question_key
-from rpms.learn.inventory import full_text
+from rpms.learning.inventory import full_text
 from rpms.models.base import Decoding, Request
 from rpms.models.policy import FunctionModel, PolicyModel, follow_plan, read_script
 from rpms.models.recorded import RecordedModel, ReplayModel
+from rpms.paper.memory import merge
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.meter import spending
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
@@ -57,7 +57,18 @@ from rpms.worlds.alfworld.games.listing import builtin_game, builtin_ids
 from rpms.worlds.registry import find_world
 
 WORLD = find_world("alfworld")
-HEAD = ("version", "task", "type", "goal", "goal_signature", "ending", "score", "won", "error", "metrics")
+HEAD = (
+    "version",
+    "task",
+    "type",
+    "goal",
+    "goal_signature",
+    "ending",
+    "score",
+    "won",
+    "error",
+    "metrics",
+)
 
 
 @dataclass(frozen=True)
@@ -76,7 +87,10 @@ class Samples:
 def make_samples(folder: Path, root: Path) -> Samples:
     """Play a little, so that there are files to spoil."""
     planner = PolicyModel("planner", follow_plan)
-    run(plan_run(WORLD, planner.name, lend(planner), limit=2, memory=EpisodicMemory()), folder / "run")
+    run(
+        plan_run(WORLD, planner.name, lend(planner), limit=2, memory=EpisodicMemory()),
+        folder / "run",
+    )
     asked: list[Request] = []
 
     def answer(request: Request) -> str:
@@ -84,15 +98,28 @@ def make_samples(folder: Path, root: Path) -> Samples:
         return "Thought: I look.\nAction: look"
 
     model = RecordedModel(FunctionModel(answer, "m"), FolderOfAnswers(folder / "record"))
-    run(plan_run(WORLD, model.name, lend(model), limit=1, step_budget=3, memory=EpisodicMemory()), folder / "recorded")
-    worlds = [text.encode() for name in ("alfworld", "scienceworld") for _, text in find_world(name).manual()]
+    run(
+        plan_run(WORLD, model.name, lend(model), limit=1, step_budget=3, memory=EpisodicMemory()),
+        folder / "recorded",
+    )
+    worlds = [
+        text.encode()
+        for name in ("alfworld", "scienceworld")
+        for _, text in find_world(name).manual()
+    ]
     embedded = Path(WORLD.embedded_memory()).read_bytes()  # type: ignore[attr-defined]
     studies = tuple(path.read_bytes() for path in sorted((root / "studies").glob("*.yaml")))
-    return Samples(folder / "run", folder / "record", studies, tuple(worlds), (embedded,), asked[0], root)
+    return Samples(
+        folder / "run", folder / "record", studies, tuple(worlds), (embedded,), asked[0], root
+    )
 
 
 def manuals(dice: Random, folder: Path, samples: Samples) -> None:
-    text = bomb(dice) if dice.random() < 0.05 else changed_bytes(_part(dice.choice(samples.manuals), dice), dice)
+    text = (
+        bomb(dice)
+        if dice.random() < 0.05
+        else changed_bytes(_part(dice.choice(samples.manuals), dice), dice)
+    )
     (folder / "manual.yaml").write_bytes(text)
     source = manual_text(folder / "manual.yaml")
     find_mistakes(source)
@@ -100,7 +127,9 @@ def manuals(dice: Random, folder: Path, samples: Samples) -> None:
 
 
 def _part(text: bytes, dice: Random) -> bytes:
-    """A piece of whole lines: a whole manual takes long to read, and its mistakes are in one place."""
+    """A piece of whole lines: a whole manual takes long to read, and its mistakes are in one
+    place.
+    """
     lines = text.splitlines(keepends=True)
     start = dice.randrange(len(lines))
     return b"".join(lines[start : start + 25])
@@ -108,7 +137,9 @@ def _part(text: bytes, dice: Random) -> bytes:
 
 def studies(dice: Random, folder: Path, samples: Samples) -> None:
     sound = dice.choice(samples.studies)
-    (folder / "study.yaml").write_bytes(bomb(dice) + sound if dice.random() < 0.05 else changed_bytes(sound, dice))
+    (folder / "study.yaml").write_bytes(
+        bomb(dice) + sound if dice.random() < 0.05 else changed_bytes(sound, dice)
+    )
     read_study(folder / "study.yaml")
 
 
@@ -119,7 +150,10 @@ def memories(dice: Random, folder: Path, samples: Samples) -> None:
         chosen[-1] = as_json(changed_tree(json.loads(chosen[-1]), dice))
         data = b"\n".join(chosen)
     elif dice.random() < 0.01:
-        data = b'{"type": "success", "precondition": {"a": [' + dice.choice((b"[],", b'["a",1],', b"\n")) * 20_000_000
+        data = (
+            b'{"type": "success", "precondition": {"a": ['
+            + dice.choice((b"[],", b'["a",1],', b"\n")) * 20_000_000
+        )
     else:
         data = changed_bytes(b"\n".join(chosen), dice)
     (folder / "memory.jsonl").write_bytes(data)
@@ -127,16 +161,26 @@ def memories(dice: Random, folder: Path, samples: Samples) -> None:
     memory_hash(memory)
     for entry in memory.entries:
         full_text(entry)
-    write_memory(folder / "again.jsonl", merge(memory.entries, memory.entries), memory.world or "alfworld")
+    write_memory(
+        folder / "again.jsonl", merge(memory.entries, memory.entries), memory.world or "alfworld"
+    )
     read_memory(folder / "again.jsonl")
 
 
 def quarantines(dice: Random, folder: Path, samples: Samples) -> None:
     _, *lines = dice.choice(samples.memories).splitlines()
     memory = folder / "memory.jsonl"
-    write_memory(memory, [entry_of(memory, 1, json.loads(line))[0] for line in lines[:2]], "alfworld")
-    aside = [{"reason": dice.choice(NASTY_TEXTS), "entry": json.loads(line)} for line in dice.sample(lines[2:], 3)]
-    chosen = [as_json({"type": "quarantine", "world": "alfworld", "version": 1}), *map(as_json, aside)]
+    write_memory(
+        memory, [entry_of(memory, 1, json.loads(line))[0] for line in lines[:2]], "alfworld"
+    )
+    aside = [
+        {"reason": dice.choice(NASTY_TEXTS), "entry": json.loads(line)}
+        for line in dice.sample(lines[2:], 3)
+    ]
+    chosen = [
+        as_json({"type": "quarantine", "world": "alfworld", "version": 1}),
+        *map(as_json, aside),
+    ]
     if dice.random() < 0.6:
         place = dice.randrange(len(chosen))
         chosen[place] = as_json(changed_tree(json.loads(chosen[place]), dice))
@@ -178,9 +222,14 @@ def transcripts(dice: Random, folder: Path, samples: Samples) -> None:
         return
     filled = lines * 3 if dice.random() < 0.99 else _much(dice.choice((b"\n", b" ", lines)))
     packer = lzma.LZMACompressor(preset=0)
-    pieces = [packer.compress(filled) for _ in range(1 if len(filled) < 4_000_000 else dice.randrange(1, 30))]
+    pieces = [
+        packer.compress(filled)
+        for _ in range(1 if len(filled) < 4_000_000 else dice.randrange(1, 30))
+    ]
     packed = b"".join((*pieces, packer.flush()))
-    (folder / "t.jsonl.xz").write_bytes(changed_bytes(packed, dice) if dice.random() < 0.7 else packed)
+    (folder / "t.jsonl.xz").write_bytes(
+        changed_bytes(packed, dice) if dice.random() < 0.7 else packed
+    )
     list(read_playthroughs(folder / "t.jsonl.xz"))
 
 
@@ -190,7 +239,9 @@ def _much(piece: bytes) -> bytes:
 
 def scripts(dice: Random, folder: Path, samples: Samples) -> None:
     del samples
-    lines = [as_json(changed_tree({"text": "Action: look", "episode": "e"}, dice)) for _ in range(3)]
+    lines = [
+        as_json(changed_tree({"text": "Action: look", "episode": "e"}, dice)) for _ in range(3)
+    ]
     path = folder / dice.choice(("script.jsonl", "script.txt"))
     path.write_bytes(changed_bytes(b"\n".join(lines), dice))
     read_script(path)
@@ -214,7 +265,9 @@ def protocols(dice: Random, folder: Path, samples: Samples) -> None:
     sound = (samples.run / PROTOCOL).read_bytes()
     file = folder / PROTOCOL
     file.write_bytes(
-        changed_bytes(sound, dice) if dice.random() < 0.3 else as_json(changed_tree(json.loads(sound), dice))
+        changed_bytes(sound, dice)
+        if dice.random() < 0.3
+        else as_json(changed_tree(json.loads(sound), dice))
     )
     protocol = read_protocol(file)
     protocol.differences(RunFolder(samples.run).protocol)
@@ -226,9 +279,13 @@ def protocols(dice: Random, folder: Path, samples: Samples) -> None:
 def timings(dice: Random, folder: Path, samples: Samples) -> None:
     for name in (PROTOCOL, "episodes"):
         (folder / name).symlink_to(samples.run / name)
-    lines = [json.loads(line) for line in (samples.run / "timings.jsonl").read_text().split("\n") if line]
+    lines = [
+        json.loads(line) for line in (samples.run / "timings.jsonl").read_text().split("\n") if line
+    ]
     data = b"\n".join(as_json(changed_tree(line, dice)) for line in lines)
-    (folder / "timings.jsonl").write_bytes(changed_bytes(data, dice) if dice.random() < 0.4 else data)
+    (folder / "timings.jsonl").write_bytes(
+        changed_bytes(data, dice) if dice.random() < 0.4 else data
+    )
     price = {"prompt": 1.0, "completion": 2.0, "cached": None, "written": 0.5}
     (folder / "price.json").write_bytes(as_json(changed_tree(price, dice)))
     record = RunFolder(folder)
@@ -238,7 +295,14 @@ def timings(dice: Random, folder: Path, samples: Samples) -> None:
 
 def indexes(dice: Random, folder: Path, samples: Samples) -> None:
     group = {"title": "g", "model": "m", "runs": {"full": str(samples.run)}}
-    index = {"title": "t", "about": "", "world": "alfworld", "tables": ["main"], "varies": [], "groups": [group]}
+    index = {
+        "title": "t",
+        "about": "",
+        "world": "alfworld",
+        "tables": ["main"],
+        "varies": [],
+        "groups": [group],
+    }
     data = as_json(changed_tree(index, dice))
     (folder / "study.json").write_bytes(changed_bytes(data, dice) if dice.random() < 0.3 else data)
     gather([folder])
@@ -265,7 +329,9 @@ def records(dice: Random, folder: Path, samples: Samples) -> None:
 
 
 def packed_records(dice: Random, folder: Path, samples: Samples) -> None:
-    """A record in one file: changed as it is packed, in its lines, or in its lines with a checksum that fits."""
+    """A record in one file: changed as it is packed, in its lines, or in its lines with a
+    checksum that fits.
+    """
     file = folder / "r.answers.xz"
     pack(samples.record, file, day="2026-01-01")
     if dice.random() < 0.4:
@@ -274,14 +340,20 @@ def packed_records(dice: Random, folder: Path, samples: Samples) -> None:
         heading, *answers = lzma.decompress(file.read_bytes()).decode().split("\n")
         lines = [as_json(changed_tree(json.loads(line), dice)) for line in answers if line]
         body = b"".join(line + b"\n" for line in lines)
-        told = {**json.loads(heading), "answers": len(lines), "sha256": hashlib.sha256(body).hexdigest()}
+        told = {
+            **json.loads(heading),
+            "answers": len(lines),
+            "sha256": hashlib.sha256(body).hexdigest(),
+        }
         first = as_json(told if dice.random() < 0.7 else changed_tree(told, dice))
         file.write_bytes(lzma.compress(first + b"\n" + body, preset=0))
     ReplayModel("replay/x", PackedAnswers(file), "m").answer(samples.request)
 
 
 def experiences(dice: Random, folder: Path, samples: Samples) -> None:
-    """Texts that learning keeps beside episodes: a changed one must never be taken for a sound one."""
+    """Texts that learning keeps beside episodes: a changed one must never be taken for a sound
+    one.
+    """
     text = samples.memories[0].decode()[:2_000]
     whole = sealed(text).encode()
     data = changed_bytes(whole, dice)
@@ -296,12 +368,22 @@ def answers(dice: Random, folder: Path, samples: Samples) -> None:
 
     def answer(_: Request) -> str:
         text = changed_bytes(sound, dice).decode("utf-8", "surrogateescape")
-        return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") if dice.random() < 0.7 else text
+        return (
+            text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+            if dice.random() < 0.7
+            else text
+        )
 
     del samples
     model = FunctionModel(answer, "hostile")
     plan = plan_run(
-        WORLD, model.name, lend(model), limit=1, step_budget=2, decoding=Decoding(), memory=EpisodicMemory()
+        WORLD,
+        model.name,
+        lend(model),
+        limit=1,
+        step_budget=2,
+        decoding=Decoding(),
+        memory=EpisodicMemory(),
     )
     run(plan, folder / "run")
     record = RunFolder(folder / "run")
@@ -379,7 +461,9 @@ def command_lines(dice: Random, folder: Path, samples: Samples) -> None:
     )
     words = list(dice.choice(COMMANDS))
     for _ in range(dice.randrange(4)):
-        value = dice.choice((*NASTY_TEXTS, *files, "1", "-5", "alfworld", "planner", "full", "strict", "menu=5"))
+        value = dice.choice(
+            (*NASTY_TEXTS, *files, "1", "-5", "alfworld", "planner", "full", "strict", "menu=5")
+        )
         value = (
             value.replace("\x00", "")
             .encode("utf-8", "surrogateescape" if "\ud800" not in value else "replace")

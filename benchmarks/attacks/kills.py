@@ -1,7 +1,8 @@
-"""Processes killed at random moments, again and again, until the work is done: nothing may be lost or differ.
+"""Processes killed at random moments, again and again, until the work is done: nothing may be lost
+or differ.
 
-Each start is a fork of this process, in which everything is loaded already, so that the kills fall into the work and
-not into imports.
+Each start is a fork of this process, in which everything is loaded already, so that the kills fall
+into the work and not into imports.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from random import Random
 
 from attacks.learned import learn_a_little, learn_from
 from attacks.servers import deaf_server
-from rpms.core.acting.enforcement import STRICT
-from rpms.core.condition import FULL
-from rpms.core.recall import EpisodicMemory
-from rpms.learn.manual_review import decide, lines_of
-from rpms.learn.rounds import LearningPlan, learn
+from rpms.induction.manual_review import decide, lines_of
+from rpms.learning.rounds import LearningPlan, learn
 from rpms.models.base import Request
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.policy import FunctionModel, follow_plan
+from rpms.paper.condition import FULL
+from rpms.paper.recall import EpisodicMemory
+from rpms.planning.enforcement import STRICT
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.pages import write_report
@@ -42,7 +43,8 @@ from rpms.worlds.registry import find_world
 
 WORLD = find_world("alfworld")
 EXPLORING = "exploring"
-"""The folder of an exploration that is killed: what it holds is whole, and not the same each time."""
+"""The folder of an exploration that is killed: what it holds is whole, and not the same each
+time."""
 STUDY = """
 title: Killed
 world: alfworld
@@ -60,7 +62,8 @@ class Killed:
     kills: int = 0
     starts: int = 0
     ends: int = 0
-    """Times that it was played to its end, each compared to the byte with one that nobody disturbed."""
+    """Times that it was played to its end, each compared to the byte with one that nobody
+    disturbed."""
     found: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -68,7 +71,9 @@ class Killed:
         return self.found.total()
 
     def row(self, name: str) -> str:
-        trouble = ", ".join(f"{what} ×{count}" for what, count in self.found.most_common()) or "none"
+        trouble = (
+            ", ".join(f"{what} ×{count}" for what, count in self.found.most_common()) or "none"
+        )
         return f"| {name} | {self.kills} | {self.ends} | {trouble} |"
 
 
@@ -86,19 +91,27 @@ def slow_planner() -> FunctionModel:
 
 def play_run(folder: Path) -> None:
     model = slow_planner()
-    run(plan_run(WORLD, model.name, lend(model), limit=6, memory=EpisodicMemory()), folder / "run", 2)
+    run(
+        plan_run(WORLD, model.name, lend(model), limit=6, memory=EpisodicMemory()),
+        folder / "run",
+        2,
+    )
 
 
 def play_learning(folder: Path) -> None:
     model = slow_planner()
-    plan = LearningPlan(plan_run(WORLD, model.name, lend(model), limit=3, memory=EpisodicMemory()), rounds=2)
+    plan = LearningPlan(
+        plan_run(WORLD, model.name, lend(model), limit=3, memory=EpisodicMemory()), rounds=2
+    )
     learn(plan, folder / "memory.jsonl", 2)
 
 
 def play_rules(folder: Path, explored: Path) -> None:
-    """Learn rules from one exploration, decide on some lines, learn again; and explore, where nothing may be lost.
+    """Learn rules from one exploration, decide on some lines, learn again; and explore, where
+    nothing may be lost.
 
-    An exploration that was stopped goes on after all that it has seen, but not step for step as it would have.
+    An exploration that was stopped goes on after all that it has seen, but not step for step as it
+    would have.
     """
     manual, exploring = folder / "manual.yaml", folder / EXPLORING / "manual.yaml"
     kept = read_traces(traces_file(exploring))[1] if traces_file(exploring).exists() else ()
@@ -119,7 +132,8 @@ def play_study(folder: Path) -> None:
     def learn_first(learning: Learning, model: str, out: Path) -> dict[int, Path]:
         tasks = tuple(learning.choice.tasks(WORLD, Setting()))
         plan = LearningPlan(
-            plan_run(WORLD, model, lend(slow_planner()), tasks=tasks, memory=EpisodicMemory()), rounds=learning.rounds
+            plan_run(WORLD, model, lend(slow_planner()), tasks=tasks, memory=EpisodicMemory()),
+            rounds=learning.rounds,
         )
         return {result.number: result.file for result in learn(plan, out)}
 
@@ -129,10 +143,20 @@ def play_study(folder: Path) -> None:
 
 def play_strict(folder: Path, url: str) -> None:
     logging.getLogger("rpms").setLevel(logging.ERROR)
-    model = open_model("vllm/m", ModelOptions(base_url=url), record=FolderOfAnswers(folder / "record"))
+    model = open_model(
+        "vllm/m", ModelOptions(base_url=url), record=FolderOfAnswers(folder / "record")
+    )
     condition = replace(FULL, enforcement=STRICT)
     run(
-        plan_run(WORLD, model.name, lend(model), limit=4, condition=condition, step_budget=6, memory=EpisodicMemory()),
+        plan_run(
+            WORLD,
+            model.name,
+            lend(model),
+            limit=4,
+            condition=condition,
+            step_budget=6,
+            memory=EpisodicMemory(),
+        ),
         folder / "run",
         3,
     )
@@ -145,7 +169,9 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {
         str(file.relative_to(folder)): _timeless(file, folder)
         for file in sorted(folder.rglob("*"))
-        if file.is_file() and file.name not in skipped and EXPLORING not in file.relative_to(folder).parts
+        if file.is_file()
+        and file.name not in skipped
+        and EXPLORING not in file.relative_to(folder).parts
     }
 
 
@@ -158,7 +184,9 @@ def _timeless(file: Path, folder: Path) -> bytes:
 
 
 def kill_campaign(name: str, most: int, dice: Random, folder: Path, deadline: float) -> Killed:
-    """Do one kind of work over and over, killing it at random moments, until enough kills are made."""
+    """Do one kind of work over and over, killing it at random moments, until enough kills are
+    made.
+    """
     result = Killed()
     with deaf_server() as url:
         work: dict[str, Callable[[Path], None]] = {
@@ -184,7 +212,8 @@ def kill_campaign(name: str, most: int, dice: Random, folder: Path, deadline: fl
         while result.kills < most and time.monotonic() < deadline:
             number += 1
             place = folder / str(number)
-            _until_done(lambda place=place: work[name](place), place, result, most, dice, seconds)  # type: ignore[misc]
+            # type: ignore[misc]
+            _until_done(lambda place=place: work[name](place), place, result, most, dice, seconds)
             found = contents(place)
             if found != whole:
                 differing = {*found.items()} ^ {*whole.items()}
@@ -194,8 +223,13 @@ def kill_campaign(name: str, most: int, dice: Random, folder: Path, deadline: fl
     return result
 
 
-def _until_done(work: Callable[[], None], place: Path, result: Killed, most: int, dice: Random, seconds: float) -> None:
-    """Start, kill, start again. After ten kills one start may end; else short works would never be seen to resume."""
+def _until_done(
+    work: Callable[[], None], place: Path, result: Killed, most: int, dice: Random, seconds: float
+) -> None:
+    """Start, kill, start again.
+
+    After ten kills one start may end; else short works would never be seen to resume.
+    """
     kills = 0
     finished: set[str] = set()
     while True:
@@ -219,7 +253,9 @@ def _until_done(work: Callable[[], None], place: Path, result: Killed, most: int
 
 
 def forked(work: Callable[[], None], kill_after: float | None) -> int:
-    """Do something in a copy of this process, and kill it after so many seconds; the exit code, or minus the signal."""
+    """Do something in a copy of this process, and kill it after so many seconds; the exit code,
+    or minus the signal.
+    """
     child = os.fork()
     if not child:
         code = 1

@@ -10,9 +10,9 @@ from random import Random
 from typing import Any
 
 from attacks.mutate import as_json, changed_bytes, changed_tree
-from rpms.learn.manual_review import compare, decide, lines_of
-from rpms.learn.rules.agenda import Exploring
-from rpms.learn.rules.learn import RulesPlan, learn_rules
+from rpms.induction.agenda import Exploring
+from rpms.induction.learn import RulesPlan, learn_rules
+from rpms.induction.manual_review import compare, decide, lines_of
 from rpms.play.sources import choose_manual, manual_of
 from rpms.store.evidence import TRACES, evidence_file, sealed_line, traces_file
 from rpms.worlds.base import Setting
@@ -39,7 +39,9 @@ def _sound() -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "manual.yaml")
         learn_a_little(out)
-        ids = [row.claim.id for row in lines_of(out) if row.claim.at[0] == "environment" and row.stands]
+        ids = [
+            row.claim.id for row in lines_of(out) if row.claim.at[0] == "environment" and row.stands
+        ]
         decide(out, {id_: bool(number % 3) for number, id_ in enumerate(ids[:6]) if number})
         return {file.name: file.read_bytes() for file in Path(folder).iterdir() if file.is_file()}
 
@@ -66,13 +68,17 @@ def _sealed_again(rows: list[Any]) -> list[bytes]:
     """The lines of an exploration with the checksums that they should have."""
     lines, seal = [], ""
     for row in rows:
-        line, seal = sealed_line(seal, json.dumps({name: value for name, value in row.items() if name != "seal"}))
+        line, seal = sealed_line(
+            seal, json.dumps({name: value for name, value in row.items() if name != "seal"})
+        )
         lines.append(line.encode())
     return lines
 
 
 def learned_manuals(dice: Random, folder: Path, _samples: object) -> None:
-    """A learned manual that somebody spoilt: compared with the hand-written one, reviewed, and learned again."""
+    """A learned manual that somebody spoilt: compared with the hand-written one, reviewed, and
+    learned again.
+    """
     manual = _laid_out(folder, folder / "manual.yaml", dice)
     compare(manual_of(WORLD), manual_of(WORLD, choose_manual(manual)))
     _reviewed(manual, dice)

@@ -1,4 +1,6 @@
-"""Hostile variants of sound files: bytes that are changed, JSON whose insides are swapped, and things known to hurt."""
+"""Hostile variants of sound files: bytes that are changed, JSON whose insides are swapped, and
+things known to hurt.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +97,9 @@ def bomb(dice: Random) -> bytes:
 
 
 def changed_bytes(sound: bytes, dice: Random) -> bytes:
-    """A file that was cut, flipped, doubled, or into which something was put, once or a few times."""
+    """A file that was cut, flipped, doubled, or into which something was put, once or a few
+    times.
+    """
     data = bytearray(sound)
     for _ in range(dice.choice((1, 1, 1, 2, 4, 12))):
         at = dice.randrange(len(data) + 1)

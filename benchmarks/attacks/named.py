@@ -1,4 +1,7 @@
-"""Data files that name code: worlds in folders, modules with parts. None of it may be imported on a file's word."""
+"""Data files that name code: worlds in folders, modules with parts.
+
+None of it may be imported on a file's word.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +18,23 @@ SEAMS = ("retriever", "consistency", "arbitration", "prompt", "harvest")
 
 
 def named_code(dice: Random, folder: Path, _samples: Any) -> None:
-    """A manual, memory, run or study whose world is a folder with code, spelled in some way; a study with a part."""
+    """A manual, memory, run or study whose world is a folder with code, spelled in some way; a
+    study with a part.
+    """
     evil = folder / "evil"
     evil.mkdir()
     ran = f"import pathlib\npathlib.Path({str(folder / 'ran')!r}).touch()\n"
-    (evil / "pyproject.toml").write_text('[project.entry-points."rpms.worlds"]\nevil = "evil_world:world"\n')
+    (evil / "pyproject.toml").write_text(
+        '[project.entry-points."rpms.worlds"]\nevil = "evil_world:world"\n'
+    )
     for name in ("evil_world", "evil_part"):
         (evil / f"{name}.py").write_text(ran)
         (folder / f"{name}.py").write_text(ran)
     (folder / "link").symlink_to(evil)
     (folder / "evil.egg-info").mkdir()
-    (folder / "evil.egg-info" / "entry_points.txt").write_text("[rpms.worlds]\nevil = evil_world:world\n")
+    (folder / "evil.egg-info" / "entry_points.txt").write_text(
+        "[rpms.worlds]\nevil = evil_world:world\n"
+    )
     spelled = (
         evil,
         f"{evil}/",
@@ -37,7 +46,18 @@ def named_code(dice: Random, folder: Path, _samples: Any) -> None:
         "./evil",
     )
     world = str(
-        dice.choice((*spelled, "evil/", "evil_world:world", "evil_world", "alfworld/../evil", "", ".", "~/evil"))
+        dice.choice(
+            (
+                *spelled,
+                "evil/",
+                "evil_world:world",
+                "evil_world",
+                "alfworld/../evil",
+                "",
+                ".",
+                "~/evil",
+            )
+        )
     )
     manual, memory, run, study = (folder / name for name in ("m.yaml", "m.jsonl", "run", "s.yaml"))
     text = json.dumps(world if dice.random() < 0.9 else dice.choice(NASTY_TEXTS))
@@ -46,13 +66,24 @@ def named_code(dice: Random, folder: Path, _samples: Any) -> None:
     run.mkdir()
     (run / "protocol.json").write_text(Protocol(("a",), {"world": world}).text())
     part = dice.choice(
-        ("evil_part:run", "evil.evil_part:run", "evil_part:", ":run", "os:abort", f"{evil}/evil_part:run")
+        (
+            "evil_part:run",
+            "evil.evil_part:run",
+            "evil_part:",
+            ":run",
+            "os:abort",
+            f"{evil}/evil_part:run",
+        )
     )
     seam, condition = dice.choice(SEAMS), dice.choice(("full", "baseline"))
-    given = dice.choice((f"{seam}: {json.dumps(part)}", f"? {seam}\n: !!str {json.dumps(part)}", ""))
+    given = dice.choice(
+        (f"{seam}: {json.dumps(part)}", f"? {seam}\n: !!str {json.dumps(part)}", "")
+    )
     inner = dice.choice((f"{{{seam}: {json.dumps(part)}}}", ""))
     named = text if not (given or inner) else "alfworld"
-    study.write_text(f"title: t\nworld: {named}\nmemory: none\n{given}\nconditions: {{{condition}: {inner}}}\n")
+    study.write_text(
+        f"title: t\nworld: {named}\nmemory: none\n{given}\nconditions: {{{condition}: {inner}}}\n"
+    )
     words = dice.choice(
         (
             ("rules", "verify", manual, run),

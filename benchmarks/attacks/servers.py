@@ -1,4 +1,6 @@
-"""Servers on loopback that misbehave: each is met by a real client, and a planted key is looked for everywhere."""
+"""Servers on loopback that misbehave: each is met by a real client, and a planted key is looked
+for everywhere.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from random import Random
 
 from attacks.mutate import NASTY_TEXTS, as_json, changed_bytes, changed_tree
 from attacks.watch import Tally, watched
-from rpms.core.errors import ModelError
+from rpms.logic.errors import ModelError
 from rpms.models.base import Request
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.patience import Patience
@@ -29,16 +31,28 @@ ANSWER = {
     "created": 1,
     "model": "m",
     "choices": [
-        {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Thought: x\nAction: look"}}
+        {
+            "index": 0,
+            "finish_reason": "stop",
+            "message": {"role": "assistant", "content": "Thought: x\nAction: look"},
+        }
     ],
-    "usage": {"prompt_tokens": 10, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 1}},
+    "usage": {
+        "prompt_tokens": 10,
+        "completion_tokens": 3,
+        "prompt_tokens_details": {"cached_tokens": 1},
+    },
 }
 CHUNKED = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
 Pieces = Iterable[bytes]
 
 
 def response(body: bytes, status: str = "200 OK", **headers: str) -> bytes:
-    named = {"content-type": "application/json", "content-length": str(len(body)), "connection": "close"}
+    named = {
+        "content-type": "application/json",
+        "content-length": str(len(body)),
+        "connection": "close",
+    }
     named |= {name.replace("_", "-"): value for name, value in headers.items()}
     head = "".join(f"{name}: {value}\r\n" for name, value in named.items())
     return f"HTTP/1.1 {status}\r\n{head}\r\n".encode("utf-8", "replace") + body
@@ -59,23 +73,45 @@ FAULTS: tuple[Callable[[Random], Pieces], ...] = (
     lambda dice: [response(as_json(changed_tree(ANSWER, dice)))],
     lambda dice: [response(changed_bytes(as_json(ANSWER), dice))],
     lambda dice: [changed_bytes(response(as_json(ANSWER)), dice)],
-    lambda dice: [response(as_json(changed_tree(ANSWER, dice)), f"{dice.randrange(100, 600)} {dice.choice('abc')}")],
-    lambda dice: [response(b"{}", "307 Elsewhere", location=f"http://localhost:{dice.randrange(1, 65536)}/x")],
     lambda dice: [
         response(
-            b"{}", "429 Busy", retry_after=dice.choice(("1e999", "nan", "9" * 300, "Fri, 31 Dec 99999 23:59:59 GMT"))
+            as_json(changed_tree(ANSWER, dice)), f"{dice.randrange(100, 600)} {dice.choice('abc')}"
         )
     ],
     lambda dice: [
-        response(as_json({"error": {"message": f"bad key {disguised(dice)}"}}), dice.choice(("400 a", "401 b")))
+        response(b"{}", "307 Elsewhere", location=f"http://localhost:{dice.randrange(1, 65536)}/x")
+    ],
+    lambda dice: [
+        response(
+            b"{}",
+            "429 Busy",
+            retry_after=dice.choice(("1e999", "nan", "9" * 300, "Fri, 31 Dec 99999 23:59:59 GMT")),
+        )
+    ],
+    lambda dice: [
+        response(
+            as_json({"error": {"message": f"bad key {disguised(dice)}"}}),
+            dice.choice(("400 a", "401 b")),
+        )
     ],
     lambda dice: [response(as_json({**ANSWER, "choices": [_echo(dice)]}))],
     lambda dice: [response(b'{"choices": ' + b"[" * dice.choice((60, 900, 200_000)))],
-    lambda dice: [response(b'{"usage": {"prompt_tokens": ' + b"9" * dice.choice((25, 5_000)) + b"}}")],
-    lambda dice: [response(gzip.compress(b" " * dice.choice((10, 20_000_000))), content_encoding="gzip")],
-    lambda dice: [response(as_json(ANSWER), content_encoding=dice.choice(("gzip", "br", "zstd", "x", "gzip, gzip")))],
     lambda dice: [
-        response(as_json(ANSWER), content_type=f"application/json; charset={dice.choice(('zlib', 'idna', 'x'))}")
+        response(b'{"usage": {"prompt_tokens": ' + b"9" * dice.choice((25, 5_000)) + b"}}")
+    ],
+    lambda dice: [
+        response(gzip.compress(b" " * dice.choice((10, 20_000_000))), content_encoding="gzip")
+    ],
+    lambda dice: [
+        response(
+            as_json(ANSWER), content_encoding=dice.choice(("gzip", "br", "zstd", "x", "gzip, gzip"))
+        )
+    ],
+    lambda dice: [
+        response(
+            as_json(ANSWER),
+            content_type=f"application/json; charset={dice.choice(('zlib', 'idna', 'x'))}",
+        )
     ],
     lambda _: endless(b"10000\r\n" + b" " * 0x10000 + b"\r\n", CHUNKED),
     lambda _: endless(b"x-more: " + b"y" * 300 + b"\r\n", b"HTTP/1.1 200 OK\r\n"),
@@ -93,7 +129,11 @@ FAULTS: tuple[Callable[[Random], Pieces], ...] = (
 def _echo(dice: Random) -> dict[str, object]:
     """A choice in which everything that can hold a text holds the key."""
     key = disguised(dice)
-    return {"index": key, "finish_reason": key, "message": {"role": key, "content": f"Thought: {key}\nAction: look"}}
+    return {
+        "index": key,
+        "finish_reason": key,
+        "message": {"role": key, "content": f"Thought: {key}\nAction: look"},
+    }
 
 
 @contextlib.contextmanager
@@ -129,7 +169,9 @@ def serving(say: Callable[[bytes], Pieces]) -> Iterator[str]:
 
 
 def fault_campaign(count: int, seed: int, request: Request, folder: Path) -> Tally:
-    """Meet so many faults, each twice in a row, then an answer; the key is searched for in all that is left."""
+    """Meet so many faults, each twice in a row, then an answer; the key is searched for in all
+    that is left.
+    """
     tally = Tally()
     logging.getLogger("rpms").setLevel(logging.ERROR)  # else each first wait for an address is told
     os.environ["OPENAI_API_KEY"] = KEY
@@ -145,13 +187,17 @@ def fault_campaign(count: int, seed: int, request: Request, folder: Path) -> Tal
 
         place = folder / str(number)
         with serving(say) as url:
-            watched(lambda url=url, place=place: _ask(url, request, place), tally, f"fault {number}")  # type: ignore[misc]
+            watched(
+                lambda url=url, place=place: _ask(url, request, place), tally, f"fault {number}"
+            )  # type: ignore[misc]
     return tally
 
 
 def _ask(url: str, request: Request, folder: Path) -> None:
     patience = Patience(tries=2, first_wait=0.001, timeout=1.0, whole=2.0)
-    model = open_model("openai/m", ModelOptions(base_url=url, patience=patience), record=FolderOfAnswers(folder))
+    model = open_model(
+        "openai/m", ModelOptions(base_url=url, patience=patience), record=FolderOfAnswers(folder)
+    )
     told = ""
     try:
         answer = model.answer(request)
@@ -161,12 +207,18 @@ def _ask(url: str, request: Request, folder: Path) -> None:
         raise
     finally:
         model.close()
-        kept = "".join(file.read_text(errors="replace") for file in folder.rglob("*.json")) if folder.exists() else ""
+        kept = (
+            "".join(file.read_text(errors="replace") for file in folder.rglob("*.json"))
+            if folder.exists()
+            else ""
+        )
         _look_for_key(told + kept)
 
 
 def _look_for_key(text: str) -> None:
-    seen = "".join(char for char in text.encode().decode("unicode_escape", "replace") if char.isprintable())
+    seen = "".join(
+        char for char in text.encode().decode("unicode_escape", "replace") if char.isprintable()
+    )
     seen = "".join(char for char in seen if char not in "\u3164\ufe0f")
     if KEY in seen or KEY in text:
         raise AssertionError("the planted key was found")
@@ -174,7 +226,9 @@ def _look_for_key(text: str) -> None:
 
 @contextlib.contextmanager
 def deaf_server() -> Iterator[str]:
-    """A well-behaved server that overlooks constraints, in a process of its own; answers follow from the prompt."""
+    """A well-behaved server that overlooks constraints, in a process of its own; answers follow
+    from the prompt.
+    """
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
@@ -205,7 +259,9 @@ def _serve_deaf(writer: int) -> None:
             action = NASTY_TEXTS[len(prompt) % 3] + "look" if len(prompt) % 5 else "go to desk 1"
             content = f"Thought: {len(prompt)}\nAction: {action.strip()}"
             message = {"role": "assistant", "content": content}
-            body = as_json({**ANSWER, "choices": [{"index": 0, "finish_reason": "stop", "message": message}]})
+            body = as_json(
+                {**ANSWER, "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+            )
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))

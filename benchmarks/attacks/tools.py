@@ -1,4 +1,6 @@
-"""Hostile inputs to the guard for tools: its manuals, its logs, what tools return, and MCP messages."""
+"""Hostile inputs to the guard for tools: its manuals, its logs, what tools return, and MCP
+messages.
+"""
 
 from __future__ import annotations
 
@@ -17,19 +19,29 @@ from rpms.guard import Call, Guard, find_tool_mistakes, open_tool_manual, read_t
 from rpms.guard.log import read_guard_log
 from rpms.guard.mcp_session import McpSession
 from rpms.guard.replay import replay, tried
-from rpms.learn.tool_rules import learn_tools
+from rpms.induction.tool_rules import learn_tools
 from rpms.report.pages import write_guard_report
 from rpms.store.manual_reader import manual_text
 
-logging.getLogger("rpms.guard").setLevel(logging.CRITICAL)  # what it says of each hostile result is not the question
+logging.getLogger("rpms.guard").setLevel(
+    logging.CRITICAL
+)  # what it says of each hostile result is not the question
 _SHOP = Path(__file__).parents[2] / "examples" / "guard" / "shop.yaml"
 MANUAL = open_tool_manual(_SHOP)
-ORDER = {"id": "W1", "status": "pending", "placed": "2024-05-15T09:00:00", "user_id": "mia", "items": [{"id": "a1"}]}
+ORDER = {
+    "id": "W1",
+    "status": "pending",
+    "placed": "2024-05-15T09:00:00",
+    "user_id": "mia",
+    "items": [{"id": "a1"}],
+}
 RETURN = {"order_id": "W1", "user_id": "mia", "items": ["a1"], "method": "card"}
 
 
 def guard_manuals(dice: Random, folder: Path, _samples: object) -> None:
-    """A manual with bytes changed, or a bomb in its place; where it can be read, calls are judged by it."""
+    """A manual with bytes changed, or a bomb in its place; where it can be read, calls are
+    judged by it.
+    """
     file = folder / "manual.yaml"
     file.write_bytes(bomb(dice) if dice.random() < 0.1 else changed_bytes(_SHOP.read_bytes(), dice))
     texts = [manual_text(file)]
@@ -63,7 +75,10 @@ def guard_logs(dice: Random, folder: Path, _samples: object) -> None:
 
 
 def tool_results(dice: Random, _folder: Path, _samples: object) -> None:
-    """Results and arguments with anything in them. The guard must answer, and never by its own error."""
+    """Results and arguments with anything in them.
+
+    The guard must answer, and never by its own error.
+    """
     guard = Guard(MANUAL)
     for _ in range(5):
         tool = dice.choice(["get_order", "get_user", "return_items", "cancel_order", *NASTY_TEXTS])
@@ -76,7 +91,11 @@ def tool_results(dice: Random, _folder: Path, _samples: object) -> None:
             raise AssertionError(ruling.reason)
         result: Any = changed_tree(ORDER, dice)
         if dice.random() < 0.3:
-            result = changed_bytes(as_json(ORDER), dice) if dice.random() < 0.5 else dice.choice(NASTY_VALUES)
+            result = (
+                changed_bytes(as_json(ORDER), dice)
+                if dice.random() < 0.5
+                else dice.choice(NASTY_VALUES)
+            )
         guard.observe(call, result)
         guard.explain()
         if not ruling.text.isprintable():
@@ -88,20 +107,44 @@ _BREAKS = ("\r", "\n", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029", "\0", " "
 
 
 def mcp_lines(dice: Random, _folder: Path, _samples: object) -> None:
-    """MCP messages from both sides, a refused call hidden in some: only single lines pass, and never that call."""
+    """MCP messages from both sides, a refused call hidden in some: only single lines pass, and
+    never that call.
+    """
     to_client: list[bytes] = []
     to_server: list[bytes] = []
     session = McpSession(Guard(MANUAL), to_client.append, to_server.append, lambda _: None, 60)
     refused = {"name": "cancel_order", "arguments": {"order_id": "W1", "user_id": "mia"}}
-    hidden = as_json({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": refused}).decode()
+    hidden = as_json(
+        {"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": refused}
+    ).decode()
     sign = dice.choice(_BREAKS)
-    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "return_items", "arguments": RETURN}}
-    content = {"content": [{"type": "text", "text": json.dumps(ORDER)}], "structuredContent": ORDER, "isError": False}
+    asked = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "return_items", "arguments": RETURN},
+    }
+    content = {
+        "content": [{"type": "text", "text": json.dumps(ORDER)}],
+        "structuredContent": ORDER,
+        "isError": False,
+    }
     listed = {"tools": [{"name": "return_items", "inputSchema": {"properties": {"order_id": {}}}}]}
-    session.from_client(f'{{"method":"notifications/x","params":{{"a":{sign}{hidden}{sign}}}}}'.encode())
+    session.from_client(
+        f'{{"method":"notifications/x","params":{{"a":{sign}{hidden}{sign}}}}}'.encode()
+    )
     session.from_client(f'{{"method":"notifications/x"}}{sign}{hidden}'.encode())
-    for message in (asked, {"id": 1, "result": content}, {"id": 2, "result": listed}, {"id": 3, "error": {"code": 1}}):
-        line = changed_bytes(as_json(message), dice) if dice.random() < 0.5 else as_json(changed_tree(message, dice))
+    for message in (
+        asked,
+        {"id": 1, "result": content},
+        {"id": 2, "result": listed},
+        {"id": 3, "error": {"code": 1}},
+    ):
+        line = (
+            changed_bytes(as_json(message), dice)
+            if dice.random() < 0.5
+            else as_json(changed_tree(message, dice))
+        )
         (session.from_client if "method" in message else session.from_server)(line)
     for line in (*to_client, *to_server):
         if not line.isascii() or len(line.decode().splitlines()) != 1:
@@ -120,7 +163,18 @@ class _Neither:
     __eq__ = __len__ = __str__ = __repr__ = __hash__ = __bool__  # type: ignore[assignment]
 
 
-NEITHER = (_Neither(), object(), "True", 1.0, b"\1", Exception("x"), NotImplemented, ..., bool, lambda: True)
+NEITHER = (
+    _Neither(),
+    object(),
+    "True",
+    1.0,
+    b"\1",
+    Exception("x"),
+    NotImplemented,
+    ...,
+    bool,
+    lambda: True,
+)
 
 
 def _loop(seconds: float) -> None:
@@ -130,7 +184,9 @@ def _loop(seconds: float) -> None:
 
 
 def python_facts(dice: Random, _folder: Path, _samples: object) -> None:
-    """Functions that return, raise or do anything: only True, False and None count, and the guard answers."""
+    """Functions that return, raise or do anything: only True, False and None count, and the
+    guard answers.
+    """
     rule = "{P-X-1: {text: x, tools: t, requires: odd(x)}}"
     text = f"facts: {{odd: {{args: [x], python: odd}}}}\ntools: {{t: [x]}}\npolicies: {rule}"
     value = dice.choice((True, False, None, *NASTY_VALUES, *NEITHER))
@@ -140,7 +196,15 @@ def python_facts(dice: Random, _folder: Path, _samples: object) -> None:
         if late is not None:
             late(LONGEST_FACT + 1)
         if dice.random() < 0.2:
-            raise dice.choice((SystemExit(0), ValueError("x"), KeyError("x"), RecursionError(), KeyboardInterrupt()))
+            raise dice.choice(
+                (
+                    SystemExit(0),
+                    ValueError("x"),
+                    KeyError("x"),
+                    RecursionError(),
+                    KeyboardInterrupt(),
+                )
+            )
         if dice.random() < 0.2:
             print(dice.choice(NASTY_TEXTS))
         return value

@@ -18,13 +18,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rpms.core.errors import RPMSError
+from rpms.logic.errors import RPMSError
 
 LONGEST = 10.0
-"""Seconds of the processor that one input may take: how busy the machine is says nothing about the product."""
+"""Seconds of the processor that one input may take: how busy the machine is says nothing about
+the product."""
 HANGING = 150.0
 """Seconds by the clock after which one hangs."""
-TIMERS = ((signal.ITIMER_PROF, signal.SIGPROF, LONGEST), (signal.ITIMER_REAL, signal.SIGALRM, HANGING))
+TIMERS = (
+    (signal.ITIMER_PROF, signal.SIGPROF, LONGEST),
+    (signal.ITIMER_REAL, signal.SIGALRM, HANGING),
+)
 LARGEST = 1_000_000_000
 """Bytes that one input may make a process grow by."""
 UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -54,14 +58,18 @@ class Tally:
         self.largest = max(self.largest, other.largest)
 
     def row(self, name: str) -> str:
-        wrong = ", ".join(f"{what} ×{count}" for what, count in self.failures.most_common(4)) or "none"
+        wrong = (
+            ", ".join(f"{what} ×{count}" for what, count in self.failures.most_common(4)) or "none"
+        )
         grown = f"{self.largest / 1e6:.0f} MB" if self.largest else "under 1 MB"
         return f"| {name} | {self.tries:,} | {self.refused:,} | {wrong} | {self.slowest:.2f} s | {grown} |"
 
 
 def grown() -> int:
     """The most memory that this process has had, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
+        1 if sys.platform == "darwin" else 1024
+    )
 
 
 @contextmanager
@@ -117,12 +125,16 @@ def _shown_safely(error: RPMSError) -> bool:
 
 
 def _where(error: BaseException) -> str:
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "rpms" in frame.filename]
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if "rpms" in frame.filename
+    ]
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "the campaign"
 
 
 def in_child(work: Callable[[], Tally]) -> Tally:
-    """Do something in a process of its own with bounded memory, so that what it leaves behind ends with it."""
+    """Do something in a process of its own with bounded memory, so that what it leaves behind
+    ends with it.
+    """
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
@@ -143,7 +155,10 @@ def in_child(work: Callable[[], Tally]) -> Tally:
         told = pipe.read()
     _, status = os.waitpid(child, 0)
     if not told:
-        return Tally(tries=1, failures=Counter({f"the process died ({os.waitstatus_to_exitcode(status)})": 1}))
+        return Tally(
+            tries=1,
+            failures=Counter({f"the process died ({os.waitstatus_to_exitcode(status)})": 1}),
+        )
     value = json.loads(told)
     return Tally(**{**value, "failures": Counter(value["failures"])})
 

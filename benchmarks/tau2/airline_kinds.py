@@ -13,7 +13,11 @@ from tau2.sandbox import Call
 from tau2.session import Session
 
 BOOK, CANCEL, CERTIFICATE = "book_reservation", "cancel_reservation", "send_certificate"
-BAGS, FLIGHTS, PASSENGERS = "update_reservation_baggages", "update_reservation_flights", "update_reservation_passengers"
+BAGS, FLIGHTS, PASSENGERS = (
+    "update_reservation_baggages",
+    "update_reservation_flights",
+    "update_reservation_passengers",
+)
 ON_RESERVATION = policy.WRITES - {BOOK, CERTIFICATE}
 DATES = [f"2024-05-{day:02}" for day in range(16, 31)]
 
@@ -55,7 +59,9 @@ def about(fits: Callable[[Session, Any], bool], reason: str = "change of plan") 
             if fits(session, reservation):
                 other = session.with_customer(reservation.user_id)
                 other.reason = reason
-                yield looked_up(policy, other, changed(call, reservation_id=reservation.reservation_id))
+                yield looked_up(
+                    policy, other, changed(call, reservation_id=reservation.reservation_id)
+                )
 
     return make
 
@@ -85,8 +91,12 @@ def _legs(flights: list[Any]) -> list[dict[str, str]]:
     return [{"flight_number": flight.flight_number, "date": flight.date} for flight in flights]
 
 
-def _changes(session: Session, rng: Random, cabin: str, method: str) -> Iterator[tuple[Session, Call]]:
-    """The last flight of reservations of one cabin put on another day; paid with the first method of a kind."""
+def _changes(
+    session: Session, rng: Random, cabin: str, method: str
+) -> Iterator[tuple[Session, Call]]:
+    """The last flight of reservations of one cabin put on another day; paid with the first
+    method of a kind.
+    """
     for reservation in shuffled(session.sandbox.db.reservations, rng):
         methods = session.sandbox.db.users[reservation.user_id].payment_methods.values()
         paying = [each.id for each in methods if each.source == method]
@@ -99,7 +109,9 @@ def _changes(session: Session, rng: Random, cabin: str, method: str) -> Iterator
                 "flights": legs,
                 "payment_id": paying[0],
             }
-            yield looked_up(policy, session.with_customer(reservation.user_id), Call(FLIGHTS, asked))
+            yield looked_up(
+                policy, session.with_customer(reservation.user_id), Call(FLIGHTS, asked)
+            )
 
 
 def basic_economy(session: Session, _call: Call, rng: Random) -> Made:
@@ -127,7 +139,9 @@ def upgrade_by_gift_card(session: Session, _call: Call, rng: Random) -> Made:
                     "flights": _legs(reservation.flights),
                     "payment_id": method.id,
                 }
-                yield looked_up(policy, session.with_customer(reservation.user_id), Call(FLIGHTS, asked))
+                yield looked_up(
+                    policy, session.with_customer(reservation.user_id), Call(FLIGHTS, asked)
+                )
 
 
 def cabin_after_flying(session: Session, _call: Call, rng: Random) -> Made:
@@ -141,7 +155,9 @@ def cabin_after_flying(session: Session, _call: Call, rng: Random) -> Made:
                 "flights": _legs(reservation.flights),
                 "payment_id": cards[0],
             }
-            yield looked_up(policy, session.with_customer(reservation.user_id), Call(FLIGHTS, asked))
+            yield looked_up(
+                policy, session.with_customer(reservation.user_id), Call(FLIGHTS, asked)
+            )
 
 
 def other_destination(session: Session, call: Call, rng: Random) -> Made:
@@ -171,7 +187,9 @@ def not_for_sale(session: Session, call: Call, _rng: Random) -> Made:
     """The last flight on a day on which it is not sold, or full."""
     legs = call.arguments["flights"]
     for date in sorted(session.sandbox.db.flights[legs[-1]["flight_number"]].dates, reverse=True):
-        yield looked_up(policy, session, changed(call, flights=[*legs[:-1], {**legs[-1], "date": date}]))
+        yield looked_up(
+            policy, session, changed(call, flights=[*legs[:-1], {**legs[-1], "date": date}])
+        )
 
 
 def misdirected(session: Session, call: Call, rng: Random) -> Made:
@@ -190,15 +208,25 @@ def foreign_payment(session: Session, call: Call, rng: Random) -> Made:
                 yield session, changed(call, payment_id=name)
             else:
                 payments = call.arguments["payment_methods"]
-                yield session, changed(call, payment_methods=[*payments[:-1], {**payments[-1], "payment_id": name}])
+                yield (
+                    session,
+                    changed(
+                        call, payment_methods=[*payments[:-1], {**payments[-1], "payment_id": name}]
+                    ),
+                )
 
 
 def certificate_for_bags(session: Session, call: Call, rng: Random) -> Made:
     for reservation in shuffled(session.sandbox.db.reservations, rng):
         for method in session.sandbox.db.users[reservation.user_id].payment_methods.values():
             if method.source == "certificate":
-                bags = {"total_baggages": reservation.total_baggages, "nonfree_baggages": reservation.nonfree_baggages}
-                bad = changed(call, reservation_id=reservation.reservation_id, **bags, payment_id=method.id)
+                bags = {
+                    "total_baggages": reservation.total_baggages,
+                    "nonfree_baggages": reservation.nonfree_baggages,
+                }
+                bad = changed(
+                    call, reservation_id=reservation.reservation_id, **bags, payment_id=method.id
+                )
                 yield looked_up(policy, session.with_customer(reservation.user_id), bad)
 
 
@@ -228,7 +256,12 @@ def too_many_methods(session: Session, call: Call, _rng: Random) -> Made:
     for method in session.sandbox.db.users[call.arguments["user_id"]].payment_methods.values():
         if method.id not in {payment["payment_id"] for payment in paid} and paid[-1]["amount"] > 1:
             less = {**paid[-1], "amount": paid[-1]["amount"] - 1}
-            yield session, changed(call, payment_methods=[{"payment_id": method.id, "amount": 1}, *paid[:-1], less])
+            yield (
+                session,
+                changed(
+                    call, payment_methods=[{"payment_id": method.id, "amount": 1}, *paid[:-1], less]
+                ),
+            )
 
 
 # --- passengers and bags ---
@@ -248,7 +281,10 @@ def six_passengers(session: Session, call: Call, _rng: Random) -> Made:
     there, paid = call.arguments["passengers"], call.arguments["payment_methods"]
     legs = [(leg["flight_number"], leg["date"]) for leg in call.arguments["flights"]]
     each = sum(policy.prices(session, legs, call.arguments["cabin"]))
-    more = [{"first_name": "Noor", "last_name": "Haddad", "dob": f"19{60 + i}-01-01"} for i in range(6 - len(there))]
+    more = [
+        {"first_name": "Noor", "last_name": "Haddad", "dob": f"19{60 + i}-01-01"}
+        for i in range(6 - len(there))
+    ]
     dearer = {**paid[-1], "amount": paid[-1]["amount"] + each * len(more)}
     yield session, changed(call, passengers=[*there, *more], payment_methods=[*paid[:-1], dearer])
 
@@ -290,7 +326,9 @@ def free_bags_paid(session: Session, call: Call, _rng: Random) -> Made:
 
 
 def claiming(*memberships: str) -> Any:
-    """A certificate for another customer, of what the reservations would give; 100 where they give nothing."""
+    """A certificate for another customer, of what the reservations would give; 100 where they
+    give nothing.
+    """
 
     def make(session: Session, call: Call, rng: Random) -> Made:
         for user in shuffled(session.sandbox.db.users, rng):

@@ -1,7 +1,8 @@
-"""The airline's policy judged by one who sees the whole database: which rules a call breaks, and what to look up first.
+"""The airline's policy judged by one who sees the whole database: which rules a call breaks, and
+what to look up first.
 
-This is the measure, written apart from the manual that is measured: it reads the simulator's records, never a tool's
-answer, and knows nothing of the guard.
+This is the measure, written apart from the manual that is measured: it reads the simulator's
+records, never a tool's answer, and knows nothing of the guard.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ def broken(session: Session, call: Call) -> set[str]:
     rules = set() if session.confirmed else {"AIR-CONFIRM"}
     try:
         return rules | _broken_by(session, call)
-    except KeyError:  # it names what the database does not have, and so what nobody can have looked up
+    except (
+        KeyError
+    ):  # it names what the database does not have, and so what nobody can have looked up
         return rules | {"AIR-LOOKUP", "AIR-SEARCH"}
 
 
@@ -75,7 +78,9 @@ def _spent_since(session: Session) -> bool:
     return any(name in PAID for name in names[len(names) - names[::-1].index("get_user_details") :])
 
 
-def _cancelling(session: Session, _asked: dict[str, Any], _user: Any, reservation: Any) -> Iterator[str]:
+def _cancelling(
+    session: Session, _asked: dict[str, Any], _user: Any, reservation: Any
+) -> Iterator[str]:
     statuses = status_of(session, reservation.flights)
     if session.reason is None:
         yield "AIR-REASON"
@@ -106,9 +111,15 @@ def _flights(session: Session, asked: dict[str, Any], user: Any, reservation: An
     fresh = [leg for leg in new if not (same_cabin and leg in old)]
     yield from _seats(session, fresh, asked["cabin"], len(reservation.passengers))
     kept = sum(
-        flight.price for flight in reservation.flights if same_cabin and (flight.flight_number, flight.date) in new
+        flight.price
+        for flight in reservation.flights
+        if same_cabin and (flight.flight_number, flight.date) in new
     )
-    price = kept + sum(prices(session, fresh, asked["cabin"])) - sum(flight.price for flight in reservation.flights)
+    price = (
+        kept
+        + sum(prices(session, fresh, asked["cabin"]))
+        - sum(flight.price for flight in reservation.flights)
+    )
     yield from _single_payment(user, asked["payment_id"], price * len(reservation.passengers))
 
 
@@ -116,19 +127,25 @@ def _bags(_session: Session, asked: dict[str, Any], user: Any, reservation: Any)
     if asked["total_baggages"] < reservation.total_baggages:
         yield "AIR-BAGS-ADD"
     paid, had = asked["nonfree_baggages"], reservation.nonfree_baggages
-    owed = owed_bags(asked["total_baggages"], user.membership, reservation.cabin, len(reservation.passengers))
+    owed = owed_bags(
+        asked["total_baggages"], user.membership, reservation.cabin, len(reservation.passengers)
+    )
     if not owed <= paid <= max(owed, had):
         yield "AIR-BAGS-FEE"
     yield from _single_payment(user, asked["payment_id"], 50 * max(0, paid - had))
 
 
-def _passengers(_session: Session, asked: dict[str, Any], _user: Any, reservation: Any) -> Iterator[str]:
+def _passengers(
+    _session: Session, asked: dict[str, Any], _user: Any, reservation: Any
+) -> Iterator[str]:
     if len(asked["passengers"]) != len(reservation.passengers):
         yield "AIR-PAX-COUNT"
     yield from _named(asked["passengers"])
 
 
-def _booking(session: Session, asked: dict[str, Any], user: Any, _reservation: Any) -> Iterator[str]:
+def _booking(
+    session: Session, asked: dict[str, Any], user: Any, _reservation: Any
+) -> Iterator[str]:
     seats = len(asked["passengers"])
     if seats > 5:
         yield "AIR-PAX-MAX"
@@ -142,9 +159,13 @@ def _booking(session: Session, asked: dict[str, Any], user: Any, _reservation: A
         yield "AIR-TRIP"
     unsold = set(_seats(session, legs, asked["cabin"], seats))
     yield from unsold
-    if asked["nonfree_baggages"] != owed_bags(asked["total_baggages"], user.membership, asked["cabin"], seats):
+    if asked["nonfree_baggages"] != owed_bags(
+        asked["total_baggages"], user.membership, asked["cabin"], seats
+    ):
         yield "AIR-BAGS-FEE"
-    methods = [user.payment_methods.get(payment["payment_id"]) for payment in asked["payment_methods"]]
+    methods = [
+        user.payment_methods.get(payment["payment_id"]) for payment in asked["payment_methods"]
+    ]
     if None in methods:
         yield "AIR-PROFILE"
         return
@@ -160,13 +181,19 @@ def _booking(session: Session, asked: dict[str, Any], user: Any, _reservation: A
         yield "AIR-PRICE"
 
 
-def _compensating(session: Session, asked: dict[str, Any], user: Any, _reservation: Any) -> Iterator[str]:
+def _compensating(
+    session: Session, asked: dict[str, Any], user: Any, _reservation: Any
+) -> Iterator[str]:
     looked_up = [
         session.sandbox.db.reservations[name]
         for name in user.reservations
         if session.called("get_reservation_details", reservation_id=name)
     ]
-    entitled = [r for r in looked_up if user.membership != "regular" or r.insurance == "yes" or r.cabin == "business"]
+    entitled = [
+        r
+        for r in looked_up
+        if user.membership != "regular" or r.insurance == "yes" or r.cabin == "business"
+    ]
     if not entitled:
         yield "AIR-COMPENSATE"
         return
@@ -181,7 +208,9 @@ def claims(session: Session, reservation: Any) -> set[int]:
     """Certificates that a reservation's cancelled and delayed flights may give."""
     rates = {"cancelled": 100, "delayed": 50}
     statuses = status_of(session, reservation.flights)
-    return {rate * len(reservation.passengers) for status, rate in rates.items() if status in statuses}
+    return {
+        rate * len(reservation.passengers) for status, rate in rates.items() if status in statuses
+    }
 
 
 def _single_payment(user: Any, payment_id: str, price: float) -> Iterator[str]:
@@ -195,11 +224,15 @@ def _single_payment(user: Any, payment_id: str, price: float) -> Iterator[str]:
 
 
 def _named(passengers: list[dict[str, Any]]) -> Iterator[str]:
-    if not all(passenger.get(key) for passenger in passengers for key in ("first_name", "last_name", "dob")):
+    if not all(
+        passenger.get(key) for passenger in passengers for key in ("first_name", "last_name", "dob")
+    ):
         yield "AIR-PAX-DETAILS"
 
 
-def _seats(session: Session, legs: list[tuple[str, str]], cabin: str, passengers: int) -> Iterator[str]:
+def _seats(
+    session: Session, legs: list[tuple[str, str]], cabin: str, passengers: int
+) -> Iterator[str]:
     for number, date in legs:
         line = session.sandbox.db.flights[number]
         leg = {"origin": line.origin, "destination": line.destination, "date": date}
@@ -207,14 +240,22 @@ def _seats(session: Session, legs: list[tuple[str, str]], cabin: str, passengers
             yield "AIR-SEARCH"
             return
         flight = line.dates.get(date)
-        if flight is None or flight.status != "available" or flight.available_seats[cabin] < passengers:
+        if (
+            flight is None
+            or flight.status != "available"
+            or flight.available_seats[cabin] < passengers
+        ):
             yield "AIR-SEATS"
 
 
 def prices(session: Session, legs: list[tuple[str, str]], cabin: str) -> list[int]:
     """Price of each leg for a passenger today; none for one that is not sold."""
     flights = [session.sandbox.db.flights[number].dates.get(date) for number, date in legs]
-    return [flight.prices[cabin] for flight in flights if flight is not None and flight.status == "available"]
+    return [
+        flight.prices[cabin]
+        for flight in flights
+        if flight is not None and flight.status == "available"
+    ]
 
 
 def owed_bags(total: int, membership: str, cabin: str, passengers: int) -> int:
@@ -229,13 +270,25 @@ def joins(legs: list[tuple[str, str]], origin: str, destination: str, kind: str)
     last = origin if kind == "round_trip" else destination
     landed = [leg[1] for leg in legs]
     most = 2 if kind == "round_trip" else 1  # a stop on the way there may be one on the way back
-    wandering = origin == destination or landed.count(destination) != 1 or max(map(landed.count, landed)) > most
-    return legs[0][0] == origin and landed[-1] == last and landed.count(origin) == (last == origin) and not wandering
+    wandering = (
+        origin == destination
+        or landed.count(destination) != 1
+        or max(map(landed.count, landed)) > most
+    )
+    return (
+        legs[0][0] == origin
+        and landed[-1] == last
+        and landed.count(origin) == (last == origin)
+        and not wandering
+    )
 
 
 def status_of(session: Session, flights: list[Any]) -> list[str]:
     """Each flight's status on its day."""
-    return [session.sandbox.db.flights[flight.flight_number].dates[flight.date].status for flight in flights]
+    return [
+        session.sandbox.db.flights[flight.flight_number].dates[flight.date].status
+        for flight in flights
+    ]
 
 
 def flown(statuses: list[str]) -> bool:
@@ -246,14 +299,19 @@ def flown(statuses: list[str]) -> bool:
 def reason_for(session: Session, call: Call) -> str | None:
     """The reason that the customer of a reference cancellation is taken to have given.
 
-    A reason is only ever spoken. Where the insurance alone can make the reference right, it is one that is covered.
+    A reason is only ever spoken. Where the insurance alone can make the reference right, it is one
+    that is covered.
     """
     if call.name != "cancel_reservation":
         return None
     reservation = session.sandbox.db.reservations.get(call.arguments["reservation_id"])
     told = session.branch()
     told.reason = "change of plan"
-    if reservation is not None and reservation.insurance == "yes" and any(_cancelling(told, {}, None, reservation)):
+    if (
+        reservation is not None
+        and reservation.insurance == "yes"
+        and any(_cancelling(told, {}, None, reservation))
+    ):
         return "health"
     return told.reason
 
@@ -266,12 +324,17 @@ def lookups(session: Session, call: Call) -> Iterator[Call]:
     yield Call("get_user_details", {"user_id": session.customer})
     names = [asked["reservation_id"]] if "reservation_id" in asked else []
     if call.name == "send_certificate":
-        names = list(db.users[asked["user_id"]].reservations) if asked["user_id"] in db.users else []
+        names = (
+            list(db.users[asked["user_id"]].reservations) if asked["user_id"] in db.users else []
+        )
     for name in names:
         yield Call("get_reservation_details", {"reservation_id": name})
         if call.name in {"cancel_reservation", "update_reservation_flights", "send_certificate"}:
             for flight in db.reservations[name].flights if name in db.reservations else ():
-                yield Call("get_flight_status", {"flight_number": flight.flight_number, "date": flight.date})
+                yield Call(
+                    "get_flight_status",
+                    {"flight_number": flight.flight_number, "date": flight.date},
+                )
     for flight in asked.get("flights", []):
         line = db.flights.get(flight["flight_number"])
         if line is not None:

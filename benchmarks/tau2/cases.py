@@ -1,4 +1,7 @@
-"""Calls that break a policy, made from the calls that keep it. The same seed makes the same ones."""
+"""Calls that break a policy, made from the calls that keep it.
+
+The same seed makes the same ones.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,9 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class Kind:
-    """One way to break a policy: in words, the rule it breaks, the tools it can be done with, and how."""
+    """One way to break a policy: in words, the rule it breaks, the tools it can be done with,
+    and how.
+    """
 
     name: str
     rule: str
@@ -51,7 +56,9 @@ class Case:
 
 
 def careful(policy: Policy, session: Session, call: Call) -> Session:
-    """The conversation, gone on with what should be looked up before this call and was not since the last change."""
+    """The conversation, gone on with what should be looked up before this call and was not
+    since the last change.
+    """
     for wanted in policy.lookups(session, call):
         if wanted not in session.since_last_change():
             session.do([wanted])
@@ -59,9 +66,15 @@ def careful(policy: Policy, session: Session, call: Call) -> Session:
 
 
 def replay(policy: Policy, domain: str, task: Task) -> Iterator[tuple[Session, Call]]:
-    """Every reference action with the conversation it comes after; after a yield, the action is done."""
+    """Every reference action with the conversation it comes after; after a yield, the action is
+    done.
+    """
     session = Session(Sandbox(domain), "")
-    owners = [policy.owner(session.sandbox.db, call) for call in task.actions if call.name in policy.WRITES]
+    owners = [
+        policy.owner(session.sandbox.db, call)
+        for call in task.actions
+        if call.name in policy.WRITES
+    ]
     session.customer = next((owner for owner in owners if owner), "")
     for call in task.actions:
         session.reason = policy.reason_for(session, call)
@@ -69,8 +82,12 @@ def replay(policy: Policy, domain: str, task: Task) -> Iterator[tuple[Session, C
         session.do([call])
 
 
-def made_from(policy: Policy, domain: str, kinds: Iterable[Kind], tasks: Iterable[Task], seed: int) -> Iterator[Case]:
-    """Calls made from the reference actions that keep the policy: those that break just their kind's rule, or none."""
+def made_from(
+    policy: Policy, domain: str, kinds: Iterable[Kind], tasks: Iterable[Task], seed: int
+) -> Iterator[Case]:
+    """Calls made from the reference actions that keep the policy: those that break just their
+    kind's rule, or none.
+    """
     kinds = list(kinds)
     for task in tasks:
         for number, (session, call) in enumerate(replay(policy, domain, task)):
@@ -82,8 +99,12 @@ def made_from(policy: Policy, domain: str, kinds: Iterable[Kind], tasks: Iterabl
                     yield from _of_kind(policy, kind, task.id, session, call, rng)
 
 
-def _of_kind(policy: Policy, kind: Kind, task: str, session: Session, call: Call, rng: Random) -> Iterator[Case]:
-    """As many violations as are wanted of this kind, and calls met on the way that break nothing."""
+def _of_kind(
+    policy: Policy, kind: Kind, task: str, session: Session, call: Call, rng: Random
+) -> Iterator[Case]:
+    """As many violations as are wanted of this kind, and calls met on the way that break
+    nothing.
+    """
     violations = permitted = 0
     for tried, (changed, other) in enumerate(kind.make(session, call, rng)):
         rules = frozenset(policy.broken(changed, other))

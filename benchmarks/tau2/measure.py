@@ -1,4 +1,6 @@
-"""The guard under one policy, asked of reference actions, of violations and of what is permitted."""
+"""The guard under one policy, asked of reference actions, of violations and of what is
+permitted.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,8 @@ class Made:
     wrong: list[str] = field(default_factory=list)
     """Permitted by the measure, and refused."""
     stopped: list[str] = field(default_factory=list)
-    """Permitted by the measure, and stopped by the tool itself: a sign that the measure is wrong."""
+    """Permitted by the measure, and stopped by the tool itself: a sign that the measure is
+    wrong."""
     seconds: list[float] = field(default_factory=list)
     """Seconds of each check."""
 
@@ -87,9 +90,17 @@ def judge_references(domain: str, tasks: Sequence[Task]) -> References:
                     broken = ruling.rule in policy.broken(session, earlier)
                     _note(found.breaking if broken else found.wrong, task, earlier, ruling)
                 guard.observe(_call(earlier), result.text, failed=result.failed)
-            heard, asked = len(session.turns), 1  # the next turn is this call, of which the guard is asked now
+            heard, asked = (
+                len(session.turns),
+                1,
+            )  # the next turn is this call, of which the guard is asked now
             ruling = _checked(guard, session, call)
-            _note(found.breaking if ruling.rule in policy.broken(session, call) else found.wrong, task, call, ruling)
+            _note(
+                found.breaking if ruling.rule in policy.broken(session, call) else found.wrong,
+                task,
+                call,
+                ruling,
+            )
             if call.name in policy.WRITES:
                 found.writes += 1
                 found.allowed += ruling.goes_on

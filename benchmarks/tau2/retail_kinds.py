@@ -14,7 +14,11 @@ from tau2.session import Session
 EXCHANGE, RETURN = "exchange_delivered_order_items", "return_delivered_order_items"
 CANCEL, ITEMS = "cancel_pending_order", "modify_pending_order_items"
 SOMEWHERE = dict.fromkeys(("address1", "address2", "city", "state", "country", "zip"), "elsewhere")
-ADDRESS, PAYMENT, HOME = "modify_pending_order_address", "modify_pending_order_payment", "modify_user_address"
+ADDRESS, PAYMENT, HOME = (
+    "modify_pending_order_address",
+    "modify_pending_order_payment",
+    "modify_user_address",
+)
 
 
 def order_not_looked_up(session: Session, call: Call, _rng: Random) -> Made:
@@ -77,7 +81,11 @@ def _moved(session: Session, call: Call, order: Any) -> Call:
         item = order.items[0]
         asked["item_ids"] = [item.item_id]
         variants = session.sandbox.db.products[item.product_id].variants.values()
-        fits = [variant.item_id for variant in variants if variant.available and variant.item_id != item.item_id]
+        fits = [
+            variant.item_id
+            for variant in variants
+            if variant.available and variant.item_id != item.item_id
+        ]
         if "new_item_ids" in asked:
             asked["new_item_ids"] = fits[:1]
     if "payment_method_id" in asked:
@@ -88,7 +96,12 @@ def _moved(session: Session, call: Call, order: Any) -> Call:
 def other_reason(session: Session, call: Call, rng: Random) -> Made:
     yield (
         session,
-        changed(call, reason=rng.choice(["found it cheaper elsewhere", "arrives too late", "changed my mind"])),
+        changed(
+            call,
+            reason=rng.choice(
+                ["found it cheaper elsewhere", "arrives too late", "changed my mind"]
+            ),
+        ),
     )
 
 
@@ -96,14 +109,18 @@ def foreign_item(session: Session, call: Call, rng: Random) -> Made:
     """An item of another order in place of the last one."""
     for order in shuffled(session.sandbox.db.orders, rng):
         yield looked_up(
-            policy, session, changed(call, item_ids=[*call.arguments["item_ids"][:-1], order.items[0].item_id])
+            policy,
+            session,
+            changed(call, item_ids=[*call.arguments["item_ids"][:-1], order.items[0].item_id]),
         )
 
 
 def product_for_item(session: Session, call: Call, _rng: Random) -> Made:
     """The product's id where the item's belongs."""
     order = session.sandbox.db.orders[call.arguments["order_id"]]
-    product = next(item.product_id for item in order.items if item.item_id == call.arguments["item_ids"][-1])
+    product = next(
+        item.product_id for item in order.items if item.item_id == call.arguments["item_ids"][-1]
+    )
     yield session, changed(call, item_ids=[*call.arguments["item_ids"][:-1], product])
 
 
@@ -155,8 +172,13 @@ def foreign_payment(session: Session, call: Call, rng: Random) -> Made:
 
 
 def other_card(session: Session, call: Call, rng: Random) -> Made:
-    """A method of the customer that did not pay; for a customer with none, another order's customer."""
-    for order in [session.sandbox.db.orders[call.arguments["order_id"]], *shuffled(session.sandbox.db.orders, rng)]:
+    """A method of the customer that did not pay; for a customer with none, another order's
+    customer.
+    """
+    for order in [
+        session.sandbox.db.orders[call.arguments["order_id"]],
+        *shuffled(session.sandbox.db.orders, rng),
+    ]:
         other = session.with_customer(order.user_id)
         for name in session.sandbox.db.users[order.user_id].payment_methods:
             bad = _moved(session, call, order)
@@ -164,16 +186,27 @@ def other_card(session: Session, call: Call, rng: Random) -> Made:
 
 
 def poor_gift_card(session: Session, call: Call, rng: Random) -> Made:
-    """Dearer items than the customer's gift card covers; for a customer without one, another order's customer."""
-    for order in [session.sandbox.db.orders[call.arguments["order_id"]], *shuffled(session.sandbox.db.orders, rng)]:
+    """Dearer items than the customer's gift card covers; for a customer without one, another
+    order's customer.
+    """
+    for order in [
+        session.sandbox.db.orders[call.arguments["order_id"]],
+        *shuffled(session.sandbox.db.orders, rng),
+    ]:
         user = session.sandbox.db.users[order.user_id]
         for method in user.payment_methods.values():
             if method.source == "gift_card":
                 item = order.items[0]
                 variants = session.sandbox.db.products[item.product_id].variants.values()
-                dear = max((v for v in variants if v.available), key=lambda v: v.price, default=None)
+                dear = max(
+                    (v for v in variants if v.available), key=lambda v: v.price, default=None
+                )
                 if dear is not None:
-                    asked = {"order_id": order.order_id, "item_ids": [item.item_id], "new_item_ids": [dear.item_id]}
+                    asked = {
+                        "order_id": order.order_id,
+                        "item_ids": [item.item_id],
+                        "new_item_ids": [dear.item_id],
+                    }
                     bad = changed(call, **asked, payment_method_id=method.id)
                     yield looked_up(policy, session.with_customer(order.user_id), bad)
 

@@ -1,6 +1,8 @@
-"""The real tools of a τ² domain on a database of one's own, and the tasks of one split with their reference actions.
+"""The real tools of a τ² domain on a database of one's own, and the tasks of one split with their
+reference actions.
 
-Only the package's tool classes and data files are used: no model, no user simulator, no Inspect task.
+Only the package's tool classes and data files are used: no model, no user simulator, no Inspect
+task.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ class Task:
 
 
 class Overlay(dict[str, Any]):
-    """Records that are copied when first fetched by name, so that a change never reaches the shared originals."""
+    """Records that are copied when first fetched by name, so that a change never reaches the
+    shared originals.
+    """
 
     def __init__(self, shared: dict[str, Any]) -> None:
         super().__init__(shared)
@@ -64,7 +68,10 @@ class Overlay(dict[str, Any]):
 
 
 class Sandbox:
-    """A fresh database of one domain, and its tools by name. Making one costs well under a millisecond."""
+    """A fresh database of one domain, and its tools by name.
+
+    Making one costs well under a millisecond.
+    """
 
     def __init__(self, domain: str) -> None:
         from inspect_ai.util import Store  # noqa: PLC0415 — a heavy package, wanted only where tools run
@@ -98,7 +105,10 @@ def available() -> bool:
 
 
 def tasks(domain: str, split: str) -> list[Task]:
-    """The tasks of one official split. Those of other splits are dropped before anything of them is read."""
+    """The tasks of one official split.
+
+    Those of other splits are dropped before anything of them is read.
+    """
     folder = _folder() / "domains" / domain
     wanted = set(json.loads((folder / "split_tasks.json").read_text(encoding="utf-8"))[split])
     records = json.loads((folder / "tasks.json").read_text(encoding="utf-8"))
@@ -107,7 +117,9 @@ def tasks(domain: str, split: str) -> list[Task]:
 
 def _task(record: dict[str, Any]) -> Task:
     actions = (record["evaluation_criteria"] or {}).get("actions") or []
-    return Task(record["id"], tuple(Call(action["name"], action["arguments"]) for action in actions))
+    return Task(
+        record["id"], tuple(Call(action["name"], action["arguments"]) for action in actions)
+    )
 
 
 def _folder() -> Any:
@@ -121,7 +133,9 @@ def _tools_class(domain: str) -> Any:
 
 @cache
 def _database(domain: str) -> Any:
-    """The domain's database as shipped, read once; the package's own loader leaves a temporary file each time."""
+    """The domain's database as shipped, read once; the package's own loader leaves a temporary
+    file each time.
+    """
     model = _tools_class(domain).model_fields["db"].annotation
     with gzip.open(_folder() / "domains" / domain / "db.json.gz") as file:
         return model.model_validate(json.load(file))

@@ -1,4 +1,6 @@
-"""Events between an agent and one customer: tools called, their answers, and what only the customer said."""
+"""Events between an agent and one customer: tools called, their answers, and what only the
+customer said.
+"""
 
 from __future__ import annotations
 

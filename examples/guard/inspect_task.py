@@ -1,4 +1,7 @@
-"""The guard as an Inspect approver, by its name in an approval configuration. The model is a script."""
+"""The guard as an Inspect approver, by its name in an approval configuration.
+
+The model is a script.
+"""
 
 import json
 import tempfile

@@ -19,7 +19,10 @@ class Script(GenericFakeChatModel):
 
 
 calls = [("cancel_order", CANCEL), ("get_order", LOOK), ("cancel_order", CANCEL)]
-turns = [AIMessage("", tool_calls=[{"name": n, "args": a, "id": str(i)}]) for i, (n, a) in enumerate(calls)]
+turns = [
+    AIMessage("", tool_calls=[{"name": n, "args": a, "id": str(i)}])
+    for i, (n, a) in enumerate(calls)
+]
 model = Script(messages=iter([*turns, AIMessage("I cannot cancel it.")]))
 manual = Path(__file__).parent / "shop.yaml"
 agent = create_agent(model, [get_order, cancel_order], middleware=[GuardMiddleware(manual)])

@@ -1,4 +1,5 @@
-"""A public git server behind the guard, called by a real MCP client. The calls are a script, so that no key is needed.
+"""A public git server behind the guard, called by a real MCP client. The calls are a script, so
+that no key is needed.
 
 It needs `pip install 'rpms[mcp]' mcp-server-git`.
 """
@@ -17,8 +18,21 @@ MANUAL = Path(__file__).parent / "git.yaml"
 
 
 async def main(repository: str) -> None:
-    """Look at a repository, and stage a file in it, which is outside of where the manual lets anyone write."""
-    command = ["-m", "rpms", "guard", "mcp", "--manual", str(MANUAL), "--", sys.executable, "-m", "mcp_server_git"]
+    """Look at a repository, and stage a file in it, which is outside of where the manual lets
+    anyone write.
+    """
+    command = [
+        "-m",
+        "rpms",
+        "guard",
+        "mcp",
+        "--manual",
+        str(MANUAL),
+        "--",
+        sys.executable,
+        "-m",
+        "mcp_server_git",
+    ]
     server = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
     async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
         await session.initialize()

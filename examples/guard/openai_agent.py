@@ -1,11 +1,18 @@
-"""The guard as guardrails of the OpenAI Agents SDK. The model is a script, so that no key is needed."""
+"""The guard as guardrails of the OpenAI Agents SDK.
+
+The model is a script, so that no key is needed.
+"""
 
 import asyncio
 import json
 from pathlib import Path
 
 from agents import Agent, Model, ModelResponse, RunConfig, Runner, Usage, function_tool
-from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
+from openai.types.responses import (
+    ResponseFunctionToolCall,
+    ResponseOutputMessage,
+    ResponseOutputText,
+)
 from shop_tools import CANCEL, LOOK, cancel_order, get_order
 
 from rpms.guard import Guard
@@ -29,7 +36,9 @@ class Script(Model):
 
 calls = [("cancel_order", CANCEL), ("get_order", LOOK), ("cancel_order", CANCEL)]
 text = ResponseOutputText(text="I cannot cancel it.", type="output_text", annotations=[])
-said = ResponseOutputMessage(id="m", role="assistant", status="completed", type="message", content=[text])
+said = ResponseOutputMessage(
+    id="m", role="assistant", status="completed", type="message", content=[text]
+)
 asked = [
     ResponseFunctionToolCall(type="function_call", call_id=str(i), name=n, arguments=json.dumps(a))
     for i, (n, a) in enumerate(calls)

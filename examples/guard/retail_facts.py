@@ -1,4 +1,6 @@
-"""The functions that the shop's policy names, as a file: for Inspect's configuration and `rpms guard --python`."""
+"""The functions that the shop's policy names, as a file: for Inspect's configuration and `rpms
+guard --python`.
+"""
 
 from rpms.guard.policies import policy_functions
 

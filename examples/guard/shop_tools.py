@@ -1,6 +1,12 @@
 """A shop with one order and two tools, for the examples beside it."""
 
-ORDER = {"id": "W1", "status": "delivered", "placed": "2024-05-15T09:00:00", "user_id": "mia", "items": [{"id": "a1"}]}
+ORDER = {
+    "id": "W1",
+    "status": "delivered",
+    "placed": "2024-05-15T09:00:00",
+    "user_id": "mia",
+    "items": [{"id": "a1"}],
+}
 
 
 def get_order(order_id: str) -> dict:

@@ -1,4 +1,5 @@
-"""The shop's policy as an Inspect approver before the retail tools of τ²-bench. The model is a script.
+"""The shop's policy as an Inspect approver before the retail tools of τ²-bench. The model is a
+script.
 
 It tries to cancel an order too early twice, then rightly, and then one that is delivered.
 """
@@ -30,8 +31,19 @@ def look(order: str) -> tuple[str, dict[str, str]]:
     return "get_order_details", {"order_id": order}
 
 
-find = ("find_user_id_by_name_zip", {"first_name": "Fatima", "last_name": "Johnson", "zip": "78712"})
-calls = [cancel(PENDING), find, cancel(PENDING), look(PENDING), cancel(PENDING), look(DELIVERED), cancel(DELIVERED)]
+find = (
+    "find_user_id_by_name_zip",
+    {"first_name": "Fatima", "last_name": "Johnson", "zip": "78712"},
+)
+calls = [
+    cancel(PENDING),
+    find,
+    cancel(PENDING),
+    look(PENDING),
+    cancel(PENDING),
+    look(DELIVERED),
+    cancel(DELIVERED),
+]
 script = [ModelOutput.for_tool_call("mockllm/model", *call) for call in calls]
 script.append(ModelOutput.from_content("mockllm/model", "done"))
 for output in script:
@@ -39,7 +51,11 @@ for output in script:
 task = Task(
     [Sample("Yes, cancel it.")],
     solver=[use_tools(*(getattr(tools, name)() for name in dict(calls))), generate()],
-    approval=[ApprovalPolicy(guard(str(POLICY), python=str(Path(__file__).with_name("retail_facts.py"))), "*")],
+    approval=[
+        ApprovalPolicy(
+            guard(str(POLICY), python=str(Path(__file__).with_name("retail_facts.py"))), "*"
+        )
+    ],
 )
 with tempfile.TemporaryDirectory() as logs:
     model = get_model("mockllm/model", custom_outputs=script)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as type checkers know it, without the import that every start would wait for
+TYPE_CHECKING = (
+    False  # as type checkers know it, without the import that every start would wait for
+)
 if TYPE_CHECKING:
     from rpms.agent import Agent
 

@@ -9,20 +9,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rpms.core.belief import Situation
-from rpms.core.condition import Condition, compose
-from rpms.core.decide import Decision
-from rpms.core.episode import Ending, Episode
-from rpms.core.errors import InputError
-from rpms.core.goal import UNKNOWN_GOAL, Goal
-from rpms.core.memory import Entry, merge
-from rpms.core.recall import EpisodicMemory
-from rpms.core.wording import rule_line, situation_lines, untagged_line
 from rpms.foreign.file_reader import is_there
-from rpms.learn.harvest import harvest_by
+from rpms.learning.harvest import harvest_by
+from rpms.logic.belief import Situation
+from rpms.logic.errors import InputError
+from rpms.logic.goal import UNKNOWN_GOAL, Goal
 from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import ModelOptions
 from rpms.models.windows import context_window
+from rpms.paper.condition import Condition, compose
+from rpms.paper.decide import Decision
+from rpms.paper.episode import Ending, Episode
+from rpms.paper.memory import Entry, merge
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.wording import rule_line, situation_lines, untagged_line
 from rpms.play.knob_values import SettingError
 from rpms.play.methods import Earlier, reflect
 from rpms.play.plan import NamedModel
@@ -38,9 +38,10 @@ from rpms.worlds.registry import find_world
 class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"]):
     """RPMS without its games: `reset` with a task, then `act` on each observation.
 
-    Tell it how an episode ended, with `outcome`, and it learns from it; `save` keeps what it learned. Use it as a
-    context manager, or `close` it, where the model holds something. Not for several threads at once; in asyncio,
-    `await agent.act_async(observation)` lets others play while this one waits for its model.
+    Tell it how an episode ended, with `outcome`, and it learns from it; `save` keeps what it
+    learned. Use it as a context manager, or `close` it, where the model holds something. Not for
+    several threads at once; in asyncio, `await agent.act_async(observation)` lets others play while
+    this one waits for its model.
     """
 
     def __init__(
@@ -55,11 +56,13 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         ask: Ask | None = None,
         **settings: Any,
     ) -> None:
-        """`model` is a name as after `--model`, or an open model, which stays open; `memory` a file or a memory.
+        """`model` is a name as after `--model`, or an open model, which stays open; `memory` a file
+        or a memory.
 
-        `settings` are those of the command line, by the same names: `preset="strict"`, `manual="paper"`, `theta=0.6`,
-        `tiers="universal,environment"`. A `Condition` in place of a name says all that settings can say of it. `ask` is
-        called with a goal in somebody's words that cannot be read and the goals there are; it returns other words.
+        `settings` are those of the command line, by the same names: `preset="strict"`,
+        `manual="paper"`, `theta=0.6`, `tiers="universal,environment"`. A `Condition` in place of a
+        name says all that settings can say of it. `ask` is called with a goal in somebody's words
+        that cannot be read and the goals there are; it returns other words.
         """
         self.world = find_world(world) if isinstance(world, str) else world
         given = self._read(condition, memory, settings)
@@ -68,11 +71,17 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         self._own = isinstance(model, str)
         window = given.context or 0
         if isinstance(model, str):
-            window = context_window(model, given.context, options.base_url if options else None).tokens
+            window = context_window(
+                model, given.context, options.base_url if options else None
+            ).tokens
         sources = given.sources(self.world, window)
         decoding = decoding or given.decoding(self.world)
         self.method = given.method(self.world)
-        mind = compose(self.condition, knowledge_of(self.world, sources, decoding.max_tokens, self.method), self.memory)
+        mind = compose(
+            self.condition,
+            knowledge_of(self.world, sources, decoding.max_tokens, self.method),
+            self.memory,
+        )
         self._context = window
         self._harvest = given.harvesting
         self._carried: dict[str, tuple[str, ...]] = {}
@@ -80,23 +89,33 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         opened = named() if isinstance(model, str) else model
         reads = Reads.by(given.reader or "", replace(named, name=given.reader or ""), opened, ask)
         own = self.condition
-        self._player = Player(self.world, mind, opened, decoding, self.method, own.repair, own.calls, reads)
+        self._player = Player(
+            self.world, mind, opened, decoding, self.method, own.repair, own.calls, reads
+        )
         self._episodes = 0
         self._course: Course | None = None
         self._move: Move | None = None
         self._thread: ThreadPoolExecutor | None = None
         self._making: Future[tuple[Course, Move]] | None = None
 
-    def _read(self, condition: str | Condition | None, memory: object, settings: Mapping[str, Any]) -> Settings:
+    def _read(
+        self, condition: str | Condition | None, memory: object, settings: Mapping[str, Any]
+    ) -> Settings:
         named = {"condition": condition} if isinstance(condition, str) else {}
-        given = Settings.read({**named, **settings, "memory": memory if isinstance(memory, str | Path) else None})
+        given = Settings.read(
+            {**named, **settings, "memory": memory if isinstance(memory, str | Path) else None}
+        )
         if given.mask:
             raise SettingError("mask", "is for runs, whose episodes are kept for an audit to read")
         for name in given.only(tasks=True).given:
-            raise SettingError(name, "chooses what is played, and an Agent is shown that by your own loop")
+            raise SettingError(
+                name, "chooses what is played, and an Agent is shown that by your own loop"
+            )
         for name in given.given if isinstance(condition, Condition) else ():
             if name in CONDITION_KNOBS:
-                raise SettingError(name, "is a part of the condition; give it there, or name the condition")
+                raise SettingError(
+                    name, "is a part of the condition; give it there, or name the condition"
+                )
         return given
 
     def _remember(self, given: Settings, memory: object) -> EpisodicMemory:
@@ -105,15 +124,23 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
                 raise InputError(f"this is a memory of {memory.world}, not of {self.world.name}")
             return memory
         own = self.condition  # may be a value without a name
-        wanted = replace(given, condition=("full" if own.rules else "memory-only") if own.memory else "baseline")
+        wanted = replace(
+            given, condition=("full" if own.rules else "memory-only") if own.memory else "baseline"
+        )
         file = wanted.memory_file(self.world, embedded_games=False)
-        return EpisodicMemory(world=self.world.name) if file is None else read_frozen(file, self.world.name)
+        return (
+            EpisodicMemory(world=self.world.name)
+            if file is None
+            else read_frozen(file, self.world.name)
+        )
 
     def reset(self, task: str, goal: str = "") -> Goal:
-        """Begin an episode. `task` is the first observation, if it states the task, or the task's own text.
+        """Begin an episode. `task` is the first observation, if it states the task, or the task's
+        own text.
 
-        `goal`: what is wanted in a person's own words, whatever task the observation states. What the world does not
-        know for a goal is read: by the model, with rules, memory and what the observation shows.
+        `goal`: what is wanted in a person's own words, whatever task the observation states. What
+        the world does not know for a goal is read: by the model, with rules, memory and what the
+        observation shows.
         """
         goal = " ".join(goal.split())
         opening = self.world.stating(task, goal) if goal else task
@@ -134,19 +161,23 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
     def act(self, observation: str) -> str:
         """The command to give to the world; empty if the model's answer held none.
 
-        The first observation is what the world says before any command; where it does not state the task itself, the
-        task is added to it. Raises ModelError if the model cannot answer: the same call may be made again.
+        The first observation is what the world says before any command; where it does not state the
+        task itself, the task is added to it. Raises ModelError if the model cannot answer: the same
+        call may be made again.
         """
         return self._take(self._make(observation))
 
     async def act_async(self, observation: str) -> str:
-        """The same as `act`, without holding up the event loop: a thread of the agent's own waits for the model.
+        """The same as `act`, without holding up the event loop: a thread of the agent's own waits
+        for the model.
 
-        A call that fails or is cancelled leaves the agent as it was, and may be made again once its model has let go.
+        A call that fails or is cancelled leaves the agent as it was, and may be made again once its
+        model has let go.
         """
         if self._making is not None and not self._making.done():
             raise InputError(
-                "this agent is still deciding; await its last act_async first, or use one agent an episode"
+                "this agent is still deciding; await its last act_async first, or use one agent an"
+                " episode"
             )
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix="rpms agent")
@@ -174,28 +205,46 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
             return self.world.stating(observation, self._request)
         if self._task.strip() in observation or (goal.text and goal.text in observation):
             return observation
-        lead = "" if self._task.lstrip().casefold().startswith("your task is to") else "Your task is to: "
+        lead = (
+            ""
+            if self._task.lstrip().casefold().startswith("your task is to")
+            else "Your task is to: "
+        )
         return f"{observation}\n{lead}{self._task.strip()}"
 
-    def outcome(self, *, won: bool, observation: str = "", fatal: bool = False) -> tuple[Entry, ...]:
-        """End the episode, learn from it, and return the entries it taught, which later episodes recall at once.
+    def outcome(
+        self, *, won: bool, observation: str = "", fatal: bool = False
+    ) -> tuple[Entry, ...]:
+        """End the episode, learn from it, and return the entries it taught, which later episodes
+        recall at once.
 
-        `observation`: what the world said to the last command; without it, that step teaches only where it won.
-        `fatal`: the world ended the task for good, which is a lesson of its own. The same episode told twice, here or
-        in another process, is one piece of evidence. A method with trials has the model write, after a failure, what
-        it will read when the same task is reset next.
+        `observation`: what the world said to the last command; without it, that step teaches only
+        where it won. `fatal`: the world ended the task for good, which is a lesson of its own. The
+        same episode told twice, here or in another process, is one piece of evidence. A method with
+        trials has the model write, after a failure, what it will read when the same task is reset
+        next.
         """
         course, move = self._course, self._move
         if course is None:
-            raise InputError("there is no episode to end; call reset(task) and act(observation) first")
+            raise InputError(
+                "there is no episode to end; call reset(task) and act(observation) first"
+            )
         if won and fatal:
-            raise InputError("an episode that is won did not end for good: give won or fatal, not both")
+            raise InputError(
+                "an episode that is won did not end for good: give won or fatal, not both"
+            )
         if move is not None and (observation or won or fatal):
             course = self._player.after(course, move, Outcome(observation))
         ending = Ending.WON if won else Ending.LOST if fatal else Ending.OUT_OF_STEPS
-        episode = Episode(self._task, course.goal.type, course.goal.text, ending, float(won), course.steps)
-        said = "\0".join([episode.task, *(f"{step.command}\0{step.result}" for step in episode.steps)])
-        name = hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()  # follows from it
+        episode = Episode(
+            self._task, course.goal.type, course.goal.text, ending, float(won), course.steps
+        )
+        said = "\0".join(
+            [episode.task, *(f"{step.command}\0{step.result}" for step in episode.steps)]
+        )
+        name = hashlib.blake2b(
+            said.encode("utf-8", "surrogatepass"), digest_size=8
+        ).hexdigest()  # follows from it
         found = harvest_by(self._harvest, episode, self._player.mind.schemas, f"agent/{name}")
         self._course = self._move = None
         self.memory = EpisodicMemory(merge(self.memory.entries, found), self.world.name)
@@ -206,7 +255,9 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         if self.method.question and not won:
             earlier = Earlier.of(episode, str(ending), self._carried.get(self._task, ()))
             player = self._player
-            written = reflect(self.method, earlier, player.model, player.decoding, self._name, self._context)
+            written = reflect(
+                self.method, earlier, player.model, player.decoding, self._name, self._context
+            )
             self._carried[self._task] = written.carried
             self.usage = self.usage + written.usage
         return found
@@ -214,13 +265,16 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
     def save(self, path: Path | str) -> str:
         """Write the memory it began with and what it learned, frozen, and return the hash.
 
-        What the file already holds is merged in, so that nothing is lost; entries that say the same stay one entry.
+        What the file already holds is merged in, so that nothing is lost; entries that say the same
+        stay one entry.
         """
         file = Path(path)
         there = read_frozen(file, self.world.name).entries if is_there(file) else ()
         entries = merge(there, self.memory.entries)
         if not entries:
-            raise InputError(f"{file}: there is nothing to save; end an episode with outcome(won=…) first")
+            raise InputError(
+                f"{file}: there is nothing to save; end an episode with outcome(won=…) first"
+            )
         write_memory(file, entries, self.world.name)
         return freeze(file)
 
@@ -235,20 +289,41 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         return self._move
 
     def explain(self) -> str:
-        """The last decision as text: belief, rules, memories with verdicts, the prompt by block, the answer."""
+        """The last decision as text: belief, rules, memories with verdicts, the prompt by
+        block, the answer.
+        """
         move = self._last()
         decision, asked = move.decision, move.asked
         progress = decision.progress
         lines = [f"goal: {decision.goal_signature}"]
         if move.read is not None:
-            lines += [*move.read.notes, *(move.read.readings.lines() if move.read.readings is not None else ())]
+            lines += [
+                *move.read.notes,
+                *(move.read.readings.lines() if move.read.readings is not None else ()),
+            ]
         lines += [f"sub-goal: {progress.text} ({progress.percent}%)", "", "belief:"]
-        lines += [*(f"  {line}" for line in decision.belief.lines()), f"  signature: {decision.state_signature}"]
+        lines += [
+            *(f"  {line}" for line in decision.belief.lines()),
+            f"  signature: {decision.state_signature}",
+        ]
         active = decision.rules
-        counts = f"{len(active.universal)} universal, {len(active.domain)} domain, {len(active.environment)} actions"
-        lines += ["", f"active rules ({counts}):", *(rule_line(rule) for rule in active.rules if not rule.when)]
+        counts = (
+            f"{len(active.universal)} universal, {len(active.domain)} domain,"
+            f" {len(active.environment)} actions"
+        )
+        lines += [
+            "",
+            f"active rules ({counts}):",
+            *(rule_line(rule) for rule in active.rules if not rule.when),
+        ]
         lines += situation_lines(active, Situation(decision.belief, decision.goal))
-        lines += ["", f"memories ({len(decision.candidates)} considered, {decision.unlisted} more not listed):"]
+        lines += [
+            "",
+            (
+                f"memories ({len(decision.candidates)} considered, {decision.unlisted} more not"
+                " listed):"
+            ),
+        ]
         for each in decision.candidates:
             verdict, words = each.verdict, " ".join(untagged_line(each).split())
             reason = f": {verdict.reason}" if verdict.reason else ""
@@ -256,7 +331,11 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         lines += ["", f"prompt ({decision.prompt.tokens} tokens):"]
         for block in decision.prompt.blocks:
             lines += [f"--- {block.part}, {block.tokens} tokens", block.text]
-        lines += ["", f"thought: {asked.parsed.thought}", f"action: {asked.command.text or '(none)'}"]
+        lines += [
+            "",
+            f"thought: {asked.parsed.thought}",
+            f"action: {asked.command.text or '(none)'}",
+        ]
         lines += [f"refused: {command}: {why}" for command, why in asked.refused]
         return "\n".join(lines)
 

@@ -17,14 +17,28 @@ class TestGames:
     def test_made_games_can_be_run(self, rpms: Rpms, tmp_path: Path):
         made = rpms("games", "make", "--out", tmp_path / "games", "--count", 2, "--seed", 7)
         assert "2 games in " in made.out
-        played = ("run", "alfworld", "--split", "train", "--data", tmp_path / "games", "--memory", "none")
+        played = (
+            "run",
+            "alfworld",
+            "--split",
+            "train",
+            "--data",
+            tmp_path / "games",
+            "--memory",
+            "none",
+        )
         played = (*played, "--out", tmp_path / "run")
         assert "2 of 2 episodes: 2 won" in rpms(*played).out
 
     def test_mistakes(self, rpms: Rpms, tmp_path: Path):
         assert "1 or more" in rpms("games", "make", "--out", tmp_path / "games", "--count", 0).line
-        assert "unknown task type" in rpms("games", "make", "--out", tmp_path / "games", "--type", "nope").line
-        assert "dialect" in rpms("games", "make", "--out", tmp_path / "games", "--dialect", "0.5").line
+        assert (
+            "unknown task type"
+            in rpms("games", "make", "--out", tmp_path / "games", "--type", "nope").line
+        )
+        assert (
+            "dialect" in rpms("games", "make", "--out", tmp_path / "games", "--dialect", "0.5").line
+        )
 
 
 class TestVerify:
@@ -37,9 +51,13 @@ class TestVerify:
         steps = []
         for command in (None, *builtin_walkthrough(name)):
             outcome = game.reset() if command is None else game.step(command)
-            steps.append({"action": command, "observation": outcome.observation, "won": outcome.won})
+            steps.append(
+                {"action": command, "observation": outcome.observation, "won": outcome.won}
+            )
         file = tmp_path / "played.jsonl"
-        file.write_text(json.dumps({"game": name, "dialect": "0.3", "steps": steps}) + "\n", encoding="utf-8")
+        file.write_text(
+            json.dumps({"game": name, "dialect": "0.3", "steps": steps}) + "\n", encoding="utf-8"
+        )
         return file
 
     def test_an_unchanged_transcript(self, rpms: Rpms, transcript: Path):
@@ -59,7 +77,10 @@ class TestVerify:
     def test_mistakes(self, rpms: Rpms, transcript: Path):
         folder = transcript.parent
         assert "$ALFWORLD_DATA" in rpms("verify", "alfworld", transcript).line
-        assert "no such transcript" in rpms("verify", "alfworld", folder / "nope.jsonl", "--data", folder).line
+        assert (
+            "no such transcript"
+            in rpms("verify", "alfworld", folder / "nope.jsonl", "--data", folder).line
+        )
         assert "only alfworld" in rpms("verify", "scienceworld", transcript).line
         transcript.write_text("{\n", encoding="utf-8")
         assert f"{transcript}:1: " in rpms("verify", "alfworld", transcript, "--data", folder).line

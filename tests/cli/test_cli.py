@@ -19,7 +19,7 @@ from rpms import __version__
 from rpms.cli.app import COMMANDS as KNOWN
 from rpms.cli.app import ELSEWHERE, ENTRY_POINTS, add_others, command_of, make_app
 from rpms.cli.options import Resources
-from rpms.core.acting.enforcement import PARTS
+from rpms.planning.enforcement import PARTS
 from tests.cli.command import Rpms
 
 
@@ -58,7 +58,9 @@ PLAYS = {
 @pytest.mark.parametrize("command", PLAYS.values(), ids=PLAYS)
 def test_what_plays_is_asked_for_in_one_way(command: Any):
     names = [each.name for each in fields(Resources)]
-    assert [_option(command, name) for name in names] == [_option(PLAYS["run"], name) for name in names]
+    assert [_option(command, name) for name in names] == [
+        _option(PLAYS["run"], name) for name in names
+    ]
 
 
 def _option(command: Any, name: str) -> tuple[Any, ...]:
@@ -76,7 +78,9 @@ def test_a_cluster_is_no_engine(rpms: Rpms, engine: str):
 def test_no_part_of_the_enforcement_is_cut_off_on_a_narrow_screen(command: str, tmp_path: Path):
     environment = {**os.environ, "COLUMNS": "80", "TERMINAL_WIDTH": "80", "NO_COLOR": "1"}
     arguments = [sys.executable, "-m", "rpms", command, "--help"]
-    said = subprocess.run(arguments, capture_output=True, text=True, timeout=100, check=True, env=environment).stdout
+    said = subprocess.run(
+        arguments, capture_output=True, text=True, timeout=100, check=True, env=environment
+    ).stdout
     assert max(map(len, said.splitlines())) == 80
     words = " ".join(line.strip("│ ").rpartition("  ")[2] for line in said.splitlines())
     assert f"{', '.join(PARTS)}. docs/enforcement.md lists their values." in words
@@ -106,9 +110,22 @@ def test_the_installed_command_in_a_process_of_its_own():
 
 
 def test_the_command_loads_no_extra_before_it_is_needed():
-    extras = {"scipy", "matplotlib", "jinja2", "numpy", "pyarrow", "ray", "inspect_ai", "mcp", "gymnasium", "openai"}
+    extras = {
+        "scipy",
+        "matplotlib",
+        "jinja2",
+        "numpy",
+        "pyarrow",
+        "ray",
+        "inspect_ai",
+        "mcp",
+        "gymnasium",
+        "openai",
+    }
     code = f"import sys, rpms.cli.app; print(sorted({extras} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=True
+    )
     assert done.stdout.strip() == "[]"
 
 
@@ -118,14 +135,20 @@ class TestCommandsOfOthers:
         metadata = folder / "stranger-1.0.dist-info"
         metadata.mkdir()
         (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
-        (metadata / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\nstranger = stranger:register\n")
+        (metadata / "entry_points.txt").write_text(
+            f"[{ENTRY_POINTS}]\nstranger = stranger:register\n"
+        )
 
-    def _added(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[set[str | None], list[str]]:
+    def _added(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> tuple[set[str | None], list[str]]:
         monkeypatch.syspath_prepend(str(folder))
         monkeypatch.delitem(sys.modules, "stranger", raising=False)
         bare = typer.Typer()
         problems = add_others(bare)
-        return {each.name for each in (*bare.registered_commands, *bare.registered_groups)}, problems
+        return {
+            each.name for each in (*bare.registered_commands, *bare.registered_groups)
+        }, problems
 
     def test_a_world_brings_its_own(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         assert self._added(tmp_path, monkeypatch) == ({"games", "verify"}, [])

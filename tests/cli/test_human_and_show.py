@@ -7,9 +7,9 @@ import io
 import pytest
 
 from rpms.cli.human import UNCERTAIN
-from rpms.core.condition import RULES_ONLY
-from rpms.core.recall import EpisodicMemory
 from rpms.models.policy import PolicyModel, follow_plan
+from rpms.paper.condition import RULES_ONLY
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.runs import RunFolder
@@ -68,7 +68,9 @@ def test_the_guard_asks_a_person_again(rpms: Rpms, types):
 
 
 def test_a_person_plays_no_runs(rpms: Rpms, tmp_path):
-    said = rpms("run", "alfworld", "--split", "builtin", "--model", "human", "--out", tmp_path / "out")
+    said = rpms(
+        "run", "alfworld", "--split", "builtin", "--model", "human", "--out", tmp_path / "out"
+    )
     assert said.code == 2
     assert "with `rpms play` alone" in said.err
 
@@ -79,7 +81,12 @@ def played(tmp_path_factory):
     model = PolicyModel("planner", follow_plan)
     run(
         plan_run(
-            find_world("alfworld"), model.name, lend(model), limit=2, condition=RULES_ONLY, memory=EpisodicMemory()
+            find_world("alfworld"),
+            model.name,
+            lend(model),
+            limit=2,
+            condition=RULES_ONLY,
+            memory=EpisodicMemory(),
         ),
         out,
     )
@@ -95,7 +102,9 @@ def test_an_episode_is_shown_from_beginning_to_end(rpms: Rpms, played):
         assert rpms("show", folder.file(task)).out == said.out
         assert rpms("show", played, "--task", task).out == said.out
         lines = said.out.splitlines()
-        assert [line[2:] for line in lines if line.startswith("> ")] == [step.command for step in record.steps]
+        assert [line[2:] for line in lines if line.startswith("> ")] == [
+            step.command for step in record.steps
+        ]
         assert lines[0] == f"task: {task}"
         assert f"ended: {record.row.ending}" in lines
         for step in record.steps:
@@ -110,7 +119,10 @@ def test_belief_and_prompts_are_shown_on_demand(rpms: Rpms, played):
 
 
 def test_what_cannot_be_shown_is_said(rpms: Rpms, played, tmp_path):
-    assert "has no task 'x': give a number from 1 to 2, or an id" in rpms("show", played, "--task", "x").line
+    assert (
+        "has no task 'x': give a number from 1 to 2, or an id"
+        in rpms("show", played, "--task", "x").line
+    )
     assert "--task needs a run's folder" in rpms("show", tmp_path / "x.json", "--task", 1).line
     (tmp_path / "x.json").write_text("{}")
     assert "is not a whole episode file" in rpms("show", tmp_path / "x.json").line

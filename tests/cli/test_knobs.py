@@ -15,7 +15,7 @@ from rpms.cli.app import make_app
 from rpms.cli.knobs import _OPTIONS
 from rpms.cli.report import export_runs
 from rpms.cli.rules_learn import _STEPS
-from rpms.learn.inventory import Junk
+from rpms.learning.inventory import Junk
 from rpms.play.knobs import KNOBS
 from rpms.report.export import FORMS, TABLES
 from rpms.store.runs import RunFolder
@@ -31,7 +31,9 @@ from tests.cli.command import Rpms
         ("study run", {"condition", "arbitration", "state_filter"}),
     ],
 )
-def test_every_command_takes_every_knob_that_means_something_to_it(rpms: Rpms, command: str, missing: set[str]):
+def test_every_command_takes_every_knob_that_means_something_to_it(
+    rpms: Rpms, command: str, missing: set[str]
+):
     said = rpms(*command.split(), "--help").out
     for name in KNOBS:
         assert (f"--{name.replace('_', '-')}" in said) == (name not in missing), name
@@ -40,8 +42,19 @@ def test_every_command_takes_every_knob_that_means_something_to_it(rpms: Rpms, c
 def test_a_run_records_what_it_was_given(rpms: Rpms, tmp_path: Path):
     prompts = tmp_path / "prompts.yaml"
     prompts.write_text("instruction: Act well.\n")
-    given = ("--theta", 0.7, "--k", "success=1", "--tiers", "universal,environment", "--prompts", prompts)
-    done = rpms("run", "alfworld", "--limit", 1, *given, "--repair", "off", "--out", tmp_path / "run")
+    given = (
+        "--theta",
+        0.7,
+        "--k",
+        "success=1",
+        "--tiers",
+        "universal,environment",
+        "--prompts",
+        prompts,
+    )
+    done = rpms(
+        "run", "alfworld", "--limit", 1, *given, "--repair", "off", "--out", tmp_path / "run"
+    )
     assert done.code == 0, done
     assert "note: the memory is the one embedded in alfworld" in done.err
     run = RunFolder(tmp_path / "run")
@@ -56,8 +69,19 @@ def test_a_run_records_what_it_was_given(rpms: Rpms, tmp_path: Path):
 
 
 @pytest.mark.parametrize("condition", ["full", "memory-only"])
-def test_a_condition_without_its_memory_names_the_command_to_learn_one(rpms: Rpms, tmp_path: Path, condition: str):
-    command = ("run", "scienceworld", "--split", "dev", "--condition", condition, "--out", tmp_path / "run")
+def test_a_condition_without_its_memory_names_the_command_to_learn_one(
+    rpms: Rpms, tmp_path: Path, condition: str
+):
+    command = (
+        "run",
+        "scienceworld",
+        "--split",
+        "dev",
+        "--condition",
+        condition,
+        "--out",
+        tmp_path / "run",
+    )
     line = rpms(*command).line
     assert f"the condition {condition} uses memory, and none was given" in line
     assert "`rpms learn scienceworld --split train --model planner --out memory.jsonl`" in line
@@ -80,7 +104,18 @@ def test_learning_goes_on_from_a_memory(rpms: Rpms, tmp_path: Path):
 def test_the_runs_summary_says_it(rpms: Rpms, tmp_path):
     script = tmp_path / "script.txt"
     script.write_text("Action: look\n" * 6)
-    command = ("run", "alfworld", "--limit", 1, "--steps", 5, "--condition", "rules-only", "--manual", "complete")
+    command = (
+        "run",
+        "alfworld",
+        "--limit",
+        1,
+        "--steps",
+        5,
+        "--condition",
+        "rules-only",
+        "--manual",
+        "complete",
+    )
     command = (*command, "--model", f"scripted/{script}", "--max-tokens", 100)
     said = rpms(*command, "--context", 1_400, "--out", tmp_path / "small").out
     assert "WARNING: 5 of 5 prompts left out rules or memories" in said
@@ -102,36 +137,65 @@ class TestPilot:
     @pytest.fixture
     def games(self, rpms: Rpms, tmp_path: Path) -> Path:
         """Games of one's own, under the name of the split that a study learns from."""
-        assert rpms("games", "make", "--out", tmp_path / "games", "--count", 8, "--seed", 3).code == 0
+        assert (
+            rpms("games", "make", "--out", tmp_path / "games", "--count", 8, "--seed", 3).code == 0
+        )
         made = next(path for path in (tmp_path / "games").rglob("train") if path.is_dir())
         made.rename(made.with_name("valid_seen"))
         return tmp_path / "games"
 
-    def test_it_ends_with_a_page_and_says_what_was_run(self, rpms: Rpms, tmp_path: Path, games: Path):
+    def test_it_ends_with_a_page_and_says_what_was_run(
+        self, rpms: Rpms, tmp_path: Path, games: Path
+    ):
         pytest.importorskip("matplotlib", reason="needs the extra `report`")
         file = tmp_path / "study.yaml"
         file.write_text(STUDY)
         out = tmp_path / "out"
-        command = ("study", "run", file, "--data", games, "--limit", 4, "--model", "planner", "--out", out)
+        command = (
+            "study",
+            "run",
+            file,
+            "--data",
+            games,
+            "--limit",
+            4,
+            "--model",
+            "planner",
+            "--out",
+            out,
+        )
         done = rpms(*command, "--model", "menu-best", "--preset", "strict", "--manual", "paper")
         assert done.code == 0, done
         assert "note: this pilot plays valid_seen" in done.err
-        assert "The table 'learning' is left out: it needs runs with memories of several sizes." in done.out
+        assert (
+            "The table 'learning' is left out: it needs runs with memories of several sizes."
+            in done.out
+        )
         assert "The table 'arbitration' is left out" in done.out
         tables = rpms("table", "ablation", out).out
         assert "2×2 ablation on 4 tasks. Model: planner." in tables
-        assert "2×2 ablation on 4 tasks. Model: menu-best." not in tables, "a baseline has no menu to choose from"
+        assert "2×2 ablation on 4 tasks. Model: menu-best." not in tables, (
+            "a baseline has no menu to choose from"
+        )
         index = json.loads((out / "study.json").read_text())
-        assert index["title"] == "A study (preset strict, manual paper, limit 4) - rehearsal on valid_seen"
+        assert (
+            index["title"]
+            == "A study (preset strict, manual paper, limit 4) - rehearsal on valid_seen"
+        )
         page = (out / "report" / "1" / "index.html").read_text()
         assert "is left out" in page
         for run in (out / "runs").iterdir():
             assert RunFolder(run).protocol.settings["manual"]["name"] == "paper"
 
-    def test_without_a_limit_a_missing_split_is_an_error(self, rpms: Rpms, tmp_path: Path, games: Path):
+    def test_without_a_limit_a_missing_split_is_an_error(
+        self, rpms: Rpms, tmp_path: Path, games: Path
+    ):
         file = tmp_path / "study.yaml"
         file.write_text(STUDY)
-        assert "no split 'valid_unseen'" in rpms("study", "run", file, "--data", games, "--model", "planner").line
+        assert (
+            "no split 'valid_unseen'"
+            in rpms("study", "run", file, "--data", games, "--model", "planner").line
+        )
 
 
 def test_every_option_that_is_told_is_one_of_a_command():
@@ -139,7 +203,11 @@ def test_every_option_that_is_told_is_one_of_a_command():
 
     def names(command: Any, path: str = "") -> Iterator[str]:
         group = path.partition(" ")[0]
-        yield from (f"{place}{each.name}" for each in command.params for place in (f"{path}.", f"{group}.", ""))
+        yield from (
+            f"{place}{each.name}"
+            for each in command.params
+            for place in (f"{path}.", f"{group}.", "")
+        )
         for name, inner in getattr(command, "commands", {}).items():
             yield from names(inner, f"{path} {name}".strip())
 
@@ -147,7 +215,9 @@ def test_every_option_that_is_told_is_one_of_a_command():
 
 
 @pytest.mark.parametrize("folder", [".", "/", ""])
-@pytest.mark.parametrize("command", [("rules", "learn", "alfworld"), ("learn", "alfworld")], ids=" ".join)
+@pytest.mark.parametrize(
+    "command", [("rules", "learn", "alfworld"), ("learn", "alfworld")], ids=" ".join
+)
 def test_a_folder_in_place_of_the_file_to_write_is_refused_at_once(rpms: Rpms, command, folder):
     ran = rpms(*command, "--out", folder)
     assert ran.code == 2

@@ -9,11 +9,27 @@ def test_the_command_line_reports_the_first_trial_and_the_best_apart(tmp_path, r
     script = tmp_path / "script.txt"
     script.write_text("look\n" * 5)
     said = rpms(
-        *("run", "alfworld", "--split", "builtin", "--limit", 2, "--steps", 3, "--agent", "reflexion", "--trials", 2),
+        *(
+            "run",
+            "alfworld",
+            "--split",
+            "builtin",
+            "--limit",
+            2,
+            "--steps",
+            3,
+            "--agent",
+            "reflexion",
+            "--trials",
+            2,
+        ),
         *("--model", f"scripted/{script}", "--out", tmp_path / "run"),
     )
     assert said.code == 0, said
-    assert "trial 0: 0 of 2 won, as above\ntrial 1: 0 of 2 won\nbest of all trials: 0 of 2 won (0.0%" in said.out
+    assert (
+        "trial 0: 0 of 2 won, as above\ntrial 1: 0 of 2 won\nbest of all trials: 0 of 2 won (0.0%"
+        in said.out
+    )
     folders = [tmp_path / "run", tmp_path / "run" / "best-of-2"]
     table = rpms("table", "main", *folders)
     assert "reflexion, best of 2" in table.out, table
@@ -38,7 +54,18 @@ def test_the_command_line_reports_the_first_trial_and_the_best_apart(tmp_path, r
 
 
 def test_insights_from_the_command_line(tmp_path, rpms):
-    rpms("run", "alfworld", "--split", "builtin", "--limit", 2, "--condition", "baseline", "--out", tmp_path / "run")
+    rpms(
+        "run",
+        "alfworld",
+        "--split",
+        "builtin",
+        "--limit",
+        2,
+        "--condition",
+        "baseline",
+        "--out",
+        tmp_path / "run",
+    )
     script = tmp_path / "answers.txt"
     script.write_text("ADD: Look first. (action: none)\n")
     out = tmp_path / "expel.jsonl"
@@ -48,11 +75,25 @@ def test_insights_from_the_command_line(tmp_path, rpms):
     assert said.out.startswith("  2  Look first."), said
     assert "exists already" in rpms(*gathered, f"scripted/{script}").line
     played = rpms(
-        *("run", "alfworld", "--split", "builtin", "--limit", 2, "--agent", "expel", "--insights", out),
+        *(
+            "run",
+            "alfworld",
+            "--split",
+            "builtin",
+            "--limit",
+            2,
+            "--agent",
+            "expel",
+            "--insights",
+            out,
+        ),
         *("--out", tmp_path / "played"),
     )
     assert played.code == 0, played
-    assert "trial to trial" in rpms("learn", "alfworld", "--agent", "clin", "--out", tmp_path / "m.jsonl").line
+    assert (
+        "trial to trial"
+        in rpms("learn", "alfworld", "--agent", "clin", "--out", tmp_path / "m.jsonl").line
+    )
 
 
 STUDY = """
@@ -86,4 +127,7 @@ def test_a_study_puts_methods_beside_conditions_and_gathers_what_expel_needs(tmp
     assert json.loads((out / "study.json").read_text())["groups"][0]["runs"] == runs
     assert again.code == 0
     file.write_text(STUDY.replace("learn: ", "# "))
-    assert "give expel `insights: FILE`" in rpms("study", "run", file, "--model", "planner", "--out", out / "b").line
+    assert (
+        "give expel `insights: FILE`"
+        in rpms("study", "run", file, "--model", "planner", "--out", out / "b").line
+    )

@@ -28,7 +28,16 @@ class TestPlay:
         assert name in rpms("play", "alfworld", "--task", name[:-1]).out
 
     def test_rules_and_prompts_are_shown_when_asked_for(self, rpms: Rpms):
-        said = rpms("play", "alfworld", "--rules", "--show-prompts", "--layout", "paper", "--preset", "strict")
+        said = rpms(
+            "play",
+            "alfworld",
+            "--rules",
+            "--show-prompts",
+            "--layout",
+            "paper",
+            "--preset",
+            "strict",
+        )
         for words in ("[U-SEARCH-001]", "rules.domain, ", "[Possible Actions", "won ("):
             assert words in said.out
 
@@ -36,7 +45,9 @@ class TestPlay:
         assert "--show-prompts" in rpms("play", "alfworld", "--prompt").line
 
     def test_a_request_that_no_goal_fits_is_said_to_be_one(self, rpms: Rpms):
-        said = rpms("play", "alfworld", "--split", "builtin", "--steps", "1", "--goal", "sing a song to me")
+        said = rpms(
+            "play", "alfworld", "--split", "builtin", "--steps", "1", "--goal", "sing a song to me"
+        )
         assert "no goal of the manual fits `sing a song to me`" in said.out
         assert "note: the game decides what is won, by its own goal: look at alarmclock" in said.err
 
@@ -63,11 +74,18 @@ class TestPlay:
         assert "menu: " not in advised
         blocked = rpms(*play, "guard=block", "--enforce", "reasks=1", "--enforce", "menu=3").out
         assert f"  refused: take [b]egg 9 from fridge 1 — {told[1]}, asked again\n" in blocked
-        entries = re.findall(r"^  menu: go to .+ — look for alarmclock$", blocked.partition("step 2")[0], re.MULTILINE)
+        entries = re.findall(
+            r"^  menu: go to .+ — look for alarmclock$",
+            blocked.partition("step 2")[0],
+            re.MULTILINE,
+        )
         assert len(entries) == 3
         assert "\nNothing happens.\n" in blocked
         replaced = rpms(*play, "guard=block", "--enforce", "replace=on", "--enforce", "menu=3").out
-        assert f"  replaced: take [b]egg 9 from fridge 1 — refused to the last: {told[1]}\n" in replaced
+        assert (
+            f"  replaced: take [b]egg 9 from fridge 1 — refused to the last: {told[1]}\n"
+            in replaced
+        )
 
     def test_steps_may_be_few(self, rpms: Rpms):
         assert "out of steps (2 steps, " in rpms("play", "alfworld", "--steps", 2).out
@@ -91,25 +109,46 @@ class TestPlay:
             (("--engine", "nope"), "no engine 'nope'; choose one of native"),
             (("--model", "nope"), "no provider 'nope'"),
             (("--model", "scripted/nowhere.txt"), "nowhere.txt: cannot be read"),
-            (("--layout", "nope"), "--layout 'nope' is none of its values; choose one of paper, cached"),
-            (("--preset", "papper"), "--preset 'papper' is none of its values; did you mean paper?"),
+            (
+                ("--layout", "nope"),
+                "--layout 'nope' is none of its values; choose one of paper, cached",
+            ),
+            (
+                ("--preset", "papper"),
+                "--preset 'papper' is none of its values; did you mean paper?",
+            ),
             (("--enforce", "menu"), "write NAME=VALUE"),
-            (("--enforce", "menu=many"), "'many' is no value of menu: choose a whole number from 0 to 100"),
-            (("--enforce", "menu=101"), "'101' is no value of menu: choose a whole number from 0 to 100"),
+            (
+                ("--enforce", "menu=many"),
+                "'many' is no value of menu: choose a whole number from 0 to 100",
+            ),
+            (
+                ("--enforce", "menu=101"),
+                "'101' is no value of menu: choose a whole number from 0 to 100",
+            ),
             (("--enforce", "menu=-1"), "'-1' is no value of menu"),
             (("--enforce", "reasks=-1"), "'-1' is no value of reasks"),
-            (("--enforce", "reasks=11"), "'11' is no value of reasks: choose a whole number from 0 to 10"),
+            (
+                ("--enforce", "reasks=11"),
+                "'11' is no value of reasks: choose a whole number from 0 to 10",
+            ),
             (("--steps", "0"), "--steps '0': write a whole number from 1 to 10,000,000"),
             (("--task", ""), "--task '' names no task"),
             (("--enforce", "recent=" + "9" * 5000), "is no value of recent"),
-            (("--enforce", "guard=maybe"), "'maybe' is no value of guard: choose off, advise or block"),
+            (
+                ("--enforce", "guard=maybe"),
+                "'maybe' is no value of guard: choose off, advise or block",
+            ),
             (("--enforce", "replace=maybe"), "'maybe' is no value of replace: choose on or off"),
             (
                 ("--model", "menu-random/3"),
                 "menu-random chooses from a menu, and there is none: add --preset strict or --enforce menu=5",
             ),
             (("--option", "fast"), "write NAME=VALUE"),
-            (("--option", "a=1", "--option", "a=2"), "--option 'a' is given twice, as '1' and as '2': give it once"),
+            (
+                ("--option", "a=1", "--option", "a=2"),
+                "--option 'a' is given twice, as '1' and as '2': give it once",
+            ),
             (("--memory", "nowhere.jsonl"), "nowhere.jsonl: cannot be read"),
         ],
     )
@@ -117,23 +156,37 @@ class TestPlay:
         assert words in rpms("play", "alfworld", *options).line
 
     def test_a_variation_of_another_split_is_named_with_its_split(self, rpms: Rpms, tmp_path: Path):
-        play, run = ("play", "scienceworld", "--task"), ("run", "scienceworld", "--out", tmp_path / "run", "--task")
+        play, run = (
+            ("play", "scienceworld", "--task"),
+            ("run", "scienceworld", "--out", tmp_path / "run", "--task"),
+        )
         said = "boil/0 is of the split train: add --split train, or write --task boil --variation 0"
         assert rpms(*play, "boil/0").line == said
-        assert rpms(*run, "boil/0").line == "boil/0 is of the split train, not of dev: add --split train"
+        assert (
+            rpms(*run, "boil/0").line
+            == "boil/0 is of the split train, not of dev: add --split train"
+        )
         for command in (play, run):
-            assert rpms(*command, "boil/999").line == "boil has no variation 999: they go from 0 to 29"
+            assert (
+                rpms(*command, "boil/999").line == "boil has no variation 999: they go from 0 to 29"
+            )
             assert "no task 'boil/x'" in rpms(*command, "boil/x").line
 
     def test_a_seed_of_another_split_is_named_with_its_split(self, rpms: Rpms):
         play = ("play", "textworld-express", "--task")
         said = "coin/3 is of the split train: add --split train, or write --task coin --variation 3"
         assert rpms(*play, "coin/3").line == said
-        assert rpms(*play, "coin/5000").line.startswith("coin has no seed 5000: they are 0 to 999 (train)")
+        assert rpms(*play, "coin/5000").line.startswith(
+            "coin has no seed 5000: they are 0 to 999 (train)"
+        )
         assert "no task 'coin/10003'" in rpms(*play, "coin/10003", "--option", "game=sorting").line
 
     def test_a_type_stands_for_its_first_task(self):
-        tickets = [Task(f"[{kind}]{number}", "train", kind) for kind in ("service", "mms") for number in (1, 2)]
+        tickets = [
+            Task(f"[{kind}]{number}", "train", kind)
+            for kind in ("service", "mms")
+            for number in (1, 2)
+        ]
         assert choose_task(tickets, "mms").id == "[mms]1"
         assert choose_task(tickets, "[mms]2").id == "[mms]2"
 
@@ -149,4 +202,7 @@ class TestPlay:
         write_memory(memory, [], "alfworld")
         before = memory.read_text(encoding="utf-8")
         memory.write_text(before + '{"type": "success"}\n', encoding="utf-8")
-        assert f"{memory}:{before.count(chr(10)) + 1}: " in rpms("play", "alfworld", "--memory", memory).line
+        assert (
+            f"{memory}:{before.count(chr(10)) + 1}: "
+            in rpms("play", "alfworld", "--memory", memory).line
+        )

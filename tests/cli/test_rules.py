@@ -30,7 +30,9 @@ class TestRules:
         assert "tokens in a prompt" in active
 
     def test_a_goal_may_be_stated_as_the_world_does(self, rpms: Rpms):
-        said = rpms("rules", "show", "alfworld", "--goal", "cool some apple and put it in microwave.")
+        said = rpms(
+            "rules", "show", "alfworld", "--goal", "cool some apple and put it in microwave."
+        )
         assert "active for pick_cool_then_place_in_recep:apple:cool:microwave" in said.out
 
     def test_a_goal_may_be_a_tasks_name(self, rpms: Rpms):
@@ -42,8 +44,14 @@ class TestRules:
 
     def test_goals_procedures_and_what_actions_reveal_are_shown(self, rpms: Rpms):
         whole = rpms("rules", "show", "alfworld").out
-        assert "\n  pick_and_place_simple (x is the object, p is the destination):\n    in(x, p)\n" in whole
-        assert "    Gives: at(place)\n    Reveals: closed(place); in(_, place) if not closed(place); " in whole
+        assert (
+            "\n  pick_and_place_simple (x is the object, p is the destination):\n    in(x, p)\n"
+            in whole
+        )
+        assert (
+            "    Gives: at(place)\n    Reveals: closed(place); in(_, place) if not closed(place); "
+            in whole
+        )
         active = rpms("rules", "show", "alfworld", "--goal", "pick_heat").out
         assert "goals (1), used only by plans\n  pick_heat_then_place_in_recep" in active
         science = rpms("rules", "show", "scienceworld", "--goal", "F3").out
@@ -53,29 +61,51 @@ class TestRules:
     def test_what_plans_know_beyond_goals_is_shown_after_them(self, rpms: Rpms, tmp_path: Path):
         said = rpms("rules", "show", "scienceworld").out
         headings = re.findall(r"^(\w+) \(\d+\)", said, re.MULTILINE)
-        assert headings == ["universal", "domain", "environment", "goals", "processes", "facts", "localities", "always"]
+        assert headings == [
+            "universal",
+            "domain",
+            "environment",
+            "goals",
+            "processes",
+            "facts",
+            "localities",
+            "always",
+        ]
         assert re.search(
-            r"\n  CHILL:\n    Syntax: wait\n    Needs: runny\(object\); .*\n    Gives: .*\n    Takes: 5 steps\n", said
+            r"\n  CHILL:\n    Syntax: wait\n    Needs: runny\(object\); .*\n    Gives: .*\n    Takes: 5 steps\n",
+            said,
         )
         assert "\n  adjoins:\n    hallway: art studio, bedroom, " in said
         assert "\n  shovel: greenhouse, outside\n" in said
         assert "always (2), used only by plans\n  not asked\n  located\n" in said
         file = tmp_path / "own.yaml"
-        own = "world: alfworld\nalone: true\npredicates: {warms: {args: [a, b]}, soft: {args: [a]}}\n"
+        own = (
+            "world: alfworld\nalone: true\npredicates: {warms: {args: [a, b]}, soft: {args: [a]}}\n"
+        )
         kinds = "kinds:\n  warms: {yes: {egg: [pan, oven], tea: [pot]}, no: {egg: [bed]}}\n  soft: {yes: [tofu, egg]}\n"
         file.write_text(own + kinds, encoding="utf-8")
         shown = rpms("rules", "show", "alfworld", "--manual", file).out
         assert "processes" not in shown
-        assert "kinds (2), used by plans and the guard\n  warms:\n    yes: egg with oven, pan\n" in shown
+        assert (
+            "kinds (2), used by plans and the guard\n  warms:\n    yes: egg with oven, pan\n"
+            in shown
+        )
         assert "    yes: tea with pot\n    no: egg with bed\n  soft:\n    yes: egg, tofu\n" in shown
 
-    @pytest.mark.parametrize("world", ["alfworld", "scienceworld", "textworld-express", "tau2-telecom"])
+    @pytest.mark.parametrize(
+        "world", ["alfworld", "scienceworld", "textworld-express", "tau2-telecom"]
+    )
     def test_a_manual_as_one_file_says_the_same(self, rpms: Rpms, tmp_path: Path, world: str):
-        (tmp_path / "mine.yaml").write_text(rpms("rules", "show", world, "--yaml").out, encoding="utf-8")
+        (tmp_path / "mine.yaml").write_text(
+            rpms("rules", "show", world, "--yaml").out, encoding="utf-8"
+        )
         assert rpms("rules", "diff", world, tmp_path / "mine.yaml").code == 0
 
     def test_an_unknown_goal_lists_the_types(self, rpms: Rpms):
-        assert "goal types: look_at_obj_in_light" in rpms("rules", "show", "alfworld", "--goal", "nope").line
+        assert (
+            "goal types: look_at_obj_in_light"
+            in rpms("rules", "show", "alfworld", "--goal", "nope").line
+        )
 
     def test_a_good_manual(self, rpms: Rpms, tmp_path: Path):
         file = tmp_path / "garden.yaml"
@@ -97,7 +127,8 @@ class TestRules:
     ):
         file = tmp_path / "garden.yaml"
         file.write_text(
-            f"{MANUAL}processes: {{walk: {{command: {command}, effects: [at(place)]}}}}\n", encoding="utf-8"
+            f"{MANUAL}processes: {{walk: {{command: {command}, effects: [at(place)]}}}}\n",
+            encoding="utf-8",
         )
         assert "1 predicates, 1 processes\n" in rpms("rules", "check", file).out
 
@@ -105,7 +136,8 @@ class TestRules:
         file = tmp_path / "garden.yaml"
         broken = MANUAL.replace("effects:", "efects:")
         file.write_text(
-            f"{broken}processes: {{walk: {{command: go to town, effects: [at(place)]}}}}\n", encoding="utf-8"
+            f"{broken}processes: {{walk: {{command: go to town, effects: [at(place)]}}}}\n",
+            encoding="utf-8",
         )
         assert "not a known field" in rpms("rules", "check", file).line
 
@@ -117,9 +149,19 @@ class TestRules:
             ("environment:", "enviroment:", 4, "unknown tier or key 'enviroment'"),
             ("effects:", "efects:", 7, "not a known field"),
             ("syntax: go to <place>", "syntax: [go", 7, "not valid YAML"),
-            ("effects: [at(place)]", "effects: [at(place), not at(place)]", 7, "contradicts itself"),
+            (
+                "effects: [at(place)]",
+                "effects: [at(place), not at(place)]",
+                7,
+                "contradicts itself",
+            ),
             ("effects: [at(place)]", "observes: [att(place)]", 7, "unknown predicate 'att'"),
-            ("environment:", "goals: {walk: {over: {x: way}, holds: [at(x)]}}\nenvironment:", 4, "'way' is no field"),
+            (
+                "environment:",
+                "goals: {walk: {over: {x: way}, holds: [at(x)]}}\nenvironment:",
+                4,
+                "'way' is no field",
+            ),
             (
                 "environment:",
                 "goals: {walk: {over: {x: object}, holds: [at(y)]}}\nenvironment:",
@@ -132,7 +174,12 @@ class TestRules:
                 6,
                 "no action writes the command 'goo to <place>'; the nearest known one is `go to <place>`",
             ),
-            ("environment:", "processes: {rest: {command: waait, effects: [at(x)]}}\nenvironment:", 4, "one is `wait`"),
+            (
+                "environment:",
+                "processes: {rest: {command: waait, effects: [at(x)]}}\nenvironment:",
+                4,
+                "one is `wait`",
+            ),
             (
                 "environment:",
                 "procedures:\n  walk:\n    goals: [walk]\n    steps:\n    - go: [at(x)]\n      until: x\nenvironment:",
@@ -141,7 +188,9 @@ class TestRules:
             ),
         ],
     )
-    def test_a_broken_manual_is_named_by_file_and_line(self, rpms, tmp_path: Path, old, new, line, words):
+    def test_a_broken_manual_is_named_by_file_and_line(
+        self, rpms, tmp_path: Path, old, new, line, words
+    ):
         file = tmp_path / "garden.yaml"
         file.write_text(MANUAL.replace(old, new), encoding="utf-8")
         said = rpms("rules", "check", file).line

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rpms.core.usage import Usage
 from rpms.models.base import Answer
+from rpms.paper.usage import Usage
 from rpms.store.memories import write_memory
 from rpms.store.runs import RunFolder
 from tests.cli.command import Rpms
@@ -35,9 +35,20 @@ class TestRun:
 
     def test_a_scheduler_may_stop_it_like_ctrl_c(self, rpms: Rpms, tmp_path: Path):
         out = tmp_path / "run"
-        options = ["run", "alfworld", "--preset", "strict", "--model", "menu-first", "--out", str(out)]
+        options = [
+            "run",
+            "alfworld",
+            "--preset",
+            "strict",
+            "--model",
+            "menu-first",
+            "--out",
+            str(out),
+        ]
         command = [sys.executable, "-c", "from rpms.cli import main; main()", *options]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         while not list(out.glob("episodes/*.json.gz")):
             time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
@@ -46,7 +57,9 @@ class TestRun:
         assert "and the same command goes on from there" in err
         assert 0 < RunFolder(out).summary().done < 24
 
-    def test_without_a_folder_the_same_command_finds_its_own_again(self, rpms: Rpms, tmp_path: Path, monkeypatch):
+    def test_without_a_folder_the_same_command_finds_its_own_again(
+        self, rpms: Rpms, tmp_path: Path, monkeypatch
+    ):
         monkeypatch.chdir(tmp_path)
         command = ("run", "alfworld", "--split", "builtin", "--limit", 1, "--model", "planner")
         assert "episodes are in runs/alfworld-builtin-planner-limit-1" in rpms(*command).out
@@ -54,28 +67,54 @@ class TestRun:
         written = file.stat().st_mtime_ns
         assert rpms(*command).code == 0
         assert file.stat().st_mtime_ns == written
-        assert "runs/alfworld-builtin-planner-baseline" in rpms(*command, "--condition", "baseline").out
-        enforced = rpms(*command, "--enforce", "menu=5", "--enforce", "loops=true", "--enforce", "guard=off").out
+        assert (
+            "runs/alfworld-builtin-planner-baseline"
+            in rpms(*command, "--condition", "baseline").out
+        )
+        enforced = rpms(
+            *command, "--enforce", "menu=5", "--enforce", "loops=true", "--enforce", "guard=off"
+        ).out
         assert "episodes are in runs/alfworld-builtin-planner-menu-5-loops-on-limit-1\n" in enforced
         strict = rpms(*command, "--preset", "strict", "--enforce", "menu=5").out
         assert "episodes are in runs/alfworld-builtin-planner-strict-limit-1\n" in strict
 
     def test_tasks_by_type_and_by_id(self, rpms: Rpms, tmp_path: Path):
-        said = rpms("run", "alfworld", "--task", "look_at_obj_in_light", "--limit", 1, "--out", tmp_path / "run")
+        said = rpms(
+            "run",
+            "alfworld",
+            "--task",
+            "look_at_obj_in_light",
+            "--limit",
+            1,
+            "--out",
+            tmp_path / "run",
+        )
         (row,) = RunFolder(tmp_path / "run").summary().rows
         assert (said.code, row.type) == (0, "look_at_obj_in_light")
-        rpms("run", "alfworld", "--tasks", f"{row.task},pick_two_obj_and_place", "--out", tmp_path / "more")
+        rpms(
+            "run",
+            "alfworld",
+            "--tasks",
+            f"{row.task},pick_two_obj_and_place",
+            "--out",
+            tmp_path / "more",
+        )
         assert {each.type for each in RunFolder(tmp_path / "more").summary().rows} == {
             "look_at_obj_in_light",
             "pick_two_obj_and_place",
         }
-        assert "no task 'nope'" in rpms("run", "alfworld", "--task", "nope", "--out", tmp_path / "run").line
+        assert (
+            "no task 'nope'"
+            in rpms("run", "alfworld", "--task", "nope", "--out", tmp_path / "run").line
+        )
 
     def test_parts_are_dealt_and_share_no_task(self, rpms: Rpms, tmp_path: Path):
         played = []
         for part in ("1/2", "2/2"):
             out = tmp_path / part.replace("/", "-")
-            rpms("run", "alfworld", "--per-task", 1, "--part", part, "--memory", "none", "--out", out)
+            rpms(
+                "run", "alfworld", "--per-task", 1, "--part", part, "--memory", "none", "--out", out
+            )
             played.append(set(RunFolder(out).protocol.tasks))
         assert all(played)
         assert not played[0] & played[1]
@@ -83,14 +122,30 @@ class TestRun:
     def test_re_asks_are_counted(self, rpms: Rpms, tmp_path: Path):
         script = tmp_path / "script.txt"
         script.write_text("take egg 9 from fridge 1\n" * 6, encoding="utf-8")
-        command = ("run", "alfworld", "--model", f"scripted/{script}", "--limit", 1, "--steps", 2, "--enforce")
-        assert "\nre-asks: 4 (2.00 a step)\n" in rpms(*command, "guard=block", "--out", tmp_path / "block").out
+        command = (
+            "run",
+            "alfworld",
+            "--model",
+            f"scripted/{script}",
+            "--limit",
+            1,
+            "--steps",
+            2,
+            "--enforce",
+        )
+        assert (
+            "\nre-asks: 4 (2.00 a step)\n"
+            in rpms(*command, "guard=block", "--out", tmp_path / "block").out
+        )
         assert "re-asks" not in rpms(*command, "guard=advise", "--out", tmp_path / "advise").out
 
     def test_another_protocol_in_the_same_folder_is_refused(self, rpms: Rpms, tmp_path: Path):
         out = tmp_path / "run"
         rpms("run", "alfworld", "--limit", 1, "--condition", "rules-only", "--out", out)
-        assert "tasks: 1 → 2" in rpms("run", "alfworld", "--limit", 2, "--condition", "rules-only", "--out", out).line
+        assert (
+            "tasks: 1 → 2"
+            in rpms("run", "alfworld", "--limit", 2, "--condition", "rules-only", "--out", out).line
+        )
         line = rpms("run", "alfworld", "--limit", 1, "--out", out, "--condition", "baseline").line
         assert "condition.rules: true → false" in line
 
@@ -113,14 +168,20 @@ class TestRun:
         assert words in rpms("run", "alfworld", "--out", tmp_path / "run", *options).line
         assert not (tmp_path / "run" / "episodes").exists()
 
-    def test_a_task_that_a_simplification_makes_impossible_is_refused(self, rpms: Rpms, tmp_path: Path):
+    def test_a_task_that_a_simplification_makes_impossible_is_refused(
+        self, rpms: Rpms, tmp_path: Path
+    ):
         command = ("run", "scienceworld", "--task", "power-component", "--out", tmp_path / "run")
         line = rpms(*command, "--option", "simplifications=noElectricalAction").line
         assert line == "power-component cannot be done with the simplification 'noElectricalAction'"
         assert not (tmp_path / "run").exists()
 
-    @pytest.mark.parametrize("option", [("--max-tokens", 0), ("--temperature", -1), ("--workers", 0)])
-    def test_numbers_out_of_range_are_usage_errors(self, rpms: Rpms, tmp_path: Path, option: tuple[str, int]):
+    @pytest.mark.parametrize(
+        "option", [("--max-tokens", 0), ("--temperature", -1), ("--workers", 0)]
+    )
+    def test_numbers_out_of_range_are_usage_errors(
+        self, rpms: Rpms, tmp_path: Path, option: tuple[str, int]
+    ):
         said = rpms("run", "alfworld", "--out", tmp_path / "run", *option)
         assert said.code == 2
         assert option[0] in said.err
@@ -128,12 +189,15 @@ class TestRun:
     def test_a_file_in_place_of_the_folder(self, rpms: Rpms, tmp_path: Path):
         (tmp_path / "run").write_text("not a folder", encoding="utf-8")
         assert (
-            str(tmp_path / "run") in rpms("run", "alfworld", "--condition", "baseline", "--out", tmp_path / "run").line
+            str(tmp_path / "run")
+            in rpms("run", "alfworld", "--condition", "baseline", "--out", tmp_path / "run").line
         )
 
     def test_a_memory_of_another_world_is_refused(self, rpms: Rpms, tmp_path: Path):
         write_memory(tmp_path / "memory.jsonl", [], "scienceworld")
-        said = rpms("run", "alfworld", "--out", tmp_path / "run", "--memory", tmp_path / "memory.jsonl")
+        said = rpms(
+            "run", "alfworld", "--out", tmp_path / "run", "--memory", tmp_path / "memory.jsonl"
+        )
         assert "scienceworld" in said.line
 
 
@@ -155,7 +219,9 @@ class TestNothingIsWrittenBefore:
     def keyless(self, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
-    @pytest.mark.parametrize("command", [("run", "alfworld", "--out"), ("learn", "alfworld", "--out")])
+    @pytest.mark.parametrize(
+        "command", [("run", "alfworld", "--out"), ("learn", "alfworld", "--out")]
+    )
     @pytest.mark.parametrize(
         ("model", "words"),
         [
@@ -181,11 +247,24 @@ class TestNothingIsWrittenBefore:
         assert "none.yaml: is no manual" in rpms(*command, "--model", "planner").err
         assert not out.exists()
 
-    def test_what_is_finished_needs_no_key(self, rpms: Rpms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-        command = ("run", "alfworld", "--limit", 1, "--out", tmp_path / "run", "--model", "openai/gpt-4o")
+    def test_what_is_finished_needs_no_key(
+        self, rpms: Rpms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ):
+        command = (
+            "run",
+            "alfworld",
+            "--limit",
+            1,
+            "--out",
+            tmp_path / "run",
+            "--model",
+            "openai/gpt-4o",
+        )
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         with monkeypatch.context() as answering:
-            answering.setattr("rpms.models.remote.RemoteModel.answer", lambda *_: Answer("Action: look", Usage()))
+            answering.setattr(
+                "rpms.models.remote.RemoteModel.answer", lambda *_: Answer("Action: look", Usage())
+            )
             assert "1 of 1 episodes" in rpms(*command, "--steps", 1).out
         monkeypatch.delenv("OPENAI_API_KEY")
         assert "1 of 1 episodes" in rpms(*command, "--steps", 1).out

@@ -42,7 +42,9 @@ def terminal(rpms: Rpms, monkeypatch: pytest.MonkeyPatch) -> Terminal:
 class TestPlay:
     @pytest.mark.parametrize(("columns", "lines"), [(80, 24), (100, 40)])
     @pytest.mark.parametrize("more", [(), ("--preset", "strict")])
-    def test_every_step_fits_the_screen(self, terminal: Terminal, columns: int, lines: int, more: tuple[str, ...]):
+    def test_every_step_fits_the_screen(
+        self, terminal: Terminal, columns: int, lines: int, more: tuple[str, ...]
+    ):
         said = terminal(columns, lines, "play", "alfworld", "--task", 12, *more)
         steps = re.split(r"^(?=step \d+ ─)", said.out, flags=re.MULTILINE)[1:]
         assert len(steps) > 2
@@ -75,7 +77,9 @@ class TestHelp:
         assert re.findall(r"--[a-z-]+", ungrouped) == ["--help"]
         titles = [line.strip("╭─╮ ") for line in help_text.splitlines() if line.startswith("╭─")]
         shown = [title for title in titles if title in GROUPS]
-        assert shown == [group for group in GROUPS if group in shown], "in the order they are listed in"
+        assert shown == [group for group in GROUPS if group in shown], (
+            "in the order they are listed in"
+        )
         assert len(shown) >= 4
 
     def test_every_command_stands_in_a_panel_with_a_title(self, terminal: Terminal):
@@ -123,14 +127,19 @@ class TestMemoryStats:
 
 
 class TestStudies:
-    def test_those_that_come_with_the_package_are_found_by_name(self, rpms: Rpms, tmp_path: Path, monkeypatch):
+    def test_those_that_come_with_the_package_are_found_by_name(
+        self, rpms: Rpms, tmp_path: Path, monkeypatch
+    ):
         monkeypatch.chdir(tmp_path)
         listed = rpms("study", "list").out
         assert {name for name in shipped_studies() if name in listed} == set(shipped_studies())
         assert len(shipped_studies()) > 10
         assert "conditions:" in rpms("study", "show", "quickstart").out
         assert "ok, 4 conditions of alfworld" in rpms("study", "check", "quickstart").out
-        assert rpms("study", "run", "quickstrat").line == "there is no study 'quickstrat'; did you mean quickstart?"
+        assert (
+            rpms("study", "run", "quickstrat").line
+            == "there is no study 'quickstrat'; did you mean quickstart?"
+        )
         assert "`rpms study list`" in rpms("study", "show", "studies/none.yaml").line
 
     def test_results_are_printed_once(self, rpms: Rpms, tmp_path: Path):
@@ -141,7 +150,9 @@ class TestStudies:
 
 
 class TestWorlds:
-    def test_a_world_says_what_is_missing_before_it_can_be_played(self, rpms: Rpms, monkeypatch: pytest.MonkeyPatch):
+    def test_a_world_says_what_is_missing_before_it_can_be_played(
+        self, rpms: Rpms, monkeypatch: pytest.MonkeyPatch
+    ):
         missing = "the ScienceWorld simulator is not installed (py4j is missing): pip install 'rpms[scienceworld]'"
         monkeypatch.setattr(type(find_world("scienceworld")), "not_installed", lambda _: missing)
         said = rpms("worlds").out
@@ -163,7 +174,9 @@ class TestRun:
         rpms("run", "alfworld", "--split", "builtin", "--limit", 2, "--out", tmp_path / "run")
         run = RunFolder(tmp_path / "run")
         long = "lifespan-longest-lived-then-shortest-lived"  # ScienceWorld's longest
-        summary = replace(run.summary(), rows=tuple(replace(row, type=long) for row in run.summary().rows))
+        summary = replace(
+            run.summary(), rows=tuple(replace(row, type=long) for row in run.summary().rows)
+        )
         written = io.StringIO()
         print_summary(Console(file=written, width=80), summary, run)
         assert re.search(f"^{long} +2/2 +100.0%", written.getvalue(), re.MULTILINE)

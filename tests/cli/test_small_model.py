@@ -1,4 +1,6 @@
-"""The benchmark of one model, as a user meets it: a mistake is one line, and the table has a row a configuration."""
+"""The benchmark of one model, as a user meets it: a mistake is one line, and the table has a
+row a configuration.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +50,18 @@ def benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
         (("--only", "full@0"), "--only 'full@0'"),
         (("--only", "nope"), "no configuration 'nope'; choose from 'baseline', 'rules-only', "),
         (("--only", "nope"), ", 'full + menu; held', "),
-        (("--model", "menu-first", "--only", "full"), "menu-first chooses from a menu, and 'full' has none"),
-        *((option, f"argument {option[0]}: ") for option in (("--sample", 0), ("--sample", -1), ("--per-task", 0))),
-        *((option, f"argument {option[0]}: ") for option in (("--at-once", 0), ("--max-tokens", 0), ("--steps", "x"))),
+        (
+            ("--model", "menu-first", "--only", "full"),
+            "menu-first chooses from a menu, and 'full' has none",
+        ),
+        *(
+            (option, f"argument {option[0]}: ")
+            for option in (("--sample", 0), ("--sample", -1), ("--per-task", 0))
+        ),
+        *(
+            (option, f"argument {option[0]}: ")
+            for option in (("--at-once", 0), ("--max-tokens", 0), ("--steps", "x"))
+        ),
     ],
 )
 def test_a_mistake_is_one_line(benchmark, tmp_path: Path, options: tuple[object, ...], words: str):
@@ -60,7 +71,9 @@ def test_a_mistake_is_one_line(benchmark, tmp_path: Path, options: tuple[object,
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_folder_that_holds_another_run_is_refused_before_anything_is_played(benchmark, tmp_path: Path):
+def test_a_folder_that_holds_another_run_is_refused_before_anything_is_played(
+    benchmark, tmp_path: Path
+):
     played = benchmark("--sample", 1, "--only", "full")
     assert (played.code, played.out.count("\n")) == (0, 3)
     assert "| full | 1 of 1 | " in played.out

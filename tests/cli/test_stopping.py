@@ -22,7 +22,8 @@ signal.signal(signal.SIGTERM, signal.default_int_handler)
 try:
     with answering_at_once():
         signal.pthread_sigmask(signal.SIG_BLOCK, signs)  # as in a library that does not come back
-        threading.Timer(0.5, lambda: print("busy", flush=True)).start()  # once the main thread sleeps
+        # once the main thread sleeps
+        threading.Timer(0.5, lambda: print("busy", flush=True)).start()
         time.sleep(2)
 except KeyboardInterrupt:
     print("stopped")
@@ -31,7 +32,9 @@ except KeyboardInterrupt:
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
 def test_it_is_said_while_the_main_thread_is_held(sign: signal.Signals):
-    process = subprocess.Popen([sys.executable, "-c", BUSY], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", BUSY], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == "busy\n"
     process.send_signal(sign)

@@ -21,7 +21,10 @@ class TestWorlds:
         assert "unknown world 'nope'" in rpms("worlds", "check", "nope").line
         assert "./nope: there is no such folder" in rpms("worlds", "check", "./nope").line
         assert "no engine 'nope'" in rpms("worlds", "check", "alfworld", "--engine", "nope").line
-        assert "no property is called 'nope'" in rpms("worlds", "check", "alfworld", "--only", "nope").line
+        assert (
+            "no property is called 'nope'"
+            in rpms("worlds", "check", "alfworld", "--only", "nope").line
+        )
 
     def test_a_split_that_is_not_there_fails_the_check(self, rpms: Rpms):
         said = rpms("worlds", "check", "alfworld", "--split", "valid_seen")

@@ -1,4 +1,6 @@
-"""`check_world` passes sound worlds and finds what is wrong with others: one deliberate fault for each property."""
+"""`check_world` passes sound worlds and finds what is wrong with others: one deliberate fault
+for each property.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,11 @@ from typing import Any
 import pytest
 
 from rpms.conformance import PROPERTIES, Finding, Status, check_world
-from rpms.core.belief import StateSignature
-from rpms.core.errors import InputError, WorldError
-from rpms.core.facts import Truth
-from rpms.core.goal import Goal
-from rpms.core.wording import Wording
+from rpms.logic.belief import StateSignature
+from rpms.logic.errors import InputError, WorldError
+from rpms.logic.facts import Truth
+from rpms.logic.goal import Goal
+from rpms.paper.wording import Wording
 from rpms.worlds.base import Command, Outcome, World
 from rpms.worlds.registry import find_world, world_names
 from tests.toolbox import Toolbox, belief, game, module, world
@@ -28,7 +30,11 @@ def findings(world: object, **options: Any) -> dict[str, Finding]:
 
 
 def failures(world: object, **options: Any) -> dict[str, str]:
-    return {name: found.detail for name, found in findings(world, **options).items() if found.status is Status.FAILED}
+    return {
+        name: found.detail
+        for name, found in findings(world, **options).items()
+        if found.status is Status.FAILED
+    }
 
 
 def manual_with(old: str, new: str) -> type:
@@ -153,35 +159,83 @@ FAULTS: list[tuple[str, str, type]] = [
     ("members", "splits must be", world_with(splits=())),
     ("members", "is no subclass", type("Stranger", (), {})),
     ("tasks", "another one", Listing),
-    ("tasks", "more than once", world_with(tasks=lambda self, split, setting: [*game.tasks("train")] * 2)),
+    (
+        "tasks",
+        "more than once",
+        world_with(tasks=lambda self, split, setting: [*game.tasks("train")] * 2),
+    ),
     ("tasks", "unknown split", world_with(tasks=lambda self, split, setting: game.tasks("train"))),
     ("tasks", "no tasks", world_with(tasks=lambda self, split, setting: ())),
-    ("tasks", "where are the games", world_with(tasks=lambda *_: _raise(InputError("where are the games?")))),
+    (
+        "tasks",
+        "where are the games",
+        world_with(tasks=lambda *_: _raise(InputError("where are the games?"))),
+    ),
     ("manual", "not valid YAML", manual_with("environment:", "environment: [")),
     ("manual", "toolbox/manual.yaml:", manual_with("not running(host)]", "not runing(host)]")),
     ("manual", "world: other", manual_with("world: toolbox", "world: other")),
     ("manual", "exclusive", manual_with("exclusive: always", "exclusive: nowhere")),
-    ("manual", "is read as", manual_with("syntax: unlock <host>", "syntax: [unlock <host>, connect to <host> 1]")),
-    ("games", "the first time", game_with(step=lambda self, text: Outcome(f"It is {next(STEPS)} o'clock."))),
-    ("games", "not sorted", game_with(admissible=lambda self: tuple(sorted(self._possible(), reverse=True)))),
+    (
+        "manual",
+        "is read as",
+        manual_with("syntax: unlock <host>", "syntax: [unlock <host>, connect to <host> 1]"),
+    ),
+    (
+        "games",
+        "the first time",
+        game_with(step=lambda self, text: Outcome(f"It is {next(STEPS)} o'clock.")),
+    ),
+    (
+        "games",
+        "not sorted",
+        game_with(admissible=lambda self: tuple(sorted(self._possible(), reverse=True))),
+    ),
     ("games", "another opening", game_with(reset=tired)),
     ("games", "raised ZeroDivisionError", game_with(step=lambda self, text: Outcome(str(1 // 0)))),
-    ("games", "engine is missing", world_with(open=lambda *_: _raise(WorldError("the engine is missing")))),
+    (
+        "games",
+        "engine is missing",
+        world_with(open=lambda *_: _raise(WorldError("the engine is missing"))),
+    ),
     ("refusals", "no refusal", world_with(infeasible=lambda self, observation: False)),
     ("refusals", "refus", world_with(infeasible=lambda self, observation: True)),
-    ("goals", "is no goal", world_with(goal=lambda self, opening: Goal("deliver", "report", "", "archive"))),
+    (
+        "goals",
+        "is no goal",
+        world_with(goal=lambda self, opening: Goal("deliver", "report", "", "archive")),
+    ),
     ("goals", "no goal is understood", world_with(goal=lambda self, opening: Goal("unknown"))),
-    ("goals", "another goal", world_with(**dice(goal=lambda tick, self, opening: Goal("unknown", str(tick))))),
+    (
+        "goals",
+        "another goal",
+        world_with(**dice(goal=lambda tick, self, opening: Goal("unknown", str(tick)))),
+    ),
     ("belief", "changed an earlier", world_with(update=mutate)),
     ("belief", "raised KeyError", world_with(update=raise_on_nonsense)),
     ("belief", "second time", belief_with(lines=lambda self: (f"made as {id(self)}",))),
-    ("signature", "is written", belief_with(signature=lambda self: StateSignature.of(holding=(" spaced ",)))),
-    ("facts", "raised KeyError", belief_with(truth=lambda self, atom: Truth.of({"x": True}[atom.args[0]]))),
+    (
+        "signature",
+        "is written",
+        belief_with(signature=lambda self: StateSignature.of(holding=(" spaced ",))),
+    ),
+    (
+        "facts",
+        "raised KeyError",
+        belief_with(truth=lambda self, atom: Truth.of({"x": True}[atom.args[0]])),
+    ),
     ("facts", "not a Truth", belief_with(truth=lambda self, atom: True)),
     ("facts", "ever known: at,", belief_with(truth=lambda self, atom: Truth.UNKNOWN)),
-    ("schemas", "`push", manual_with("at(host), not locked(host), not running(host)]", "at(host), running(host)]")),
+    (
+        "schemas",
+        "`push",
+        manual_with("at(host), not locked(host), not running(host)]", "at(host), running(host)]"),
+    ),
     ("schemas", "`clipboard`", manual_with("  clipboard: {syntax: clipboard}\n", "")),
-    ("effects", "after `unlock", manual_with("effects: [not locked(host)]", "effects: [locked(host)]")),
+    (
+        "effects",
+        "after `unlock",
+        manual_with("effects: [not locked(host)]", "effects: [locked(host)]"),
+    ),
     ("drift", "clipboard", world_with(update=forget_pushes)),
     ("progress", "raised LookupError", belief_with(called=wordless)),
     (
@@ -189,15 +243,25 @@ FAULTS: list[tuple[str, str, type]] = [
         "and that",
         world_with(command=lambda self, action, known: Command(action.replace("xyzzy", "xyzzy!"))),
     ),
-    ("commands", "exact command", world_with(command=lambda self, action, known: Command("list around"))),
-    ("prompts", "the baseline's prompt has", world_with(wording=LOUD(module.INSTRUCTION, module.EXAMPLE))),
+    (
+        "commands",
+        "exact command",
+        world_with(command=lambda self, action, known: Command("list around")),
+    ),
+    (
+        "prompts",
+        "the baseline's prompt has",
+        world_with(wording=LOUD(module.INSTRUCTION, module.EXAMPLE)),
+    ),
     ("prompts", "instruction is empty", world_with(wording=Wording("", ""))),
     ("planner", "wins none of its games: 4 out of steps", world_with(step_budget=1)),
     ("plans", "another plan", belief_with(names=property(unsettled))),
 ]
 
 
-@pytest.mark.parametrize(("name", "words", "broken"), FAULTS, ids=[f"{fault[0]}: {fault[1]}" for fault in FAULTS])
+@pytest.mark.parametrize(
+    ("name", "words", "broken"), FAULTS, ids=[f"{fault[0]}: {fault[1]}" for fault in FAULTS]
+)
 def test_a_fault_is_found(name: str, words: str, broken: type):
     found = failures(broken(), games=4, steps=12, only=(name,))
     assert name in found, found
@@ -217,7 +281,9 @@ def test_what_breaks_the_walks_is_told_once_and_the_rest_is_skipped():
 
 def test_some_properties_can_be_tried_alone():
     assert list(findings(world, games=1, only=("tasks", "goals"))) == ["tasks", "goals"]
-    with pytest.raises(InputError, match="no property is called 'tusks'; choose from members, tasks"):
+    with pytest.raises(
+        InputError, match="no property is called 'tusks'; choose from members, tasks"
+    ):
         findings(world, only=("tusks",))
 
 
@@ -228,19 +294,26 @@ def test_a_manual_may_have_no_goals():
             return ((name, re.sub(r"^goals:\n(  .*\n)+", "", text, flags=re.MULTILINE)),)
 
     found = findings(Aimless(), games=2)
-    assert (found["planner"].status, found["planner"].detail) == (Status.SKIPPED, "the manual has no goals")
+    assert (found["planner"].status, found["planner"].detail) == (
+        Status.SKIPPED,
+        "the manual has no goals",
+    )
     assert Status.FAILED not in {finding.status for finding in found.values()}
 
 
 def test_a_world_that_does_not_compare_is_not_said_to_be_free_of_drift():
-    found = findings(world_with(contradictions=World.contradictions)(), games=1, steps=4, only=("drift",))["drift"]
+    found = findings(
+        world_with(contradictions=World.contradictions)(), games=1, steps=4, only=("drift",)
+    )["drift"]
     assert found.status is Status.SKIPPED
     assert "no method `contradictions`" in found.detail
 
 
 def test_what_breaks_a_manual_is_told_once():
     found = findings(manual_with("environment:", "environment: [")(), games=1, steps=4)
-    assert [name for name, finding in found.items() if finding.status is Status.FAILED] == ["manual"]
+    assert [name for name, finding in found.items() if finding.status is Status.FAILED] == [
+        "manual"
+    ]
     assert found["plans"].detail == "see manual"
 
 
@@ -264,12 +337,16 @@ def test_what_a_game_lists_but_refuses_is_not_held_against_the_manual():
     def generous(self):
         return tuple(sorted({*self._possible(), "sign ghost 1 with signer 1"}))
 
-    found = findings(game_with(admissible=generous)(), games=2, steps=12, only=("schemas", "refusals"))
+    found = findings(
+        game_with(admissible=generous)(), games=2, steps=12, only=("schemas", "refusals")
+    )
     assert {finding.status for finding in found.values()} == {Status.OK}
 
 
 class AskingGame(game.ToolboxGame):
-    """Asks which host is meant by `connect to server`, and forgets the question when something else is said."""
+    """Asks which host is meant by `connect to server`, and forgets the question when something
+    else is said.
+    """
 
     asking = False
 
@@ -326,7 +403,9 @@ def test_a_process_variable_without_names_and_a_need_that_is_never_known_are_nam
     broken.manual = lambda: (("toolbox/manual.yaml", text),)
     found = findings(broken, games=2, steps=8, only=("facts", "plans"))
     assert "never known on these walks: linked (needed by carry)" in found["facts"].detail
-    assert found["plans"].detail.endswith("never named on these walks, so no plan can use them: <rack> of carry")
+    assert found["plans"].detail.endswith(
+        "never named on these walks, so no plan can use them: <rack> of carry"
+    )
 
 
 def test_a_game_that_the_planner_does_not_win_says_which_need_cannot_be_met():

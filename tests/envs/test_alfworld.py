@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rpms.core.errors import FileError, InputError
 from rpms.envs.alfworld import AlfredTWEnv, dealt
+from rpms.logic.errors import FileError, InputError
 from rpms.worlds.alfworld.games.listing import builtin_ids, builtin_walkthrough
 from rpms.worlds.alfworld.goals import goal_condition_rate
 from tests.alfworld_games import load_builtin, save_builtin
@@ -37,7 +37,9 @@ def test_a_batch_plays_until_the_steps_are_used_up_and_then_stays(data):
     assert all(text.startswith("-= Welcome to TextWorld, ALFRED! =-") for text in observations)
     assert [Path(file).name for file in infos["extra.gamefile"]] == ["game.tw-pddl"] * 2
     for number in range(1, 4):
-        observations, scores, dones, infos = env.step([commands[0] for commands in infos["admissible_commands"]])
+        observations, scores, dones, infos = env.step(
+            [commands[0] for commands in infos["admissible_commands"]]
+        )
         assert dones == (number == 3,) * 2
         assert scores == (0, 0)
         assert infos["extra.gamefile"] == [None, None]
@@ -62,7 +64,9 @@ def test_a_game_that_is_won_is_over(tmp_path):
     env = AlfredTWEnv(config_of(tmp_path, steps=50)).init_env(batch_size=1)
     env.reset()
     seen = [env.step([command]) for command in builtin_walkthrough(name)]
-    assert [(scores, dones) for _, scores, dones, _ in seen[:-1]] == [((0,), (False,))] * (len(seen) - 1)
+    assert [(scores, dones) for _, scores, dones, _ in seen[:-1]] == [((0,), (False,))] * (
+        len(seen) - 1
+    )
     _, scores, dones, infos = seen[-1]
     assert (scores, dones, infos["won"]) == ((1,), (True,), [True])
 
@@ -90,7 +94,9 @@ def test_either_dialect_is_a_switch(data, dialect):
     dice = random.Random(1)
     for _ in range(30):
         infos = env.step([dice.choice(commands) for commands in infos["admissible_commands"]])[-1]
-        offered |= {command.split()[0] for commands in infos["admissible_commands"] for command in commands}
+        offered |= {
+            command.split()[0] for commands in infos["admissible_commands"] for command in commands
+        }
     assert ("put" in offered, "move" in offered, "help" in offered) == (
         (True, False, False) if dialect == "0.3" else (False, True, True)
     )
@@ -99,7 +105,9 @@ def test_either_dialect_is_a_switch(data, dialect):
 def test_the_parts_are_the_original_ones(data, tmp_path):
     make_folder(tmp_path, 2, split="valid_seen")
     config = config_of(data)
-    config["dataset"]["eval_id_data_path"] = str(tmp_path / "games-0.3-valid_seen" / "json_2.1.1" / "valid_seen")
+    config["dataset"]["eval_id_data_path"] = str(
+        tmp_path / "games-0.3-valid_seen" / "json_2.1.1" / "valid_seen"
+    )
     assert AlfredTWEnv(config, "eval_in_distribution").num_games == 2
     config["dataset"]["num_eval_games"] = 1
     assert AlfredTWEnv(config, train_eval="eval_in_distribution").num_games == 1
@@ -131,9 +139,14 @@ def test_misuse_is_one_clear_line(data, tmp_path):
     with pytest.raises(InputError, match="was given 2 as a command: a command is a text"):
         env.step(["look", 2])
     for size in (0, 2.5, True, "2"):
-        with pytest.raises(InputError, match=f"a batch of '?{size}'? games: give a whole number, 1 or more"):
+        with pytest.raises(
+            InputError, match=f"a batch of '?{size}'? games: give a whole number, 1 or more"
+        ):
             games.init_env(batch_size=size)
-    with pytest.raises(InputError, match="train_eval is one of train, eval_in_distribution, eval_out_of_distribution"):
+    with pytest.raises(
+        InputError,
+        match="train_eval is one of train, eval_in_distribution, eval_out_of_distribution",
+    ):
         AlfredTWEnv(config_of(data), "test")
     with pytest.raises(InputError, match=r"no dialect '0\.5'"):
         AlfredTWEnv(config_of(data), dialect="0.5")
@@ -188,7 +201,9 @@ def test_a_wrong_value_in_a_configuration_is_one_line(data, config, train_eval):
 
 
 def test_seeds_and_numbers_of_games_are_whole(data):
-    env = AlfredTWEnv({"dataset": {"eval_id_data_path": str(data)}}, "eval_in_distribution").init_env(1)
+    env = AlfredTWEnv(
+        {"dataset": {"eval_id_data_path": str(data)}}, "eval_in_distribution"
+    ).init_env(1)
     for call, value in ((env.seed, "x"), (env.seed, 1.5), (env.skip, "x"), (env.skip, -1)):
         with pytest.raises(InputError, match="whole number"):
             call(value)

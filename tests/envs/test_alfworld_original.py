@@ -1,6 +1,8 @@
-"""The same script, with one import changed, against ALFWorld's own environment: every field is the same.
+"""The same script, with one import changed, against ALFWorld's own environment: every field is the
+same.
 
-The original plays in another process, by the Python that RPMS_TEXTWORLD_PYTHON names or else this one.
+The original plays in another process, by the Python that RPMS_TEXTWORLD_PYTHON names or else this
+one.
 """
 
 import json
@@ -57,17 +59,24 @@ json.dump(seen, open(result, "w"))
 @pytest.fixture(scope="module", autouse=True)
 def real_engine() -> None:
     found = subprocess.run(
-        [PYTHON, "-c", "import textworld, fast_downward, alfworld"], capture_output=True, check=False
+        [PYTHON, "-c", "import textworld, fast_downward, alfworld"],
+        capture_output=True,
+        check=False,
     )
     if found.returncode != 0:
-        pytest.skip(f"ALFWorld's own environment is not installed for {PYTHON} (pip install 'rpms[alfworld]')")
+        pytest.skip(
+            f"ALFWorld's own environment is not installed for {PYTHON} (pip install 'rpms[alfworld]')"
+        )
 
 
 def played(python: str, chosen: str, job: Path) -> list:
     result = job.with_suffix(".played")
     script = SCRIPT.format(chosen=chosen)
     done = subprocess.run(
-        [python, "-W", "ignore", "-c", script, str(job), str(result)], capture_output=True, text=True, check=False
+        [python, "-W", "ignore", "-c", script, str(job), str(result)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(result.read_text())
@@ -78,9 +87,13 @@ def test_every_field_is_the_originals(tmp_path, dialect):
     data = make_folder(tmp_path, 5, dialect)
     make_folder(tmp_path, 2, dialect, "valid_seen")
     config = config_of(data, steps=6)
-    config["dataset"]["eval_id_data_path"] = str(tmp_path / f"games-{dialect}-valid_seen" / "json_2.1.1" / "valid_seen")
+    config["dataset"]["eval_id_data_path"] = str(
+        tmp_path / f"games-{dialect}-valid_seen" / "json_2.1.1" / "valid_seen"
+    )
     job = tmp_path / "job.json"
-    job.write_text(json.dumps([(config, "train", 1, 2 * TIMES), (config, "eval_in_distribution", 2, TIMES)]))
+    job.write_text(
+        json.dumps([(config, "train", 1, 2 * TIMES), (config, "eval_in_distribution", 2, TIMES)])
+    )
     ours = played(sys.executable, OURS, job)
     assert ours == played(PYTHON, ORIGINAL, job)
     assert len(ours) == 8 * 3 * TIMES

@@ -1,4 +1,6 @@
-"""The Python of docs/environments.md runs as it stands there; what needs a server or a trainer is marked `py`."""
+"""The Python of docs/environments.md runs as it stands there; what needs a server or a trainer
+is marked `py`.
+"""
 
 import re
 from pathlib import Path

@@ -9,7 +9,7 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AsyncVectorEnv
 
 import rpms.envs.gym as rpms_gym
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.worlds.alfworld.games.listing import builtin_ids, builtin_walkthrough
 from rpms.worlds.registry import world_names
 from tests import toolbox

@@ -7,8 +7,8 @@ from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from rich.markup import render
 
-from rpms.core.errors import InputError
 from rpms.inspect_registry import world
+from rpms.logic.errors import InputError
 from rpms.worlds.alfworld.games.listing import builtin_ids, builtin_walkthrough
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Inspect and what it imports warn of each other
@@ -16,7 +16,9 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Inspect and what it imports
 
 @pytest.fixture(autouse=True)
 def nothing_of_other_packages(monkeypatch) -> None:
-    """Inspect would import whatever else is registered with it, some of which takes half a minute."""
+    """Inspect would import whatever else is registered with it, some of which takes half a
+    minute.
+    """
     monkeypatch.setattr(entrypoints, "_inspect_ai_eps_loaded_all", True)
 
 
@@ -25,7 +27,9 @@ ONE, OTHER = builtin_ids()[0], builtin_ids()[6]
 
 def said(text: str) -> ModelOutput:
     output = ModelOutput.from_content("mockllm", text)
-    output.usage = ModelUsage(input_tokens=30, output_tokens=4, total_tokens=34)  # else it would count, by a download
+    output.usage = ModelUsage(
+        input_tokens=30, output_tokens=4, total_tokens=34
+    )  # else it would count, by a download
     return output
 
 
@@ -34,7 +38,9 @@ def test_a_task_runs_is_scored_and_is_in_the_log(tmp_path):
     answers = [*knows, "Action: dance", *["no idea"] * len(knows)]
     (log,) = inspect_eval(
         world(task=f"{ONE},{OTHER}", condition="rules-only", preset="paper", steps=len(knows)),
-        model=get_model("mockllm/model", custom_outputs=[said(text) for text in answers], memoize=False),
+        model=get_model(
+            "mockllm/model", custom_outputs=[said(text) for text in answers], memoize=False
+        ),
         log_dir=str(tmp_path),
         display="none",
         max_samples=1,
@@ -54,7 +60,9 @@ def test_a_task_runs_is_scored_and_is_in_the_log(tmp_path):
     }
     assert "Your task is to" in first.messages[0].text
     assert [message.text for message in first.messages[1::2]] == knows
-    assert any("[RULES - CRITICAL" in text for text in first.attachments.values())  # RPMS decides what is asked
+    assert any(
+        "[RULES - CRITICAL" in text for text in first.attachments.values()
+    )  # RPMS decides what is asked
     assert first.model_usage["mockllm/model"].input_tokens == 30 * len(knows)
 
 
@@ -65,5 +73,7 @@ def test_a_wrong_setting_is_one_clear_line():
         world(split="nope")
     with pytest.raises(InputError, match="unknown world") as caught:
         world(name="[red]alfwrld")
-    assert isinstance(caught.value, PrerequisiteError), "which Inspect's command prints without a traceback"
+    assert isinstance(caught.value, PrerequisiteError), (
+        "which Inspect's command prints without a traceback"
+    )
     assert render(caught.value.message).plain == str(caught.value)

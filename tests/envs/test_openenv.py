@@ -1,4 +1,6 @@
-"""OpenEnv: one real server on loopback for all of these, its own client, many sessions, and clients that vanish."""
+"""OpenEnv: one real server on loopback for all of these, its own client, many sessions, and
+clients that vanish.
+"""
 
 import asyncio
 import contextlib
@@ -11,9 +13,9 @@ from typing import ClassVar
 import httpx
 import pytest
 
-from rpms.core.errors import InputError
 from rpms.envs.admission import admission
 from rpms.envs.openenv import Command, Served, WorldsClient, listen, make_app, make_server
+from rpms.logic.errors import InputError
 from rpms.worlds.alfworld.games.listing import builtin_ids, builtin_walkthrough
 from rpms.worlds.alfworld.world import world as alfworld
 from tests import toolbox
@@ -68,7 +70,12 @@ def test_a_walkthrough_wins(server):
         assert results[-1].done
         assert results[-1].observation.won
         state = env.state()
-        assert (state.episode_id, state.world, state.task, state.step_count) == ("one", "alfworld", NAME, len(results))
+        assert (state.episode_id, state.world, state.task, state.step_count) == (
+            "one",
+            "alfworld",
+            NAME,
+            len(results),
+        )
 
 
 def test_one_server_has_all_worlds_and_sessions_do_not_meet(server):
@@ -82,7 +89,10 @@ def test_one_server_has_all_worlds_and_sessions_do_not_meet(server):
             envs[0].step("look")
         assert [env.state().step_count for env in envs] == [3, 0, 0, 0]
         assert (
-            envs[0].reset(world="alfworld", options={"dialect": "0.4"}, admissible=True, seed=3).observation.steps == 0
+            envs[0]
+            .reset(world="alfworld", options={"dialect": "0.4"}, admissible=True, seed=3)
+            .observation.steps
+            == 0
         )
         assert "help" in envs[0].step("look").observation.admissible_commands
         assert envs[2].step("help").observation.text == "Nothing happens."
@@ -91,7 +101,10 @@ def test_one_server_has_all_worlds_and_sessions_do_not_meet(server):
 @pytest.mark.parametrize(
     ("asked", "answer"),
     [
-        ({"world": "../secrets"}, "no world ../secrets is served here; choose one of alfworld, toolbox, watched"),
+        (
+            {"world": "../secrets"},
+            "no world ../secrets is served here; choose one of alfworld, toolbox, watched",
+        ),
         ({"split": "nope"}, "no split 'nope'"),
         ({"task": "nope"}, "did you mean"),
         ({"task": 99}, "no task 99"),
@@ -135,7 +148,10 @@ def test_plain_http_is_answered_in_one_line(server):
     with httpx.Client(base_url=server, trust_env=False) as plain:
         assert plain.get("/health").json() == {"status": "healthy"}
         answer = plain.post("/step", json={"action": {"command": "look"}})
-    assert (answer.status_code, answer.json()["detail"].partition(":")[0]) == (422, "step before reset")
+    assert (answer.status_code, answer.json()["detail"].partition(":")[0]) == (
+        422,
+        "step before reset",
+    )
 
 
 def test_plain_http_may_not_send_without_end(server):
@@ -153,7 +169,9 @@ def test_plain_http_may_not_send_without_end(server):
 
 
 def test_a_client_that_vanishes_leaves_nothing(server, capfd):
-    """Twice as many as the server has room for, none of which says goodbye: some between steps, some amid one."""
+    """Twice as many as the server has room for, none of which says goodbye: some between steps,
+    some amid one.
+    """
 
     async def vanish(number: int) -> None:
         env = WorldsClient(server)
@@ -183,7 +201,9 @@ def test_a_client_that_vanishes_leaves_nothing(server, capfd):
 def test_a_taken_port_is_one_line():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(InputError, match=f"cannot serve on 127.0.0.1, port {port}: Address already in use"):
+        with pytest.raises(
+            InputError, match=f"cannot serve on 127.0.0.1, port {port}: Address already in use"
+        ):
             listen("127.0.0.1", port)
 
 
@@ -201,7 +221,9 @@ CREATE = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create"}
     ],
 )
 def test_a_web_page_cannot_open_sessions(server, headers, status):
-    answers = [httpx.post(f"{server}/mcp", json=CREATE, headers=headers) for _ in range(SESSIONS + 1)]
+    answers = [
+        httpx.post(f"{server}/mcp", json=CREATE, headers=headers) for _ in range(SESSIONS + 1)
+    ]
     assert {answer.status_code for answer in answers} == {status}
     with client(server) as env:  # there is room for whoever may come in
         assert env.reset(world="toolbox").observation.text
@@ -231,7 +253,9 @@ def test_a_page_of_another_site_gets_no_web_socket(server):
 )
 @pytest.mark.parametrize("path", ["mcp", "reset", "step"])
 def test_what_no_reader_takes_is_one_short_line(server, path, body):
-    answer = httpx.post(f"{server}/{path}", content=body, headers={"content-type": "application/json"})
+    answer = httpx.post(
+        f"{server}/{path}", content=body, headers={"content-type": "application/json"}
+    )
     assert answer.status_code == 422
     assert len(answer.content) < 400
     assert "NoneType" not in answer.text
@@ -240,7 +264,17 @@ def test_what_no_reader_takes_is_one_short_line(server, path, body):
 @pytest.mark.parametrize(
     "text",
     [
-        *("null", "[]", '"x"', "1", "{", "[" * 5_000, "9" * 5_000, '{"type": ["x"]}', '{"type": "state", "id": NaN}'),
+        *(
+            "null",
+            "[]",
+            '"x"',
+            "1",
+            "{",
+            "[" * 5_000,
+            "9" * 5_000,
+            '{"type": ["x"]}',
+            '{"type": "state", "id": NaN}',
+        ),
         *('{"type": "step", "data": {"command": "\\ud800"}}', f'{{"type": "{"x" * 900_000}"}}'),
         *(f'{{"{"x" * 900_000}": 1}}', f'{{"type": "mcp", "data": {{"id": "{"x" * 900_000}"}}}}'),
     ],
@@ -255,7 +289,11 @@ def test_on_a_web_socket_it_is_one_short_line_too_and_the_session_goes_on(server
         answer = socket.recv(timeout=60)
         assert len(answer) < 600
         assert "object" not in answer.replace("JSON object", "")
-        socket.send('{"type": "state"}' if path == "ws" else '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}')
+        socket.send(
+            '{"type": "state"}'
+            if path == "ws"
+            else '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'
+        )
         assert socket.recv(timeout=60)
 
 
@@ -275,17 +313,30 @@ def test_what_was_sent_is_not_sent_back(server):
 def test_no_name_of_a_host_is_none():
     admitted = admission("", ("", " "), "s3cret-token")
     assert admitted.refusal({"authorization": "Bearer s3cret-token"})[0] == 421
-    assert admitted.refusal({"host": "localhost", "origin": "null", "authorization": "Bearer s3cret-token"})[0] == 403
+    assert (
+        admitted.refusal(
+            {"host": "localhost", "origin": "null", "authorization": "Bearer s3cret-token"}
+        )[0]
+        == 403
+    )
 
 
 def test_beyond_this_machine_a_token_is_needed():
     with pytest.raises(InputError, match="RPMS_ENVS_TOKEN"):
         admission("0.0.0.0", (), "")
     admitted = admission("0.0.0.0", ("envs.example",), "s3cret-token")
-    assert admitted.refusal({"host": "envs.example", "authorization": "Bearer s3cret-token"}) is None
+    assert (
+        admitted.refusal({"host": "envs.example", "authorization": "Bearer s3cret-token"}) is None
+    )
     assert admitted.refusal({"host": "envs.example"})[0] == 401
-    assert admitted.refusal({"host": "envs.example", "authorization": "Bearer s3cret-toke\u00e9"})[0] == 401
-    assert admitted.refusal({"host": "other.example", "authorization": "Bearer s3cret-token"})[0] == 421
+    assert (
+        admitted.refusal({"host": "envs.example", "authorization": "Bearer s3cret-toke\u00e9"})[0]
+        == 401
+    )
+    assert (
+        admitted.refusal({"host": "other.example", "authorization": "Bearer s3cret-token"})[0]
+        == 421
+    )
     assert "s3cret" not in repr(admitted)
 
 

@@ -1,11 +1,13 @@
-"""TRL's environment_factory, driven by a stand-in loop that makes the calls TRL documents, in its order."""
+"""TRL's environment_factory, driven by a stand-in loop that makes the calls TRL documents, in
+its order.
+"""
 
 import inspect
 
 import pytest
 
-from rpms.core.errors import InputError
 from rpms.envs.trl import _asking_for_calls, environment_factory, prompts
+from rpms.logic.errors import InputError
 from rpms.worlds.alfworld.games.listing import builtin_ids, builtin_walkthrough
 from rpms.worlds.registry import find_world
 
@@ -14,12 +16,20 @@ CONTROL = ("reset", "get_reward")
 
 def tools_of(environment) -> dict:
     """As the trainer finds them: public methods, looked up on the class."""
-    names = [name for name, _ in inspect.getmembers(type(environment), predicate=inspect.isfunction)]
-    return {name: getattr(environment, name) for name in names if name not in CONTROL and not name.startswith("_")}
+    names = [
+        name for name, _ in inspect.getmembers(type(environment), predicate=inspect.isfunction)
+    ]
+    return {
+        name: getattr(environment, name)
+        for name in names
+        if name not in CONTROL and not name.startswith("_")
+    }
 
 
 class Trainer:
-    """Draws environments from a pool, resets each with its row, calls tools until the model stops, asks for rewards."""
+    """Draws environments from a pool, resets each with its row, calls tools until the model
+    stops, asks for rewards.
+    """
 
     def __init__(self, factory, model) -> None:
         self.factory, self.model, self.pool = factory, model, [factory()]
@@ -47,7 +57,10 @@ def test_a_policy_that_knows_the_way_is_rewarded_and_one_that_does_not_is_not():
         commands = builtin_walkthrough(row["task"]) if row["good"] else ("look", "dance")
         return [("act", {"command": command}) for command in commands]
 
-    rows = [{**row, "good": place % 2 == 0} for place, row in enumerate(prompts("alfworld", "builtin", limit=6))]
+    rows = [
+        {**row, "good": place % 2 == 0}
+        for place, row in enumerate(prompts("alfworld", "builtin", limit=6))
+    ]
     trainer = Trainer(environment_factory("alfworld", "builtin"), model)
     for _ in range(2):  # instances are reused from batch to batch
         rewards, talks = trainer.rollouts(rows)
@@ -61,7 +74,9 @@ def test_a_model_has_one_tool_and_its_words_say_how_to_use_it():
     tools = tools_of(environment_factory("alfworld")())
     assert list(tools) == ["act"]
     signature = inspect.signature(tools["act"], eval_str=True)
-    assert {name: each.annotation for name, each in signature.parameters.items()} == {"command": str}
+    assert {name: each.annotation for name, each in signature.parameters.items()} == {
+        "command": str
+    }
     assert "Args:\n    command: " in inspect.getdoc(tools["act"])
 
 
@@ -69,12 +84,17 @@ def test_a_model_has_one_tool_and_its_words_say_how_to_use_it():
 def test_a_prompt_asks_for_calls_and_for_nothing_written(world):
     asked = _asking_for_calls(find_world(world).wording.instruction)
     assert "by calling the tool `act` with it" in asked
-    assert [each for each in ("Thought:", "Action:", "in this form", "short thought") if each in asked] == []
+    assert [
+        each for each in ("Thought:", "Action:", "in this form", "short thought") if each in asked
+    ] == []
 
 
 def test_a_row_has_the_prompt_that_asks_for_calls():
     system, user = prompts("alfworld", "builtin", limit=1)[0]["prompt"]
-    assert "answer with one action, by calling the tool `act` with it.\nThe available actions are:" in system["content"]
+    assert (
+        "answer with one action, by calling the tool `act` with it.\nThe available actions are:"
+        in system["content"]
+    )
     assert "Use the tool `act`" in user["content"]
 
 

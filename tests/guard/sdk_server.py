@@ -1,4 +1,6 @@
-"""A shop over MCP, written with the official SDK as its documentation shows: a real server for tests of the guard."""
+"""A shop over MCP, written with the official SDK as its documentation shows: a real server for
+tests of the guard.
+"""
 
 import json
 import sys

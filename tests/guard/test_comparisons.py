@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.core.errors import FileError
 from rpms.guard import Call, Guard, find_tool_mistakes, read_tool_manual
 from rpms.guard.comparisons import COMPARISONS, pattern_mistake
 from rpms.guard.tool_manuals import find_tool_doubts
+from rpms.logic.errors import FileError
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,10 @@ from rpms.guard.tool_manuals import find_tool_doubts
     [
         ("is", "prod", "prod", True),
         ("is", "test", "prod", False),
-        *(("is", odd, "prod", None) for odd in ("Prod", "prod ", "pr\u200bod", "ｐｒｏｄ", "prod\u00ad")),
+        *(
+            ("is", odd, "prod", None)
+            for odd in ("Prod", "prod ", "pr\u200bod", "ｐｒｏｄ", "prod\u00ad")
+        ),
         ("is", "/etc//passwd", "/etc/passwd", None),
         ("is", "/etc/./x/../passwd", "/etc/passwd", None),
         ("is", 5, "5", True),
@@ -67,7 +70,17 @@ def test_links_are_followed_by_under_alone(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(a+)+b", "(a|a)*b", ".*.*.*x", "a?" * 30 + "a" * 30, "(", r"(\w+)\1", "(?=a)", "x" + "y*" * 4]
+    "pattern",
+    [
+        "(a+)+b",
+        "(a|a)*b",
+        ".*.*.*x",
+        "a?" * 30 + "a" * 30,
+        "(",
+        r"(\w+)\1",
+        "(?=a)",
+        "x" + "y*" * 4,
+    ],
 )
 def test_a_pattern_that_could_run_for_long_is_a_mistake(pattern):
     assert pattern_mistake(pattern)
@@ -138,7 +151,9 @@ def test_what_was_done_once_is_not_done_again_under_another_spelling(again):
     assert guard.check(Call("pay", {"bill": "B2"})).goes_on
 
 
-@pytest.mark.parametrize("tool", ["Pay", "pay ", "PAY", "server__pay", "mcp.pay", "pa\u200by", "p_a_y", "P-ay"])
+@pytest.mark.parametrize(
+    "tool", ["Pay", "pay ", "PAY", "server__pay", "mcp.pay", "pa\u200by", "p_a_y", "P-ay"]
+)
 def test_a_tool_by_another_name_is_not_let_through_unseen(tool):
     refused = Guard(read_tool_manual(("once.yaml", ONCE))).check(Call(tool, {"bill": "B1"}))
     assert (refused.word, refused.rule) == ("refuse", "G-OTHER")
@@ -170,9 +185,15 @@ policies: {P-X-1: {text: Only open ones., tools: cancel, requires: open(order_id
     assert not guard.check(Call("cancel", {"order_id": "W1"})).goes_on
     guard.observe(Call("get_order", {"order_id": "W1"}), {"id": "W1", "status": "open"})
     assert guard.check(Call("cancel", {"order_id": "W1"})).goes_on
-    guard.observe(Call("get_order", {"order_id": "W1"}), '{"id": "W1", "status": "open", "status": "closed"}')
-    guard.observe(Call("get_order", {"order_id": "W3"}), '{"id": "W3", "status": "closed", "status": "open"}')
-    assert not guard.check(Call("cancel", {"order_id": "W3"})).goes_on  # the same name twice: readers differ
+    guard.observe(
+        Call("get_order", {"order_id": "W1"}), '{"id": "W1", "status": "open", "status": "closed"}'
+    )
+    guard.observe(
+        Call("get_order", {"order_id": "W3"}), '{"id": "W3", "status": "closed", "status": "open"}'
+    )
+    assert not guard.check(
+        Call("cancel", {"order_id": "W3"})
+    ).goes_on  # the same name twice: readers differ
 
 
 @pytest.mark.parametrize(
@@ -197,8 +218,13 @@ def test_failures_are_told_by_texts_and_by_json(fails, result, failed):
 
 
 def test_a_given_argument_is_named_and_not_told():
-    manual = "tools: {log: [head]}\npolicies: {P-X-1: {text: No heads., tools: log, when: given(head)}}"
-    assert Guard(read_tool_manual(("m.yaml", manual))).check(Call("log", {"head": 1000})).fact == "head is given"
+    manual = (
+        "tools: {log: [head]}\npolicies: {P-X-1: {text: No heads., tools: log, when: given(head)}}"
+    )
+    assert (
+        Guard(read_tool_manual(("m.yaml", manual))).check(Call("log", {"head": 1000})).fact
+        == "head is given"
+    )
 
 
 def test_facts_that_nothing_sets_are_noted():

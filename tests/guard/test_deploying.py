@@ -1,4 +1,6 @@
-"""What it takes to deploy a guard: shadow mode, restarts, shared facts, hot reload, tests, drafts, telemetry."""
+"""What it takes to deploy a guard: shadow mode, restarts, shared facts, hot reload, tests,
+drafts, telemetry.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,11 @@ def test_in_shadow_everything_passes_and_the_log_says_what_would_have_been_refus
     assert guard.check(PAY).goes_on
     guard.observe(PAY, "paid")
     assert guard.check(Call("pay", {"bill": "B1"}, "c2")).word == "allow"
-    checks = [(line.ruling, line.rule, line.shadow) for line in read_guard_log(log) if line.type == "check"]
+    checks = [
+        (line.ruling, line.rule, line.shadow)
+        for line in read_guard_log(log)
+        if line.type == "check"
+    ]
     assert checks == [("refuse", "P-LOOK-1", True), ("allow", "", True), ("refuse", "E-PAY", True)]
     told = rpms("guard", "check", "--manual", once / "once.yaml", log).out
     assert "1 refuse by P-LOOK-1" in told
@@ -151,7 +157,11 @@ TOOLS = [
         "inputSchema": {"properties": {"path": {}, "odd name": {}}, "required": ["path"]},
         "annotations": {"destructiveHint": True},
     },
-    {"name": "read: file", "inputSchema": {"properties": {"path": {}}}, "annotations": {"readOnlyHint": True}},
+    {
+        "name": "read: file",
+        "inputSchema": {"properties": {"path": {}}},
+        "annotations": {"readOnlyHint": True},
+    },
     {"name": "ping"},
 ]
 
@@ -159,7 +169,10 @@ TOOLS = [
 def test_a_file_without_cases_is_no_test(once, rpms, tmp_path):
     for text in ("cases: {}\n", "cases:\n", "case: {a: []}\n"):
         (tmp_path / "cases.yaml").write_text(text)
-        assert "under the key `cases`" in rpms("guard", "test", once / "once.yaml", tmp_path / "cases.yaml").line
+        assert (
+            "under the key `cases`"
+            in rpms("guard", "test", once / "once.yaml", tmp_path / "cases.yaml").line
+        )
 
 
 def test_a_draft_needs_what_is_required_and_asks_before_destroying():
@@ -177,7 +190,9 @@ def test_a_draft_needs_what_is_required_and_asks_before_destroying():
 def test_a_draft_can_be_read_whatever_tools_are_called():
     destroys = {"annotations": {"destructiveHint": True}}
     names = ["删除", "delete.file", "delete_file", 'a\nb: c "{}', "yes"]
-    text = draft_manual([{"name": name, "description": "one\n  two: 3", **destroys} for name in names])
+    text = draft_manual(
+        [{"name": name, "description": "one\n  two: 3", **destroys} for name in names]
+    )
     manual = read_tool_manual(("draft", text))
     assert list(manual.tools) == names
     assert [policy.tools for policy in manual.policies] == [(name,) for name in names]
@@ -186,20 +201,39 @@ def test_a_draft_can_be_read_whatever_tools_are_called():
 def test_a_draft_is_written_from_a_real_server(tmp_path, rpms):
     pytest.importorskip("mcp", reason="the MCP SDK is not installed: pip install 'rpms[mcp]'")
     server = Path(__file__).parent / "sdk_server.py"
-    command = [sys.executable, "-m", "rpms", "guard", "draft", "--out", tmp_path / "draft.yaml", "--"]
+    command = [
+        sys.executable,
+        "-m",
+        "rpms",
+        "guard",
+        "draft",
+        "--out",
+        tmp_path / "draft.yaml",
+        "--",
+    ]
     subprocess.run([*command, sys.executable, server], check=True)
     manual = read_tool_manual(("draft.yaml", (tmp_path / "draft.yaml").read_text()))
     assert {"get_order", "cancel_order", "refund"} <= manual.tools.keys()
-    assert rpms("guard", "draft", "--out", tmp_path / "draft.yaml", "--", "x").code == 2  # it is there already
+    assert (
+        rpms("guard", "draft", "--out", tmp_path / "draft.yaml", "--", "x").code == 2
+    )  # it is there already
 
 
 def test_rules_that_a_model_makes_of_a_policy_judge_nothing_until_they_are_reviewed(once, rpms):
     policy = once / "policy.md"
     policy.write_text("Bills are looked at only when paid. Be polite.\n\nNever do this.")
-    answers = ['Sure: {"tools": ["look"], "requires": ["paid(bill)"]}', "{}", '{"tools": ["nothing"]}']
+    answers = [
+        'Sure: {"tools": ["look"], "requires": ["paid(bill)"]}',
+        "{}",
+        '{"tools": ["nothing"]}',
+    ]
     manual = once / "bare.yaml"
     manual.write_text(ONCE.partition("policies:")[0])
-    found = list(candidates(policy.read_text(), [("bare.yaml", manual.read_text())], lambda _: answers.pop(0)))
+    found = list(
+        candidates(
+            policy.read_text(), [("bare.yaml", manual.read_text())], lambda _: answers.pop(0)
+        )
+    )
     assert [bool(rule) for _, rule, _ in found] == [True, False, False]
     assert "no tool is called 'nothing'" in found[2][2]
     answers = [json.dumps({"tools": ["look"], "requires": ["paid(bill)"]}), "{}", "{}"]
@@ -222,7 +256,9 @@ def test_checks_are_spans_and_counts_without_arguments():
     metrics = importlib.import_module("opentelemetry.sdk.metrics")
     export = importlib.import_module("opentelemetry.sdk.metrics.export")
     trace = importlib.import_module("opentelemetry.sdk.trace")
-    spans = importlib.import_module("opentelemetry.sdk.trace.export.in_memory_span_exporter").InMemorySpanExporter()
+    spans = importlib.import_module(
+        "opentelemetry.sdk.trace.export.in_memory_span_exporter"
+    ).InMemorySpanExporter()
     simple = importlib.import_module("opentelemetry.sdk.trace.export").SimpleSpanProcessor
     tracing = trace.TracerProvider()
     tracing.add_span_processor(simple(spans))
@@ -231,7 +267,8 @@ def test_checks_are_spans_and_counts_without_arguments():
     api.trace.set_tracer_provider(tracing)
     api.metrics.set_meter_provider(metrics.MeterProvider([reader]))
     guard = Guard(
-        read_tool_manual(("once.yaml", ONCE)), watch=importlib.import_module("rpms.guard.telemetry").telemetry()
+        read_tool_manual(("once.yaml", ONCE)),
+        watch=importlib.import_module("rpms.guard.telemetry").telemetry(),
     )
     guard.check(Call("look", {"bill": "secret"}))
     (span,) = spans.get_finished_spans()

@@ -1,4 +1,6 @@
-"""The examples run as they stand, without a key; the manuals that come with them have no mistake."""
+"""The examples run as they stand, without a key; the manuals that come with them have no
+mistake.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,17 @@ from rpms.guard import Call, Guard
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "guard"
-LOOK_FIRST = "P-OWN-001: Act only on orders of the user you speak with (unknown whether W1 belongs to mia)."
+LOOK_FIRST = (
+    "P-OWN-001: Act only on orders of the user you speak with (unknown whether W1 belongs to mia)."
+)
 REFUSED = "P-CANCEL-001: Only pending orders that were placed within a day are cancelled (order W1 is not pending)."
 
 
 @pytest.fixture
 def run(monkeypatch, tmp_path, capfd):
-    """Run an example as a script is run, in this process, which has loaded the frameworks for other tests already."""
+    """Run an example as a script is run, in this process, which has loaded the frameworks for
+    other tests already.
+    """
 
     def running(example: str) -> str:
         monkeypatch.syspath_prepend(EXAMPLES)
@@ -32,12 +38,18 @@ def run(monkeypatch, tmp_path, capfd):
 
 @pytest.fixture
 def registered(monkeypatch, tmp_path) -> None:
-    """This package's entry points for Inspect, whether or not it is installed with them, and no other package's."""
+    """This package's entry points for Inspect, whether or not it is installed with them, and no
+    other package's.
+    """
     folder = tmp_path / "rpms_entry_points-0.dist-info"
     folder.mkdir()
-    points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["inspect_ai"]
+    points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"][
+        "inspect_ai"
+    ]
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: rpms-entry-points\nVersion: 0\n")
-    (folder / "entry_points.txt").write_text("[inspect_ai]\n" + "".join(f"{k} = {v}\n" for k, v in points.items()))
+    (folder / "entry_points.txt").write_text(
+        "[inspect_ai]\n" + "".join(f"{k} = {v}\n" for k, v in points.items())
+    )
     monkeypatch.syspath_prepend(tmp_path)
     entry_points = importlib.import_module("inspect_ai._util.entrypoints")
     entry_points.clear_entry_points_state()
@@ -104,7 +116,9 @@ def test_a_record_from_a_tool_that_is_not_declared_is_noted(rpms, tmp_path, sett
     manual = tmp_path / "shop.yaml"
     text = (EXAMPLES / "shop.yaml").read_text()
     manual.write_text(setting + text.replace("from: get_user", "from: get_usr"))
-    line = 1 + next(place for place, each in enumerate(manual.read_text().splitlines()) if "get_usr" in each)
+    line = 1 + next(
+        place for place, each in enumerate(manual.read_text().splitlines()) if "get_usr" in each
+    )
     done = rpms("guard", "check", "--manual", manual)
     assert (done.code, done.err) == (
         0,

@@ -7,11 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from rpms.core.belief import FactBelief
-from rpms.core.errors import InputError
-from rpms.guard import Allow, Call, Guard, Refuse, Warn, find_tool_mistakes, open_tool_manual, read_tool_manual
+from rpms.guard import (
+    Allow,
+    Call,
+    Guard,
+    Refuse,
+    Warn,
+    find_tool_mistakes,
+    open_tool_manual,
+    read_tool_manual,
+)
 from rpms.guard.log import read_guard_log
 from rpms.guard.replay import resumed
+from rpms.logic.belief import FactBelief
+from rpms.logic.errors import InputError
 
 SHOP = Path(__file__).parents[2] / "examples" / "guard" / "shop.yaml"
 GIT = SHOP.with_name("git.yaml")
@@ -28,7 +37,9 @@ CANCEL = Call("cancel_order", {"order_id": "W1", "user_id": "mia"})
 
 
 def returning(*items: str, method: str = "card_1", user: str = "mia") -> Call:
-    return Call("return_items", {"order_id": "W1", "user_id": user, "items": list(items), "method": method})
+    return Call(
+        "return_items", {"order_id": "W1", "user_id": user, "items": list(items), "method": method}
+    )
 
 
 @pytest.fixture
@@ -45,7 +56,10 @@ def test_what_was_not_looked_up_is_asked_for(guard):
     guard.hear("yes")
     ruling = guard.check(CANCEL)
     assert isinstance(ruling, Refuse)
-    assert (ruling.rule, ruling.remedy) == ("P-OWN-001", "look up the order first, with get_order: W1")
+    assert (ruling.rule, ruling.remedy) == (
+        "P-OWN-001",
+        "look up the order first, with get_order: W1",
+    )
     assert ruling.fact == "unknown whether W1 belongs to mia"
 
 
@@ -180,7 +194,11 @@ def test_calls_that_bring_nothing_new_are_warned_of(guard):
     [
         ("requires: confirmed", "requires: comfirmed", "unknown fact 'comfirmed'"),
         ("of: order, path: status", "of: ordr, path: status", "no record is called 'ordr'"),
-        ("requires: [pending(order_id)", "requires: [pending(order)", "'order' is no argument of this tool"),
+        (
+            "requires: [pending(order_id)",
+            "requires: [pending(order)",
+            "'order' is no argument of this tool",
+        ),
         ("after: now - 24h", "after: yesterday", "`after` takes a moment"),
         ("path: status, is: pending", "path: status", "and one comparison"),
         ("tools: cancel_order", "tools: cancel", "no tool is called 'cancel'"),
@@ -192,7 +210,9 @@ def test_mistakes_are_found_at_their_lines(old, new, problem):
     text = SHOP.read_text().replace(old, new, 1)
     line = 1 + next(place for place, each in enumerate(text.splitlines()) if new in each)
     mistakes = find_tool_mistakes(("shop.yaml", text))
-    assert any(problem in each.problem and each.line == line for each in mistakes), list(map(str, mistakes))
+    assert any(problem in each.problem and each.line == line for each in mistakes), list(
+        map(str, mistakes)
+    )
 
 
 def test_python_where_yaml_does_not_suffice():
@@ -211,7 +231,10 @@ policies:
 """,
         )
     )
-    guard = Guard(manual, python={"covers": lambda look, card, price: look.record("card", card)["balance"] >= price})
+    guard = Guard(
+        manual,
+        python={"covers": lambda look, card, price: look.record("card", card)["balance"] >= price},
+    )
     call = Call("pay", {"card": 7, "price": 30})
     assert "look up the card first, with get_card: 7" in guard.check(call).remedy
     guard.observe(Call("get_card", {}), '{"id": 7, "balance": 20}')
@@ -244,7 +267,9 @@ def test_the_last_check_is_explained_though_the_call_could_not_be_read(guard):
 
 
 def twice_over(levels: int) -> object:
-    """A few objects, each of which holds the next one twice: written out they would fill any disk."""
+    """A few objects, each of which holds the next one twice: written out they would fill any
+    disk.
+    """
     value: object = "x"
     for level in range(levels):
         value = [value, value] if level % 2 else {"a": value, "b": value}
@@ -280,7 +305,9 @@ def test_values_that_no_machine_could_write_are_refused_and_tell_nothing(guard, 
 
 def test_a_check_that_failed_is_explained():
     policies = "policies:\n  P-ODD-1: {text: No odd things., tools: do, when: odd}\n"
-    manual = read_tool_manual(("m.yaml", f"facts:\n  odd: {{python: odd}}\ntools:\n  do: [n]\n{policies}"))
+    manual = read_tool_manual(
+        ("m.yaml", f"facts:\n  odd: {{python: odd}}\ntools:\n  do: [n]\n{policies}")
+    )
     guard = Guard(manual, python={"odd": lambda look: 1 / look.call.arguments["n"] > 2})
     guard.check(Call("do", {"n": 1}))
     assert guard.check(Call("do", {"n": 0})).rule == "G-ERROR"
@@ -363,7 +390,9 @@ policies:
     assert isinstance(guard.check(Call("add", {"n": 1, "list": [2, 3]})), Allow)
     assert guard.check(Call("add", {"n": 1, "list": [2, 4]})).rule == "P-LIST-1"
     assert guard.check(Call("add", {"n": 5, "list": [2, 3]})).rule == "P-N-1"
-    assert guard.check(Call("add", {"n": 1, "list": "2"})).rule == "P-LIST-1"  # no list, and so nobody knows
+    assert (
+        guard.check(Call("add", {"n": 1, "list": "2"})).rule == "P-LIST-1"
+    )  # no list, and so nobody knows
 
 
 def of_git(tool: str, repository: str = "/srv/repositories/a") -> Call:
@@ -415,7 +444,9 @@ def test_calls_whose_id_is_no_text_are_told_apart(id_, tmp_path):
     tools = {"pay": {"args": ["bill"], "needs": ["not paid(bill)"], "effects": ["paid(bill)"]}}
     manual = read_tool_manual(("pay.yaml", json.dumps({"facts": facts, "tools": tools})))
     guard = Guard(manual, log=tmp_path / "log.jsonl")
-    first, second = ({"name": "pay", "arguments": {"bill": bill}, "id": id_} for bill in ("B1", "B2"))
+    first, second = (
+        {"name": "pay", "arguments": {"bill": bill}, "id": id_} for bill in ("B1", "B2")
+    )
     assert guard.check(first).goes_on
     if id_ is None:  # nothing tells them apart but what they say
         assert guard.check(second).goes_on
@@ -427,8 +458,16 @@ def test_calls_whose_id_is_no_text_are_told_apart(id_, tmp_path):
 def test_a_call_without_the_argument_that_a_record_is_about_still_has_its_effects():
     order = {"from": ["get_order", "refund"], "key": "result.id", "asked": "arguments.order_id"}
     facts = {"refunded": {"args": ["order"], "initially": False}}
-    refund = {"args": ["number"], "needs": ["not refunded(number)"], "effects": ["refunded(number)"]}
-    told = {"records": {"order": order}, "facts": facts, "tools": {"get_order": ["order_id"], "refund": refund}}
+    refund = {
+        "args": ["number"],
+        "needs": ["not refunded(number)"],
+        "effects": ["refunded(number)"],
+    }
+    told = {
+        "records": {"order": order},
+        "facts": facts,
+        "tools": {"get_order": ["order_id"], "refund": refund},
+    }
     guard = Guard(read_tool_manual(("shop.yaml", json.dumps(told))))
     call = Call("refund", {"number": "W1"})
     assert guard.check(call).goes_on
@@ -439,11 +478,18 @@ def test_a_call_without_the_argument_that_a_record_is_about_still_has_its_effect
 
 def depending() -> Guard:
     """A guard of refunds that are done if their result says so."""
-    facts = {"refunded": {"args": ["order"], "initially": False}, "done": {"args": ["text"], "python": "done"}}
+    facts = {
+        "refunded": {"args": ["order"], "initially": False},
+        "done": {"args": ["text"], "python": "done"},
+    }
     effects = ["refunded(order_id) if done(result)"]
-    tools = {"refund": {"args": ["order_id"], "needs": ["not refunded(order_id)"], "effects": effects}}
+    tools = {
+        "refund": {"args": ["order_id"], "needs": ["not refunded(order_id)"], "effects": effects}
+    }
     manual = read_tool_manual(("refund.yaml", json.dumps({"facts": facts, "tools": tools})))
-    return Guard(manual, python={"done": lambda _look, text: {"done": True, "refused": False}[text]})
+    return Guard(
+        manual, python={"done": lambda _look, text: {"done": True, "refused": False}[text]}
+    )
 
 
 def test_while_a_call_runs_whose_effect_its_result_will_tell_the_effect_is_unknown():
@@ -468,12 +514,20 @@ def test_a_result_that_cannot_be_learned_from_leaves_its_effects_unknown(result)
     assert guard.check(Call("refund", {"order_id": "W1"}, "3")).goes_on
 
 
-@pytest.mark.parametrize(("failed", "rule"), [(None, "did not return"), (False, "refunded"), (True, "")])
+@pytest.mark.parametrize(
+    ("failed", "rule"), [(None, "did not return"), (False, "refunded"), (True, "")]
+)
 def test_a_result_that_cannot_be_read_leaves_effects_unknown_unless_the_host_says_what_came_of_the_call(
     failed, rule, tmp_path
 ):
     facts = {"refunded": {"args": ["order"], "initially": False, "yes": "<order> was refunded"}}
-    tools = {"refund": {"args": ["order_id"], "needs": ["not refunded(order_id)"], "effects": ["refunded(order_id)"]}}
+    tools = {
+        "refund": {
+            "args": ["order_id"],
+            "needs": ["not refunded(order_id)"],
+            "effects": ["refunded(order_id)"],
+        }
+    }
     manual = read_tool_manual(("refund.yaml", json.dumps({"facts": facts, "tools": tools})))
     guard = Guard(manual, log=tmp_path / "log.jsonl", session="one")
     call, again = Call("refund", {"order_id": "W1"}, "1"), Call("refund", {"order_id": "W1"}, "2")
@@ -486,7 +540,9 @@ def test_a_result_that_cannot_be_read_leaves_effects_unknown_unless_the_host_say
 
 
 @pytest.mark.parametrize(("failed", "goes_on"), [(None, False), (False, True), (True, False)])
-def test_of_a_call_of_which_nobody_knows_whether_it_failed_what_failing_does_is_unknown_too(failed, goes_on):
+def test_of_a_call_of_which_nobody_knows_whether_it_failed_what_failing_does_is_unknown_too(
+    failed, goes_on
+):
     facts = {"locked": {"args": ["card"], "initially": False, "yes": "<card> is locked"}}
     tools = {
         "pay": {"args": ["card"], "needs": ["not locked(card)"], "on_failure": ["locked(card)"]},

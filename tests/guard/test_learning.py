@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from rpms.core.errors import InputError
 from rpms.guard import Call, Guard, open_tool_manual, read_tool_manual
 from rpms.guard.replay import tried
-from rpms.learn.manual_review import decide
-from rpms.learn.tool_rules import learn_tools
+from rpms.induction.manual_review import decide
+from rpms.induction.tool_rules import learn_tools
+from rpms.logic.errors import InputError
 from rpms.store.evidence import Label
 from tests.guard.test_guard import ORDER, SHOP
 
@@ -18,10 +18,15 @@ from tests.guard.test_guard import ORDER, SHOP
 FACTS = SHOP.read_text().partition("tools:")[0] + "tools:\n  refund: [order_id, note]\n"
 
 
-def write_log(file, statuses=("pending", "delivered", "pending", "cancelled", "delivered", "pending")):
+def write_log(
+    file, statuses=("pending", "delivered", "pending", "cancelled", "delivered", "pending")
+):
     for number, status in enumerate(statuses):
         guard = Guard(read_tool_manual(("facts.yaml", FACTS)), log=file, session=f"s{number}")
-        guard.observe(Call("get_order", {"order_id": f"W{number}"}), {**ORDER, "id": f"W{number}", "status": status})
+        guard.observe(
+            Call("get_order", {"order_id": f"W{number}"}),
+            {**ORDER, "id": f"W{number}", "status": status},
+        )
         call = Call("refund", {"order_id": f"W{number}", "note": "W9"})
         guard.check(call)
         guard.observe(call, "done" if status == "pending" else "Error: the order is not open")
@@ -43,12 +48,18 @@ def learn(folder, only=lambda _: True):
 def test_a_failing_tool_tells_what_it_needs(shop):
     result = learn(shop)
     (need,) = result.needs
-    assert (need.at, need.text, need.label) == (("tools", "refund"), "pending(order_id)", Label.NECESSARY)
+    assert (need.at, need.text, need.label) == (
+        ("tools", "refund"),
+        "pending(order_id)",
+        Label.NECESSARY,
+    )
     assert (need.confirmed, need.against, need.decisive) == (3, 0, 3)
     assert need.witnesses[0] == ("s1", 2)
     assert "not open" in need.note
     assert result.silent == ("get_order",)
-    assert list(map(str, open_tool_manual(shop / "learned.yaml").tools["refund"].needs)) == ["pending(<order_id>)"]
+    assert list(map(str, open_tool_manual(shop / "learned.yaml").tools["refund"].needs)) == [
+        "pending(<order_id>)"
+    ]
 
 
 @pytest.mark.parametrize("failed", [True, False])
@@ -79,12 +90,27 @@ def test_the_manual_that_is_learned_from_is_not_overwritten(shop):
 
 
 def test_the_command_learns_from_logs_and_says_what_it_found(shop, rpms):
-    done = rpms("rules", "learn", shop / "facts.yaml", "--from", shop / "log.jsonl", "--out", shop / "out.yaml")
+    done = rpms(
+        "rules",
+        "learn",
+        shop / "facts.yaml",
+        "--from",
+        shop / "log.jsonl",
+        "--out",
+        shop / "out.yaml",
+    )
     assert done.code == 0
-    assert "refund needs pending(order_id): 3 successes with it; 3 refusals that show it" in done.out
-    claims = [json.loads(line) for line in (shop / "out.evidence.jsonl").read_text().splitlines()[1:]]
+    assert (
+        "refund needs pending(order_id): 3 successes with it; 3 refusals that show it" in done.out
+    )
+    claims = [
+        json.loads(line) for line in (shop / "out.evidence.jsonl").read_text().splitlines()[1:]
+    ]
     assert [claim["text"] for claim in claims] == ["pending(order_id)"]
-    assert "instead of a world" in rpms("rules", "learn", "alfworld", "--from", shop / "log.jsonl", "--out", "x").line
+    assert (
+        "instead of a world"
+        in rpms("rules", "learn", "alfworld", "--from", shop / "log.jsonl", "--out", "x").line
+    )
 
 
 FILES = """
@@ -99,7 +125,9 @@ tools:
 """
 
 
-def test_what_is_learned_refuses_nothing_that_worked_and_proposes_nothing_that_changes_anything(tmp_path):
+def test_what_is_learned_refuses_nothing_that_worked_and_proposes_nothing_that_changes_anything(
+    tmp_path,
+):
     (tmp_path / "facts.yaml").write_text(FILES)
     there: set[str] = set()
     for session in range(6):
@@ -116,13 +144,17 @@ def test_what_is_learned_refuses_nothing_that_worked_and_proposes_nothing_that_c
         ):
             call = Call(tool, {"path": f"{session}/{path}"})
             guard.check(call)
-            fails = path == "new" and tool in ("read", "delete") and call.arguments["path"] not in there
+            fails = (
+                path == "new" and tool in ("read", "delete") and call.arguments["path"] not in there
+            )
             (there.discard if tool == "delete" else there.add)(call.arguments["path"])
             if fails:
                 there.discard(call.arguments["path"])
             guard.observe(call, "Error: no such file" if fails else "done")
     result = learn(tmp_path)
-    assert [claim.at[-1] for claim in result.needs] == ["delete"]  # reading makes sure itself that a file exists
+    assert [claim.at[-1] for claim in result.needs] == [
+        "delete"
+    ]  # reading makes sure itself that a file exists
     learned = Guard(tmp_path / "learned.yaml")
     worked, here = 0, learned
     for each in tried(Guard(tmp_path / "facts.yaml"), tmp_path / "log.jsonl"):

@@ -1,4 +1,6 @@
-"""The log: what is written is read back, replayed to the same rulings, and shown on a page; hostile text stays text."""
+"""The log: what is written is read back, replayed to the same rulings, and shown on a page;
+hostile text stays text.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.core.errors import FileError
 from rpms.foreign import file_reader
 from rpms.guard import Call, Guard, open_tool_manual
 from rpms.guard.log import is_guard_log, read_guard_log
 from rpms.guard.replay import replay
+from rpms.logic.errors import FileError
 from rpms.report import pages
 from rpms.report.pages import write_guard_report
 from tests.guard.test_guard import CANCEL, ORDER, SHOP, USER, returning
@@ -33,7 +35,9 @@ def log(tmp_path) -> Path:
         guard.hear("yes")
         for call in (returning("b9"), CANCEL):
             if guard.check(call).goes_on:
-                guard.observe(call, "Error: busy" if session == "two" else {**ORDER, "status": "cancelled"})
+                guard.observe(
+                    call, "Error: busy" if session == "two" else {**ORDER, "status": "cancelled"}
+                )
         guard.tell('returned("W1")')
         guard.check(returning("a1"))
         guard.check({"name": "x", "arguments": "{not json"})
@@ -97,12 +101,16 @@ def test_what_calls_and_results_say_is_no_markup(tmp_path):
     guard.observe(call, {"id": ATTACK})
     guard.check(Call("cancel_order", {"order_id": ATTACK, "user_id": "{0.__class__}%s"}))
     assert len(list(read_guard_log(file))) == 3
-    text = write_guard_report([file], tmp_path / "report", title=ATTACK).page.read_text(encoding="utf-8")
+    text = write_guard_report([file], tmp_path / "report", title=ATTACK).page.read_text(
+        encoding="utf-8"
+    )
     assert "<script>window" not in text
     assert "<img" not in text
 
 
-def test_a_long_log_is_read_to_its_end_and_its_page_shows_what_was_refused_late(tmp_path, monkeypatch):
+def test_a_long_log_is_read_to_its_end_and_its_page_shows_what_was_refused_late(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(file_reader, "MOST_TRANSCRIPT_LINES", 10)  # a bound of other files
     monkeypatch.setattr(pages, "_MOST_ALLOWED", 5)
     file = tmp_path / "long.jsonl"
@@ -111,7 +119,11 @@ def test_a_long_log_is_read_to_its_end_and_its_page_shows_what_was_refused_late(
         assert guard.check(Call("get_user", {"user_id": f"u{number}"})).goes_on
     assert not guard.check(CANCEL).goes_on
     text = write_guard_report([file], tmp_path / "report").page.read_text()
-    assert ("user_id=u4" in text, "user_id=u5" in text, f"{CANCEL.tool}(" in text) == (True, False, True)
+    assert ("user_id=u4" in text, "user_id=u5" in text, f"{CANCEL.tool}(" in text) == (
+        True,
+        False,
+        True,
+    )
     assert "15 more calls are in the log" in text
 
 
@@ -152,7 +164,8 @@ def test_no_call_and_no_result_breaks_the_guard(arguments, result):
             assert guard.check(Call(tool, each)).rule != "G-ERROR"
             guard.observe(Call(tool, each), result)
     guard.observe(
-        Call("get_order"), {"id": "W1", "status": result, "items": result, "placed": result, "user_id": result}
+        Call("get_order"),
+        {"id": "W1", "status": result, "items": result, "placed": result, "user_id": result},
     )
     guard.observe(Call("get_user", {"user_id": "mia"}), {"payment_methods": result})
     guard.check(CANCEL)

@@ -1,4 +1,6 @@
-"""The guard over Streamable HTTP, between the SDK's clients and servers: sessions, restarts, shared facts, tokens."""
+"""The guard over Streamable HTTP, between the SDK's clients and servers: sessions, restarts,
+shared facts, tokens.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,18 @@ def serving(*command: str, **env: str):
 
 def guarding(*options: str, **env: str):
     listen = ["--listen", "127.0.0.1:PORT", "--server", SERVER]
-    return serving(sys.executable, "-m", "rpms", "guard", "mcp", "--manual", str(SHOP), *listen, *options, **env)
+    return serving(
+        sys.executable,
+        "-m",
+        "rpms",
+        "guard",
+        "mcp",
+        "--manual",
+        str(SHOP),
+        *listen,
+        *options,
+        **env,
+    )
 
 
 @asynccontextmanager
@@ -61,11 +74,15 @@ async def connected(address: str, mode: str = "auto", asked: list | None = None,
             if "Really" in params.message and "give up" in asked:
                 asked.remove("give up")
                 raise RuntimeError("gone")
-        return mcp.types.ElicitResult(action="accept", content={"sure": True} if "Really" in params.message else {})
+        return mcp.types.ElicitResult(
+            action="accept", content={"sure": True} if "Really" in params.message else {}
+        )
 
     async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
         transport = streamable_http_client(address, http_client=http)
-        async with mcp.Client(transport, mode=mode, elicitation_callback=decide, cache=None) as client:
+        async with mcp.Client(
+            transport, mode=mode, elicitation_callback=decide, cache=None
+        ) as client:
 
             async def call(tool: str, **given: object) -> str:
                 result = await client.call_tool(tool, given)
@@ -87,15 +104,23 @@ def test_sessions_are_apart_and_outlive_a_restart(tmp_path):
             await one("get_order", order_id="W1")
             assert await one("cancel_order", order_id="W1") == "cancelled"
             assert "look up the order first" in await two("cancel_order", order_id="W1")
-            assert await one("refund", order_id="W3") == "refunded W3"  # approved by a person, and sure
+            assert (
+                await one("refund", order_id="W3") == "refunded W3"
+            )  # approved by a person, and sure
             assert "W3 was refunded" in await two("refund", order_id="W3")  # which all share
-        async with connected(address, **{"x-guard-session": "mia"}) as named, connected(address) as other:
+        async with (
+            connected(address, **{"x-guard-session": "mia"}) as named,
+            connected(address) as other,
+        ):
             await named("get_order", order_id="W3")
             assert await named("refund", order_id="W2") == "refunded W2"
             assert "look up" in await other("cancel_order", order_id="W3")
 
     async def second(address: str) -> None:
-        async with connected(address, **{"x-guard-session": "mia"}) as named, connected(address) as other:
+        async with (
+            connected(address, **{"x-guard-session": "mia"}) as named,
+            connected(address) as other,
+        ):
             assert await named("cancel_order", order_id="W3") == "cancelled"
             assert "look up" in await other("cancel_order", order_id="W3")
             assert "W2 was refunded" in await other("refund", order_id="W2")
@@ -183,8 +208,20 @@ async def scenario_in_shadow(address: str) -> None:
 
 
 def test_a_server_that_cannot_be_reached_is_one_line():
-    command = [sys.executable, "-m", "rpms", "guard", "mcp", "--manual", str(SHOP), "--listen", "127.0.0.1:0"]
-    done = subprocess.run([*command, "--server", SERVER, "--server", "nowhere"], capture_output=True, check=False)
+    command = [
+        sys.executable,
+        "-m",
+        "rpms",
+        "guard",
+        "mcp",
+        "--manual",
+        str(SHOP),
+        "--listen",
+        "127.0.0.1:0",
+    ]
+    done = subprocess.run(
+        [*command, "--server", SERVER, "--server", "nowhere"], capture_output=True, check=False
+    )
     assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
     assert b"no connection to the server 'nowhere'" in done.stderr
 

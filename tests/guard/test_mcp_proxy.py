@@ -1,4 +1,6 @@
-"""The MCP proxy over real pipes: what it passes on, what it answers itself, and what it leaves behind."""
+"""The MCP proxy over real pipes: what it passes on, what it answers itself, and what it leaves
+behind.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +39,13 @@ policies:
 
 
 class Session:
-    """A client that writes and reads lines: to a proxy in a thread, or to the command as a user starts it."""
+    """A client that writes and reads lines: to a proxy in a thread, or to the command as a user
+    starts it.
+    """
 
-    def __init__(self, folder: Path, *options: str, server: tuple[str, ...] = (), patience: float = 60.0) -> None:
+    def __init__(
+        self, folder: Path, *options: str, server: tuple[str, ...] = (), patience: float = 60.0
+    ) -> None:
         manual = folder / "files.yaml"
         manual.write_text(MANUAL)
         command = [sys.executable, str(HERE / "echo_server.py"), *server]
@@ -47,7 +53,18 @@ class Session:
         self.process: subprocess.Popen | None = None
         if options:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "rpms", "guard", "mcp", "--manual", str(manual), *options, "--", *command],
+                [
+                    sys.executable,
+                    "-m",
+                    "rpms",
+                    "guard",
+                    "mcp",
+                    "--manual",
+                    str(manual),
+                    *options,
+                    "--",
+                    *command,
+                ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -78,7 +95,12 @@ class Session:
 
     def call(self, tool: str, id_: int | str = 1, **arguments: object) -> None:
         self.send(
-            {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+            {
+                "jsonrpc": "2.0",
+                "id": id_,
+                "method": "tools/call",
+                "params": {"name": tool, "arguments": arguments},
+            }
         )
 
     def answer(self) -> dict:
@@ -130,7 +152,9 @@ def test_one_session_from_first_message_to_last(session, tmp_path):
     client = session("--log", str(log))
     odd = b'{"jsonrpc":"2.0",  "id" : 7,"method":"resources/list", "params":{"x":1.50}}'
     client.send(odd)
-    assert client.got() == json.dumps(json.loads(odd), separators=(",", ":")) + "\n"  # read, and written again
+    assert (
+        client.got() == json.dumps(json.loads(odd), separators=(",", ":")) + "\n"
+    )  # read, and written again
     assert client.answer()["id"] == 7
 
     client.call("delete", 1, path="a.txt")
@@ -145,8 +169,19 @@ def test_one_session_from_first_message_to_last(session, tmp_path):
     client.call("delete", 2, path="a.txt")
     assert text_of(client.answer()) == "done"
 
-    for odd_method in ("TOOLS/CALL", "tools/call ", ["tools/call"]):  # which some server might take for a call
-        client.send({"jsonrpc": "2.0", "id": 8, "method": odd_method, "params": {"name": "delete", "arguments": {}}})
+    for odd_method in (
+        "TOOLS/CALL",
+        "tools/call ",
+        ["tools/call"],
+    ):  # which some server might take for a call
+        client.send(
+            {
+                "jsonrpc": "2.0",
+                "id": 8,
+                "method": odd_method,
+                "params": {"name": "delete", "arguments": {}},
+            }
+        )
         assert client.receive()["error"]["code"] == -32600
     client.call("read", 1.5, path="a.txt")
     assert "whole number" in client.receive()["error"]["message"]
@@ -159,7 +194,11 @@ def test_one_session_from_first_message_to_last(session, tmp_path):
         b'"params":{"_meta":{"t":1},"name":"list","arguments":{"path":"b","depth":9}}}'
     )
     made = json.loads(client.got())
-    assert made["params"] == {"_meta": {"t": 1}, "name": "list", "arguments": {"path": "b", "depth": 1}}
+    assert made["params"] == {
+        "_meta": {"t": 1},
+        "name": "list",
+        "arguments": {"path": "b", "depth": 1},
+    }
     assert text_of(client.answer()).startswith("done\n[changed] P-DEPTH-001")
 
     client.call("read", 4, path="c.txt", fail=True)
@@ -181,7 +220,9 @@ def test_one_session_from_first_message_to_last(session, tmp_path):
     client.send(json.dumps(batch).encode())
     assert {client.answer()["id"], client.answer()["id"]} == {20, 21}  # no batch slips past
 
-    client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99}})
+    client.send(
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99}}
+    )
     assert "notifications/cancelled" in client.got()
 
     deep = '{"jsonrpc":"2.0","id":30,"result":' + '{"a":' * 60 + "1" + "}" * 60 + "}"
@@ -213,7 +254,10 @@ def test_a_call_that_takes_too_long_is_answered_and_cancelled(session):
 def test_what_is_too_large_is_not_passed_on(session):
     client = session()
     long = b"y" * limits.LARGEST_MESSAGE
-    for ends in ((b'{"jsonrpc":"2.0","id":9,"x":"', b'"}'), (b'{"x":{"id":1,"y":"', b'"},"jsonrpc":"2.0","id":9}')):
+    for ends in (
+        (b'{"jsonrpc":"2.0","id":9,"x":"', b'"}'),
+        (b'{"x":{"id":1,"y":"', b'"},"jsonrpc":"2.0","id":9}'),
+    ):
         client.send(long.join(ends))
         refused = client.receive()
         assert refused["id"] == 9  # a client waits for it
@@ -223,7 +267,9 @@ def test_what_is_too_large_is_not_passed_on(session):
     assert "bytes" in text_of(client.receive())
     client.call("write", 2, text="y" * (limits.LARGEST_CALL + 1))
     assert "What to do: send less at once" in text_of(client.receive())
-    client.send(b'{"x":"' + long + b'"}')  # nobody knows whom to answer: the session ends, and nobody waits for it
+    client.send(
+        b'{"x":"' + long + b'"}'
+    )  # nobody knows whom to answer: the session ends, and nobody waits for it
     assert client.receive()["error"]
     client.thread.join(60)
     assert not client.thread.is_alive()
@@ -235,7 +281,9 @@ def test_what_a_server_writes_that_is_no_message_is_not_passed_on(session):
     client.call("read", 1, path="a", raw=f"not json at all\n\n{good}")
     client.got()
     assert client.receive() == json.loads(good)
-    twice = '{"jsonrpc":"2.0","id":2,"result":{"content":[]},"result":{"content":[],"isError":true}}'
+    twice = (
+        '{"jsonrpc":"2.0","id":2,"result":{"content":[]},"result":{"content":[],"isError":true}}'
+    )
     client.call("read", 2, path="b", raw=twice)
     client.got()
     answer = client.receive()
@@ -276,7 +324,8 @@ def test_no_process_stays_behind(session, how):
     if how == "terminate":
         client.process.terminate()
         time.sleep(0.2)
-        client.process.terminate()  # a client that loses patience, while the server is given time to end
+        # a client that loses patience, while the server is given time to end
+        client.process.terminate()
     client.end()
     for _ in range(100):
         if not any(map(_runs, pids)):
@@ -301,11 +350,15 @@ def _runs(pid: int) -> bool:
 
 def call_line(id_: int, tool: str, **arguments: object) -> bytes:
     params = {"name": tool, "arguments": arguments}
-    return json.dumps({"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params}).encode()
+    return json.dumps(
+        {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params}
+    ).encode()
 
 
 def cancel_line(id_: int) -> bytes:
-    return json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id_}}).encode()
+    return json.dumps(
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id_}}
+    ).encode()
 
 
 def test_calls_that_a_client_gives_up_take_bounded_memory():
@@ -326,7 +379,9 @@ def test_a_call_that_is_cancelled_while_a_person_is_asked_is_not_made():
     guard = Guard(read_tool_manual(("files.yaml", asking)))
     session = McpSession(guard, to_client.append, to_server.append, pytest.fail, patience=60)
     able = {"capabilities": {"elicitation": {}}}
-    session.from_client(json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": able}).encode())
+    session.from_client(
+        json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": able}).encode()
+    )
     session.from_client(call_line(1, "touch", path="a"))
     question = json.loads(to_client.pop())
     session.from_client(cancel_line(1))
@@ -335,7 +390,9 @@ def test_a_call_that_is_cancelled_while_a_person_is_asked_is_not_made():
     assert "tools/call" not in b"".join(to_server).decode()
 
 
-@pytest.mark.parametrize(("more", "remedy"), [("", "did not return"), ('"isError":true,', "read it first")])
+@pytest.mark.parametrize(
+    ("more", "remedy"), [("", "did not return"), ('"isError":true,', "read it first")]
+)
 def test_an_answer_deeper_than_the_guard_reads_leaves_effects_unknown(more, remedy):
     to_client = []
     guard = Guard(read_tool_manual(("files.yaml", MANUAL)))
@@ -352,7 +409,12 @@ def test_what_is_never_answered_is_not_remembered_for_ever():
     guard = Guard(read_tool_manual(("empty.yaml", "tools: {}")))
     session = McpSession(guard, lambda _: None, lambda _: None, pytest.fail, patience=60)
     for number in range(1_200):
-        asked = {"jsonrpc": "2.0", "id": number, "method": "tasks/get", "params": {"taskId": str(number)}}
+        asked = {
+            "jsonrpc": "2.0",
+            "id": number,
+            "method": "tasks/get",
+            "params": {"taskId": str(number)},
+        }
         session.from_client(json.dumps(asked).encode())
     assert len(session._requests) == 1_000
     assert ("tasks/get", "1199") in session._requests.values()

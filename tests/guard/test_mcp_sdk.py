@@ -1,4 +1,6 @@
-"""The proxy between the official SDK's clients and servers: every protocol version, both modes, nothing smuggled."""
+"""The proxy between the official SDK's clients and servers: every protocol version, both modes,
+nothing smuggled.
+"""
 
 from __future__ import annotations
 
@@ -49,14 +51,18 @@ def test_refusals_records_and_input_in_every_mode_of_the_client(mode):
 
     async def decide(_context, params):
         asked.append(params.message)
-        return mcp.types.ElicitResult(action="accept", content={"sure": True} if "Really" in params.message else {})
+        return mcp.types.ElicitResult(
+            action="accept", content={"sure": True} if "Really" in params.message else {}
+        )
 
     async def scenario() -> None:
         async with mcp.Client(guarded(), mode=mode, elicitation_callback=decide) as client:
             refused = await client.call_tool("cancel_order", {"order_id": "W1"})
             assert refused.is_error
             assert "look up the order first, with get_order: W1" in said(refused)
-            await client.call_tool("get_order", {"order_id": "W1"})  # a text which is JSON, in `structuredContent`
+            await client.call_tool(
+                "get_order", {"order_id": "W1"}
+            )  # a text which is JSON, in `structuredContent`
             assert said(await client.call_tool("cancel_order", {"order_id": "W1"})) == "cancelled"
             # a tool that asks for input first has not run yet: its retry is no second refund
             assert said(await client.call_tool("refund", {"order_id": "W2"})) == "refunded W2"
@@ -78,7 +84,9 @@ def test_an_approval_ends_with_the_call_that_was_given_up():
         asked.append(params.message)
         if "Really" in params.message and len(asked) == 2:
             raise RuntimeError("the client gives up")
-        return mcp.types.ElicitResult(action="accept", content={"sure": True} if "Really" in params.message else {})
+        return mcp.types.ElicitResult(
+            action="accept", content={"sure": True} if "Really" in params.message else {}
+        )
 
     async def scenario() -> None:
         async with mcp.Client(guarded(), mode="auto", elicitation_callback=decide) as client:
@@ -90,7 +98,9 @@ def test_an_approval_ends_with_the_call_that_was_given_up():
     assert ["approves refunds" in each for each in asked] == [True, False, True, False]
 
 
-@pytest.mark.parametrize(("mode", "how"), [("legacy", "decline"), ("auto", "decline"), ("auto", "nobody to ask")])
+@pytest.mark.parametrize(
+    ("mode", "how"), [("legacy", "decline"), ("auto", "decline"), ("auto", "nobody to ask")]
+)
 def test_what_no_person_approves_is_refused(mode, how):
     async def decline(_context, _params):
         return mcp.types.ElicitResult(action="decline")
@@ -125,7 +135,9 @@ class Raw:
         self.process.stdin.flush()
 
     def ask(self, method: str, id_: int, **params: object) -> dict:
-        self.send(json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params}).encode())
+        self.send(
+            json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params}).encode()
+        )
         return self.answer(id_)
 
     def answer(self, id_: int) -> dict:
@@ -147,7 +159,9 @@ def test_a_refusal_is_a_result_of_every_version(version):
     modern = version in versions.MODERN_PROTOCOL_VERSIONS
     envelope = {"_meta": {"io.modelcontextprotocol/protocolVersion": version}} if modern else {}
     params = {"name": "cancel_order", "arguments": {"order_id": "W1"}, **envelope}
-    session.from_client(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode())
+    session.from_client(
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    )
     assert not to_server
     refused = json.loads(to_client.pop())["result"]
     methods.validate_server_result("tools/call", version, refused)
@@ -159,7 +173,9 @@ def test_a_task_is_under_way_until_it_is_done():
     session = McpSession(Guard(SHOP), to_client.append, to_server.append, pytest.fail, patience=60)
 
     def ask(id_: int, method: str, **params: object) -> None:
-        session.from_client(json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params}).encode())
+        session.from_client(
+            json.dumps({"jsonrpc": "2.0", "id": id_, "method": method, "params": params}).encode()
+        )
 
     def answer(id_: int, **result: object) -> None:
         session.from_server(json.dumps({"jsonrpc": "2.0", "id": id_, "result": result}).encode())
@@ -182,16 +198,20 @@ def test_a_task_is_under_way_until_it_is_done():
 
 def test_no_way_to_break_a_line_carries_a_call_past_the_guard():
     """The SDK's server reads lines as Python does, which end in more ways than one."""
-    call = (
-        '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"cancel_order","arguments":{"order_id":"W2"}}}'
-    )
+    call = '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"cancel_order","arguments":{"order_id":"W2"}}}'
     with Raw() as client:
         client.start()
         for sign in ("\r", "\r\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\0"):
             for around in (
                 f'{{"jsonrpc":"2.0","method":"notifications/x","params":{{"a":{sign}{call}{sign}}}}}',
                 f'{{"jsonrpc":"2.0","method":"notifications/x"}}{sign}{call}',
-                json.dumps({"jsonrpc": "2.0", "method": "notifications/x", "params": {"a": f"{sign}{call}{sign}"}}),
+                json.dumps(
+                    {
+                        "jsonrpc": "2.0",
+                        "method": "notifications/x",
+                        "params": {"a": f"{sign}{call}{sign}"},
+                    }
+                ),
                 f'{{"jsonrpc":"2.0","method":"notifications/x","params":{{"a":"{sign}"}}}}{sign}{call}{sign}',
             ):
                 client.send(around.encode())
@@ -208,12 +228,21 @@ def test_a_cancelled_call_is_neither_under_way_for_good_nor_made_twice():
         client.start()
         slow = {"jsonrpc": "2.0", "id": 3, "method": "tools/call"}
         client.send(
-            json.dumps({**slow, "params": {"name": "slow", "arguments": {"order_id": "W1", "seconds": 0.5}}}).encode()
+            json.dumps(
+                {
+                    **slow,
+                    "params": {"name": "slow", "arguments": {"order_id": "W1", "seconds": 0.5}},
+                }
+            ).encode()
         )
-        client.send(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}')
+        client.send(
+            b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}'
+        )
         again = client.ask("tools/call", 4, name="slow", arguments={"order_id": "W1", "seconds": 0})
         assert "an earlier call did not return" in again["result"]["content"][0]["text"]
-        reused = client.ask("tools/call", 3, name="slow", arguments={"order_id": "W1", "seconds": 0})
+        reused = client.ask(
+            "tools/call", 3, name="slow", arguments={"order_id": "W1", "seconds": 0}
+        )
         assert "under way" in json.dumps(reused)
 
 
@@ -224,7 +253,13 @@ def test_a_cancelled_call_is_neither_under_way_for_good_nor_made_twice():
         {"method": "ping", "METHOD": "tools/call"},
         {"method": "ping", "paramſ": {"name": "cancel_order"}},
         {"params": {"name": "get_order", "Name": "cancel_order", "arguments": {"order_id": "W2"}}},
-        {"params": {"name": "get_order", "arguments": {"order_id": "W1"}, "Arguments": {"order_id": "W2"}}},
+        {
+            "params": {
+                "name": "get_order",
+                "arguments": {"order_id": "W1"},
+                "Arguments": {"order_id": "W2"},
+            }
+        },
         {"params": {"name": "get_order", "arguments": {"order_id": "W1", "Order_ID": "W2"}}},
         {"params": ["cancel_order", {"order_id": "W2"}]},
         {"params": {"name": ["cancel_order"], "arguments": {"order_id": "W2"}}},
@@ -232,22 +267,37 @@ def test_a_cancelled_call_is_neither_under_way_for_good_nor_made_twice():
     ],
 )
 def test_names_that_other_readers_take_for_the_protocols_are_not_passed_on(change):
-    """Servers in Go, among others, read the names of fields without regard to case, and take the last."""
+    """Servers in Go, among others, read the names of fields without regard to case, and take
+    the last.
+    """
     to_client, to_server = [], []
-    session = McpSession(Guard(SHOP), to_client.append, to_server.append, lambda _: None, patience=60)
-    call = {"jsonrpc": "2.0", "id": 7, "params": {"name": "cancel_order", "arguments": {"order_id": "W2"}}}
+    session = McpSession(
+        Guard(SHOP), to_client.append, to_server.append, lambda _: None, patience=60
+    )
+    call = {
+        "jsonrpc": "2.0",
+        "id": 7,
+        "params": {"name": "cancel_order", "arguments": {"order_id": "W2"}},
+    }
     message = {**call, **change}
-    session.from_client(json.dumps(message if "Method" in message else {"method": "tools/call", **message}).encode())
+    session.from_client(
+        json.dumps(message if "Method" in message else {"method": "tools/call", **message}).encode()
+    )
     assert to_server == []
     assert json.loads(to_client.pop())["id"] == 7
 
 
-@given(st.binary(max_size=60) | st.text(max_size=60).map(lambda text: json.dumps({"method": text}).encode()))
+@given(
+    st.binary(max_size=60)
+    | st.text(max_size=60).map(lambda text: json.dumps({"method": text}).encode())
+)
 def test_whatever_is_passed_on_is_one_line_to_every_reader(line):
     to_server = []
     session = McpSession(Guard(SHOP), [].append, to_server.append, lambda _: None, patience=60)
     session.from_client(line)
-    session.from_client(b'{"method":"notifications/x","params":{"a":"' + line.hex().encode() + b'","b":\r[1]\r}}')
+    session.from_client(
+        b'{"method":"notifications/x","params":{"a":"' + line.hex().encode() + b'","b":\r[1]\r}}'
+    )
     for each in to_server:
         assert each.isascii()
         assert len(each.decode().splitlines()) == 1
@@ -255,7 +305,13 @@ def test_whatever_is_passed_on_is_one_line_to_every_reader(line):
 
 @pytest.mark.parametrize(
     "line",
-    [b'{"id":007,"x":}', b'{"id":NaN,"method":"x"}', b'{"id":1e999,"result":{}}', b'{"id":"a\tb","x":}', b'{"id":{}}'],
+    [
+        b'{"id":007,"x":}',
+        b'{"id":NaN,"method":"x"}',
+        b'{"id":1e999,"result":{}}',
+        b'{"id":"a\tb","x":}',
+        b'{"id":{}}',
+    ],
 )
 def test_an_id_that_no_message_can_have_is_answered_without_one(line):
     to_client = []

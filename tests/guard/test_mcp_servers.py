@@ -1,4 +1,5 @@
-"""Public MCP servers behind the proxy, driven by the SDK's client: git and sqlite from PyPI, files from npm.
+"""Public MCP servers behind the proxy, driven by the SDK's client: git and sqlite from PyPI, files
+from npm.
 
 Servers are found on the PATH: `pip install mcp-server-git`, `pipx install mcp-server-sqlite`,
 `npm install -g @modelcontextprotocol/server-filesystem`.
@@ -32,7 +33,9 @@ def server(name: str) -> list[str]:
 
 
 def play(manual: Path, command: list[str], scenario, **options) -> None:
-    """Run a scenario with a function that calls a tool and returns whether it failed, and the text."""
+    """Run a scenario with a function that calls a tool and returns whether it failed, and the
+    text.
+    """
     arguments = ["-m", "rpms", "guard", "mcp", "--manual", str(manual), "--", *command]
     proxy = mcp.StdioServerParameters(command=sys.executable, args=arguments, env=dict(os.environ))
 
@@ -87,7 +90,12 @@ def test_a_file_server_where_new_files_are_fine_and_existing_ones_are_read_first
         assert (project / "moved.txt").exists()
         assert not list(outside.iterdir())
 
-    play(manual, [*server("mcp-server-filesystem"), str(project)], scenario, elicitation_callback=approve)
+    play(
+        manual,
+        [*server("mcp-server-filesystem"), str(project)],
+        scenario,
+        elicitation_callback=approve,
+    )
 
 
 SQL = """
@@ -119,7 +127,11 @@ def test_a_sqlite_server_that_changes_nothing_without_a_where(tmp_path):
 
     async def scenario(call) -> None:
         assert "B1" in (await call("read_query", query="select * from bills"))[1]
-        for query in ("DELETE  FROM bills", "delete\nfrom bills", "select 1; delete from bills where 1"):
+        for query in (
+            "DELETE  FROM bills",
+            "delete\nfrom bills",
+            "select 1; delete from bills where 1",
+        ):
             refused, text = await call("write_query", query=query)
             assert refused, query
             assert "P-" in text
@@ -132,7 +144,9 @@ def test_a_sqlite_server_that_changes_nothing_without_a_where(tmp_path):
 
 def git(folder: Path, *arguments: str) -> str:
     who = ["-c", "user.name=a", "-c", "user.email=a@b"]
-    return subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(
+        ["git", *who, *arguments], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout
 
 
 @pytest.fixture
@@ -176,7 +190,8 @@ def test_a_git_server_behind_the_guard(repositories):
             assert "git_diff_staged" in text
         assert not (await of("git_diff_staged"))[0]
 
-        # a transaction is committed or rolled back before another, whichever way its folder is written
+        # a transaction is committed or rolled back before another, whichever way its folder is
+        # written
         assert await of("git_add", files=["a.txt"]) == (False, "Files staged successfully")
         failed, text = await of("git_add", files=["b.txt"])
         assert failed

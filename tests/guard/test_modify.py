@@ -1,4 +1,6 @@
-"""Calls that are changed rather than refused: by the guard, in the log and on its page, and in each framework."""
+"""Calls that are changed rather than refused: by the guard, in the log and on its page, and in
+each framework.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from rpms.guard import Allow, Call, Guard, Modify, Refuse, Warn, find_tool_mistakes, read_tool_manual
+from rpms.guard import (
+    Allow,
+    Call,
+    Guard,
+    Modify,
+    Refuse,
+    Warn,
+    find_tool_mistakes,
+    read_tool_manual,
+)
 from rpms.guard.conversations import Conversations, Returned
 from rpms.guard.log import CheckLine, read_guard_log
 
@@ -43,7 +54,11 @@ def test_a_call_is_changed_where_its_rule_is_broken():
     assert isinstance(ruling, Modify)
     assert ruling.goes_on  # with its own call
     assert ruling.call == Call("query", {"table": "orders", "limit": 100, "safe": True})
-    assert (ruling.rule, ruling.fact, ruling.remedy) == ("P-LIMIT-1", "5000 is above 100", "call it with limit=100")
+    assert (ruling.rule, ruling.fact, ruling.remedy) == (
+        "P-LIMIT-1",
+        "5000 is above 100",
+        "call it with limit=100",
+    )
     assert ruling.notice == (
         "[changed] P-LIMIT-1: No more than 100 rows at once (5000 is above 100). It was called with limit=100."
     )
@@ -74,7 +89,9 @@ def test_several_rules_change_one_call_and_what_was_not_given_is_set():
 def test_the_changed_call_is_what_other_rules_judge_and_what_is_learned_from():
     guard = Guard(MANUAL)
     assert guard.check(asked(table="users"), can_modify=True).rule == "P-SECRET-1"
-    ruling = guard.check(asked(safe=True), can_modify=True)  # P-HUGE-1 forbids it as it was asked for
+    ruling = guard.check(
+        asked(safe=True), can_modify=True
+    )  # P-HUGE-1 forbids it as it was asked for
     assert isinstance(ruling, Modify)
     guard.observe(ruling.call, "rows")
     assert [atom.args for atom in guard.belief.known] == [("orders", "100")]
@@ -89,14 +106,20 @@ def test_a_host_that_cannot_change_calls_refuses_and_says_how_and_nothing_is_und
 
 
 def test_a_rule_that_is_broken_again_after_it_had_its_way_refuses():
-    more = "  P-BACK-1: {text: Always all., tools: query, requires: many(limit), sets: {limit: 101}}\n"
-    ruling = Guard(read_tool_manual(("circle.yaml", TEXT + more))).check(asked(safe=True), can_modify=True)
+    more = (
+        "  P-BACK-1: {text: Always all., tools: query, requires: many(limit), sets: {limit: 101}}\n"
+    )
+    ruling = Guard(read_tool_manual(("circle.yaml", TEXT + more))).check(
+        asked(safe=True), can_modify=True
+    )
     assert isinstance(ruling, Refuse)
     assert ruling.rule in ("P-LIMIT-1", "P-BACK-1")
 
 
 def test_where_nobody_knows_nothing_is_changed():
-    ruling = Guard(MANUAL).check(asked("plenty", safe=True), can_modify=True)  # no number: unknown whether it is many
+    ruling = Guard(MANUAL).check(
+        asked("plenty", safe=True), can_modify=True
+    )  # no number: unknown whether it is many
     assert isinstance(ruling, Refuse)
     assert ruling.rule in ("P-HUGE-1", "P-LIMIT-1")
 
@@ -181,12 +204,18 @@ def test_langchain_makes_the_changed_call():
     node = importlib.import_module("langgraph.prebuilt.tool_node")
     adapter = importlib.import_module("rpms.guard.langchain")
     middleware = adapter.GuardMiddleware(Guard(MANUAL))
-    turn = messages.AIMessage("", tool_calls=[{"name": "query", "args": dict(asked(safe=True).arguments), "id": "c1"}])
+    turn = messages.AIMessage(
+        "", tool_calls=[{"name": "query", "args": dict(asked(safe=True).arguments), "id": "c1"}]
+    )
     request = node.ToolCallRequest(
-        tool_call=turn.tool_calls[0], tool=None, state={"messages": [turn]}, runtime=SimpleNamespace(config={})
+        tool_call=turn.tool_calls[0],
+        tool=None,
+        state={"messages": [turn]},
+        runtime=SimpleNamespace(config={}),
     )
     answer = middleware.wrap_tool_call(
-        request, lambda made: messages.ToolMessage(str(made.tool_call["args"]["limit"]), tool_call_id="c1")
+        request,
+        lambda made: messages.ToolMessage(str(made.tool_call["args"]["limit"]), tool_call_id="c1"),
     )
     assert answer.content.startswith("100\n[changed] P-LIMIT-1")
     (told,) = adapter.events([turn, answer])  # as another process reads the conversation

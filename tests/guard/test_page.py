@@ -1,4 +1,6 @@
-"""docs/guard.md does what it says: its manual is sound, its loop runs as it stands, and prints what the page shows."""
+"""docs/guard.md does what it says: its manual is sound, its loop runs as it stands, and prints
+what the page shows.
+"""
 
 from __future__ import annotations
 
@@ -44,6 +46,8 @@ def test_the_keys_that_the_page_explains_make_a_manual_that_works():
     for more in ({}, {"method": "card"}):
         guard = Guard(manual, python={"covers": lambda look, card, price: None})
         guard.observe(Call("get_order", {"order_id": "W1"}), order)
-        ruling = guard.check(Call("return_items", {"order_id": "W1", "items": ["a1"], **more}), can_modify=True)
+        ruling = guard.check(
+            Call("return_items", {"order_id": "W1", "items": ["a1"], **more}), can_modify=True
+        )
         assert isinstance(ruling, Modify)
         assert ruling.call.arguments["method"] == "original"

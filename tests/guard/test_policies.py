@@ -1,4 +1,6 @@
-"""The airline's and the shop's policies: what a customer's yes is worth, what is asked for, what is let through."""
+"""The airline's and the shop's policies: what a customer's yes is worth, what is asked for,
+what is let through.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rpms.core.errors import InputError
-from rpms.core.facts import Atom, Truth
 from rpms.guard import Allow, Call, Guard, Refuse, Warn
 from rpms.guard.calls import ERROR
 from rpms.guard.policies import NAMES, policy_guard, policy_manual, records
+from rpms.logic.errors import InputError
+from rpms.logic.facts import Atom, Truth
 
 MIA = {
     "user_id": "mia",
@@ -24,7 +26,13 @@ MIA = {
     },
     "reservations": ["R1"],
 }
-LEG = {"flight_number": "HAT1", "origin": "JFK", "destination": "SEA", "date": "2024-05-20", "price": 100}
+LEG = {
+    "flight_number": "HAT1",
+    "origin": "JFK",
+    "destination": "SEA",
+    "date": "2024-05-20",
+    "price": 100,
+}
 TRIP = {
     "reservation_id": "R1",
     "user_id": "mia",
@@ -61,8 +69,12 @@ CANCEL = Call("cancel_reservation", {"reservation_id": "R1"})
 def airline(**trip: object) -> Guard:
     guard = policy_guard("airline")
     guard.observe(Call("get_user_details", {"user_id": "mia"}), json.dumps(MIA))
-    guard.observe(Call("get_reservation_details", {"reservation_id": "R1"}), json.dumps({**TRIP, **trip}))
-    guard.observe(Call("get_flight_status", {"flight_number": "HAT1", "date": "2024-05-20"}), "available")
+    guard.observe(
+        Call("get_reservation_details", {"reservation_id": "R1"}), json.dumps({**TRIP, **trip})
+    )
+    guard.observe(
+        Call("get_flight_status", {"flight_number": "HAT1", "date": "2024-05-20"}), "available"
+    )
     return guard
 
 
@@ -76,7 +88,12 @@ def shop(**order: object) -> Guard:
 
 
 def exchange(new: str, method: str = "card_1") -> Call:
-    asked = {"order_id": "#W1", "item_ids": ["i1"], "new_item_ids": [new], "payment_method_id": method}
+    asked = {
+        "order_id": "#W1",
+        "item_ids": ["i1"],
+        "new_item_ids": [new],
+        "payment_method_id": method,
+    }
     return Call("exchange_delivered_order_items", asked)
 
 
@@ -125,7 +142,8 @@ def test_a_reason_does_not_outlive_its_cancellation():
     guard.check(CANCEL)
     guard.observe(CANCEL, json.dumps({**TRIP, "status": "cancelled"}))
     guard.observe(
-        Call("get_reservation_details", {"reservation_id": "R2"}), json.dumps({**TRIP, "reservation_id": "R2"})
+        Call("get_reservation_details", {"reservation_id": "R2"}),
+        json.dumps({**TRIP, "reservation_id": "R2"}),
     )
     assert guard.check(Call("cancel_reservation", {"reservation_id": "R2"})).rule == "AIR-REASON"
 
@@ -134,11 +152,23 @@ def test_what_decides_is_asked_for_where_it_is_unknown():
     guard = policy_guard("airline")
     guard.observe(Call("get_user_details", {"user_id": "mia"}), json.dumps(MIA))
     guard.tell("confirmed", 'reason("health")')
-    assert guard.check(CANCEL).remedy == "look up the reservation first, with get_reservation_details: R1"
-    guard.observe(Call("get_reservation_details", {"reservation_id": "R1"}), json.dumps({**TRIP, "insurance": "no"}))
+    assert (
+        guard.check(CANCEL).remedy
+        == "look up the reservation first, with get_reservation_details: R1"
+    )
+    guard.observe(
+        Call("get_reservation_details", {"reservation_id": "R1"}),
+        json.dumps({**TRIP, "insurance": "no"}),
+    )
     ruling = guard.check(CANCEL)
-    assert (ruling.rule, ruling.fact) == ("AIR-CANCEL", "unknown whether the airline cancelled a flight of R1")
-    assert ruling.remedy == "look up the flight's status first, with get_flight_status: HAT1, 2024-05-20"
+    assert (ruling.rule, ruling.fact) == (
+        "AIR-CANCEL",
+        "unknown whether the airline cancelled a flight of R1",
+    )
+    assert (
+        ruling.remedy
+        == "look up the flight's status first, with get_flight_status: HAT1, 2024-05-20"
+    )
 
 
 def test_a_missing_lookup_is_named_before_a_missing_yes():
@@ -152,8 +182,13 @@ def test_a_missing_lookup_is_named_before_a_missing_yes():
 def test_a_flight_of_a_later_day_has_not_departed_whatever_was_looked_up():
     guard = airline(cabin="business", flights=[{**LEG, "date": "2024-05-14"}])
     guard.tell("confirmed", 'reason("other")')
-    assert guard.check(CANCEL).remedy == "look up the flight's status first, with get_flight_status: HAT1, 2024-05-14"
-    guard.observe(Call("get_flight_status", {"flight_number": "HAT1", "date": "2024-05-14"}), "landed")
+    assert (
+        guard.check(CANCEL).remedy
+        == "look up the flight's status first, with get_flight_status: HAT1, 2024-05-14"
+    )
+    guard.observe(
+        Call("get_flight_status", {"flight_number": "HAT1", "date": "2024-05-14"}), "landed"
+    )
     assert guard.check(CANCEL).rule == "AIR-FLOWN"
     guard = airline(cabin="business", flights=[{**LEG, "date": "2024-05-16"}])
     guard.tell("confirmed", 'reason("other")')
@@ -165,9 +200,17 @@ def test_either_search_shows_a_flight(search):
     guard = airline()
     guard.tell("confirmed")
     assert guard.check(flying("HAT2")).rule == "AIR-SEARCH"
-    offer = {**LEG, "flight_number": "HAT2", "available_seats": {"economy": 3}, "prices": {"economy": 120}}
+    offer = {
+        **LEG,
+        "flight_number": "HAT2",
+        "available_seats": {"economy": 3},
+        "prices": {"economy": 120},
+    }
     shown = [offer] if search == "search_direct_flight" else [[offer]]
-    guard.observe(Call(search, {"origin": "JFK", "destination": "SEA", "date": "2024-05-20"}), json.dumps(shown))
+    guard.observe(
+        Call(search, {"origin": "JFK", "destination": "SEA", "date": "2024-05-20"}),
+        json.dumps(shown),
+    )
     assert guard.check(flying("HAT2", method="cert_1")).rule == "AIR-METHOD"
     assert isinstance(guard.check(flying("HAT2", method="gift_1")), Allow)
 
@@ -177,7 +220,10 @@ def test_one_yes_is_not_for_two_changes_at_once():
     guard.tell("confirmed")
     assert isinstance(guard.check(exchange("i2")), Allow)
     ruling = guard.check(
-        Call("return_delivered_order_items", {"order_id": "#W1", "item_ids": ["i9"], "payment_method_id": "card_1"})
+        Call(
+            "return_delivered_order_items",
+            {"order_id": "#W1", "item_ids": ["i9"], "payment_method_id": "card_1"},
+        )
     )
     assert ruling.rule == "SHOP-CONFIRM"
 
@@ -186,7 +232,10 @@ def test_a_flight_that_the_search_does_not_show_is_not_for_sale():
     guard = airline(flights=[{**LEG, "date": "2024-05-19"}])
     guard.tell("confirmed")
     assert guard.check(flying("HAT1")).rule == "AIR-SEARCH"
-    guard.observe(Call("search_direct_flight", {"origin": "JFK", "destination": "SEA", "date": "2024-05-20"}), "[]")
+    guard.observe(
+        Call("search_direct_flight", {"origin": "JFK", "destination": "SEA", "date": "2024-05-20"}),
+        "[]",
+    )
     assert guard.check(flying("HAT1")).rule == "AIR-SEATS"
 
 
@@ -203,7 +252,9 @@ def test_a_gift_card_pays_what_it_holds():
     guard.tell("confirmed")
     assert isinstance(guard.check(exchange("i2", "gift_1")), Allow)
     poorer = {**MIA["payment_methods"], "gift_1": {"source": "gift_card", "balance": 34.99}}
-    guard.observe(Call("get_user_details", {"user_id": "mia"}), json.dumps({**MIA, "payment_methods": poorer}))
+    guard.observe(
+        Call("get_user_details", {"user_id": "mia"}), json.dumps({**MIA, "payment_methods": poorer})
+    )
     assert guard.check(exchange("i2", "gift_1")).rule == "SHOP-BALANCE"
     assert guard.check(exchange("i3")).rule == "SHOP-AVAILABLE"
 
@@ -236,7 +287,15 @@ JSON = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                ["user_id", "order_id", "reservation_id", "product_id", "flights", "items", "payment_methods"]
+                [
+                    "user_id",
+                    "order_id",
+                    "reservation_id",
+                    "product_id",
+                    "flights",
+                    "items",
+                    "payment_methods",
+                ]
             ),
             inner,
             max_size=4,
@@ -253,7 +312,9 @@ def test_no_result_and_no_argument_breaks_the_guard_or_gets_a_change_through(nam
     guard = policy_guard(name)
     tools = guard.manual.tools
     known = {"user_id": "mia", "order_id": "#W1", "reservation_id": "R1", "product_id": "p1"}
-    for tool in data.draw(st.lists(st.sampled_from(sorted(tools.keys() - {"user_says"})), max_size=5)):
+    for tool in data.draw(
+        st.lists(st.sampled_from(sorted(tools.keys() - {"user_says"})), max_size=5)
+    ):
         asked = {key: known.get(key, data.draw(JSON)) for key in tools[tool].arguments}
         result = data.draw(JSON)
         if isinstance(result, dict):
@@ -263,28 +324,72 @@ def test_no_result_and_no_argument_breaks_the_guard_or_gets_a_change_through(nam
         asked = {key: known.get(key, data.draw(JSON)) for key in tools[tool].arguments}
         ruling = guard.check(Call(tool, asked))
         assert ruling.rule != ERROR, ruling.text
-        changes = any(effect.literal.atom.predicate == "confirmed" for effect in tools[tool].effects)
+        changes = any(
+            effect.literal.atom.predicate == "confirmed" for effect in tools[tool].effects
+        )
         assert isinstance(ruling, Refuse) or not changes
 
 
 @pytest.mark.parametrize(
     ("said", "agrees"),
     [
-        *((text, True) for text in ("Yes", "Yes, cancel it.", "yes cancel it", "Sure, go ahead.", "OK", "Absolutely")),
-        *((text, True) for text in ("Go ahead and cancel it.", "I confirm.", "Please proceed with the exchange.")),
-        *((text, True) for text in ("Yes, that's correct. Please proceed.", "Of course.", "Yes, cancel the 3.5 kg.")),
-        *((text, False) for text in ("No", "Please do not cancel it.", "Please do nothing yet", "Yes, wait, no")),
+        *(
+            (text, True)
+            for text in (
+                "Yes",
+                "Yes, cancel it.",
+                "yes cancel it",
+                "Sure, go ahead.",
+                "OK",
+                "Absolutely",
+            )
+        ),
+        *(
+            (text, True)
+            for text in (
+                "Go ahead and cancel it.",
+                "I confirm.",
+                "Please proceed with the exchange.",
+            )
+        ),
+        *(
+            (text, True)
+            for text in (
+                "Yes, that's correct. Please proceed.",
+                "Of course.",
+                "Yes, cancel the 3.5 kg.",
+            )
+        ),
         *(
             (text, False)
-            for text in ("Yes and no", "Yes, but not the second one", "I don’t want that", "I can't agree")
+            for text in ("No", "Please do not cancel it.", "Please do nothing yet", "Yes, wait, no")
+        ),
+        *(
+            (text, False)
+            for text in (
+                "Yes and no",
+                "Yes, but not the second one",
+                "I don’t want that",
+                "I can't agree",
+            )
         ),
         *(
             (text, None)
-            for text in ("Go ahead and tell me more first", "Confirmed bachelor here", "Yes, wait", "Maybe")
+            for text in (
+                "Go ahead and tell me more first",
+                "Confirmed bachelor here",
+                "Yes, wait",
+                "Maybe",
+            )
         ),
         *(
             (text, None)
-            for text in ("Yes, but only the first", "Okay, what else", "Sure, if it is free", "Yes? How much")
+            for text in (
+                "Yes, but only the first",
+                "Okay, what else",
+                "Sure, if it is free",
+                "Yes? How much",
+            )
         ),
     ],
 )
@@ -356,11 +461,16 @@ def test_what_is_no_plain_yes_takes_back_an_earlier_one():
     guard.hear("Yes, do it.")
     guard.hear("Okay, what else is there?")
     ruling = guard.check(exchange("i2"), can_ask=True)
-    assert (ruling.word, ruling.rule) == ("ask", "SHOP-CONFIRM")  # a person can say so; nobody else has
+    assert (ruling.word, ruling.rule) == (
+        "ask",
+        "SHOP-CONFIRM",
+    )  # a person can say so; nobody else has
     assert guard.check(exchange("i2"), approved=True).goes_on
 
 
-def booking(*payments: tuple[str, float], flights: tuple[tuple[str, str, str], ...] = (), **more: object) -> Call:
+def booking(
+    *payments: tuple[str, float], flights: tuple[tuple[str, str, str], ...] = (), **more: object
+) -> Call:
     legs = flights or (("HAT2", "2024-05-20", "JFK"),)
     return Call(
         "book_reservation",
@@ -372,7 +482,9 @@ def booking(*payments: tuple[str, float], flights: tuple[tuple[str, str, str], .
             "cabin": "economy",
             "flights": [{"flight_number": number, "date": date} for number, date, _ in legs],
             "passengers": TRIP["passengers"],
-            "payment_methods": [{"payment_id": method, "amount": amount} for method, amount in payments],
+            "payment_methods": [
+                {"payment_id": method, "amount": amount} for method, amount in payments
+            ],
             "total_baggages": 0,
             "nonfree_baggages": 0,
             "insurance": "no",
@@ -382,7 +494,12 @@ def booking(*payments: tuple[str, float], flights: tuple[tuple[str, str, str], .
 
 
 def offered(guard: Guard, number: str, origin: str, destination: str, date: str) -> None:
-    offer = {"flight_number": number, "origin": origin, "destination": destination, "status": "available"}
+    offer = {
+        "flight_number": number,
+        "origin": origin,
+        "destination": destination,
+        "status": "available",
+    }
     offer |= {"available_seats": {"economy": 9}, "prices": {"economy": 60}}
     arguments = {"origin": origin, "destination": destination, "date": date}
     guard.observe(Call("search_direct_flight", arguments), json.dumps([offer]))
@@ -405,14 +522,19 @@ def test_money_and_bags_are_counted_as_a_cashier_counts_them(payments, more, rul
     assert guard.check(booking(*payments, **more)).rule == rule
 
 
-@pytest.mark.parametrize("payments", ["x", None, {"a": {"amount": 5}}, [{"amount": "5"}], [{"amount": 5}, {}]])
+@pytest.mark.parametrize(
+    "payments", ["x", None, {"a": {"amount": 5}}, [{"amount": "5"}], [{"amount": 5}, {}]]
+)
 def test_payments_of_an_unexpected_shape_pay_nothing_that_anybody_knows(payments):
     facts = airline()._facts(Call("book_reservation", {"payment_methods": payments}))
     assert facts.truth(Atom("pays_something", (facts.name(payments),))) is Truth.UNKNOWN
 
 
 def test_a_search_is_asked_for_by_its_route():
-    assert "search_direct_flight: JFK, SEA, 2024-05-20" in airline().check(booking(("card_1", 60))).remedy
+    assert (
+        "search_direct_flight: JFK, SEA, 2024-05-20"
+        in airline().check(booking(("card_1", 60))).remedy
+    )
 
 
 def test_there_and_back_and_there_again_is_no_way_there():
@@ -427,7 +549,9 @@ def test_there_and_back_and_there_again_is_no_way_there():
 
 def test_a_certificate_is_sent_once():
     guard = airline()
-    guard.observe(Call("get_flight_status", {"flight_number": "HAT1", "date": "2024-05-20"}), "cancelled")
+    guard.observe(
+        Call("get_flight_status", {"flight_number": "HAT1", "date": "2024-05-20"}), "cancelled"
+    )
     send = Call("send_certificate", {"user_id": "mia", "amount": 100})
     for _ in range(2):
         guard.hear("Yes.")
@@ -440,13 +564,19 @@ def test_a_certificate_is_sent_once():
 
 def test_a_shop_reads_nothing_before_it_knows_the_customer_and_looks_for_no_second_one():
     guard = policy_guard("retail")
-    for tool, arguments in (("get_user_details", {"user_id": "mia"}), ("get_order_details", {"order_id": "#W1"})):
+    for tool, arguments in (
+        ("get_user_details", {"user_id": "mia"}),
+        ("get_order_details", {"order_id": "#W1"}),
+    ):
         assert guard.check(Call(tool, arguments)).rule == "SHOP-IDENTIFY-READ"
     find = Call("find_user_id_by_email", {"email": "mia@example.com"})
     assert guard.check(find).goes_on
     guard.observe(find, "mia")
     assert guard.check(Call("get_user_details", {"user_id": "mia"})).goes_on
-    assert guard.check(Call("find_user_id_by_email", {"email": "ben@example.com"})).rule == "SHOP-ONE-CUSTOMER"
+    assert (
+        guard.check(Call("find_user_id_by_email", {"email": "ben@example.com"})).rule
+        == "SHOP-ONE-CUSTOMER"
+    )
 
 
 def test_returning_nothing_is_no_return():

@@ -81,7 +81,9 @@ def wait_for_late_ones():
 
 
 def asked(function, count, caplog):
-    """Ask a function about things that differ; the threads that are left are those beyond the ones before."""
+    """Ask a function about things that differ; the threads that are left are those beyond the
+    ones before.
+    """
     before = threading.active_count()
     manual = read_tool_manual(("m.yaml", MANUAL))
     python = PythonFacts(manual, {"fine": function, "told": lambda _look, _x: True}, seconds=0.02)
@@ -123,7 +125,17 @@ def test_the_proxy_outlives_functions_that_hang_exit_and_print(tmp_path):
         "    return True\n"
     )
     echo = Path(__file__).parent / "echo_server.py"
-    command = ["guard", "mcp", "--manual", "m.yaml", "--python", "facts.py", "--", sys.executable, str(echo)]
+    command = [
+        "guard",
+        "mcp",
+        "--manual",
+        "m.yaml",
+        "--python",
+        "facts.py",
+        "--",
+        sys.executable,
+        str(echo),
+    ]
     process = subprocess.Popen(
         [sys.executable, "-m", "rpms", *command],
         cwd=tmp_path,
@@ -133,10 +145,17 @@ def test_the_proxy_outlives_functions_that_hang_exit_and_print(tmp_path):
         env=dict(os.environ),
     )
     calls = [
-        {"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": {"name": "act", "arguments": {"x": x}}}
+        {
+            "jsonrpc": "2.0",
+            "id": n,
+            "method": "tools/call",
+            "params": {"name": "act", "arguments": {"x": x}},
+        }
         for n, x in enumerate(("hang", "exit", "fine"))
     ]
-    out, err = process.communicate("".join(json.dumps(call) + "\n" for call in calls).encode(), timeout=120)
+    out, err = process.communicate(
+        "".join(json.dumps(call) + "\n" for call in calls).encode(), timeout=120
+    )
     messages = [json.loads(line) for line in out.splitlines()]
     answers = {each["id"]: each["result"] for each in messages if "id" in each}
     assert sorted(answers) == [0, 1, 2]  # nothing that was printed reached the client

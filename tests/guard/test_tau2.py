@@ -1,4 +1,6 @@
-"""The policies on τ²'s train tasks, with the package's real tools: what `benchmarks/policies.py` measures, in part."""
+"""The policies on τ²'s train tasks, with the package's real tools: what
+`benchmarks/policies.py` measures, in part.
+"""
 
 from __future__ import annotations
 
@@ -52,14 +54,21 @@ def installed(tau2):
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_every_rule_has_a_kind_of_violation(tau2, domain):
     rules = {policy.rule.id for policy in policy_manual(domain).policies}
-    assert rules == {kind.rule for kind in tau2("measure").kinds_of(domain)} | (WARNED_OF | BY_HAND) & rules
+    assert (
+        rules
+        == {kind.rule for kind in tau2("measure").kinds_of(domain)} | (WARNED_OF | BY_HAND) & rules
+    )
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_every_reference_action_that_keeps_the_policy_is_allowed(installed, domain):
-    found = installed("measure").judge_references(domain, installed("sandbox").tasks(domain, "train"))
+    found = installed("measure").judge_references(
+        domain, installed("sandbox").tasks(domain, "train")
+    )
     assert not found.wrong
-    assert {(line.split(",")[0].split()[-1], line.split(": ")[1]) for line in found.breaking} == BREAKING[domain]
+    assert {
+        (line.split(",")[0].split()[-1], line.split(": ")[1]) for line in found.breaking
+    } == BREAKING[domain]
     assert found.writes == {"airline": 29, "retail": 121}[domain]
 
 
@@ -67,7 +76,9 @@ def test_every_reference_action_that_keeps_the_policy_is_allowed(installed, doma
     ("domain", "tasks", "kinds"),
     [("airline", ("7", "12", "14", "17", "38"), 35), ("retail", ("0", "16", "30", "59"), 28)],
 )
-def test_violations_are_refused_by_their_rule_and_permitted_calls_are_not(installed, domain, tasks, kinds):
+def test_violations_are_refused_by_their_rule_and_permitted_calls_are_not(
+    installed, domain, tasks, kinds
+):
     chosen = [task for task in installed("sandbox").tasks(domain, "train") if task.id in tasks]
     found = installed("measure").judge_made(domain, chosen, seed=3)
     assert not found.missed
@@ -81,8 +92,12 @@ def test_a_rule_taken_away_lets_its_violations_through(installed, monkeypatch):
     """The measure can fail: it does not follow the manual."""
     measure = installed("measure")
     manual = policy_manual("airline")
-    less = replace(manual, policies=tuple(each for each in manual.policies if each.rule.id != "AIR-BASIC"))
-    monkeypatch.setattr(measure, "policy_guard", lambda name: Guard(less, python=policy_functions(name)))
+    less = replace(
+        manual, policies=tuple(each for each in manual.policies if each.rule.id != "AIR-BASIC")
+    )
+    monkeypatch.setattr(
+        measure, "policy_guard", lambda name: Guard(less, python=policy_functions(name))
+    )
     chosen = [task for task in installed("sandbox").tasks("airline", "train") if task.id == "17"]
     found = measure.judge_made("airline", chosen, seed=3)
     assert {line.split(",")[0] for line in found.missed} == {
@@ -96,13 +111,22 @@ def test_a_rule_taken_away_lets_its_violations_through(installed, monkeypatch):
     [
         ("airline", "cancel_reservation", {"reservation_id": "NOSUCH"}, "AIR-IDENTIFY"),
         ("airline", "send_certificate", {"user_id": "nobody", "amount": 100}, "AIR-IDENTIFY"),
-        ("retail", "cancel_pending_order", {"order_id": "#W0", "reason": "no longer needed"}, "SHOP-IDENTIFY"),
+        (
+            "retail",
+            "cancel_pending_order",
+            {"order_id": "#W0", "reason": "no longer needed"},
+            "SHOP-IDENTIFY",
+        ),
         ("retail", "modify_user_address", {"user_id": "nobody"}, "SHOP-IDENTIFY"),
     ],
 )
-def test_a_reference_to_what_is_not_there_is_counted_as_breaking_the_policy(installed, domain, name, arguments, rule):
+def test_a_reference_to_what_is_not_there_is_counted_as_breaking_the_policy(
+    installed, domain, name, arguments, rule
+):
     sandbox = installed("sandbox")
-    found = installed("measure").judge_references(domain, [sandbox.Task("x", (sandbox.Call(name, arguments),))])
+    found = installed("measure").judge_references(
+        domain, [sandbox.Task("x", (sandbox.Call(name, arguments),))]
+    )
     assert (found.writes, found.allowed, found.wrong) == (1, 0, [])
     assert rule in found.breaking[0]
 
@@ -117,12 +141,26 @@ def test_a_change_stays_in_its_sandbox(installed):
     assert '"status":null' in other.call(look).text
 
 
-@pytest.mark.skipif(os.environ.get("RPMS_SLOW") != "1", reason="RPMS_SLOW=1 runs Inspect with the whole package")
+@pytest.mark.skipif(
+    os.environ.get("RPMS_SLOW") != "1", reason="RPMS_SLOW=1 runs Inspect with the whole package"
+)
 def test_the_policy_before_the_benchmark_s_own_tools_in_inspect(installed):
-    done = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, timeout=200, check=True)
-    said = (line.partition(" -> ")[2] for line in done.stdout.splitlines())  # Inspect names its hooks first
+    done = subprocess.run(
+        [sys.executable, EXAMPLE], capture_output=True, text=True, timeout=200, check=True
+    )
+    said = (
+        line.partition(" -> ")[2] for line in done.stdout.splitlines()
+    )  # Inspect names its hooks first
     rulings = [each.split(":")[0] for each in said if each]
-    assert rulings == ["SHOP-IDENTIFY", "done", "SHOP-LOOKUP", "done", "done", "done", "SHOP-PENDING"]
+    assert rulings == [
+        "SHOP-IDENTIFY",
+        "done",
+        "SHOP-LOOKUP",
+        "done",
+        "done",
+        "done",
+        "SHOP-PENDING",
+    ]
 
 
 def test_the_benchmark_prints_a_row_for_each_kind(installed, monkeypatch, capsys):

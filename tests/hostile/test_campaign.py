@@ -1,4 +1,6 @@
-"""A small part of the campaign, with a fixed seed: every kind of input, every kind of work, every kind of fault."""
+"""A small part of the campaign, with a fixed seed: every kind of input, every kind of work,
+every kind of fault.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,17 @@ ROOT = Path(__file__).parents[2]
 def test_the_campaign_finds_nothing(part):
     for needed in ("jinja2", "matplotlib"):
         pytest.importorskip(needed, reason="the extra `report` is not installed")
-    words = [sys.executable, "benchmarks/attack.py", *part, "--pages", "0", "--seed", "7", "--minutes", "4"]
+    words = [
+        sys.executable,
+        "benchmarks/attack.py",
+        *part,
+        "--pages",
+        "0",
+        "--seed",
+        "7",
+        "--minutes",
+        "4",
+    ]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "failures" in done.stdout

@@ -1,4 +1,6 @@
-"""The command as a process: streams that are closed or full, Ctrl-C at any moment, texts that command a terminal."""
+"""The command as a process: streams that are closed or full, Ctrl-C at any moment, texts that
+command a terminal.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,22 @@ from tests.models.raw_server import raw, response
 from tests.models.server import openai_ok
 
 RPMS = [sys.executable, "-m", "rpms"]
-FORBIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
-"""Characters that a terminal would obey, or that turn text around; tabs and line breaks are no part of it."""
+FORBIDDEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+)
+"""Characters that a terminal would obey, or that turn text around; tabs and line breaks are no
+part of it."""
 NASTY = "\x1b[2J\x1b]0;title\x07\r\nrpms: all is well\u2028\u202egnp.exe\x9b31m\x00\ud800"
 
 
 def done(*words: object, **options) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*RPMS, *map(str, words)], text=True, timeout=120, check=False, stderr=subprocess.PIPE, **options
+        [*RPMS, *map(str, words)],
+        text=True,
+        timeout=120,
+        check=False,
+        stderr=subprocess.PIPE,
+        **options,
     )
 
 
@@ -45,11 +55,19 @@ def test_a_full_output_is_one_line_and_2():
 
 
 def test_a_closed_output_is_one_line_and_2(tmp_path):
-    """And no file of a run gets the number of the closed stream, into which everything would be printed."""
-    command = " ".join([*RPMS, "run", "alfworld", "--limit", "1", "--out", str(tmp_path / "run"), ">&-"])
-    ran = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, timeout=120, check=False)
+    """And no file of a run gets the number of the closed stream, into which everything would be
+    printed.
+    """
+    command = " ".join(
+        [*RPMS, "run", "alfworld", "--limit", "1", "--out", str(tmp_path / "run"), ">&-"]
+    )
+    ran = subprocess.run(
+        ["/bin/sh", "-c", command], capture_output=True, text=True, timeout=120, check=False
+    )
     assert ran.returncode == 2
-    assert ran.stderr.splitlines() == ["rpms: standard output is closed: redirect it to a file or to /dev/null"]
+    assert ran.stderr.splitlines() == [
+        "rpms: standard output is closed: redirect it to a file or to /dev/null"
+    ]
     assert not (tmp_path / "run").exists()
 
 
@@ -72,7 +90,10 @@ def test_an_ascii_output_has_question_marks(tmp_path):
 def test_one_line_is_one_line(longest):
     dice = random.Random(7)
     for _ in range(50):
-        text = "".join(chr(dice.choice([dice.randrange(0x20, 0x7F), dice.randrange(0x3000)])) for _ in range(200))
+        text = "".join(
+            chr(dice.choice([dice.randrange(0x20, 0x7F), dice.randrange(0x3000)]))
+            for _ in range(200)
+        )
         shown = one_line(text * dice.randrange(1, 60), longest)
         assert len(shown) <= longest
         assert len(shown.splitlines()) <= 1
@@ -106,7 +127,9 @@ def hostile_files(folder: Path) -> dict[str, tuple[Path, ...]]:
         + "\n"
         + json.dumps({"type": "success", NASTY: 1}),
         "script.jsonl": json.dumps({"text": 1, NASTY: 2}),
-        "transcript.jsonl": json.dumps({"game": NASTY, "steps": [{"action": None, "observation": "", "won": False}]}),
+        "transcript.jsonl": json.dumps(
+            {"game": NASTY, "steps": [{"action": None, "observation": "", "won": False}]}
+        ),
     }
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", errors="surrogatepass")
@@ -134,7 +157,16 @@ def test_what_a_model_says_cannot_command_the_terminal(rpms: Rpms, tmp_path, mon
     body = json.dumps(openai_ok(f"Thought: {NASTY}\nAction: look{NASTY}").body).encode()
     monkeypatch.setenv("OPENAI_API_KEY", "planted-key-314159")
     with raw(lambda _: [response(body)]) as server:
-        ran = rpms("play", "alfworld", "--model", "openai/x", "--base-url", f"{server.url}/v1", "--steps", "2")
+        ran = rpms(
+            "play",
+            "alfworld",
+            "--model",
+            "openai/x",
+            "--base-url",
+            f"{server.url}/v1",
+            "--steps",
+            "2",
+        )
     assert "rpms: all is well" in ran.out
     assert not FORBIDDEN.search(ran.out)
     assert not FORBIDDEN.search(ran.err)
@@ -204,7 +236,9 @@ AT_THE_DOOR = "from rpms.cli import main\nprint('up', flush=True)\nmain()"
 
 @pytest.mark.parametrize("moment", [0.05, 0.15, 0.3, 0.5, 0.8, 1.2])
 def test_ctrl_c_while_it_starts_is_quiet(tmp_path, moment):
-    """Whenever it comes once the door is reached; what matters is that there is no traceback, not when exactly."""
+    """Whenever it comes once the door is reached; what matters is that there is no traceback,
+    not when exactly.
+    """
     process = subprocess.Popen(
         [sys.executable, "-c", AT_THE_DOOR, "run", "alfworld", "--out", tmp_path / "run"],
         stdout=subprocess.PIPE,
@@ -222,9 +256,22 @@ def test_ctrl_c_while_it_starts_is_quiet(tmp_path, moment):
 
 
 def test_ctrl_c_while_it_explores_says_what_is_kept(tmp_path):
-    command = ["rules", "learn", "alfworld", "--split", "builtin", "--steps", "99999999", "--out", "manual.yaml"]
+    command = [
+        "rules",
+        "learn",
+        "alfworld",
+        "--split",
+        "builtin",
+        "--steps",
+        "99999999",
+        "--out",
+        "manual.yaml",
+    ]
     process = subprocess.Popen(
-        [sys.executable, "-c", AT_THE_DOOR, *command], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", AT_THE_DOOR, *command],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     kept = tmp_path / "manual.episodes.jsonl"
     while process.poll() is None and not (kept.exists() and kept.stat().st_size > 20_000):
@@ -233,7 +280,9 @@ def test_ctrl_c_while_it_explores_says_what_is_kept(tmp_path):
     _, error = process.communicate(timeout=60)
     assert (process.returncode, complaints(error)) == (
         130,
-        ["rpms: stopped; manual.episodes.jsonl keeps what was explored, and the same command goes on from there"],
+        [
+            "rpms: stopped; manual.episodes.jsonl keeps what was explored, and the same command goes on from there"
+        ],
     )
 
 
@@ -249,10 +298,32 @@ main()
 def test_a_full_disk_under_a_record_has_the_documented_code(tmp_path):
     body = json.dumps(openai_ok().body).encode()
     with raw(lambda _: [response(body)]) as server:
-        words = ["run", "alfworld", "--limit", "1", "--model", "vllm/m", "--base-url", f"{server.url}/v1"]
-        words += ["--record", str(tmp_path / "record"), "--out", str(tmp_path / "run"), "--steps", "2"]
+        words = [
+            "run",
+            "alfworld",
+            "--limit",
+            "1",
+            "--model",
+            "vllm/m",
+            "--base-url",
+            f"{server.url}/v1",
+        ]
+        words += [
+            "--record",
+            str(tmp_path / "record"),
+            "--out",
+            str(tmp_path / "run"),
+            "--steps",
+            "2",
+        ]
         ran = subprocess.run(
-            [sys.executable, "-B", "-c", FULL_DISK, *words],  # -B: no module is kept that was cut off
+            [
+                sys.executable,
+                "-B",
+                "-c",
+                FULL_DISK,
+                *words,
+            ],  # -B: no module is kept that was cut off
             capture_output=True,
             text=True,
             timeout=120,

@@ -1,4 +1,6 @@
-"""Files that are bombs, that are no files, or whose insides have wrong types: one line each, and nobody waits."""
+"""Files that are bombs, that are no files, or whose insides have wrong types: one line each,
+and nobody waits.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from rpms.core.belief import StateSignature
-from rpms.core.errors import FileError, RPMSError
-from rpms.core.recall import EpisodicMemory
 from rpms.foreign.file_reader import _unpacked, read_bytes, text_lines
 from rpms.foreign.limits import MOST_LISTED_VALUES, MOST_YAML_NODES
+from rpms.logic.belief import StateSignature
+from rpms.logic.errors import FileError, RPMSError
 from rpms.models.policy import PolicyModel, follow_plan
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.meter import spending
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
@@ -35,7 +37,7 @@ from rpms.worlds.alfworld.cli import read_playthroughs
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms
 from tests.hostile.complaints import complaints
-from tests.learn.test_rules_learn import learn
+from tests.induction.test_rules_learn import learn
 
 WORLD = find_world("alfworld")
 SHOP = str(Path(__file__).parents[2] / "examples" / "guard" / "shop.yaml")
@@ -46,7 +48,10 @@ def played(tmp_path_factory) -> Path:
     """A run of two episodes, short ones: they are read hundreds of times."""
     folder = tmp_path_factory.mktemp("run") / "run"
     model = PolicyModel("planner", follow_plan)
-    run(plan_run(WORLD, model.name, lend(model), limit=2, step_budget=4, memory=EpisodicMemory()), folder)
+    run(
+        plan_run(WORLD, model.name, lend(model), limit=2, step_budget=4, memory=EpisodicMemory()),
+        folder,
+    )
     return folder
 
 
@@ -79,7 +84,9 @@ def test_aliases_that_stand_for_billions_are_counted_and_not_written_out(tmp_pat
 
 def test_merge_keys_do_not_multiply_either(tmp_path):
     lines = ["m0: &m0 {a: 1, b: 2, c: 3}"]
-    lines += [f"m{n}: &m{n} {{<<: [{', '.join([f'*m{n - 1}'] * 9)}], k{n}: 1}}" for n in range(1, 20)]
+    lines += [
+        f"m{n}: &m{n} {{<<: [{', '.join([f'*m{n - 1}'] * 9)}], k{n}: 1}}" for n in range(1, 20)
+    ]
     with pytest.raises(FileError):
         read_manual(ManualText("merge.yaml", "\n".join(lines)))
 
@@ -123,7 +130,10 @@ def test_a_file_of_many_small_values_is_counted_before_it_is_read(tmp_path, read
 
 def test_an_honest_alias_is_read(tmp_path):
     manual = read_manual(
-        ManualText("m.yaml", "universal:\n  search:\n    U-A-1: &text Look first.\n    U-A-2: {text: *text}\n")
+        ManualText(
+            "m.yaml",
+            "universal:\n  search:\n    U-A-1: &text Look first.\n    U-A-2: {text: *text}\n",
+        )
     )
     assert [rule.text for rule in manual.rules] == ["Look first.", "Look first."]
 
@@ -161,7 +171,9 @@ def test_an_entry_that_would_grow_is_refused_in_one_line(tmp_path, change):
 
 def test_many_entries_may_not_make_up_more_than_one_file_may(tmp_path):
     file = tmp_path / "memory.jsonl"
-    file.write_text("\n".join(json.dumps({**SUCCESS, "id": f"e{n}", "success_count": 9_999}) for n in range(50)))
+    file.write_text(
+        "\n".join(json.dumps({**SUCCESS, "id": f"e{n}", "success_count": 9_999}) for n in range(50))
+    )
     with pytest.raises(FileError, match="200,000 observations that it does not name"):
         read_memory(file)
 
@@ -187,14 +199,18 @@ def test_a_transcript_that_unpacks_to_gigabytes_is_refused(tmp_path, inside):
 
 def test_an_xz_header_cannot_claim_gigabytes_of_memory(tmp_path):
     file = tmp_path / "dictionary.jsonl.xz"
-    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30, "mode": lzma.MODE_FAST, "mf": lzma.MF_HC3}]
+    filters = [
+        {"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30, "mode": lzma.MODE_FAST, "mf": lzma.MF_HC3}
+    ]
     file.write_bytes(lzma.compress(b"{}\n", filters=filters))
     with pytest.raises(FileError, match="xz"):
         list(text_lines(file))
 
 
 def test_empty_xz_streams_cost_their_reader_nothing():
-    packed = lzma.compress(b"a line") + 1_000 * lzma.compress(b"") + lzma.compress(b" and its end\n")
+    packed = (
+        lzma.compress(b"a line") + 1_000 * lzma.compress(b"") + lzma.compress(b" and its end\n")
+    )
     assert list(_unpacked(iter([packed]))) == [b"a line", b" and its end\n"]
 
 
@@ -217,7 +233,13 @@ WRONG = [None, True, -1, 10**30, 1.5, "text", [], ["x"], {}, {"a": 1}, [[]], "\x
 
 def places(value, path=()):
     yield path
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for name, item in inner:
         yield from places(item, (*path, name))
 
@@ -282,7 +304,11 @@ def test_wrong_types_in_the_other_files_of_a_run_are_one_line(played, tmp_path, 
             (tmp_path / file.relative_to(played)).write_bytes(file.read_bytes())
     price = {"prompt": 1.0, "completion": 2.0, "cached": None, "written": None}
     text = (played / name).read_text() if (played / name).exists() else json.dumps(price)
-    lines = [json.loads(line) for line in text.splitlines() if line] if name.endswith("l") else [json.loads(text)]
+    lines = (
+        [json.loads(line) for line in text.splitlines() if line]
+        if name.endswith("l")
+        else [json.loads(text)]
+    )
     every = 1 if "RPMS_SLOW" in os.environ else 4
     for number, path in enumerate(places(lines[0])):
         for wrong in WRONG[number % every :: every]:
@@ -328,7 +354,9 @@ def things(folder: Path) -> dict[str, Path]:
     }
 
 
-@pytest.mark.parametrize("kind", ["folder", "fifo", "loop", "dangling", "device", "long", "very long", "under a file"])
+@pytest.mark.parametrize(
+    "kind", ["folder", "fifo", "loop", "dangling", "device", "long", "very long", "under a file"]
+)
 @pytest.mark.parametrize(
     "command",
     [
@@ -358,7 +386,9 @@ def things(folder: Path) -> dict[str, Path]:
     ],
     ids=lambda command: " ".join(command[:2]),
 )
-def test_what_is_no_file_is_one_line_and_nobody_waits(rpms: Rpms, tmp_path, monkeypatch, command, kind):
+def test_what_is_no_file_is_one_line_and_nobody_waits(
+    rpms: Rpms, tmp_path, monkeypatch, command, kind
+):
     monkeypatch.chdir(tmp_path)
     path = things(tmp_path)[kind]
     ran = rpms(*(word.replace("{}", str(path)) for word in command))
@@ -367,7 +397,9 @@ def test_what_is_no_file_is_one_line_and_nobody_waits(rpms: Rpms, tmp_path, monk
     assert len(complaints(ran.err)[0]) < 2_100
 
 
-@pytest.mark.parametrize("kind", ["fifo", "loop", "dangling", "device", "long", "very long", "under a file"])
+@pytest.mark.parametrize(
+    "kind", ["fifo", "loop", "dangling", "device", "long", "very long", "under a file"]
+)
 @pytest.mark.parametrize(
     "command",
     [
@@ -387,7 +419,9 @@ def test_where_nothing_can_be_written_is_one_line(rpms: Rpms, tmp_path, monkeypa
     assert len(complaints(ran.err)) == 1, ran.err
 
 
-@pytest.mark.parametrize("kind", ["folder", "fifo", "loop", "device", "long", "very long", "under a file"])
+@pytest.mark.parametrize(
+    "kind", ["folder", "fifo", "loop", "device", "long", "very long", "under a file"]
+)
 def test_a_file_takes_the_place_of_nothing_else(tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)
     path = things(tmp_path)[kind]
@@ -423,7 +457,10 @@ BOUND = "--bounding-set=-dac_override,-dac_read_search"
 SETPRIV = shutil.which("setpriv")
 
 
-@pytest.mark.skipif(os.name == "nt" or (os.geteuid() == 0 and not SETPRIV), reason="permissions do not bind this user")
+@pytest.mark.skipif(
+    os.name == "nt" or (os.geteuid() == 0 and not SETPRIV),
+    reason="permissions do not bind this user",
+)
 @pytest.mark.parametrize(
     "command",
     [

@@ -1,4 +1,6 @@
-"""Results depend on nothing but their inputs: not on workers, restarts, races, locales or who else writes."""
+"""Results depend on nothing but their inputs: not on workers, restarts, races, locales or who
+else writes.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from rpms.core.acting.enforcement import STRICT
-from rpms.core.condition import FULL
-from rpms.core.recall import EpisodicMemory
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.policy import FunctionModel
 from rpms.models.recorded import RecordedModel
+from rpms.paper.condition import FULL
+from rpms.paper.recall import EpisodicMemory
+from rpms.planning.enforcement import STRICT
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers
@@ -34,14 +36,20 @@ WORLD = find_world("alfworld")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
 
 
 # --- 5: strict, with a server that overlooks constraints ---
 
 
 def deaf(seen):
-    """Answers by the prompt alone, whatever constraint comes with it; now and then with what a menu happens to have."""
+    """Answers by the prompt alone, whatever constraint comes with it; now and then with what a
+    menu happens to have.
+    """
     text = seen.body["messages"][-1]["content"]
     return openai_ok(f"Thought: {len(text)}\nAction: {'look' if len(text) % 3 else 'go to desk 1'}")
 
@@ -51,7 +59,13 @@ def play_strict(server, folder: Path, workers: int, record: Path | None = None) 
     model = open_model("vllm/m", ModelOptions(base_url=server.url + "/v1"), record=store)
     condition = replace(FULL, enforcement=STRICT)
     plan = plan_run(
-        WORLD, model.name, lend(model), limit=4, condition=condition, step_budget=6, memory=EpisodicMemory()
+        WORLD,
+        model.name,
+        lend(model),
+        limit=4,
+        condition=condition,
+        step_budget=6,
+        memory=EpisodicMemory(),
     )
     run(plan, folder, workers)
     model.close()
@@ -72,7 +86,9 @@ def test_strict_is_the_same_for_any_workers_and_after_a_restart(tmp_path):
         assert recorded == one
         kept = sorted((tmp_path / "record").rglob("*.json"))
         for file in kept[::3]:
-            file.unlink()  # a part of the answers is asked for again, by a process that knows nothing of the server
+            # a part of the answers is asked for again, by a process that knows nothing of the
+            # server
+            file.unlink()
         assert play_strict(server, tmp_path / "half", 3, tmp_path / "record") == one
     assert b"not held to the choices" in b"".join(map(gzip.decompress, one.values()))
 
@@ -94,7 +110,9 @@ def test_what_is_played_is_what_is_kept(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "wrong", [None, [], {}, {"text": 1}, {"text": "x", "finish": None, "notes": [], "usage": {}}, "x"], ids=repr
+    "wrong",
+    [None, [], {}, {"text": 1}, {"text": "x", "finish": None, "notes": [], "usage": {}}, "x"],
+    ids=repr,
 )
 def test_a_recorded_answer_of_a_wrong_form_is_asked_for_again(tmp_path, wrong):
     model = RecordedModel(FunctionModel(lambda _: "Action: look", "m"), FolderOfAnswers(tmp_path))
@@ -133,12 +151,26 @@ def test_reports_written_at_once_leave_one_whole_report(rpms: Rpms, tmp_path):
     pytest.importorskip("matplotlib")
     folder = tmp_path / "run"
     model = FunctionModel(lambda _: "Action: look", "m")
-    run(plan_run(WORLD, model.name, lend(model), limit=1, step_budget=3, memory=EpisodicMemory()), folder)
+    run(
+        plan_run(WORLD, model.name, lend(model), limit=1, step_budget=3, memory=EpisodicMemory()),
+        folder,
+    )
     program = "import sys; from rpms.cli import main; main()"
-    words = [sys.executable, "-c", program, "report", str(folder), "--out", str(tmp_path / "report")]
+    words = [
+        sys.executable,
+        "-c",
+        program,
+        "report",
+        str(folder),
+        "--out",
+        str(tmp_path / "report"),
+    ]
     assert rpms(*words[3:]).code == 0
     whole = set(contents(tmp_path / "report"))
-    running = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    running = [
+        subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
     for process in running:
         _, error = process.communicate(timeout=120)
         assert process.returncode == 0, error
@@ -166,7 +198,11 @@ def test_folders_that_are_swapped_in_at_once_are_each_whole(tmp_path):
             continue
     for thread in threads:
         thread.join()
-    assert all(names == {f"{next(iter(names))[0]}-{part}" for part in range(4)} for names in seen if len(names) == 4)
+    assert all(
+        names == {f"{next(iter(names))[0]}-{part}" for part in range(4)}
+        for names in seen
+        if len(names) == 4
+    )
     assert {len(set(map(str, target.iterdir())))} == {4}
     assert [path.name for path in tmp_path.iterdir()] == ["target"]
 
@@ -211,23 +247,39 @@ game.close()
 def simulate(**variables: str) -> str:
     environment = {**os.environ, **variables}
     return subprocess.run(
-        [sys.executable, "-c", TRANSCRIPT], capture_output=True, text=True, timeout=180, check=True, env=environment
+        [sys.executable, "-c", TRANSCRIPT],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=True,
+        env=environment,
     ).stdout
 
 
 def test_the_simulator_says_the_same_in_every_locale():
-    pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
+    pytest.importorskip(
+        "scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'"
+    )
     plain = simulate()
     assert "degrees celsius" in plain
     locale = {"language": "ar", "language.format": "ar", "country": "EG", "extensions": "nu-arab"}
-    arabic = " ".join([*(f"-Duser.{name}={value}" for name, value in locale.items()), "-Dfile.encoding=UTF-16"])
+    arabic = " ".join(
+        [*(f"-Duser.{name}={value}" for name, value in locale.items()), "-Dfile.encoding=UTF-16"]
+    )
     variables = dict.fromkeys(("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"), arabic)
-    assert simulate(**variables, LC_ALL="ar_EG.UTF-8", LANG="ar_EG.UTF-8", TZ="Asia/Kathmandu") == plain
+    assert (
+        simulate(**variables, LC_ALL="ar_EG.UTF-8", LANG="ar_EG.UTF-8", TZ="Asia/Kathmandu")
+        == plain
+    )
 
 
 def test_a_jvm_that_many_threads_end_is_ended_once():
-    """Each thread opens and closes a file meanwhile: a descriptor closed twice would be one of theirs."""
-    pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
+    """Each thread opens and closes a file meanwhile: a descriptor closed twice would be one of
+    theirs.
+    """
+    pytest.importorskip(
+        "scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'"
+    )
     from rpms.worlds.jvm.process import Jvm, find_java  # noqa: PLC0415
     from rpms.worlds.scienceworld.world import PROGRAM  # noqa: PLC0415
 
@@ -258,8 +310,10 @@ def test_a_jvm_that_many_threads_end_is_ended_once():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_hung_simulators_of_several_workers_end_their_episodes_alone(tmp_path):
-    pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
-    from rpms.core.errors import WorldError  # noqa: PLC0415
+    pytest.importorskip(
+        "scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'"
+    )
+    from rpms.logic.errors import WorldError  # noqa: PLC0415
     from rpms.worlds.scienceworld.world import ScienceWorldGame  # noqa: PLC0415
 
     ends: list[str] = []
@@ -292,7 +346,16 @@ def test_hung_simulators_of_several_workers_end_their_episodes_alone(tmp_path):
 
 
 def test_what_a_killed_learning_left_half_written_is_removed(rpms: Rpms, tmp_path):
-    words = ("learn", "alfworld", "--limit", "1", "--rounds", "1", "--out", tmp_path / "memory.jsonl")
+    words = (
+        "learn",
+        "alfworld",
+        "--limit",
+        "1",
+        "--rounds",
+        "1",
+        "--out",
+        tmp_path / "memory.jsonl",
+    )
     left = tmp_path / ".memory.round1.jsonl.abc.part"
     held = tmp_path / ".memory.jsonl.def.part"
     for part in (left, held):

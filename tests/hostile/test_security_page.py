@@ -21,6 +21,8 @@ def test_every_named_test_exists():
     missing = [
         f"{file}::{test}"
         for file, test in NAMED.findall(PROMISED)
-        if not re.search(rf"^def {test}\(", (TESTS / file).read_text(encoding="utf-8"), re.MULTILINE)
+        if not re.search(
+            rf"^def {test}\(", (TESTS / file).read_text(encoding="utf-8"), re.MULTILINE
+        )
     ]
     assert missing == []

@@ -1,4 +1,6 @@
-"""A reader of the part of GBNF that the package writes: it tells whether a text is in a grammar's language."""
+"""A reader of the part of GBNF that the package writes: it tells whether a text is in a
+grammar's language.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,10 @@ def _unquoted(text: str) -> str:
 
 
 def _expression(rules: dict[str, str], name: str) -> str:
-    """A rule as a regular expression of Python's, which escapes by its own means. No rule here calls itself."""
+    """A rule as a regular expression of Python's, which escapes by its own means.
+
+    No rule here calls itself.
+    """
     made, body, at = "", rules[name], 0
     while at < len(body):
         found = _TOKEN.match(body, at)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from rpms.core.prompt import Budget, Form, Layout, Part, Turn, build, make_block, transcript
 from rpms.models.base import Decoding, Request
+from rpms.paper.prompt import Budget, Form, Layout, Part, Turn, build, make_block, transcript
 
 
-def prompt(turns: int = 2, layout: Layout = Layout.CACHED, memory: str = "open it first", form: Form = Form.SINGLE):
-    history = [Turn(f"You see thing {n}.", f"go to place {n}", f"thought {n}") for n in range(turns)]
+def prompt(
+    turns: int = 2,
+    layout: Layout = Layout.CACHED,
+    memory: str = "open it first",
+    form: Form = Form.SINGLE,
+):
+    history = [
+        Turn(f"You see thing {n}.", f"go to place {n}", f"thought {n}") for n in range(turns)
+    ]
     return build(
         (
             make_block(Part.INSTRUCTION, "", ["Solve the task."]),
@@ -23,5 +30,7 @@ def prompt(turns: int = 2, layout: Layout = Layout.CACHED, memory: str = "open i
     )
 
 
-def request(episode: str = "e1", turns: int = 2, decoding: Decoding | None = None, **options) -> Request:
+def request(
+    episode: str = "e1", turns: int = 2, decoding: Decoding | None = None, **options
+) -> Request:
     return Request(prompt(turns, **options), decoding or Decoding(), episode)

@@ -1,4 +1,6 @@
-"""A server on loopback that sends whatever bytes it is told to, as slowly and for as long as told, within bounds."""
+"""A server on loopback that sends whatever bytes it is told to, as slowly and for as long as
+told, within bounds.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,11 @@ def _whole_request(connection: socket.socket) -> bytes:
             return data
         data += piece
     head, _, body = data.partition(b"\r\n\r\n")
-    lengths = [line.split(b":")[1] for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+    lengths = [
+        line.split(b":")[1]
+        for line in head.lower().split(b"\r\n")
+        if line.startswith(b"content-length:")
+    ]
     while len(body) < int(lengths[0] if lengths else 0):
         body += connection.recv(65536)
     return head + b"\r\n\r\n" + body
@@ -85,7 +91,11 @@ def raw(say: Bytes):
 
 def response(body: bytes, status: str = "200 OK", **headers: str) -> bytes:
     """A whole response; `headers` with underscores for hyphens."""
-    named = {"content-type": "application/json", "content-length": str(len(body)), "connection": "close"}
+    named = {
+        "content-type": "application/json",
+        "content-length": str(len(body)),
+        "connection": "close",
+    }
     named |= {name.replace("_", "-"): value for name, value in headers.items()}
     head = "".join(f"{name}: {value}\r\n" for name, value in named.items() if value)
     return f"HTTP/1.1 {status}\r\n{head}\r\n".encode() + body

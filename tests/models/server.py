@@ -1,4 +1,6 @@
-"""A real HTTP server on loopback that speaks OpenAI's and Anthropic's protocols, faults included."""
+"""A real HTTP server on loopback that speaks OpenAI's and Anthropic's protocols, faults
+included.
+"""
 
 from __future__ import annotations
 
@@ -37,14 +39,22 @@ class Reply:
 Script = Callable[[Seen], Reply]
 
 
-def openai_ok(text: str = "Thought: I look.\nAction: look", cached: int = 0, finish: str = "stop") -> Reply:
+def openai_ok(
+    text: str = "Thought: I look.\nAction: look", cached: int = 0, finish: str = "stop"
+) -> Reply:
     return Reply(
         body={
             "id": "c1",
             "object": "chat.completion",
             "created": 1,
             "model": "m",
-            "choices": [{"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": text}}],
+            "choices": [
+                {
+                    "index": 0,
+                    "finish_reason": finish,
+                    "message": {"role": "assistant", "content": text},
+                }
+            ],
             "usage": {
                 "prompt_tokens": 100,
                 "completion_tokens": 7,
@@ -55,9 +65,13 @@ def openai_ok(text: str = "Thought: I look.\nAction: look", cached: int = 0, fin
     )
 
 
-def openai_error(status: int, message: str, code: str | None = None, param: str | None = None, **headers: str) -> Reply:
+def openai_error(
+    status: int, message: str, code: str | None = None, param: str | None = None, **headers: str
+) -> Reply:
     error = {"message": message, "type": "invalid_request_error", "code": code, "param": param}
-    return Reply(status, {"error": error}, {name.replace("_", "-"): value for name, value in headers.items()})
+    return Reply(
+        status, {"error": error}, {name.replace("_", "-"): value for name, value in headers.items()}
+    )
 
 
 def anthropic_ok(text: str = "Thought: I look.\nAction: look", stop: str = "end_turn") -> Reply:
@@ -80,13 +94,17 @@ def anthropic_ok(text: str = "Thought: I look.\nAction: look", stop: str = "end_
     )
 
 
-def anthropic_error(status: int, message: str, kind: str = "invalid_request_error", **headers: str) -> Reply:
+def anthropic_error(
+    status: int, message: str, kind: str = "invalid_request_error", **headers: str
+) -> Reply:
     body = {"type": "error", "error": {"type": kind, "message": message}}
     return Reply(status, body, {name.replace("_", "-"): value for name, value in headers.items()})
 
 
 def heeding(forms: tuple[str, ...], then: Script | Reply) -> Script:
-    """A server that holds its answers to choices sent in these forms and overlooks others; `then` answers the rest."""
+    """A server that holds its answers to choices sent in these forms and overlooks others;
+    `then` answers the rest.
+    """
 
     def script(seen: Seen) -> Reply:
         if not is_probe(seen):
@@ -146,7 +164,9 @@ class Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("content-length", 0))
         body = json.loads(self.rfile.read(length) or b"{}")
         owner: Server = self.server.owner
-        reply = owner.reply_to(Seen(self.path, {k.lower(): v for k, v in self.headers.items()}, body))
+        reply = owner.reply_to(
+            Seen(self.path, {k.lower(): v for k, v in self.headers.items()}, body)
+        )
         if reply.silent:
             owner.released.wait(10)
             self.close_connection = True
@@ -182,7 +202,9 @@ def serve():
     with QuietServer(("127.0.0.1", 0), Handler) as http:
         owner = Server(http)
         http.owner = owner
-        thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread = threading.Thread(
+            target=http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
         thread.start()
         try:
             yield owner

@@ -6,16 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.core.errors import InputError
-from rpms.core.usage import Price
+from rpms.logic.errors import InputError
 from rpms.models.accounting import PRICES, cost, list_cost, parse_price, price_of
 from rpms.models.base import Usage
 from rpms.models.catalogue import PROVIDERS
+from rpms.paper.usage import Price
 
 
 def test_each_kind_of_token_has_its_price():
     usage = Usage(
-        prompt_tokens=1_000_000, cached_tokens=400_000, completion_tokens=100_000, requests=1, written_tokens=100_000
+        prompt_tokens=1_000_000,
+        cached_tokens=400_000,
+        completion_tokens=100_000,
+        requests=1,
+        written_tokens=100_000,
     )
     price = Price(prompt=2.0, completion=10.0, cached=0.5, written=3.0)
     assert cost(usage, price) == pytest.approx(0.5 * 2 + 0.4 * 0.5 + 0.1 * 3 + 0.1 * 10)

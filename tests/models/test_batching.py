@@ -11,13 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.core.errors import ContextOverflow, ModelUnavailable
+from rpms.logic.errors import ContextOverflow, ModelUnavailable
 from rpms.models.base import Decoding
-from rpms.models.hf.model import BatchedQuestion, Batcher, BatchLimits, OutOfMemoryError, batches, padded
+from rpms.models.hf.model import (
+    BatchedQuestion,
+    Batcher,
+    BatchLimits,
+    OutOfMemoryError,
+    batches,
+    padded,
+)
 
 
 def question(length, room=10, seed=None):
-    return BatchedQuestion(SimpleNamespace(prompt=range(length)), Decoding(max_tokens=room, seed=seed), length)
+    return BatchedQuestion(
+        SimpleNamespace(prompt=range(length)), Decoding(max_tokens=room, seed=seed), length
+    )
 
 
 class Numbers(Batcher):
@@ -31,7 +40,10 @@ class Numbers(Batcher):
 
 
 @given(
-    st.lists(st.tuples(st.integers(1, 500), st.sampled_from([10, 40]), st.sampled_from([1, 2])), max_size=50),
+    st.lists(
+        st.tuples(st.integers(1, 500), st.sampled_from([10, 40]), st.sampled_from([1, 2])),
+        max_size=50,
+    ),
     st.integers(1, 20),
     st.integers(1, 3000),
 )
@@ -43,11 +55,15 @@ def test_batches_hold_every_question_once_within_the_limits(sizes, most_prompts,
         assert len({each.decoding for each in batch}) == 1
         assert len(batch) <= most_prompts
         assert len(batch) == 1 or padded(batch) <= most_tokens
-        assert [len(each.row.prompt) for each in batch] == sorted(len(each.row.prompt) for each in batch)
+        assert [len(each.row.prompt) for each in batch] == sorted(
+            len(each.row.prompt) for each in batch
+        )
 
 
 def test_sixty_episodes_make_progress_together():
-    batcher = Numbers(lambda questions: [question * 2 for question in questions], BatchLimits(prompts=64))
+    batcher = Numbers(
+        lambda questions: [question * 2 for question in questions], BatchLimits(prompts=64)
+    )
 
     def episode(number):
         return [batcher.ask(number * 100 + step) for step in range(5)]
@@ -116,7 +132,9 @@ def test_many_that_come_back_one_after_the_other_are_waited_for_as_long_as_a_rou
     def episode(number):
         together.wait()
         batcher.ask(number)
-        time.sleep(0.05 * number)  # the last is back 0.35 s after the first, which is longer than the window
+        time.sleep(
+            0.05 * number
+        )  # the last is back 0.35 s after the first, which is longer than the window
         batcher.ask(number)
 
     with ThreadPoolExecutor(8) as pool:

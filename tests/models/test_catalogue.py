@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.cli.models import check_model
-from rpms.core.errors import FileError, InputError, ModelError, ModelUnavailable
+from rpms.logic.errors import FileError, InputError, ModelError, ModelUnavailable
 from rpms.models.base import Request
 from rpms.models.catalogue import (
     PROVIDERS,
@@ -34,7 +34,11 @@ from tests.models.server import openai_ok
     ("text", "provider", "rest"),
     [
         ("openai/gpt-4o", "openai", "gpt-4o"),
-        ("deepinfra/meta-llama/Meta-Llama-3.1-8B-Instruct", "deepinfra", "meta-llama/Meta-Llama-3.1-8B-Instruct"),
+        (
+            "deepinfra/meta-llama/Meta-Llama-3.1-8B-Instruct",
+            "deepinfra",
+            "meta-llama/Meta-Llama-3.1-8B-Instruct",
+        ),
         ("gguf//data/model.gguf", "gguf", "/data/model.gguf"),
         ("OpenAI/gpt-4o", "openai", "gpt-4o"),
         ("planner", "planner", ""),
@@ -86,7 +90,9 @@ def test_every_provider_says_what_it_needs(monkeypatch):
 
 
 def test_a_provider_may_name_its_variables_itself():
-    own = _provider("some-host", key_variable="HOST_TOKEN", base_url="https://host.example/v1", what="")
+    own = _provider(
+        "some-host", key_variable="HOST_TOKEN", base_url="https://host.example/v1", what=""
+    )
     assert (own.key_variable, own.base_url_variable) == ("HOST_TOKEN", "SOME_HOST_BASE_URL")
 
 
@@ -106,12 +112,18 @@ def test_no_key_is_in_anything_that_is_shown_of_a_model(server, monkeypatch):
     model = open_model("openai/gpt-x", ModelOptions(base_url=server.url + "/v1"))
     check = check_model(model)
     model.close()
-    assert "planted" not in repr(model) + "".join(check) + repr([*map(available, PROVIDERS.values())])
+    assert "planted" not in repr(model) + "".join(check) + repr(
+        [*map(available, PROVIDERS.values())]
+    )
 
 
 def test_a_check_reports_latency_tokens_cost_and_format(server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "planted-key-check-1234")
-    server.play(openai_ok("Thought: easy\nAction: open drawer 1"), openai_ok("open drawer 1"), openai_ok("Hm?"))
+    server.play(
+        openai_ok("Thought: easy\nAction: open drawer 1"),
+        openai_ok("open drawer 1"),
+        openai_ok("Hm?"),
+    )
     model = open_model("openai/gpt-4o", ModelOptions(base_url=server.url + "/v1"))
     asked, repaired, none = (check_model(model) for _ in range(3))
     model.close()
@@ -130,7 +142,7 @@ def test_extras_that_are_not_installed_are_named(tmp_path):
 import sys
 for name in ("torch", "transformers", "llama_cpp", "anthropic"):
     sys.modules[name] = None
-from rpms.core.errors import ModelUnavailable
+from rpms.logic.errors import ModelUnavailable
 from rpms.models.catalogue import open_model
 for name in ("hf/some/model", "gguf/" + sys.argv[1], "anthropic/claude-x"):
     try:
@@ -156,7 +168,9 @@ def test_importing_the_models_loads_no_sdk():
         "import sys, rpms.models.catalogue, rpms.models.hf.model, rpms.models.local_gguf, rpms.models.remote, "
         "rpms.models.remote; print([m for m in ('openai', 'anthropic', 'torch', 'llama_cpp') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
     assert done.stdout.strip() == "[]"
 
 
@@ -219,12 +233,21 @@ def test_only_what_follows_from_the_prompt_is_recorded(tmp_path):
 
 
 def test_a_function_is_a_model():
-    assert FunctionModel(lambda request: f"Action: {request.episode}").answer(request("x")).text == "Action: x"
+    assert (
+        FunctionModel(lambda request: f"Action: {request.episode}").answer(request("x")).text
+        == "Action: x"
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("top_k=20", 20), ("min_p=0.1", 0.1), ("flag=true", True), ("reasoning_effort=low", "low"), ("a=b=c", "b=c")],
+    [
+        ("top_k=20", 20),
+        ("min_p=0.1", 0.1),
+        ("flag=true", True),
+        ("reasoning_effort=low", "low"),
+        ("a=b=c", "b=c"),
+    ],
 )
 def test_a_providers_own_parameter_is_read(text, value):
     assert parse_parameter(text)[1] == value
@@ -240,4 +263,6 @@ def test_replay_needs_a_store_to_open():
     with pytest.raises(InputError):
         open_model(f"replay/{Path('x')}")
     with pytest.raises(ModelUnavailable):
-        open_model("openai/x") if not os.environ.get("OPENAI_API_KEY") else pytest.skip("a key is set")
+        open_model("openai/x") if not os.environ.get("OPENAI_API_KEY") else pytest.skip(
+            "a key is set"
+        )

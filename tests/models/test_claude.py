@@ -6,10 +6,10 @@ import traceback
 
 import pytest
 
-from rpms.core.errors import ContextOverflow, ModelUnavailable
-from rpms.core.prompt import Form, Layout
+from rpms.logic.errors import ContextOverflow, ModelUnavailable
 from rpms.models.base import Decoding
 from rpms.models.patience import Patience
+from rpms.paper.prompt import Form, Layout
 from tests.models.prompts import prompt, request
 from tests.models.server import Reply, anthropic_error, anthropic_ok
 
@@ -47,12 +47,19 @@ def marked(pieces):
 
 def test_the_request_carries_the_prompt_the_decoding_and_the_marks(server, model):
     server.play(anthropic_ok())
-    answer = model.answer(request(decoding=Decoding(stop=("\nObs:",), top_p=0.9, seed=1, extra=(("top_k", 5),))))
+    answer = model.answer(
+        request(decoding=Decoding(stop=("\nObs:",), top_p=0.9, seed=1, extra=(("top_k", 5),)))
+    )
     (seen,) = server.seen
     assert seen.path == "/v1/messages"
     assert KEY in (seen.headers.get("x-api-key", "") or seen.headers.get("authorization", ""))
     body = seen.body
-    assert (body["max_tokens"], body["temperature"], body["top_p"], body["top_k"]) == (256, 0.0, 0.9, 5)
+    assert (body["max_tokens"], body["temperature"], body["top_p"], body["top_k"]) == (
+        256,
+        0.0,
+        0.9,
+        5,
+    )
     assert body["stop_sequences"] == ["\nObs:"]
     system, user = prompt().messages()
     assert "".join(piece["text"] for piece in body["system"]) == system.content
@@ -60,7 +67,12 @@ def test_the_request_carries_the_prompt_the_decoding_and_the_marks(server, model
     assert 1 <= len(marked(body["messages"][0]["content"]) + marked(body["system"])) <= 4
     assert answer.text == "Thought: I look.\nAction: look"
     usage = answer.usage
-    assert (usage.prompt_tokens, usage.cached_tokens, usage.written_tokens, usage.completion_tokens) == (105, 80, 15, 7)
+    assert (
+        usage.prompt_tokens,
+        usage.cached_tokens,
+        usage.written_tokens,
+        usage.completion_tokens,
+    ) == (105, 80, 15, 7)
     assert answer.notes == ("seed not sent: this provider has none",)
 
 
@@ -76,7 +88,13 @@ def test_the_pieces_are_the_prompt_to_the_letter(layout, turns, form):
         assert "".join(piece["text"] for piece in sent["content"]) == message.content
         assert sent["role"] == message.role
         assert all(piece["text"] for piece in sent["content"])
-    assert 1 <= len([1 for pieces in (system, *(sent["content"] for sent in said)) for _ in marked(pieces)]) <= 4
+    assert (
+        1
+        <= len(
+            [1 for pieces in (system, *(sent["content"] for sent in said)) for _ in marked(pieces)]
+        )
+        <= 4
+    )
 
 
 def test_what_was_marked_at_one_step_begins_the_next_steps_pieces():

@@ -1,4 +1,6 @@
-"""Actions held to choices: the forms in which servers are told, and what becomes of servers that do not listen."""
+"""Actions held to choices: the forms in which servers are told, and what becomes of servers
+that do not listen.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,15 @@ from hypothesis import strategies as st
 from rpms.foreign.json_text import question_key
 from rpms.models.base import Decoding, able
 from rpms.models.catalogue import PROVIDERS, ModelOptions, open_model
-from rpms.models.constraint import NOT_HELD, RESPONSE_FORMAT, grammar, held, regex, shapes_of, usable
+from rpms.models.constraint import (
+    NOT_HELD,
+    RESPONSE_FORMAT,
+    grammar,
+    held,
+    regex,
+    shapes_of,
+    usable,
+)
 from rpms.models.parsing import action_is_complete, parse_answer
 from rpms.models.policy import FunctionModel
 from rpms.models.recorded import RecordedModel, ReplayModel, question
@@ -45,7 +55,9 @@ def test_the_expression_matches_each_choice_and_nothing_else(texts):
     pattern = re.compile(regex(shapes_of(choices), 256))
     for choice in choices:
         assert pattern.fullmatch(f"Thought: I think so.\nAction: {choice}")
-    assert not pattern.fullmatch("Thought: x\nAction: something else entirely, which is longer than any choice")
+    assert not pattern.fullmatch(
+        "Thought: x\nAction: something else entirely, which is longer than any choice"
+    )
     assert not pattern.fullmatch(f"Thought: x\ny\nAction: {choices[0]}")
 
 
@@ -58,7 +70,9 @@ def test_a_choice_cannot_leave_its_string_in_the_grammar(texts):
     assert [line.split(" ::= ")[0] for line in lines] == ["root", "thought", "action"]
     strings = re.findall(r'"((?:[^"\\]|\\.)*)"', lines[2])
     assert [re.sub(r"\\(.)", r"\1", string) for string in strings] == list(choices)
-    assert re.sub(r'"(?:[^"\\]|\\.)*"', "S", lines[2]) == "action ::= " + " | ".join("S" * len(choices))
+    assert re.sub(r'"(?:[^"\\]|\\.)*"', "S", lines[2]) == "action ::= " + " | ".join(
+        "S" * len(choices)
+    )
 
 
 def test_what_one_line_cannot_hold_is_no_choice():
@@ -72,7 +86,9 @@ def test_a_short_limit_leaves_room_for_the_action():
 
 
 def test_the_thought_is_written_before_the_action():
-    fields = RESPONSE_FORMAT.fields(SHAPES, 100)["response_format"]["json_schema"]["schema"]["properties"]
+    fields = RESPONSE_FORMAT.fields(SHAPES, 100)["response_format"]["json_schema"]["schema"][
+        "properties"
+    ]
     assert list(fields) == ["thought", "action"]
     assert fields["action"]["enum"] == list(CHOICES)
 
@@ -105,7 +121,11 @@ def test_each_server_is_told_in_its_own_way(server, provider, parameter):
 
 
 def test_a_json_answer_is_understood(server):
-    server.play_script(heeding(("response_format",), openai_ok(json.dumps({"thought": "why not", "action": "look"}))))
+    server.play_script(
+        heeding(
+            ("response_format",), openai_ok(json.dumps({"thought": "why not", "action": "look"}))
+        )
+    )
     model = connect(server, "openai-compatible")
     answer = model.answer(asking())
     model.close()
@@ -131,11 +151,17 @@ def test_an_older_server_that_overlooks_the_new_name_is_told_by_the_old_one(serv
 def test_a_server_that_refuses_the_form_is_told_in_the_next(server):
     def strict(seen):
         if "grammar" in seen.body:
-            return openai_error(400, "Unrecognized request argument supplied: grammar", param="grammar")
+            return openai_error(
+                400, "Unrecognized request argument supplied: grammar", param="grammar"
+            )
         listens = "response_format" in seen.body and not is_probe(seen)
         if is_probe(seen):
-            return openai_ok("Action: tick 4071" if "response_format" in seen.body else "Action: look")
-        return openai_ok(json.dumps({"thought": "", "action": "look"}) if listens else "Who is there?")
+            return openai_ok(
+                "Action: tick 4071" if "response_format" in seen.body else "Action: look"
+            )
+        return openai_ok(
+            json.dumps({"thought": "", "action": "look"}) if listens else "Who is there?"
+        )
 
     server.play_script(strict)
     model = connect(server, "llamacpp")
@@ -157,12 +183,16 @@ def test_a_server_that_takes_no_form_answers_freely_and_each_answer_says_so(serv
     first, second = model.answer(asking()), model.answer(asking())
     model.close()
     assert first.text == second.text == "Thought: x\nAction: dance"
-    assert all(any(note.startswith(NOT_HELD) for note in answer.notes) for answer in (first, second))
+    assert all(
+        any(note.startswith(NOT_HELD) for note in answer.notes) for answer in (first, second)
+    )
     assert second.usage.requests == 1
 
 
 def test_an_answer_cut_at_its_limit_says_nothing_about_the_server(server):
-    server.play_script(heeding(("structured_outputs",), openai_ok("Thought: on and on", finish="length")))
+    server.play_script(
+        heeding(("structured_outputs",), openai_ok("Thought: on and on", finish="length"))
+    )
     model = connect(server)
     model.answer(asking())
     model.answer(asking())
@@ -181,10 +211,14 @@ def test_an_answer_that_cannot_be_read_says_nothing_about_the_server(server):
 
 
 def test_what_one_question_meets_changes_nothing_for_the_next(server):
-    """A refusal or an answer that was not held is of its own question: it depends on who asked first otherwise."""
+    """A refusal or an answer that was not held is of its own question: it depends on who asked
+    first otherwise.
+    """
     replies = iter(
         [
-            openai_error(400, "Unsupported parameter: structured_outputs", param="structured_outputs"),
+            openai_error(
+                400, "Unsupported parameter: structured_outputs", param="structured_outputs"
+            ),
             openai_ok("Thought: x\nAction: dance"),
             openai_ok("Thought: x\nAction: dance"),
             openai_ok("Thought: x\nAction: look"),
@@ -195,7 +229,9 @@ def test_what_one_question_meets_changes_nothing_for_the_next(server):
     refused, free, fine = (model.answer(asking()) for _ in range(3))
     model.close()
     assert any(note.startswith("structured_outputs not sent") for note in refused.notes)
-    assert all(any(note.startswith(NOT_HELD) for note in answer.notes) for answer in (refused, free))
+    assert all(
+        any(note.startswith(NOT_HELD) for note in answer.notes) for answer in (refused, free)
+    )
     assert fine.notes == ()
     assert "structured_outputs" in server.asked[-1].body
 
@@ -262,7 +298,11 @@ def test_a_record_replays_what_was_held_and_what_was_free(tmp_path):
 def test_an_action_is_complete_when_nothing_could_change_it(text, complete):
     assert action_is_complete(text) is complete
     if complete:
-        assert parse_answer(text).action == parse_answer(text + "Obs: x\nAction: other\n").action == "look"
+        assert (
+            parse_answer(text).action
+            == parse_answer(text + "Obs: x\nAction: other\n").action
+            == "look"
+        )
 
 
 def test_decoding_is_unchanged_by_choices():

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from rpms.core.acting.menu import Menu, MenuItem
-from rpms.core.errors import InputError, ModelError
+from rpms.logic.errors import InputError, ModelError
 from rpms.models.catalogue import FROM_MENU, PROVIDERS, available, open_model
 from rpms.models.parsing import parse_answer
+from rpms.planning.menu import Menu, MenuItem
 from rpms.store.answers import FolderOfAnswers
 from tests.models.prompts import request
 
@@ -43,7 +43,11 @@ def test_the_best_entry_is_the_one_that_ranks_first_wherever_it_is_shown():
 
 def test_a_random_choice_follows_from_seed_episode_and_step_whatever_the_schedule():
     asked = [(f"e{n % 7}", n // 7) for n in range(70)]
-    one, two, other = open_model("menu-random"), open_model("menu-random/0"), open_model("menu-random/1")
+    one, two, other = (
+        open_model("menu-random"),
+        open_model("menu-random/0"),
+        open_model("menu-random/1"),
+    )
     alone = [action(one, *what) for what in asked]
     with ThreadPoolExecutor(8) as pool:
         together = list(pool.map(lambda what: action(two, *what), reversed(asked)))
@@ -60,7 +64,9 @@ def test_a_random_choice_is_uniform():
     assert all(abs(count - 500) < 110 for count in counts.values())  # five standard deviations
 
 
-@pytest.mark.parametrize("name", [name for name in PROVIDERS if PROVIDERS[name].backend in FROM_MENU])
+@pytest.mark.parametrize(
+    "name", [name for name in PROVIDERS if PROVIDERS[name].backend in FROM_MENU]
+)
 def test_without_a_menu_there_is_no_action(name):
     model = open_model(name)
     assert action(model, commands=()) is None

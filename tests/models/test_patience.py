@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.core.errors import ModelUnavailable
+from rpms.logic.errors import ModelUnavailable
 from rpms.models.patience import Patience, TryAgain, persevere, retry_after
 from rpms.models.secrets import check_allowed, excerpt, is_loopback, shown_url
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.core.errors import InputError, ModelError, ModelUnavailable
 from rpms.foreign.json_text import question_key
+from rpms.logic.errors import InputError, ModelError, ModelUnavailable
 from rpms.models.base import Answer, Decoding, Usage
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.policy import FunctionModel
@@ -28,7 +28,9 @@ class Counting:
     def __call__(self, request):
         with self.lock:
             self.asked += 1
-        usage = Usage(prompt_tokens=100, cached_tokens=50, completion_tokens=5, requests=1, seconds=0.5)
+        usage = Usage(
+            prompt_tokens=100, cached_tokens=50, completion_tokens=5, requests=1, seconds=0.5
+        )
         return Answer(f"Action: look {len(request.prompt.text)}", usage, "stop", ("a note",))
 
 
@@ -109,7 +111,9 @@ def test_a_replay_needs_no_key_and_no_model(server, tmp_path, monkeypatch):
 
 
 def record(tmp_path, *requests, model="m"):
-    recorded = RecordedModel(FunctionModel(lambda _: "Action: look", model), FolderOfAnswers(tmp_path))
+    recorded = RecordedModel(
+        FunctionModel(lambda _: "Action: look", model), FolderOfAnswers(tmp_path)
+    )
     for one in requests:
         recorded.answer(one)
     return ReplayModel("replay/x", FolderOfAnswers(tmp_path), "m")
@@ -117,7 +121,9 @@ def record(tmp_path, *requests, model="m"):
 
 def test_a_changed_prompt_is_a_miss_that_names_the_block(tmp_path):
     replay = record(tmp_path, request(), request(turns=7))
-    with pytest.raises(ModelUnavailable, match=r"prompt changed \(nearest recorded one differs in memory\)"):
+    with pytest.raises(
+        ModelUnavailable, match=r"prompt changed \(nearest recorded one differs in memory\)"
+    ):
         replay.answer(request(memory="something else"))
 
 
@@ -152,7 +158,10 @@ def test_a_record_of_two_models_must_be_told_which(tmp_path):
     record(tmp_path, request(), model="other")
     with pytest.raises(InputError, match="several models"):
         ReplayModel("replay/x", FolderOfAnswers(tmp_path))
-    assert ReplayModel("replay/x", FolderOfAnswers(tmp_path), "other").answer(request()).text == "Action: look"
+    assert (
+        ReplayModel("replay/x", FolderOfAnswers(tmp_path), "other").answer(request()).text
+        == "Action: look"
+    )
 
 
 def test_an_empty_record_says_so(tmp_path):

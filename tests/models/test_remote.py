@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.core.errors import ContextOverflow, InputError, ModelError, ModelUnavailable
+from rpms.logic.errors import ContextOverflow, InputError, ModelError, ModelUnavailable
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.patience import Patience
@@ -56,7 +56,12 @@ def model(server, waits):
 def test_the_prompt_and_the_decoding_are_sent_as_they_are(server, model):
     server.play(openai_ok(cached=64))
     decoding = Decoding(
-        max_tokens=99, temperature=0.5, top_p=0.9, seed=3, stop=("\nObs:",), extra=(("top_k", 20), ("min_p", 0.1))
+        max_tokens=99,
+        temperature=0.5,
+        top_p=0.9,
+        seed=3,
+        stop=("\nObs:",),
+        extra=(("top_k", 20), ("min_p", 0.1)),
     )
     answer = model.answer(request(decoding=decoding))
     (seen,) = server.seen
@@ -74,7 +79,11 @@ def test_the_prompt_and_the_decoding_are_sent_as_they_are(server, model):
         "min_p": 0.1,
     }
     assert answer.text == "Thought: I look.\nAction: look"
-    assert (answer.usage.prompt_tokens, answer.usage.cached_tokens, answer.usage.completion_tokens) == (100, 64, 7)
+    assert (
+        answer.usage.prompt_tokens,
+        answer.usage.cached_tokens,
+        answer.usage.completion_tokens,
+    ) == (100, 64, 7)
     assert answer.usage.requests == 1
     assert answer.usage.seconds > 0
     assert answer.notes == ()
@@ -84,7 +93,11 @@ def test_greedy_and_short_by_default(server, model):
     server.play(openai_ok())
     model.answer(request())
     body = server.seen[0].body
-    assert (body["temperature"], body["max_tokens"], body["stop"]) == (0.0, 256, ["\nObs:", "\nObservation:"])
+    assert (body["temperature"], body["max_tokens"], body["stop"]) == (
+        0.0,
+        256,
+        ["\nObs:", "\nObservation:"],
+    )
     assert "top_p" not in body
     assert "seed" not in body
 
@@ -141,7 +154,9 @@ def test_waits_double_and_vary(server, model, waits):
     assert 0.5 <= first <= 1.0 <= second <= 2.0 <= third <= 4.0
 
 
-def test_a_wait_is_told_at_first_and_whenever_nothing_was_answered_since_the_last(server, model, caplog):
+def test_a_wait_is_told_at_first_and_whenever_nothing_was_answered_since_the_last(
+    server, model, caplog
+):
     for turns in (1, 2):
         server.play(openai_error(500, "oops"), openai_error(503, "restarting"), openai_ok())
         model.answer(request(turns=turns))
@@ -188,7 +203,11 @@ def test_an_empty_account_is_not_waited_for(server, model, waits):
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_wrong_key_names_the_variable_and_never_the_key(server, model, status):
-    server.play(openai_error(status, f"Incorrect API key provided: {KEY}. Bearer {KEY}", code="invalid_api_key"))
+    server.play(
+        openai_error(
+            status, f"Incorrect API key provided: {KEY}. Bearer {KEY}", code="invalid_api_key"
+        )
+    )
     with pytest.raises(ModelUnavailable) as caught:
         model.answer(request())
     assert "OPENAI_API_KEY" in str(caught.value)
@@ -200,7 +219,9 @@ def test_a_wrong_key_names_the_variable_and_never_the_key(server, model, status)
 @pytest.mark.parametrize("status", [400, 404, 402, 429, 500])
 def test_no_error_text_holds_a_key_that_the_server_echoes(server, model, monkeypatch, status):
     monkeypatch.setenv("OTHER_API_KEY", "another-planted-secret")
-    server.play(openai_error(status, f"bad {KEY} and another-planted-secret and sk-abcdefgh1234567890"))
+    server.play(
+        openai_error(status, f"bad {KEY} and another-planted-secret and sk-abcdefgh1234567890")
+    )
     with pytest.raises(ModelError) as caught:
         model.answer(request())
     shown = "".join(traceback.format_exception(caught.value))
@@ -218,8 +239,13 @@ def test_a_model_that_is_not_there_is_named(server, model):
     "reply",
     [
         openai_error(400, "Please shorten.", code="context_length_exceeded"),
-        openai_error(400, "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens"),
-        openai_error(400, "the request exceeds the available context size. try increasing the context size"),
+        openai_error(
+            400,
+            "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens",
+        ),
+        openai_error(
+            400, "the request exceeds the available context size. try increasing the context size"
+        ),
         openai_error(500, "Requested tokens (9000) exceed context window of 8192"),
         openai_error(400, "input length and `max_tokens` exceed context limit: 9000 + 256 > 8192"),
         Reply(body={"error": {"message": "prompt is too long", "code": 400}}),
@@ -251,7 +277,9 @@ def test_a_reasoning_models_refusals_are_learned_once_and_noted(server, model):
                 param="temperature",
             )
         if "stop" in seen.body:
-            return openai_error(400, "Unsupported parameter: 'stop' is not supported with this model.")
+            return openai_error(
+                400, "Unsupported parameter: 'stop' is not supported with this model."
+            )
         return openai_ok("Action: look\nObs: mine")
 
     server.play_script(picky)
@@ -290,8 +318,14 @@ def test_an_answer_that_never_has_choices_fails_this_request_alone(server, model
     "body",
     [
         {"choices": [{"message": {"content": None}}]},
-        {"choices": [{"message": {"content": [{"type": "text", "text": "Action: look"}]}}], "usage": {}},
-        {"choices": [{"message": {"content": 7}, "finish_reason": 3}], "usage": {"prompt_tokens": "many"}},
+        {
+            "choices": [{"message": {"content": [{"type": "text", "text": "Action: look"}]}}],
+            "usage": {},
+        },
+        {
+            "choices": [{"message": {"content": 7}, "finish_reason": 3}],
+            "usage": {"prompt_tokens": "many"},
+        },
     ],
 )
 def test_odd_but_readable_answers_are_taken(server, model, body):
@@ -313,7 +347,11 @@ def test_a_hostile_error_body_is_one_short_line(server, model):
 def test_a_too_long_history_is_halved_until_it_fits(server, monkeypatch):
     def small_window(seen):
         turns = seen.body["messages"][1]["content"].count("Action: go to")
-        return openai_ok() if turns <= 4 else openai_error(400, "too long", code="context_length_exceeded")
+        return (
+            openai_ok()
+            if turns <= 4
+            else openai_error(400, "too long", code="context_length_exceeded")
+        )
 
     server.play_script(small_window)
     model = open_model("vllm/m", ModelOptions(base_url=server.url + "/v1"))
@@ -338,7 +376,9 @@ def test_a_prompt_that_cannot_be_shortened_stays_an_overflow(server):
 
 
 def test_many_threads_may_ask_at_once(server):
-    server.play_script(lambda seen: openai_ok(f"Action: echo {len(seen.body['messages'][1]['content'])}"))
+    server.play_script(
+        lambda seen: openai_ok(f"Action: echo {len(seen.body['messages'][1]['content'])}")
+    )
     model = open_model("llamacpp/m", ModelOptions(base_url=server.url + "/v1"))
     answers = {}
 
@@ -379,7 +419,10 @@ def test_a_key_that_cannot_be_sent_is_refused_without_showing_it(monkeypatch):
 def test_the_base_url_comes_from_the_flag_then_the_environment(server, monkeypatch):
     server.play(openai_ok())
     monkeypatch.setenv("OLLAMA_BASE_URL", server.url + "/env/v1")
-    for options, path in ((ModelOptions(), "/env/v1"), (ModelOptions(base_url=server.url + "/flag"), "/flag")):
+    for options, path in (
+        (ModelOptions(), "/env/v1"),
+        (ModelOptions(base_url=server.url + "/flag"), "/flag"),
+    ):
         model = open_model("ollama/llama3", options)
         model.answer(request())
         model.close()

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rpms.core.acting.enforcement import PAPER, STRICT, Constrained
-from rpms.core.condition import FULL, compose
-from rpms.core.errors import InputError
-from rpms.core.recall import EpisodicMemory
 from rpms.foreign.json_text import question_key
+from rpms.logic.errors import InputError
 from rpms.models.base import Answer, CannotHold, Decoding
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.constraint import NOT_HELD, begins, fits, grammar, held, regex, shapes_of
 from rpms.models.policy import FunctionModel
 from rpms.models.recorded import RecordedModel, ReplayModel, question
+from rpms.paper.condition import FULL, compose
+from rpms.paper.recall import EpisodicMemory
+from rpms.planning.enforcement import PAPER, STRICT, Constrained
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.play.seats import Play, play
@@ -34,8 +34,16 @@ from tests.models.prompts import request
 from tests.models.server import heeding, openai_error, openai_ok
 
 TEMPLATES = ("go to <place>", "take <object> from <place>", "look")
-PIECE = st.text(st.characters(blacklist_categories=("C", "Z"), blacklist_characters="<>"), min_size=1, max_size=8)
-NAME = st.text(st.characters(blacklist_categories=("C", "Z"), whitelist_characters=" "), min_size=1, max_size=12)
+PIECE = st.text(
+    st.characters(blacklist_categories=("C", "Z"), blacklist_characters="<>"),
+    min_size=1,
+    max_size=8,
+)
+NAME = st.text(
+    st.characters(blacklist_categories=("C", "Z"), whitelist_characters=" "),
+    min_size=1,
+    max_size=12,
+)
 
 
 @st.composite
@@ -44,7 +52,9 @@ def templates(draw):
     pieces = draw(st.lists(PIECE, min_size=1, max_size=4))
     names = [draw(NAME.filter(lambda name: name[0] != " " and name[-1] != " ")) for _ in pieces[1:]]
     template = pieces[0] + "".join(f" <p{'_' * n}> {piece}" for n, piece in enumerate(pieces[1:]))
-    instance = pieces[0] + "".join(f" {name} {piece}" for name, piece in zip(names, pieces[1:], strict=True))
+    instance = pieces[0] + "".join(
+        f" {name} {piece}" for name, piece in zip(names, pieces[1:], strict=True)
+    )
     return template, instance
 
 
@@ -65,12 +75,16 @@ def test_every_form_takes_each_instance_of_each_template(made):
     rule, expression = grammar(shapes, 256), re.compile(regex(shapes, 256))
     for _, instance in made:
         answer = f"Thought: I think so.\nAction: {instance}"
-        for text in (answer, answer + "\n") if any(len(shape) > 1 for shape in shapes) else (answer,):
+        for text in (
+            (answer, answer + "\n") if any(len(shape) > 1 for shape in shapes) else (answer,)
+        ):
             assert expression.fullmatch(text)
             assert matches(rule, text)
             assert held(text, shapes)
         assert any(fits(instance, shape) for shape in shapes)
-        assert all(any(begins(instance[:end], shape) for shape in shapes) for end in range(len(instance)))
+        assert all(
+            any(begins(instance[:end], shape) for shape in shapes) for end in range(len(instance))
+        )
 
 
 @given(st.lists(templates(), min_size=1, max_size=3), st.text(max_size=30))
@@ -95,7 +109,15 @@ def test_some_that_are_and_some_that_are_not():
     assert shapes == (("go to ", ""), ("take ", " from ", ""), ("look",))
     for action in ("go to drawer 1", "take a from b", "take a from b from c", "look"):
         assert held(f"Thought: x\nAction: {action}", shapes)
-    for action in ("go to", "take a", "take a from", "take  from b", "look around", "Go to drawer 1", ""):
+    for action in (
+        "go to",
+        "take a",
+        "take a from",
+        "take  from b",
+        "look around",
+        "Go to drawer 1",
+        "",
+    ):
         assert not held(f"Thought: x\nAction: {action}", shapes)
 
 
@@ -116,7 +138,9 @@ def test_forms_for_a_menu_are_as_they_were_before_there_were_templates():
 # --- servers ---
 
 
-@pytest.mark.parametrize(("provider", "parameter"), [("vllm", "structured_outputs"), ("llamacpp", "grammar")])
+@pytest.mark.parametrize(
+    ("provider", "parameter"), [("vllm", "structured_outputs"), ("llamacpp", "grammar")]
+)
 def test_each_server_is_told_in_its_own_way(server, provider, parameter):
     server.play_script(heeding((parameter,), openai_ok("Thought: x\nAction: take a from b\n")))
     model = connect(server, provider)
@@ -128,7 +152,9 @@ def test_each_server_is_told_in_its_own_way(server, provider, parameter):
 
 def test_a_server_that_takes_only_schemas_says_so_before_it_is_asked(server):
     model = connect(server, "openai-compatible")
-    with pytest.raises(CannotHold, match="openai-compatible/m cannot hold its answers to action templates"):
+    with pytest.raises(
+        CannotHold, match="openai-compatible/m cannot hold its answers to action templates"
+    ):
         model.answer(asking())
     server.play(openai_ok())
     model.answer(request())
@@ -137,11 +163,15 @@ def test_a_server_that_takes_only_schemas_says_so_before_it_is_asked(server):
 
 
 def test_a_template_without_parameters_is_a_choice(server):
-    server.play_script(heeding(("response_format",), openai_ok(json.dumps({"thought": "", "action": "look"}))))
+    server.play_script(
+        heeding(("response_format",), openai_ok(json.dumps({"thought": "", "action": "look"})))
+    )
     model = connect(server, "openai-compatible")
     model.answer(replace(request(), templates=("look", "wait")))
     model.close()
-    assert server.asked[0].body["response_format"]["json_schema"]["schema"]["properties"]["action"]["enum"] == [
+    assert server.asked[0].body["response_format"]["json_schema"]["schema"]["properties"]["action"][
+        "enum"
+    ] == [
         "look",
         "wait",
     ]
@@ -223,14 +253,21 @@ def requests_of(enforcement, model, world=WORLD):
     return asked
 
 
-AUTO, ON = (replace(PAPER, constrained=constrained) for constrained in (Constrained.AUTO, Constrained.ON))
+AUTO, ON = (
+    replace(PAPER, constrained=constrained) for constrained in (Constrained.AUTO, Constrained.ON)
+)
 
 
 @pytest.mark.parametrize("enforcement", [AUTO, ON])
 def test_without_a_menu_the_action_is_held_to_the_manuals_templates(enforcement):
     (asked,) = requests_of(enforcement, {})
     assert asked.choices == ()
-    assert {"go to <place>", "put <object> in/on <place>", "move <object> to <place>", "look"} <= set(asked.templates)
+    assert {
+        "go to <place>",
+        "put <object> in/on <place>",
+        "move <object> to <place>",
+        "look",
+    } <= set(asked.templates)
 
 
 @pytest.mark.parametrize("enforcement", [PAPER, STRICT, replace(ON, menu=5)])
@@ -254,14 +291,19 @@ def test_a_model_that_cannot_is_free_unless_the_run_insists(can, times):
     asked = requests_of(AUTO, can)
     assert len(asked) == times
     assert asked[-1].templates == ()
-    with pytest.raises(InputError, match=r"m cannot hold its answers to action templates.*; leave out constrained=on"):
+    with pytest.raises(
+        InputError,
+        match=r"m cannot hold its answers to action templates.*; leave out constrained=on",
+    ):
         requests_of(ON, can)
 
 
 def test_a_model_that_did_not_listen_stops_a_run_that_insists():
     deaf = {"notes": (f"{NOT_HELD}: this server takes none of the forms",)}
     assert len(requests_of(AUTO, deaf)) == 1
-    with pytest.raises(InputError, match="m does not hold its answers to the action templates, on which"):
+    with pytest.raises(
+        InputError, match="m does not hold its answers to the action templates, on which"
+    ):
         requests_of(ON, deaf)
     with pytest.raises(InputError, match="m does not hold its answers to the menu"):
         requests_of(replace(ON, menu=5), deaf)
@@ -277,7 +319,12 @@ def test_a_run_that_insists_stops_with_one_message_where_the_server_refuses(serv
     )
     model = connect(server, "llamacpp")
     plan = plan_run(
-        WORLD, model.name, lend(model), limit=1, condition=replace(FULL, enforcement=ON), memory=EpisodicMemory()
+        WORLD,
+        model.name,
+        lend(model),
+        limit=1,
+        condition=replace(FULL, enforcement=ON),
+        memory=EpisodicMemory(),
     )
     with pytest.raises(InputError) as stopped:
         run(plan, tmp_path / "run")

@@ -1,4 +1,6 @@
-"""Tools over OpenAI's protocol: what is offered, and how calls are read, whatever a server sends."""
+"""Tools over OpenAI's protocol: what is offered, and how calls are read, whatever a server
+sends.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ ASKED = replace(request(), tools=TOOLS)
 
 
 def tool_call(
-    name="refuel", arguments: object = '{"line_id": "L1", "gb": 2.0}', content: object = "Data is used up."
+    name="refuel",
+    arguments: object = '{"line_id": "L1", "gb": 2.0}',
+    content: object = "Data is used up.",
 ) -> Reply:
     reply = openai_ok("")
     call = {"id": "t1", "type": "function", "function": {"name": name, "arguments": arguments}}
@@ -59,7 +63,9 @@ def test_tools_are_offered_and_a_call_is_read_as_an_action(server, model):
 
 def test_a_tool_may_describe_its_parameters_by_any_mapping(server, model):
     server.play(tool_call())
-    tools = tuple(replace(tool, parameters=MappingProxyType(tool.parameters)) for tool in ASKED.tools)
+    tools = tuple(
+        replace(tool, parameters=MappingProxyType(tool.parameters)) for tool in ASKED.tools
+    )
     model.answer(replace(ASKED, tools=tools))
     assert server.seen[0].body["tools"][0]["function"]["parameters"] == SCHEMA
 
@@ -73,10 +79,15 @@ def test_without_tools_none_are_offered(server, model):
 def test_a_server_that_takes_no_tools_is_asked_for_text_and_the_answer_says_so(server, model):
     def script(seen):
         if "tools" in seen.body:
-            return openai_error(400, "Unsupported parameter: 'tools'", param="tools", code="unsupported_parameter")
+            return openai_error(
+                400, "Unsupported parameter: 'tools'", param="tools", code="unsupported_parameter"
+            )
         if "tool_choice" in seen.body:
             return openai_error(
-                400, "Unsupported parameter: 'tool_choice'", param="tool_choice", code="unsupported_parameter"
+                400,
+                "Unsupported parameter: 'tool_choice'",
+                param="tool_choice",
+                code="unsupported_parameter",
             )
         return openai_ok("Thought: so\nAction: done()")
 
@@ -97,7 +108,9 @@ def test_a_server_that_takes_no_tools_is_asked_for_text_and_the_answer_says_so(s
         ("[" * 500, None),
     ],
 )
-def test_arguments_that_cannot_be_read_are_passed_on_for_the_world_to_refuse(server, model, arguments, action):
+def test_arguments_that_cannot_be_read_are_passed_on_for_the_world_to_refuse(
+    server, model, arguments, action
+):
     server.play(tool_call(arguments=arguments, content=None))
     answer = model.answer(ASKED)
     assert answer.text.startswith("Action: refuel(")
@@ -111,7 +124,9 @@ def test_words_that_would_be_read_as_another_answer_are_left_out(server, model):
 
 
 def test_a_text_with_a_semicolon_stays_one_call():
-    call = str(WrittenCall("transfer", {"summary": "It is locked; then I gave up, and then it rang."}))
+    call = str(
+        WrittenCall("transfer", {"summary": "It is locked; then I gave up, and then it rang."})
+    )
     assert parse_answer(f"Thought: x\nAction: {call}").action == call
     assert parse_answer(f"Thought: x\nAction: 2. {call}").action == call
 
@@ -120,7 +135,9 @@ _SENT = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["function", "name", "arguments", "x"]), inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["function", "name", "arguments", "x"]), inner, max_size=3
+        )
     ),
     max_leaves=12,
 )
@@ -152,7 +169,9 @@ def test_a_menu_narrows_tools_to_its_calls_and_their_values():
     assert found[0].parameters["properties"]["line_id"]["enum"] == ["L1", "L2"]
     assert found[0].parameters["properties"]["gb"]["enum"] == [2.0]
     assert found[0].parameters["required"] == ["line_id", "gb"]
-    assert narrowed(TOOLS, ('refuel(line_id="L1")',))[0].parameters["properties"].keys() == {"line_id"}
+    assert narrowed(TOOLS, ('refuel(line_id="L1")',))[0].parameters["properties"].keys() == {
+        "line_id"
+    }
     assert "enum" not in json.dumps(SCHEMA), "the tool itself is not changed"
     assert narrowed(TOOLS, ("go to desk 1",)) == TOOLS
 
@@ -163,7 +182,9 @@ _VALUES = st.recursive(
     | st.integers(-(2**60), 2**60)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=30),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
@@ -187,11 +208,21 @@ def test_any_text_is_a_call_or_is_said_not_to_be_one(text):
 
 
 def test_a_text_that_looks_like_a_named_argument_is_a_value():
-    assert read_call("f(\"a=b\", 'c: d')", {"f": ("x", "y")}) == WrittenCall("f", {"x": "a=b", "y": "c: d"})
+    assert read_call("f(\"a=b\", 'c: d')", {"f": ("x", "y")}) == WrittenCall(
+        "f", {"x": "a=b", "y": "c: d"}
+    )
 
 
 @pytest.mark.parametrize(
-    "text", ["f(" * 3000, "f(a=" + "[" * 1500, "f(a=" + "9" * 3000 + ")", "f(a=1, a=2)", "f(1)", "f(a=1e999)"]
+    "text",
+    [
+        "f(" * 3000,
+        "f(a=" + "[" * 1500,
+        "f(a=" + "9" * 3000 + ")",
+        "f(a=1, a=2)",
+        "f(1)",
+        "f(a=1e999)",
+    ],
 )
 def test_hostile_calls_are_refused(text):
     with pytest.raises(NotACall):

@@ -62,9 +62,13 @@ def test_what_is_no_llm_has_no_limit():
 
 
 def test_a_server_of_ones_own_is_asked_whatever_the_name_says():
-    with listing({"/v1/models": {"data": [{"id": "Qwen/Qwen2.5-7B", "max_model_len": 5_000}]}}) as url:
+    with listing(
+        {"/v1/models": {"data": [{"id": "Qwen/Qwen2.5-7B", "max_model_len": 5_000}]}}
+    ) as url:
         assert context_window("vllm/Qwen/Qwen2.5-7B", base_url=url).tokens == 5_000
-    with listing({"/v1/models": {"data": []}, "/props": {"default_generation_settings": {"n_ctx": 6_000}}}) as url:
+    with listing(
+        {"/v1/models": {"data": []}, "/props": {"default_generation_settings": {"n_ctx": 6_000}}}
+    ) as url:
         assert context_window("llamacpp/m", base_url=url).tokens == 6_000
 
 

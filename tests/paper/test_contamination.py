@@ -8,10 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from rpms.cli.app import make_app
-from rpms.core.errors import InputError
-from rpms.core.memory import learned_from
-from rpms.core.recall import EpisodicMemory
+from rpms.logic.errors import InputError
 from rpms.models.policy import PolicyModel, follow_plan
+from rpms.paper.memory import learned_from
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.plan import lend, plan_run
 from rpms.play.settings import Settings
 from rpms.report.gather import gather
@@ -39,9 +39,14 @@ def test_a_plan_refuses_tasks_that_its_memory_was_learned_from_unless_told_other
     model = lend(PolicyModel("planner", follow_plan))
     with pytest.raises(InputError, match=r"learned from .* of these 24 tasks"):
         plan_run(WORLD, "planner", model, split="builtin_train", memory=EMBEDDED)
-    allowed = plan_run(WORLD, "planner", model, split="builtin_train", memory=EMBEDDED, overlap=True)
+    allowed = plan_run(
+        WORLD, "planner", model, split="builtin_train", memory=EMBEDDED, overlap=True
+    )
     assert allowed.protocol().settings["memory"]["overlap"] == len(allowed.overlap) > 0
-    assert "overlap" not in plan_run(WORLD, "planner", model, memory=EMBEDDED).protocol().settings["memory"]
+    assert (
+        "overlap"
+        not in plan_run(WORLD, "planner", model, memory=EMBEDDED).protocol().settings["memory"]
+    )
 
 
 def test_a_study_that_would_learn_and_test_the_same_games_does_not_begin(tmp_path):
@@ -66,7 +71,17 @@ def test_where_it_is_allowed_every_table_says_so(way, tmp_path):
     told = "tasks are among those that its memory was learned from"
     if way == "run":
         memory = ("--split", "builtin_train", "--limit", 2, "--memory", "embedded")
-        done = rpms("run", "alfworld", *memory, "--overlap", "allow", "--steps", 4, "--out", tmp_path / "out")
+        done = rpms(
+            "run",
+            "alfworld",
+            *memory,
+            "--overlap",
+            "allow",
+            "--steps",
+            4,
+            "--out",
+            tmp_path / "out",
+        )
     else:
         (tmp_path / "s.yaml").write_text(
             "title: T\nworld: alfworld\nsplit: builtin\nlimit: 2\nsteps: 12\nlearn: {split: builtin, limit: 2}\n"
@@ -110,19 +125,26 @@ def test_a_studys_embedded_memory_is_read(tmp_path):
         "title: T\nworld: alfworld\nsplit: builtin_large\nlimit: 1\nsteps: 2\nmodels: [planner]\nmemory: embedded\n"
         "conditions: {memory-only: }\n"
     )
-    assert rpms("study", "run", tmp_path / "s.yaml", "--out", tmp_path / "out", "--no-report").exit_code == 0
+    assert (
+        rpms(
+            "study", "run", tmp_path / "s.yaml", "--out", tmp_path / "out", "--no-report"
+        ).exit_code
+        == 0
+    )
     (found,) = gather([tmp_path / "out"])
     assert found.conditions["memory-only"].memory_entries == len(EMBEDDED)
 
 
 def test_a_fifth_condition_breaks_nothing(tmp_path, monkeypatch):
-    from rpms.core import condition  # noqa: PLC0415
+    from rpms.paper import condition  # noqa: PLC0415
 
     fifth = condition.Condition(state_filter=False)
     monkeypatch.setitem(condition.CONDITIONS, "unfiltered", fifth)
     assert condition.named_condition("A") is condition.BASELINE
     assert condition.named_condition("unfiltered") is fifth
-    ran = rpms("run", "alfworld", "--limit", 1, "--steps", 3, "--condition", "A", "--out", tmp_path / "run")
+    ran = rpms(
+        "run", "alfworld", "--limit", 1, "--steps", 3, "--condition", "A", "--out", tmp_path / "run"
+    )
     assert ran.exit_code == 0, ran.output
     assert rpms("table", "main", tmp_path / "run").exit_code == 0
     assert rpms("report", tmp_path / "run").exit_code == 0

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from rpms.core.acting.enforcement import STRICT
-from rpms.core.condition import BASELINE, FULL
-from rpms.core.recall import EpisodicMemory
 from rpms.models.policy import FunctionModel
+from rpms.paper.condition import BASELINE, FULL
+from rpms.paper.recall import EpisodicMemory
+from rpms.planning.enforcement import STRICT
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import CONTROLS, control_plans, play_controls, run
 from rpms.report.gather import gather

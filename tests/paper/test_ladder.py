@@ -6,7 +6,7 @@ from dataclasses import fields
 from itertools import pairwise
 from pathlib import Path
 
-from rpms.core.condition import ABLATION
+from rpms.paper.condition import ABLATION
 from rpms.play.settings import Settings
 from rpms.study.studies import find_study, read_study
 from rpms.worlds.registry import find_world
@@ -22,9 +22,21 @@ def settings_of(name: str) -> dict[str, object]:
 
 def described(given: Settings) -> dict[str, object]:
     condition, sources = given.condition_value(), given.sources(WORLD)
-    parts = {each.name: getattr(condition.enforcement, each.name) for each in fields(condition.enforcement)}
-    rest = {each.name: getattr(condition, each.name) for each in fields(condition) if each.name != "enforcement"}
-    return {**parts, **rest, "manual": sources.manual.name, "schemas": sources.retrieval(WORLD).schemas_by_goal}
+    parts = {
+        each.name: getattr(condition.enforcement, each.name)
+        for each in fields(condition.enforcement)
+    }
+    rest = {
+        each.name: getattr(condition, each.name)
+        for each in fields(condition)
+        if each.name != "enforcement"
+    }
+    return {
+        **parts,
+        **rest,
+        "manual": sources.manual.name,
+        "schemas": sources.retrieval(WORLD).schemas_by_goal,
+    }
 
 
 def test_each_rung_has_one_setting_more_and_the_ends_are_the_presets():

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from rpms.core.condition import MEMORY_ONLY
-from rpms.core.memory import FailureLesson, SuccessSnippet, merge
-from rpms.learn.harvest import CLEAN, harvest
-from tests.learn.episodes import MANUAL, planned, scripted
+from rpms.learning.harvest import CLEAN, harvest
+from rpms.paper.condition import MEMORY_ONLY
+from rpms.paper.memory import FailureLesson, SuccessSnippet, merge
+from tests.learning.episodes import MANUAL, planned, scripted
 
 FORM = re.compile(r"[a-z ,]*must [a-z ,]+ before [a-z ]+ing( [a-z]+)?")
 FETCH = "take apple 1 from diningtable 1"
@@ -28,7 +28,10 @@ def lessons(*actions: str, **how) -> list[FailureLesson]:
             ("go to diningtable 1", FETCH, "go to microwave 1", "open fridge 1"),
             "must be at the place and the place must be closed before opening",
         ),
-        (("go to diningtable 1", "heat apple 1 with microwave 1"), "must hold the object before heating"),
+        (
+            ("go to diningtable 1", "heat apple 1 with microwave 1"),
+            "must hold the object before heating",
+        ),
     ],
 )
 def test_a_lesson_says_which_precondition_of_the_manual_was_missing(actions, rule):
@@ -48,7 +51,10 @@ def test_without_rules_a_lesson_is_what_held_when_the_same_action_worked():
 def test_an_episode_counts_once_and_the_rule_is_the_key():
     (lesson,) = lessons("go to fridge 1", *[FETCH] * 6)
     assert lesson.occurrence_count == 1
-    one, other = (lessons("go to fridge 1", f"take {thing} from diningtable 1")[0] for thing in ("apple 1", "apple 2"))
+    one, other = (
+        lessons("go to fridge 1", f"take {thing} from diningtable 1")[0]
+        for thing in ("apple 1", "apple 2")
+    )
     assert len(merge([one], [other])) == 1
 
 
@@ -67,9 +73,13 @@ def test_a_snippet_runs_from_the_search_with_an_empty_hand_to_the_deed():
     )
     assert found["take_object"].actions == found["heat_object"].actions[:2]
     full = {e.sub_goal_type: e for e in every if e.state_signature.occupied}
-    assert full["heat_object"].actions == found["heat_object"].actions[2:], "for a hand that is full"
+    assert full["heat_object"].actions == found["heat_object"].actions[2:], (
+        "for a hand that is full"
+    )
     clean = {
-        e.sub_goal_type: e for e in harvest(planned("pick_heat"), MANUAL, how=CLEAN) if isinstance(e, SuccessSnippet)
+        e.sub_goal_type: e
+        for e in harvest(planned("pick_heat"), MANUAL, how=CLEAN)
+        if isinstance(e, SuccessSnippet)
     }
     assert clean["heat_object"].state_signature.occupied is True
 

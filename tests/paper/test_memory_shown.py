@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 import rpms
-from rpms.core.arbitration import Arbitration
-from rpms.core.belief import StateSignature
-from rpms.core.condition import compose
-from rpms.core.decide import decide
-from rpms.core.goal import GoalSignature
-from rpms.core.memory import FailureLesson, Origin, SuccessSnippet, VerifiedSchema
-from rpms.core.recall import EpisodicMemory
-from rpms.core.wording import untagged_line
+from rpms.logic.belief import StateSignature
+from rpms.logic.goal import GoalSignature
+from rpms.paper.arbitration import Arbitration
+from rpms.paper.condition import compose
+from rpms.paper.decide import decide
+from rpms.paper.memory import FailureLesson, Origin, SuccessSnippet, VerifiedSchema
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.wording import untagged_line
 from rpms.play.plan import plan_run
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
@@ -36,9 +36,19 @@ def opening(memory: EpisodicMemory, text: str = APPLE, **settings):
 
 
 def lessons(count: int) -> EpisodicMemory:
-    goal, state = GoalSignature.parse("pick_heat_then_place_in_recep:apple:hot:fridge"), StateSignature()
+    goal, state = (
+        GoalSignature.parse("pick_heat_then_place_in_recep:apple:hot:fridge"),
+        StateSignature(),
+    )
     return EpisodicMemory(
-        FailureLesson(goal, state, f"open drawer {n}", "be there" * 4, origins=frozenset({Origin("e", n)}), id=f"l{n}")
+        FailureLesson(
+            goal,
+            state,
+            f"open drawer {n}",
+            "be there" * 4,
+            origins=frozenset({Origin("e", n)}),
+            id=f"l{n}",
+        )
         for n in range(count)
     )
 
@@ -48,7 +58,9 @@ def test_soft_shows_what_none_shows_and_tags():
         game = WORLD.open(task, Setting())
         text = game.reset().observation
         shown = {
-            mode: [untagged_line(each) for each in opening(EMBEDDED, text, arbitration=mode).memories]
+            mode: [
+                untagged_line(each) for each in opening(EMBEDDED, text, arbitration=mode).memories
+            ]
             for mode in (Arbitration.NONE, Arbitration.SOFT)
         }
         assert shown[Arbitration.SOFT] == shown[Arbitration.NONE]
@@ -62,11 +74,17 @@ def test_a_schema_is_recalled_by_the_goals_it_was_tried_for():
         id="s",
         goals=frozenset({GoalSignature.parse("pick_cool_then_place_in_recep:mug:cool:cabinet")}),
     )
-    assert opening(EpisodicMemory([cool])).memories == (), "Appendix D: no entry matches apple:hot:fridge"
-    assert [each.entry.id for each in opening(EpisodicMemory([cool]), schemas="any").memories] == ["s"]
+    assert opening(EpisodicMemory([cool])).memories == (), (
+        "Appendix D: no entry matches apple:hot:fridge"
+    )
+    assert [each.entry.id for each in opening(EpisodicMemory([cool]), schemas="any").memories] == [
+        "s"
+    ]
     cold = APPLE.replace("hot", "cool").replace("apple", "cup").replace("in fridge", "in cabinet")
     assert [each.entry.id for each in opening(EpisodicMemory([cool]), cold).memories] == ["s"]
-    assert [each.entry.id for each in opening(EpisodicMemory([cool]), preset="strict").memories] == ["s"]
+    assert [
+        each.entry.id for each in opening(EpisodicMemory([cool]), preset="strict").memories
+    ] == ["s"]
 
 
 def test_what_a_schema_was_tried_for_is_kept_in_its_file():
@@ -91,7 +109,9 @@ def test_every_limit_on_memories_can_be_set_and_is_recorded(settings, shown):
     memory = lessons(12)
     assert len(opening(memory, **settings).memories) == shown
     given = Settings.read(settings)
-    protocol = plan_run(WORLD, "m", lambda: None, memory=memory, sources=given.sources(WORLD)).protocol()
+    protocol = plan_run(
+        WORLD, "m", lambda: None, memory=memory, sources=given.sources(WORLD)
+    ).protocol()
     recorded = protocol.settings["retrieval"]
     assert {"warnings", "examined", "memory_tokens", "schemas"} <= recorded.keys()
     for name in settings.keys() - {"k"}:

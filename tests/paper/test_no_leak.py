@@ -1,4 +1,6 @@
-"""ScienceWorld under the paper's manual: a prompt says nothing that manual, goal and observations did not give."""
+"""ScienceWorld under the paper's manual: a prompt says nothing that manual, goal and
+observations did not give.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,16 @@ import re
 
 import pytest
 
-from rpms.core.condition import CONDITIONS, compose
-from rpms.core.decide import decide
-from rpms.core.memory import merge
-from rpms.core.prompt import Part, Turn
-from rpms.core.recall import EpisodicMemory
-from rpms.core.wording import schema_lines
-from rpms.learn.corrections import gerund
-from rpms.learn.harvest import harvest
+from rpms.learning.corrections import gerund
+from rpms.learning.harvest import harvest
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
+from rpms.paper.condition import CONDITIONS, compose
+from rpms.paper.decide import decide
+from rpms.paper.memory import merge
+from rpms.paper.prompt import Part, Turn
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.wording import schema_lines
 from rpms.play.seats import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of, manual_of
@@ -43,9 +45,13 @@ def words(text: str) -> set[str]:
 
 def given_by_manual() -> set[str]:
     manual = manual_of(WORLD, Settings().sources(WORLD).manual)
-    texts = [rule.text for rule in manual.rules] + [schema_lines(action) for action in manual.actions]
+    texts = [rule.text for rule in manual.rules] + [
+        schema_lines(action) for action in manual.actions
+    ]
     texts += [f"{each.yes} {each.no} {each.name}" for each in manual.predicates.values()]
-    texts += [f"{syntax} {gerund(action.name)}" for action in manual.actions for syntax in action.syntax]
+    texts += [
+        f"{syntax} {gerund(action.name)}" for action in manual.actions for syntax in action.syntax
+    ]
     return words(" ".join(texts))
 
 
@@ -83,7 +89,9 @@ def again(episode, condition: str, memory: EpisodicMemory):
 def test_no_word_is_told_that_manual_goal_or_observations_did_not_give(task):
     assert len(TASKS) == 26
     episode = played(task)
-    memory = EpisodicMemory(merge(harvest(episode, manual_of(WORLD, Settings().sources(WORLD).manual))))
+    memory = EpisodicMemory(
+        merge(harvest(episode, manual_of(WORLD, Settings().sources(WORLD).manual)))
+    )
     learned = words(" ".join(step.observation for step in episode.steps))
     told = {}
     for name in CONDITIONS:
@@ -92,7 +100,9 @@ def test_no_word_is_told_that_manual_goal_or_observations_did_not_give(task):
         for step, decision in again(episode, name, memory):
             seen |= words(step.observation)
             blocks = [block for block in decision.prompt.blocks if block.part in TOLD]
-            strange = words("\n".join(block.text for block in blocks)) - seen - MANUAL - words(LABELS)
+            strange = (
+                words("\n".join(block.text for block in blocks)) - seen - MANUAL - words(LABELS)
+            )
             assert not strange, (name, step.number, strange)
             told[name].append([block.text for block in blocks if block.part is not Part.MEMORY])
     assert told["baseline"] == [[] for _ in episode.steps]
@@ -111,7 +121,9 @@ def test_the_first_objective_of_appendix_d_is_to_find_water(settings, tmp_path):
     )
     for name in ("rules-only", "memory-only", "full"):
         given = Settings.read({"condition": name, **settings})
-        mind = compose(given.condition_value(), knowledge_of(WORLD, given.sources(WORLD)), EpisodicMemory())
+        mind = compose(
+            given.condition_value(), knowledge_of(WORLD, given.sources(WORLD)), EpisodicMemory()
+        )
         goal = WORLD.goal(opening)
         text = decide(mind, goal, WORLD.start(goal), None, opening, ()).prompt.text
         assert "[Current Objective] find water" in text

@@ -1,33 +1,37 @@
-"""The texts of the paper's prompts: the printed actions, the printed warnings, and the model's own words."""
+"""The texts of the paper's prompts: the printed actions, the printed warnings, and the model's
+own words.
+"""
 
 from __future__ import annotations
 
 import re
 
-from rpms.core.condition import compose
-from rpms.core.decide import decide
-from rpms.core.prompt import Part
-from rpms.core.recall import EpisodicMemory
+from rpms.paper.condition import compose
+from rpms.paper.decide import decide
+from rpms.paper.prompt import Part
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.worlds.registry import find_world
-from tests.learn.episodes import scripted
+from tests.learning.episodes import scripted
 
 HOUSE = "You are in the middle of a room. You see a fridge 1.\n\nYour task is to: put a hot apple in fridge."
-HALLWAY = (
-    "Your task is to boil water. First, focus on the substance.\n\nThis room is called the hallway. In it, you see: \n"
-)
+HALLWAY = "Your task is to boil water. First, focus on the substance.\n\nThis room is called the hallway. In it, you see: \n"
 
 
 def prompt(world: str, opening: str, **settings):
     found, given = find_world(world), Settings.read({"memory": "none", **settings})
-    mind = compose(given.condition_value(), knowledge_of(found, given.sources(found)), EpisodicMemory())
+    mind = compose(
+        given.condition_value(), knowledge_of(found, given.sources(found)), EpisodicMemory()
+    )
     goal = found.goal(opening)
     return decide(mind, goal, found.start(goal), None, opening, ()).prompt
 
 
 def test_the_instruction_lists_the_nine_actions_that_the_paper_prints():
-    text = next(block.text for block in prompt("alfworld", HOUSE).blocks if block.part is Part.INSTRUCTION)
+    text = next(
+        block.text for block in prompt("alfworld", HOUSE).blocks if block.part is Part.INSTRUCTION
+    )
     assert re.findall(r"^(\d+)\. (\w+)", text.partition("Reminder")[0], re.MULTILINE) == [
         *[("1", "go"), ("2", "take"), ("3", "put"), ("4", "open"), ("5", "close")],
         *[("6", "use"), ("7", "clean"), ("8", "heat"), ("9", "cool")],

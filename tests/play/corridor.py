@@ -1,4 +1,6 @@
-"""A world of one corridor, for tests of runs: its games can be slow, break down, or never end, as their ids say."""
+"""A world of one corridor, for tests of runs: its games can be slow, break down, or never end,
+as their ids say.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,11 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rpms.core.belief import Belief, StateSignature
-from rpms.core.errors import WorldError
-from rpms.core.facts import Atom, Truth
-from rpms.core.goal import Goal
-from rpms.core.wording import Wording
+from rpms.logic.belief import Belief, StateSignature
+from rpms.logic.errors import WorldError
+from rpms.logic.facts import Atom, Truth
+from rpms.logic.goal import Goal
+from rpms.paper.wording import Wording
 from rpms.worlds.base import Command, Outcome, Setting, Task, World
 
 MANUAL = """
@@ -46,7 +48,11 @@ class CorridorBelief(Belief):
         here, (room,) = self.location == atom.args[0], atom.args
         if atom.predicate == "next":
             return Truth.of(room == self.ahead)
-        return Truth.of(here or None) if atom.predicate == "found" else Truth.of(here if self.location else None)
+        return (
+            Truth.of(here or None)
+            if atom.predicate == "found"
+            else Truth.of(here if self.location else None)
+        )
 
     def signature(self) -> StateSignature:
         return StateSignature.of(holding=self.holding)
@@ -77,7 +83,12 @@ class CorridorGame:
             return Outcome("Nothing happens.")
         self.room += 1
         won = self.room == self.rooms
-        return Outcome(f"You are in room {self.room}. You see a lamp {self.room}.", float(won), won=won, done=won)
+        return Outcome(
+            f"You are in room {self.room}. You see a lamp {self.room}.",
+            float(won),
+            won=won,
+            done=won,
+        )
 
     def admissible(self) -> tuple[str, ...]:
         return (f"go to room {self.room + 1}",)
@@ -94,7 +105,11 @@ class Corridor(World):
     wording = Wording("You walk along a corridor.", "Action: go to room 1")
 
     def tasks(self, split: str, setting: Setting) -> list[Task]:
-        return [] if split == "empty" else [task(f"corridor {number}", number % 5 + 1) for number in range(12)]
+        return (
+            []
+            if split == "empty"
+            else [task(f"corridor {number}", number % 5 + 1) for number in range(12)]
+        )
 
     def open(self, task: Task, setting: Setting) -> CorridorGame:
         if task.type == "no game":
@@ -106,13 +121,19 @@ class Corridor(World):
 
     def goal(self, opening: str) -> Goal:
         return Goal(
-            "walk", "room", "", opening.rpartition("go to ")[2].strip("."), opening.partition("task is to: ")[2]
+            "walk",
+            "room",
+            "",
+            opening.rpartition("go to ")[2].strip("."),
+            opening.partition("task is to: ")[2],
         )
 
     def start(self, goal: Goal) -> CorridorBelief:
         return CorridorBelief()
 
-    def update(self, belief: CorridorBelief, action: str | None, observation: str) -> CorridorBelief:
+    def update(
+        self, belief: CorridorBelief, action: str | None, observation: str
+    ) -> CorridorBelief:
         if not observation.startswith("You are in "):
             return belief
         room = observation.removeprefix("You are in ").partition(".")[0]

@@ -1,6 +1,7 @@
 """Plays runs on a Ray cluster of two nodes, or more, on this machine.
 
-One is stopped, gone on with, and loses a node; in another, one episode kills every process that plays it.
+One is stopped, gone on with, and loses a node; in another, one episode kills every process that
+plays it.
 
     python -m tests.play.on_a_cluster FOLDER NODES EPISODES
 
@@ -18,11 +19,11 @@ from pathlib import Path
 import ray
 from ray.cluster_utils import Cluster
 
-from rpms.core.belief import StateSignature
-from rpms.core.goal import GoalSignature
-from rpms.core.memory import Origin, SuccessSnippet
-from rpms.core.recall import EpisodicMemory
+from rpms.logic.belief import StateSignature
+from rpms.logic.goal import GoalSignature
 from rpms.models.policy import FunctionModel, follow_plan
+from rpms.paper.memory import Origin, SuccessSnippet
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.engines import OnRay
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import Interrupted, Listener, run
@@ -55,7 +56,9 @@ def deadly(request) -> str:
 def make_plan(model, limit: int | None = None):
     goal = GoalSignature("pick_and_place_simple", "book", "", "desk")
     origins = frozenset({Origin("earlier", 1)})
-    entry = SuccessSnippet(goal, StateSignature.of(holding=()), "find", ("go to desk 1",), origins=origins, id="s1")
+    entry = SuccessSnippet(
+        goal, StateSignature.of(holding=()), "find", ("go to desk 1",), origins=origins, id="s1"
+    )
     memory = EpisodicMemory([entry], "alfworld")
     return plan_run(WORLD, "planner", lend(model), split="builtin", memory=memory, limit=limit)
 
@@ -73,7 +76,9 @@ class Killer(Listener):
 
 
 def main(folder: Path, nodes: int, episodes: int) -> None:
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    cluster = Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
+    )
     victim = cluster.add_node(num_cpus=nodes - 1)
     for _ in range(nodes - 2):
         cluster.add_node(num_cpus=1)

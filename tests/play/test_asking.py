@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.core.acting.enforcement import PAPER, Constrained, Enforcement, GuardMode
-from rpms.core.condition import FULL, compose
-from rpms.core.episode import Ending, Episode
-from rpms.core.errors import ContextOverflow, InputError
-from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Usage
+from rpms.logic.errors import ContextOverflow, InputError
 from rpms.models.base import Answer, Decoding, Request
 from rpms.models.policy import FunctionModel
+from rpms.paper.condition import FULL, compose
+from rpms.paper.episode import Ending, Episode
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.usage import Usage
+from rpms.planning.enforcement import PAPER, Constrained, Enforcement, GuardMode
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
@@ -33,11 +33,15 @@ def episode(
 
     def answer(request: Request) -> Answer:
         asked.append(request)
-        return Answer(answers[min(len(asked), len(answers)) - 1], Usage(prompt_tokens=100, requests=1))
+        return Answer(
+            answers[min(len(asked), len(answers)) - 1], Usage(prompt_tokens=100, requests=1)
+        )
 
     mind = compose(replace(condition, enforcement=enforcement), KNOWLEDGE, EpisodicMemory())
     game = WORLD.open(TASK, Setting())
-    return play(Play(Player(WORLD, mind, FunctionModel(answer), Decoding()), game, TASK, steps)), asked
+    return play(
+        Play(Player(WORLD, mind, FunctionModel(answer), Decoding()), game, TASK, steps)
+    ), asked
 
 
 def test_a_refused_action_is_not_executed_and_the_model_is_told_why():
@@ -53,7 +57,12 @@ def test_a_refused_action_is_not_executed_and_the_model_is_told_why():
 def test_an_answer_that_still_fails_is_executed_after_the_last_re_ask():
     result, asked = episode(replace(BLOCK, reasks=2), ["Action: open drawer 1"])
     (step,) = result.steps
-    assert (len(asked), step.command, step.infeasible, step.replaced) == (3, "open drawer 1", True, "")
+    assert (len(asked), step.command, step.infeasible, step.replaced) == (
+        3,
+        "open drawer 1",
+        True,
+        "",
+    )
 
 
 def test_or_it_is_replaced_by_the_best_of_the_menu_and_the_step_says_so():
@@ -82,12 +91,25 @@ def test_where_asking_again_fails_the_answer_before_stands():
         calls += 1
         if calls > 1:
             raise ContextOverflow("too long")
-        return Answer("Action: open drawer 1", Usage(prompt_tokens=100, requests=1), notes=("a note",))
+        return Answer(
+            "Action: open drawer 1", Usage(prompt_tokens=100, requests=1), notes=("a note",)
+        )
 
     mind = compose(replace(FULL, enforcement=BLOCK), KNOWLEDGE, EpisodicMemory())
-    result = play(Play(Player(WORLD, mind, FunctionModel(answer), Decoding()), WORLD.open(TASK, Setting()), TASK, 1))
+    result = play(
+        Play(
+            Player(WORLD, mind, FunctionModel(answer), Decoding()),
+            WORLD.open(TASK, Setting()),
+            TASK,
+            1,
+        )
+    )
     (step,) = result.steps
-    assert (step.command, result.counts["reasks"], result.usage.prompt_tokens) == ("open drawer 1", 1, 100)
+    assert (step.command, result.counts["reasks"], result.usage.prompt_tokens) == (
+        "open drawer 1",
+        1,
+        100,
+    )
     assert step.notes == ("a note", "asked again without an answer: too long")
     assert result.ending is Ending.OUT_OF_STEPS
 
@@ -98,7 +120,9 @@ def test_an_answer_without_an_action_is_asked_again_too():
 
 
 def test_advice_follows_the_worlds_bare_refusal():
-    result, asked = episode(replace(PAPER, guard=GuardMode.ADVISE), ["Action: open drawer 1"], steps=2)
+    result, asked = episode(
+        replace(PAPER, guard=GuardMode.ADVISE), ["Action: open drawer 1"], steps=2
+    )
     assert result.counts["reasks"] == 0
     assert result.steps[0].infeasible
     assert "Obs: Nothing happens. (" in asked[1].prompt.text
@@ -134,7 +158,9 @@ class Hallway:
     def step(self, command: str) -> Outcome:
         if command == "focus on table":
             return Outcome("You focus on the table.", -100, done=True)
-        return Outcome("No known action matches that input." if command.startswith("go") else "Time passes.")
+        return Outcome(
+            "No known action matches that input." if command.startswith("go") else "Time passes."
+        )
 
     def admissible(self) -> tuple[str, ...]:
         return ()
@@ -143,7 +169,9 @@ class Hallway:
         pass
 
 
-def in_the_hallway(enforcement: Enforcement, answers: list[str], steps: int = 1) -> tuple[Episode, list[Request]]:
+def in_the_hallway(
+    enforcement: Enforcement, answers: list[str], steps: int = 1
+) -> tuple[Episode, list[Request]]:
     world = find_world("scienceworld")
     asked: list[Request] = []
 
@@ -153,7 +181,9 @@ def in_the_hallway(enforcement: Enforcement, answers: list[str], steps: int = 1)
 
     mind = compose(replace(FULL, enforcement=enforcement), knowledge_of(world), EpisodicMemory())
     task = Task("boil/0", "F3", {})
-    return play(Play(Player(world, mind, FunctionModel(answer), Decoding()), Hallway(), task, steps)), asked
+    return play(
+        Play(Player(world, mind, FunctionModel(answer), Decoding()), Hallway(), task, steps)
+    ), asked
 
 
 def test_what_a_rule_forbids_is_asked_again_though_it_could_be_done():
@@ -161,7 +191,8 @@ def test_what_a_rule_forbids_is_asked_again_though_it_could_be_done():
     (step,) = result.steps
     assert (step.command, step.score, result.counts["reasks"]) == ("wait1", 0, 1)
     assert (
-        "`focus on table` was not executed: F3-FOCUS-001 forbids it: 'focus on' the substance" in asked[1].prompt.text
+        "`focus on table` was not executed: F3-FOCUS-001 forbids it: 'focus on' the substance"
+        in asked[1].prompt.text
     )
     assert step.forbidden == (("focus on table", "F3-FOCUS-001"),)
     assert step.extras["forbidden"] == [{"command": "focus on table", "rule": "F3-FOCUS-001"}]
@@ -170,7 +201,12 @@ def test_what_a_rule_forbids_is_asked_again_though_it_could_be_done():
 def test_a_forbidden_action_is_executed_if_the_model_insists_and_is_never_foreseeably_infeasible():
     result, asked = in_the_hallway(BLOCK, ["focus on table"])
     (step,) = result.steps
-    assert (len(asked), step.command, result.ending, step.replaced) == (3, "focus on table", Ending.LOST, "")
+    assert (len(asked), step.command, result.ending, step.replaced) == (
+        3,
+        "focus on table",
+        Ending.LOST,
+        "",
+    )
     assert (step.objection, result.counts["foreseeable"], len(step.forbidden)) == ("", 0, 3)
 
 
@@ -190,5 +226,7 @@ def test_without_blocking_a_forbidden_action_is_executed_at_once_and_recorded(gu
 
 def test_a_known_failure_comes_before_a_rule():
     result, _ = in_the_hallway(replace(BLOCK, reasks=1), ["focus on stove", "wait1"])
-    assert result.steps[0].refusals == (("focus on stove", "stove is neither here nor carried; first: go to kitchen"),)
+    assert result.steps[0].refusals == (
+        ("focus on stove", "stove is neither here nor carried; first: go to kitchen"),
+    )
     assert result.steps[0].forbidden == ()

@@ -1,4 +1,6 @@
-"""No part of a condition uses what the condition leaves out: the 2x2 under `strict`, in a real game."""
+"""No part of a condition uses what the condition leaves out: the 2x2 under `strict`, in a real
+game.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +8,18 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.core.acting.enforcement import STRICT, Consistency, GuardMode, JudgedBy
-from rpms.core.belief import StateSignature
-from rpms.core.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
-from rpms.core.decide import Decision, decide
-from rpms.core.facts import kind_of
-from rpms.core.goal import GoalSignature
-from rpms.core.memory import CriticalFailure, Entry, Origin, SuccessSnippet
-from rpms.core.prompt import Part
-from rpms.core.recall import EpisodicMemory
-from rpms.core.rules import Tier
+from rpms.logic.belief import StateSignature
+from rpms.logic.facts import kind_of
+from rpms.logic.goal import GoalSignature
+from rpms.logic.rules import Tier
 from rpms.models.base import Decoding
 from rpms.models.policy import FunctionModel
+from rpms.paper.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
+from rpms.paper.decide import Decision, decide
+from rpms.paper.memory import CriticalFailure, Entry, Origin, SuccessSnippet
+from rpms.paper.prompt import Part
+from rpms.paper.recall import EpisodicMemory
+from rpms.planning.enforcement import STRICT, Consistency, GuardMode, JudgedBy
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
@@ -45,19 +47,25 @@ OPENED_FROM_AFAR = replace(PEN_IN_THE_BIN, actions=("go to bed 2", "open drawer 
 
 def strictly(condition: Condition, *entries: Entry, **parts: object) -> Decision:
     beyond = replace(STRICT, **parts)
-    mind = compose(replace(condition, enforcement=beyond), KNOWLEDGE, EpisodicMemory(entries, "alfworld"))
+    mind = compose(
+        replace(condition, enforcement=beyond), KNOWLEDGE, EpisodicMemory(entries, "alfworld")
+    )
     return decide(mind, GOAL, WORLD.start(GOAL), None, ROOM, ())
 
 
 def played(condition: Condition, *answers: str, **parts: object):
-    """An episode with these answers, the last of them again and again, and how many were asked for."""
+    """An episode with these answers, the last of them again and again, and how many were asked
+    for.
+    """
     asked: list[str] = []
 
     def answer(request):
         asked.append(request.prompt.text)
         return f"Action: {answers[min(len(asked), len(answers)) - 1]}"
 
-    mind = compose(replace(condition, enforcement=replace(STRICT, **parts)), KNOWLEDGE, EpisodicMemory())
+    mind = compose(
+        replace(condition, enforcement=replace(STRICT, **parts)), KNOWLEDGE, EpisodicMemory()
+    )
     game = WORLD.open(TASK, Setting())
     return play(Play(Player(WORLD, mind, FunctionModel(answer), Decoding()), game, TASK, 4)), asked
 
@@ -92,25 +100,38 @@ def test_memory_onlys_menu_is_recalled_experience_alone():
         ("go to garbagecan 1", "pen was found at garbagecan 1 of 1 times")
     ]
     assert decision.advice.guidance == ()
-    assert not {Part.UNIVERSAL, Part.DOMAIN, Part.ENVIRONMENT} & {block.part for block in decision.prompt.blocks}
+    assert not {Part.UNIVERSAL, Part.DOMAIN, Part.ENVIRONMENT} & {
+        block.part for block in decision.prompt.blocks
+    }
 
 
 def test_what_memory_only_recalls_is_not_held_against_the_manual():
     finer = {"consistency": Consistency.PRECONDITION, "judged_by": JudgedBy.ACTION}
     for condition, recalled in ((MEMORY_ONLY, True), (FULL, False)):
-        shown = {candidate.entry.id for candidate in strictly(condition, OPENED_FROM_AFAR, **finer).memories}
-        assert ("afar" in shown) is recalled, "that one must be at a drawer to open it is the manual's knowledge"
+        shown = {
+            candidate.entry.id
+            for candidate in strictly(condition, OPENED_FROM_AFAR, **finer).memories
+        }
+        assert ("afar" in shown) is recalled, (
+            "that one must be at a drawer to open it is the manual's knowledge"
+        )
 
 
 def test_rules_only_ignores_memory():
     with_memory, without = strictly(RULES_ONLY, PEN_IN_THE_BIN), strictly(RULES_ONLY)
-    assert (with_memory.menu, with_memory.plan, with_memory.prompt) == (without.menu, without.plan, without.prompt)
+    assert (with_memory.menu, with_memory.plan, with_memory.prompt) == (
+        without.menu,
+        without.plan,
+        without.prompt,
+    )
     assert with_memory.menu.best == "go to desk 1", "the likeliest place by the manual"
 
 
 def test_memory_and_rules_choose_together():
     unlocated = replace(FULL, tiers=(Tier.UNIVERSAL, Tier.ENVIRONMENT))
-    assert strictly(unlocated, PEN_IN_THE_BIN).menu.best == "go to garbagecan 1", "experience, where no rule says where"
+    assert strictly(unlocated, PEN_IN_THE_BIN).menu.best == "go to garbagecan 1", (
+        "experience, where no rule says where"
+    )
     assert strictly(FULL, PEN_IN_THE_BIN).menu.best == "go to desk 1", "rules first"
 
 
@@ -123,7 +144,9 @@ def test_a_tier_that_is_left_out_does_not_act():
 
 OPENED = next(iter(played(RULES_ONLY, "look")[0].steps)).decision
 GOAL_OF_TASK = OPENED.goal
-ENDED = CriticalFailure(GOAL_OF_TASK.signature, StateSignature(), "go to bed 9", "it ended the task for good", id="end")
+ENDED = CriticalFailure(
+    GOAL_OF_TASK.signature, StateSignature(), "go to bed 9", "it ended the task for good", id="end"
+)
 
 
 @pytest.mark.parametrize("condition", [FULL, MEMORY_ONLY], ids=["full", "memory-only"])
@@ -136,9 +159,13 @@ def test_the_like_of_what_ended_a_task_for_good_is_asked_about_once_with_the_ent
         asked.append(request.prompt.text)
         return f"Action: go to {place}"
 
-    mind = compose(replace(condition, enforcement=STRICT), KNOWLEDGE, EpisodicMemory([ended], "alfworld"))
+    mind = compose(
+        replace(condition, enforcement=STRICT), KNOWLEDGE, EpisodicMemory([ended], "alfworld")
+    )
     game = WORLD.open(TASK, Setting())
-    (step,) = play(Play(Player(WORLD, mind, FunctionModel(answer), Decoding()), game, TASK, 1)).steps
+    (step,) = play(
+        Play(Player(WORLD, mind, FunctionModel(answer), Decoding()), game, TASK, 1)
+    ).steps
     assert len(asked) == 2
     assert "end: the like of it ended such a task for good" in asked[1]
     assert step.command == f"go to {place}", "a model that insists is taken at its word"

@@ -1,14 +1,16 @@
-"""Past the paper, in detail: what takes a refused answer's place, when advice is given, and what a step keeps."""
+"""Past the paper, in detail: what takes a refused answer's place, when advice is given, and
+what a step keeps.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from rpms.core.acting.enforcement import PAPER, Enforcement, GuardMode
-from rpms.core.condition import FULL, compose
-from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Answer, Decoding, Request
 from rpms.models.policy import FunctionModel
+from rpms.paper.condition import FULL, compose
+from rpms.paper.recall import EpisodicMemory
+from rpms.planning.enforcement import PAPER, Enforcement, GuardMode
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
@@ -51,7 +53,9 @@ def episode(enforcement: Enforcement, answer: Answer, world_says: str = NOTHING,
 
     mind = compose(replace(FULL, enforcement=enforcement), knowledge_of(WORLD), EpisodicMemory())
     game, task = Room(world_says), Task("pen", "pick_and_place_simple", {})
-    return play(Play(Player(WORLD, mind, FunctionModel(model), Decoding()), game, task, steps)).steps, asked
+    return play(
+        Play(Player(WORLD, mind, FunctionModel(model), Decoding()), game, task, steps)
+    ).steps, asked
 
 
 OPEN = Answer("Action: open drawer 1")
@@ -66,7 +70,10 @@ def test_without_a_menu_the_remedy_takes_the_place_of_an_answer_refused_to_the_l
 
 def test_advice_is_given_only_where_the_world_refused():
     advise = replace(PAPER, guard=GuardMode.ADVISE)
-    for world_says, advised in ((NOTHING, True), ("You open the drawer 1. In it, you see nothing.", False)):
+    for world_says, advised in (
+        (NOTHING, True),
+        ("You open the drawer 1. In it, you see nothing.", False),
+    ):
         steps, asked = episode(advise, OPEN, world_says, steps=2)
         assert steps[0].objection, "the guard was sure that it would fail"
         assert steps[0].infeasible is advised

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Answer, Decoding
 from rpms.models.policy import FunctionModel, follow_plan
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.plan import NamedModel, lend, plan_run
 from rpms.play.run import agreement, epoch_folders, epoch_plan, run, run_epochs
 from rpms.report.export import export
@@ -23,13 +23,17 @@ from tests.cli.command import Rpms, rpms
 __all__ = ["rpms"]
 
 outcomes = st.integers(2, 5).flatmap(
-    lambda epochs: st.lists(st.lists(st.booleans(), min_size=epochs, max_size=epochs), min_size=1, max_size=8)
+    lambda epochs: st.lists(
+        st.lists(st.booleans(), min_size=epochs, max_size=epochs), min_size=1, max_size=8
+    )
 )
 
 
 @given(outcomes)
 def test_agreement_is_what_counting_every_draw_gives(rows):
-    epochs = [{f"task {n}": row[place] for n, row in enumerate(rows)} for place in range(len(rows[0]))]
+    epochs = [
+        {f"task {n}": row[place] for n, row in enumerate(rows)} for place in range(len(rows[0]))
+    ]
     agreed = agreement(epochs)
     assert agreed is not None
     pairs = [(row[a], row[b]) for row in rows for a in range(len(row)) for b in range(a)]
@@ -55,7 +59,9 @@ def fickle(tmp_path_factory):
     """Three epochs of four games by a model whose luck hangs on its seed."""
 
     def answer(request) -> Answer:
-        lucky = hashlib.sha256(f"{request.episode} {request.decoding.seed}".encode()).digest()[0] % 2
+        lucky = (
+            hashlib.sha256(f"{request.episode} {request.decoding.seed}".encode()).digest()[0] % 2
+        )
         return Answer(f"Action: {follow_plan(request.decision)[1] if lucky else 'look'}")
 
     out = tmp_path_factory.mktemp("runs") / "fickle"
@@ -85,7 +91,16 @@ def test_each_epoch_is_a_run_and_the_first_is_the_folder_itself(fickle):
 def test_tables_and_exports_know_epochs(fickle, tmp_path):
     (evidence,) = gather([fickle])
     table = make_table("epochs", evidence)
-    assert table.columns == ("Condition", "Epochs", "Mean", "Range", "pass^2", "pass^3", "Flip rate", "Flipped")
+    assert table.columns == (
+        "Condition",
+        "Epochs",
+        "Mean",
+        "Range",
+        "pass^2",
+        "pass^3",
+        "Flip rate",
+        "Flipped",
+    )
     (row,) = table.lines
     agreed = evidence.conditions["full"].agreement
     assert 0 < agreed.flipped <= 4
@@ -96,7 +111,9 @@ def test_tables_and_exports_know_epochs(fickle, tmp_path):
 
 def test_epochs_share_no_record(tmp_path):
     named = NamedModel("openai/m", record=tmp_path)
-    plan = plan_run(find_world("alfworld"), "openai/m", named, split="builtin", limit=1, memory=EpisodicMemory())
+    plan = plan_run(
+        find_world("alfworld"), "openai/m", named, split="builtin", limit=1, memory=EpisodicMemory()
+    )
     assert epoch_plan(plan, 1) is plan
     assert epoch_plan(plan, 2).open_model.record == tmp_path / "epoch-2"
     assert epoch_plan(plan, 2).decoding == plan.decoding  # greedy: there is no seed to change
@@ -108,6 +125,9 @@ def test_the_command_goes_on_with_more_epochs(rpms: Rpms, tmp_path):
     assert "epoch" not in rpms(*command).out
     said = rpms(*command, "--epochs", 2)
     assert said.code == 0
-    assert "2 epochs: success 100.0%, 100.0%; pass^1 100.0%, pass^2 100.0%; flip rate 0.0%, 0 of 2" in said.out
+    assert (
+        "2 epochs: success 100.0%, 100.0%; pass^1 100.0%, pass^2 100.0%; flip rate 0.0%, 0 of 2"
+        in said.out
+    )
     printed = rpms("table", "epochs", tmp_path / "out")
     assert "Flip rate" in printed.out

@@ -9,8 +9,8 @@ import sys
 import time
 from pathlib import Path
 
-from rpms.core.recall import EpisodicMemory
 from rpms.models.policy import PolicyModel, follow_plan
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.runs import RunFolder
@@ -28,7 +28,7 @@ from rpms.models.policy import FunctionModel
 from rpms.models.policy import follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
-from rpms.core.recall import EpisodicMemory
+from rpms.paper.recall import EpisodicMemory
 from rpms.worlds.registry import find_world
 
 world = find_world("alfworld")
@@ -48,19 +48,26 @@ print(summary.done, summary.won, flush=True)
 def test_killed_runs_lose_nothing_and_count_nothing_twice(tmp_path):
     world = find_world("alfworld")
     model = PolicyModel("planner", follow_plan)
-    whole = run(plan_run(world, "planner", lend(model), split="builtin", memory=EpisodicMemory()), tmp_path / "whole")
+    whole = run(
+        plan_run(world, "planner", lend(model), split="builtin", memory=EpisodicMemory()),
+        tmp_path / "whole",
+    )
     dice, kills = random.Random(SEED), 0
     while kills < KILLS:
         folder = tmp_path / f"killed after {kills}"
         kills += _play_and_kill(folder, dice, KILLS - kills, f"{whole.done} {whole.won}\n")
         assert RunFolder(folder).summary() == whole
         assert _episodes(folder) == _episodes(tmp_path / "whole")
-        assert (folder / "protocol.json").read_bytes() == (tmp_path / "whole" / "protocol.json").read_bytes()
+        assert (folder / "protocol.json").read_bytes() == (
+            tmp_path / "whole" / "protocol.json"
+        ).read_bytes()
         assert not list(folder.rglob("*.part"))
 
 
 def _play_and_kill(folder: Path, dice: random.Random, most: int, told_at_the_end: str) -> int:
-    """Start the run again and again until it ends, killing it at random moments; how often it was killed."""
+    """Start the run again and again until it ends, killing it at random moments; how often it
+    was killed.
+    """
     kills, seen = 0, set()
     while True:
         process = subprocess.Popen(

@@ -1,4 +1,6 @@
-"""Limits end a run in good order: no request too many, nothing finished lost, and the same call goes on."""
+"""Limits end a run in good order: no request too many, nothing finished lost, and the same call
+goes on.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,12 @@ import time
 
 import pytest
 
-from rpms.core.errors import InputError
-from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Price, Usage
+from rpms.logic.errors import InputError
 from rpms.models.base import Answer
 from rpms.models.policy import FunctionModel, follow_plan
 from rpms.models.recorded import RecordedModel
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.usage import Price, Usage
 from rpms.play.meter import LimitReached, Limits, Meter, parse_duration
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
@@ -50,7 +52,9 @@ def whole(tmp_path):
     """Requests that the whole run takes, and its episodes' files."""
     answer = Counting()
     run(plan(answer), tmp_path / "whole")
-    return answer.asked, {file.name: file.read_bytes() for file in (tmp_path / "whole/episodes").iterdir()}
+    return answer.asked, {
+        file.name: file.read_bytes() for file in (tmp_path / "whole/episodes").iterdir()
+    }
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -78,7 +82,9 @@ def test_no_request_is_made_beyond_the_limit_and_the_same_call_goes_on(tmp_path,
 def test_cost_is_counted_answer_by_answer(tmp_path):
     price = Price(1.0, 10.0)  # an answer is $0.002
     answer = Counting()
-    with pytest.raises(LimitReached, match=r"--max-cost 0.005 is reached, after 3 requests, \$0.0060"):
+    with pytest.raises(
+        LimitReached, match=r"--max-cost 0.005 is reached, after 3 requests, \$0.0060"
+    ):
         run(plan(answer), tmp_path / "out", meter=Meter(Limits(cost=0.005)), price=price)
     assert answer.asked == 3
 
@@ -86,7 +92,9 @@ def test_cost_is_counted_answer_by_answer(tmp_path):
 def test_time_ends_a_run_whose_model_never_answers(tmp_path):
     never = threading.Event()
     try:
-        with pytest.raises(LimitReached, match=r"--max-time 0.3s is reached.*no episode ended.*--record"):
+        with pytest.raises(
+            LimitReached, match=r"--max-time 0.3s is reached.*no episode ended.*--record"
+        ):
             run(plan(Counting(never)), tmp_path / "out", meter=Meter(Limits(seconds=0.3)))
     finally:
         never.set()
@@ -119,7 +127,8 @@ def test_a_limit_that_is_not_reached_changes_nothing(tmp_path, whole):
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"), [("90", 90), ("90s", 90), ("30m", 1800), ("1h30m", 5400), ("1.5h", 5400), (" 2 H ", 7200)]
+    ("text", "seconds"),
+    [("90", 90), ("90s", 90), ("30m", 1800), ("1h30m", 5400), ("1.5h", 5400), (" 2 H ", 7200)],
 )
 def test_durations(text, seconds):
     assert parse_duration(text) == seconds
@@ -158,10 +167,31 @@ def test_the_command_stops_with_code_3_and_goes_on(rpms: Rpms, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     with serve() as server:
         server.play(openai_ok())
-        command = ("run", "alfworld", "--split", "builtin", "--limit", 2, "--condition", "baseline", "--steps", 3)
-        command += ("--model", "openai-compatible/m", "--base-url", f"{server.url}/v1", "--out", "out")
+        command = (
+            "run",
+            "alfworld",
+            "--split",
+            "builtin",
+            "--limit",
+            2,
+            "--condition",
+            "baseline",
+            "--steps",
+            3,
+        )
+        command += (
+            "--model",
+            "openai-compatible/m",
+            "--base-url",
+            f"{server.url}/v1",
+            "--out",
+            "out",
+        )
         refused = rpms(*command, "--max-cost", 1)
-        assert refused.line == "--max-cost: the price of openai-compatible/m is not known; give it with --price IN,OUT"
+        assert (
+            refused.line
+            == "--max-cost: the price of openai-compatible/m is not known; give it with --price IN,OUT"
+        )
         stopped = rpms(*command, "--max-requests", 4)
         assert stopped.code == 3
         assert "--max-requests 4 is reached, after 4 requests" in stopped.err
@@ -174,15 +204,29 @@ def test_the_command_stops_with_code_3_and_goes_on(rpms: Rpms, tmp_path, monkeyp
 
 def test_players_that_ask_no_model_never_reach_a_limit_of_requests(rpms: Rpms, tmp_path):
     for name in ("planner", "menu-first"):
-        command = ("run", "alfworld", "--split", "builtin", "--limit", 1, "--preset", "strict", "--memory", "none")
-        said = rpms(*command, "--steps", 3, "--model", name, "--max-requests", 1, "--out", tmp_path / name)
+        command = (
+            "run",
+            "alfworld",
+            "--split",
+            "builtin",
+            "--limit",
+            1,
+            "--preset",
+            "strict",
+            "--memory",
+            "none",
+        )
+        said = rpms(
+            *command, "--steps", 3, "--model", name, "--max-requests", 1, "--out", tmp_path / name
+        )
         assert said.code == 0
         summary = RunFolder(tmp_path / name).summary()
         assert summary.done == summary.total
 
 
 @pytest.mark.parametrize(
-    "option", [("--max-cost", "0"), ("--max-cost", "nan"), ("--max-requests", "0"), ("--max-time", "soon")]
+    "option",
+    [("--max-cost", "0"), ("--max-cost", "nan"), ("--max-requests", "0"), ("--max-time", "soon")],
 )
 def test_a_wrong_limit_is_one_line(rpms: Rpms, tmp_path, option):
     said = rpms("run", "alfworld", "--split", "builtin", "--out", tmp_path / "out", *option)

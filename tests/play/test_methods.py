@@ -1,4 +1,6 @@
-"""The other methods: each plays the same games in its own form, and what it carries between trials is bounded."""
+"""The other methods: each plays the same games in its own form, and what it carries between
+trials is bounded.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.agent import Agent
-from rpms.core.condition import BASELINE, RULES_ONLY
-from rpms.core.errors import FileError, InputError, ModelError, ModelUnavailable
-from rpms.core.prompt import SHARED, Part, Turn
-from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Usage
 from rpms.foreign.shown import unseen
-from rpms.learn.insights import changed, gather_experience
+from rpms.learning.insights import changed, gather_experience
+from rpms.logic.errors import FileError, InputError, ModelError, ModelUnavailable
 from rpms.models.base import Answer, Decoding
 from rpms.models.policy import FunctionModel, follow_plan
+from rpms.paper.condition import BASELINE, RULES_ONLY
+from rpms.paper.prompt import SHARED, Part, Turn
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.usage import Usage
 from rpms.play.methods import LONGEST_ITEM, METHODS, Earlier, reflect
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run_trials
@@ -41,9 +43,15 @@ WORLD = find_world("alfworld")
 EXPERIENCE = Experience(
     "alfworld",
     (Insight("Look in the drawers.", 3),),
-    tuple(Trajectory(f"task {n}", f"put a mug in drawer {n}", f"You see mug {n}.\nAction: look") for n in range(3)),
+    tuple(
+        Trajectory(f"task {n}", f"put a mug in drawer {n}", f"You see mug {n}.\nAction: look")
+        for n in range(3)
+    ),
 )
-LEARNED = {name: replace(each, experience=EXPERIENCE if each.recalled else None) for name, each in METHODS.items()}
+LEARNED = {
+    name: replace(each, experience=EXPERIENCE if each.recalled else None)
+    for name, each in METHODS.items()
+}
 PLAN = "I will follow the plan that I had at first."
 CAUSES = "Going to the desk is necessary to see it\nand some prose\n- Waiting does not contribute to anything"
 
@@ -55,7 +63,10 @@ def answer_as(name: str, decision) -> str:
 
 
 def learner(name: str, seen: list | None = None, asked: Counter | None = None, wins_from: int = 1):
-    """Plays well from a trial on; until then it looks around. Between trials it writes a plan and causes."""
+    """Plays well from a trial on; until then it looks around.
+
+    Between trials it writes a plan and causes.
+    """
 
     def answer(request):
         if asked is not None:
@@ -65,7 +76,9 @@ def learner(name: str, seen: list | None = None, asked: Counter | None = None, w
         if seen is not None:
             seen.append(request.prompt)
         trial = int((re.findall(r" trial (\d)$", request.episode) or [0])[0])
-        text = answer_as(name, request.decision) if trial >= wins_from else "Thought: hm\nAction: look"
+        text = (
+            answer_as(name, request.decision) if trial >= wins_from else "Thought: hm\nAction: look"
+        )
         return Answer(text, Usage(10, 0, 2, 1))
 
     return FunctionModel(answer, "learner")
@@ -73,12 +86,22 @@ def learner(name: str, seen: list | None = None, asked: Counter | None = None, w
 
 def plan(name: str, model, **options):
     method = replace(LEARNED[name], trials=options.pop("trials", LEARNED[name].trials))
-    usual = {"split": "builtin", "limit": 3, "condition": BASELINE, "step_budget": 12, "method": method}
-    return plan_run(WORLD, model.name, lend(model), **{"memory": EpisodicMemory(), **usual, **options})
+    usual = {
+        "split": "builtin",
+        "limit": 3,
+        "condition": BASELINE,
+        "step_budget": 12,
+        "method": method,
+    }
+    return plan_run(
+        WORLD, model.name, lend(model), **{"memory": EpisodicMemory(), **usual, **options}
+    )
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    kept = (file for file in folder.rglob("*") if file.suffix == ".json" and file.name != "price.json")
+    kept = (
+        file for file in folder.rglob("*") if file.suffix == ".json" and file.name != "price.json"
+    )
     return {str(file.relative_to(folder)): file.read_bytes() for file in kept}
 
 
@@ -90,10 +113,14 @@ def test_every_method_plays_and_its_files_give_back_its_prompts_to_the_letter(tm
     assert summary.won == summary.total == 1
     run = RunFolder(tmp_path / name)
     record = run.episode(run.protocol.tasks[0])
-    assert [record.prompt(step.number).text for step in record.steps] == [prompt.text for prompt in seen]
+    assert [record.prompt(step.number).text for step in record.steps] == [
+        prompt.text for prompt in seen
+    ]
     last = seen[-1]
     injected = {block.part for block in last.blocks} - SHARED
-    assert injected == ({Part.CARRIED} if name == "expel" else set()), "a baseline has nothing of RPMS"
+    assert injected == ({Part.CARRIED} if name == "expel" else set()), (
+        "a baseline has nothing of RPMS"
+    )
     assert ("Thought" in last.text) == (name != "act")
     assert ("State: somewhere; carrying nothing\nThought: " in last.text) == (name == "stateact")
     assert run.protocol.settings.get("agent", {"name": "react"})["name"] == name
@@ -143,7 +170,9 @@ def test_no_prompt_of_ones_own_breaks_a_form(text):
 def test_what_was_lost_is_tried_again_with_what_the_model_wrote(tmp_path, name):
     seen: list = []
     trials = run_trials(plan(name, learner(name, seen, wins_from=2), trials=4), tmp_path)
-    assert [summary.won for summary in trials.summaries] == [0, 0, 3], "and no fourth trial of what is won"
+    assert [summary.won for summary in trials.summaries] == [0, 0, 3], (
+        "and no fourth trial of what is won"
+    )
     assert trials.best.won == 3
     assert trials.best_folder == tmp_path / "best-of-4"
     second = next(p for p in seen if any(block.part is Part.CARRIED for block in p.blocks))
@@ -166,7 +195,12 @@ def test_what_was_lost_is_tried_again_with_what_the_model_wrote(tmp_path, name):
 
 def test_reflexion_keeps_the_last_three_plans(tmp_path):
     seen: list = []
-    run_trials(plan("reflexion", learner("reflexion", seen, wins_from=9), trials=6, limit=1, step_budget=1), tmp_path)
+    run_trials(
+        plan(
+            "reflexion", learner("reflexion", seen, wins_from=9), trials=6, limit=1, step_budget=1
+        ),
+        tmp_path,
+    )
     counts = [prompt.text.count(PLAN) for prompt in seen]
     assert counts == [0, 1, 2, 3, 3, 3]
 
@@ -178,7 +212,11 @@ def test_a_run_goes_on_with_more_trials_and_asks_nothing_twice(tmp_path):
     before = Counter(asked)
     run_trials(plan("reflexion", model, trials=3, step_budget=4), tmp_path / "a")
     assert all(asked[episode] == times for episode, times in before.items())
-    run_trials(plan("reflexion", learner("reflexion", wins_from=3), trials=3, step_budget=4), tmp_path / "b", workers=3)
+    run_trials(
+        plan("reflexion", learner("reflexion", wins_from=3), trials=3, step_budget=4),
+        tmp_path / "b",
+        workers=3,
+    )
     mine, other = files(tmp_path / "a"), files(tmp_path / "b")
     assert {name: text for name, text in mine.items() if "best-of-2" not in name} == other
 
@@ -198,7 +236,8 @@ def test_a_run_that_broke_off_anywhere_ends_with_the_same_bytes(tmp_path):
 
         try:
             run_trials(
-                plan("clin", FunctionModel(answer, "learner"), trials=2, limit=2, step_budget=8), tmp_path / "broken"
+                plan("clin", FunctionModel(answer, "learner"), trials=2, limit=2, step_budget=8),
+                tmp_path / "broken",
             )
         except ModelUnavailable:
             continue
@@ -207,7 +246,10 @@ def test_a_run_that_broke_off_anywhere_ends_with_the_same_bytes(tmp_path):
 
 
 def test_a_trial_that_followed_from_other_attempts_is_refused(tmp_path):
-    run_trials(plan("reflexion", learner("reflexion", wins_from=5), trials=2, step_budget=2, limit=1), tmp_path)
+    run_trials(
+        plan("reflexion", learner("reflexion", wins_from=5), trials=2, step_budget=2, limit=1),
+        tmp_path,
+    )
     for file in (tmp_path / "episodes").iterdir():
         file.unlink()
 
@@ -215,14 +257,23 @@ def test_a_trial_that_followed_from_other_attempts_is_refused(tmp_path):
         return "A plan." if request.decision is None else "Action: inventory"
 
     with pytest.raises(InputError, match=r"trial-1: .*remove it"):
-        run_trials(plan("reflexion", FunctionModel(other, "learner"), trials=2, step_budget=2, limit=1), tmp_path)
+        run_trials(
+            plan("reflexion", FunctionModel(other, "learner"), trials=2, step_budget=2, limit=1),
+            tmp_path,
+        )
 
 
-EARLIER = Earlier((Turn("You see a desk.", "look", "hm"),), "Nothing happens.", "out of steps", ("  - old",))
+EARLIER = Earlier(
+    (Turn("You see a desk.", "look", "hm"),), "Nothing happens.", "out of steps", ("  - old",)
+)
 
 
 @pytest.mark.parametrize("name", [name for name, each in METHODS.items() if each.question])
-@given(text=st.text(max_size=300) | st.just("A is necessary to B\n" * 5_000) | st.just("{0} %s ../x \x1b[2J" * 4_000))
+@given(
+    text=st.text(max_size=300)
+    | st.just("A is necessary to B\n" * 5_000)
+    | st.just("{0} %s ../x \x1b[2J" * 4_000)
+)
 def test_what_a_model_writes_is_bounded_and_can_be_shown(name, text):
     written = reflect(METHODS[name], EARLIER, FunctionModel(lambda _: text), Decoding(), "e")
     assert written.carried
@@ -236,7 +287,10 @@ def test_a_model_that_cannot_answer_carries_what_it_had():
     def fails(_request):
         raise ModelError("no")
 
-    assert reflect(METHODS["clin"], EARLIER, FunctionModel(fails), Decoding(), "e").carried == EARLIER.carried
+    assert (
+        reflect(METHODS["clin"], EARLIER, FunctionModel(fails), Decoding(), "e").carried
+        == EARLIER.carried
+    )
     prose = FunctionModel(lambda _: "I do not know.")
     assert reflect(METHODS["clin"], EARLIER, prose, Decoding(), "e").carried == EARLIER.carried
 
@@ -245,7 +299,14 @@ def test_a_long_attempt_is_cut_to_the_window():
     turns = tuple(Turn(f"You see thing {n}." * 20, "look", "hm") for n in range(200))
     asked: list = []
     model = FunctionModel(lambda request: asked.append(request.prompt) or "A plan.")
-    reflect(METHODS["reflexion"], Earlier(turns, "The end.", "lost"), model, Decoding(), "e", context=2_000)
+    reflect(
+        METHODS["reflexion"],
+        Earlier(turns, "The end.", "lost"),
+        model,
+        Decoding(),
+        "e",
+        context=2_000,
+    )
     assert asked[0].tokens < 2_000
     assert "The end." in asked[0].text
 
@@ -282,7 +343,12 @@ def test_rules_can_be_asked_for_beside_a_method(tmp_path):
 # expel
 
 
-@given(st.lists(st.text(max_size=80) | st.sampled_from(["ADD: x", "AGREE 1", "REMOVE 1", "EDIT 1: y"]), max_size=30))
+@given(
+    st.lists(
+        st.text(max_size=80) | st.sampled_from(["ADD: x", "AGREE 1", "REMOVE 1", "EDIT 1: y"]),
+        max_size=30,
+    )
+)
 def test_insights_are_a_short_list_whatever_a_model_answers(answers):
     insights: tuple[Insight, ...] = ()
     for text in answers:
@@ -292,13 +358,25 @@ def test_insights_are_a_short_list_whatever_a_model_answers(answers):
 
 
 def test_insights_are_added_agreed_with_edited_and_removed():
-    insights = changed((), "ADD: Look first.\nADD: Look first.\nADD: Open doors.\nsome prose\nAGREE 7")
-    assert [(each.text, each.votes) for each in insights] == [("Look first.", 2), ("Open doors.", 2)]
+    insights = changed(
+        (), "ADD: Look first.\nADD: Look first.\nADD: Open doors.\nsome prose\nAGREE 7"
+    )
+    assert [(each.text, each.votes) for each in insights] == [
+        ("Look first.", 2),
+        ("Open doors.", 2),
+    ]
     insights = changed(insights, "AGREE 2\nEDIT 1: Look around first.\nREMOVE 1")
-    assert [(each.text, each.votes) for each in insights] == [("Open doors.", 3), ("Look around first.", 2)]
-    assert [each.text for each in changed(changed(insights, "REMOVE 2"), "REMOVE 2")] == ["Open doors."]
+    assert [(each.text, each.votes) for each in insights] == [
+        ("Open doors.", 3),
+        ("Look around first.", 2),
+    ]
+    assert [each.text for each in changed(changed(insights, "REMOVE 2"), "REMOVE 2")] == [
+        "Open doors."
+    ]
     merged = changed(insights, "EDIT 2: Open doors.")
-    assert [(each.text, each.votes) for each in merged] == [("Open doors.", 3)], "the same words stand once"
+    assert [(each.text, each.votes) for each in merged] == [("Open doors.", 3)], (
+        "the same words stand once"
+    )
 
 
 def test_experience_is_gathered_from_runs_and_played_with(tmp_path):
@@ -342,7 +420,9 @@ def test_an_agent_of_ones_own_loop_reads_what_it_wrote():
         return PLAN if request.decision is None else "Action: look"
 
     agent = Agent("alfworld", FunctionModel(answer), agent="reflexion")
-    opening = "You are in the middle of a room. You see a desk 1.\nYour task is to: put some mug in desk."
+    opening = (
+        "You are in the middle of a room. You see a desk 1.\nYour task is to: put some mug in desk."
+    )
     for _ in range(2):
         agent.reset(opening)
         agent.act(opening)

@@ -1,4 +1,6 @@
-"""Players in processes: the same bytes as in threads, a killed one replaced, one model for all where it is shared."""
+"""Players in processes: the same bytes as in threads, a killed one replaced, one model for all
+where it is shared.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.core.errors import InputError, ModelUnavailable
+from rpms.logic.errors import InputError, ModelUnavailable
 from rpms.models.base import Answer
 from rpms.models.policy import FunctionModel
 from rpms.play.engines import AVAILABLE, InProcesses
@@ -34,7 +36,9 @@ def test_processes_give_the_bytes_of_threads(tmp_path, count, workers):
 
 
 def speaker(request) -> Answer:
-    """A model that reads the prompt alone, as one behind a pipe has to; it goes on to the next room."""
+    """A model that reads the prompt alone, as one behind a pipe has to; it goes on to the next
+    room.
+    """
     text = request.prompt.text
     here = max((int(word) for word in text.replace(".", " ").split() if word.isdigit()), default=0)
     return Answer(f"Thought: by {os.getpid()}\nAction: go to room {here + 1}")
@@ -160,7 +164,9 @@ def test_ctrl_c_stops_within_moments_and_leaves_no_process(tmp_path, seconds):
     assert err == ""
     assert process.returncode == 130
     done = RunFolder(tmp_path / "run").summary().done
-    assert out == f"stopped; {done} of 40 episodes are done, and the same command goes on from there\n"
+    assert (
+        out == f"stopped; {done} of 40 episodes are done, and the same command goes on from there\n"
+    )
     assert wanted <= done < 40
     while _is_there(process.pid):
         time.sleep(0.05)

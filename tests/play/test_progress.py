@@ -11,18 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from rpms.core.episode import Ending
-from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Price, Usage
-from rpms.core.wilson_interval import wilson
 from rpms.models.policy import PolicyModel, follow_plan
+from rpms.paper.episode import Ending
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.usage import Price, Usage
+from rpms.paper.wilson_interval import wilson
 from rpms.play.display import Display, Lines, RunTally, progress
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.episodes import EpisodeRow
 from tests.play.corridor import world
 
-PLAN = plan_run(world, "[red]model[/]", lend(PolicyModel("[red]model[/]", follow_plan)), memory=EpisodicMemory())
+PLAN = plan_run(
+    world, "[red]model[/]", lend(PolicyModel("[red]model[/]", follow_plan)), memory=EpisodicMemory()
+)
 
 
 def row(ending: Ending = Ending.WON, prompt: int = 0) -> EpisodeRow:
@@ -53,7 +55,10 @@ def test_a_tally_knows_success_tokens_cost_and_time_left():
     tally.add([row(prompt=100_000)], [Usage(100_000, 0, 10_000, 1)])
     tally.add([row(Ending.WORLD_ERROR, 100_000)], [Usage(100_000, 0, 10_000, 0)])
     assert tally.left == 180.0
-    assert tally.text() == "won 2 = 50.0% [15.0%, 85.0%], 1 broke down, 200.0k + 20.0k tokens, $1.20, 3 min 00 s left"
+    assert (
+        tally.text()
+        == "won 2 = 50.0% [15.0%, 85.0%], 1 broke down, 200.0k + 20.0k tokens, $1.20, 3 min 00 s left"
+    )
 
 
 def test_where_there_is_no_terminal_there_are_plain_lines_now_and_then():
@@ -65,7 +70,11 @@ def test_where_there_is_no_terminal_there_are_plain_lines_now_and_then():
         listener.finished(row(), [], Path())
     listener.end()
     assert lines[0] == "corridor short, [red]model[/]: 12 episodes, 1 of them done before"
-    assert [line.partition(":")[0] for line in lines[1:]] == ["5/12 episodes", "9/12 episodes", "12/12 episodes"]
+    assert [line.partition(":")[0] for line in lines[1:]] == [
+        "5/12 episodes",
+        "9/12 episodes",
+        "12/12 episodes",
+    ]
 
 
 @pytest.mark.parametrize("terminal", [True, False])

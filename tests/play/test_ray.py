@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from rpms.core.errors import FileError, InputError, ModelUnavailable
-from rpms.core.recall import EpisodicMemory
+from rpms.logic.errors import FileError, InputError, ModelUnavailable
 from rpms.models.policy import PolicyModel, follow_plan
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.engines import _OPEN, OnRay, _play, travelling
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
@@ -29,7 +29,14 @@ NODES, EPISODES = (3, 24) if "RPMS_SLOW" in os.environ else (2, 12)
 def test_a_cluster_that_is_stopped_and_loses_a_node_gives_the_same_episodes(tmp_path):
     pytest.importorskip("ray", reason="needs the extra `ray`")
     done = subprocess.run(
-        [sys.executable, "-m", "tests.play.on_a_cluster", str(tmp_path / "cluster"), str(NODES), str(EPISODES)],
+        [
+            sys.executable,
+            "-m",
+            "tests.play.on_a_cluster",
+            str(tmp_path / "cluster"),
+            str(NODES),
+            str(EPISODES),
+        ],
         cwd=ROOT,
         env={**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -39,12 +46,16 @@ def test_a_cluster_that_is_stopped_and_loses_a_node_gives_the_same_episodes(tmp_
     )
     told = [line[3:] for line in done.stdout.splitlines() if line.startswith("=> ")]
     assert len(told) == 5, done.stderr[-2000:]
-    left = rf"stopped; (\d+) of {EPISODES} episodes are done, and the same command goes on from there"
+    left = (
+        rf"stopped; (\d+) of {EPISODES} episodes are done, and the same command goes on from there"
+    )
     stopped = re.fullmatch(left, told[0])
     assert stopped is not None
     assert 4 <= int(stopped[1]) < EPISODES
     assert told[1] == f"{EPISODES} done, {EPISODES} won, {NODES} nodes"
-    assert told[2] == "world error, lost 5 times with the process that played it (WorkerCrashedError)"
+    assert (
+        told[2] == "world error, lost 5 times with the process that played it (WorkerCrashedError)"
+    )
     assert told[3:] == ["won, done", "won, done"]
 
     from tests.play.on_a_cluster import make_plan  # noqa: PLC0415  imports Ray
@@ -59,7 +70,9 @@ def test_a_cluster_that_is_stopped_and_loses_a_node_gives_the_same_episodes(tmp_
 def test_without_ray_the_line_says_what_to_install(tmp_path):
     with pytest.raises(InputError, match=r"rpms\[ray\]"):
         run(
-            plan_run(world, "m", lend(PolicyModel("m", follow_plan)), memory=EpisodicMemory()), tmp_path, engine=OnRay()
+            plan_run(world, "m", lend(PolicyModel("m", follow_plan)), memory=EpisodicMemory()),
+            tmp_path,
+            engine=OnRay(),
         )
 
 
@@ -71,7 +84,10 @@ def test_an_installed_world_travels_by_name_and_any_other_as_it_is():
 
 @pytest.mark.parametrize(
     ("error", "kind"),
-    [(ModelUnavailable("no key"), ModelUnavailable), (FileError("m.gguf", 3, "is cut off"), InputError)],
+    [
+        (ModelUnavailable("no key"), ModelUnavailable),
+        (FileError("m.gguf", 3, "is cut off"), InputError),
+    ],
 )
 def test_errors_for_people_survive_the_way_back(monkeypatch, error, kind):
     class Seat:

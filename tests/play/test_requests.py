@@ -7,18 +7,18 @@ import pytest
 
 from rpms import Agent
 from rpms.cli.report import transcript
-from rpms.core.belief import StateSignature
-from rpms.core.condition import CONDITIONS, compose
-from rpms.core.episode import Ending
-from rpms.core.errors import InputError
-from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
-from rpms.core.memory import Kind, Origin, RememberedRequest, merge
-from rpms.core.recall import EpisodicMemory
-from rpms.learn.harvest import harvest
+from rpms.learning.harvest import harvest
+from rpms.logic.belief import StateSignature
+from rpms.logic.errors import InputError
+from rpms.logic.goal import UNKNOWN_GOAL, GoalSignature
 from rpms.models.base import Answer
 from rpms.models.catalogue import open_model
 from rpms.models.policy import FunctionModel
 from rpms.models.recorded import question, question_key
+from rpms.paper.condition import CONDITIONS, compose
+from rpms.paper.episode import Ending
+from rpms.paper.memory import Kind, Origin, RememberedRequest, merge
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
@@ -59,7 +59,9 @@ def opening(request):
 
 
 def mind(condition="rules-only", *entries):
-    return compose(CONDITIONS[condition], knowledge_of(WORLD), EpisodicMemory(merge(entries), "alfworld"))
+    return compose(
+        CONDITIONS[condition], knowledge_of(WORLD), EpisodicMemory(merge(entries), "alfworld")
+    )
 
 
 def remembered(text, signature, number=1):
@@ -95,14 +97,24 @@ def test_what_no_goal_of_the_manual_fits_is_not_read_and_somebody_is_asked(reque
 
 
 def test_rules_say_what_cannot_be_meant():
-    goals = [each.goal for each in read("put a hot thing from the fridge in the microwave").readings.ranked]
+    goals = [
+        each.goal
+        for each in read("put a hot thing from the fridge in the microwave").readings.ranked
+    ]
     assert goals
-    assert all(WORLD.start(goal) and goal.object not in ("pillow", "sofa") for goal in goals if goal.state == "hot")
+    assert all(
+        WORLD.start(goal) and goal.object not in ("pillow", "sofa")
+        for goal in goals
+        if goal.state == "hot"
+    )
 
 
 def test_belief_says_which_places_are_here():
     ranked = read("put the book on the shelf or the bed").readings.ranked
-    assert not {each.goal.destination for each in ranked if each.goal.type.startswith("pick")} & {"shelf", "bed"}
+    assert not {each.goal.destination for each in ranked if each.goal.type.startswith("pick")} & {
+        "shelf",
+        "bed",
+    }
     anywhere = read("put the book on the bed", reads=Reads(leave_out=frozenset({"belief"})))
     assert anywhere.goal.destination == "bed"
 
@@ -120,8 +132,13 @@ def test_memory_says_what_was_meant_before():
 
 def test_a_random_reading_is_one_that_the_rules_allow_and_the_same_each_time():
     one, two = (read("heat something", reads=Reads(control="random")) for _ in range(2))
-    assert [each.goal for each in one.readings.ranked] == [each.goal for each in two.readings.ranked]
-    assert all(each.goal.destination in KITCHEN or "lamp" in each.goal.destination for each in one.readings.ranked)
+    assert [each.goal for each in one.readings.ranked] == [
+        each.goal for each in two.readings.ranked
+    ]
+    assert all(
+        each.goal.destination in KITCHEN or "lamp" in each.goal.destination
+        for each in one.readings.ranked
+    )
 
 
 def weighing(wanted):
@@ -130,7 +147,9 @@ def weighing(wanted):
 
     def answer(request):
         asked.append(request)
-        return Answer("", weights=tuple(0.0 if any(w in c for w in wanted) else -9.0 for c in request.choices))
+        return Answer(
+            "", weights=tuple(0.0 if any(w in c for w in wanted) else -9.0 for c in request.choices)
+        )
 
     model = FunctionModel(answer)
     model.weighs = True
@@ -138,13 +157,17 @@ def weighing(wanted):
 
 
 def test_a_model_weighs_the_choices_in_turn_and_each_is_held_to_what_is_possible():
-    model, asked = weighing(("pick_cool", "object: pan", "destination: fridge", "destination: countertop"))
+    model, asked = weighing(
+        ("pick_cool", "object: pan", "destination: fridge", "destination: countertop")
+    )
     understood = read("the frying thing, icy, on the counter", reads=Reads(model))
     assert str(understood.goal.signature) == "pick_cool_then_place_in_recep:pan:cool:countertop"
     assert asked[0].begun == ""
     assert asked[0].choices[0].startswith("goal: ")
     assert all(each.weigh for each in asked)
-    assert any(each.begun.startswith("goal: pick_cool") and "object: pan" in each.choices for each in asked)
+    assert any(
+        each.begun.startswith("goal: pick_cool") and "object: pan" in each.choices for each in asked
+    )
     assert not any("destination: shelf" in each.choices for each in asked)  # there is none here
     recorded = {question_key(question(each, "m")) for each in asked}
     assert len(recorded) == len(asked)
@@ -161,7 +184,10 @@ def test_a_model_that_cannot_weigh_is_asked_once_for_json_that_is_checked():
     model.reads = True
     understood = read("egg, hot, in the trash", reads=Reads(model))
     assert len(asked) == 1
-    assert (understood.goal.type, understood.goal.object) == ("pick_heat_then_place_in_recep", "egg")
+    assert (understood.goal.type, understood.goal.object) == (
+        "pick_heat_then_place_in_recep",
+        "egg",
+    )
     assert understood.goal.destination in KITCHEN
 
 
@@ -184,21 +210,30 @@ def test_a_wrong_reading_is_noticed_and_the_next_one_taken():
     changes = [step for step in episode.steps if step.readings is not None]
     assert episode.ending is Ending.WON
     assert len(changes) > 1
-    assert changes[1].extras["reading"] == "all that the goal is known to want holds, and the game goes on"
+    assert (
+        changes[1].extras["reading"]
+        == "all that the goal is known to want holds, and the game goes on"
+    )
     assert changes[1].extras["readings"][1]["taken"] is True
     assert '"reading":"all that the goal is known to want holds' in episode_text(episode)
     shown = [*transcript(EpisodeRecord.of(episode))]
     assert "read as: pick_and_place_simple:book::bed" in shown
-    assert "another reading: all that the goal is known to want holds, and the game goes on" in shown
+    assert (
+        "another reading: all that the goal is known to want holds, and the game goes on" in shown
+    )
 
 
-def test_the_reading_that_won_is_remembered_with_the_rooms_kinds_and_is_memory_like_all_other(tmp_path):
+def test_the_reading_that_won_is_remembered_with_the_rooms_kinds_and_is_memory_like_all_other(
+    tmp_path,
+):
     task = builtin("pick_and_place_simple")
     episode = attempt(task, "lay the book down on the desk", mind())
     (entry,) = [each for each in harvest(episode, mind().schemas) if each.kind is Kind.REQUEST]
     assert str(entry.goal_signature) == "pick_and_place_simple:book::desk"
     assert "desk" in entry.state_signature.get("room")
-    again = merge([entry], [remembered("Lay  the book down on the desk", "pick_and_place_simple:book::desk")])
+    again = merge(
+        [entry], [remembered("Lay  the book down on the desk", "pick_and_place_simple:book::desk")]
+    )
     assert [len(each.origins) for each in again] == [2]
     file = tmp_path / "memory.jsonl"
     write_memory(file, again, "alfworld")
@@ -209,8 +244,30 @@ def test_remembered_requests_are_hidden_and_audited_like_all_memory(tmp_path, rp
     file, run = tmp_path / "memory.jsonl", tmp_path / "run"
     entries = merge([remembered(*each) for each in PARAPHRASES.items()])
     write_memory(file, entries, "alfworld")
-    human = ("run", "alfworld", "--option", "goals=human", "--limit", "3", "--processes", "1", "--overlap", "allow")
-    told = ("--model", "planner", "--reader", "words", "--condition", "full", "--memory", file, "--mask", "0.5")
+    human = (
+        "run",
+        "alfworld",
+        "--option",
+        "goals=human",
+        "--limit",
+        "3",
+        "--processes",
+        "1",
+        "--overlap",
+        "allow",
+    )
+    told = (
+        "--model",
+        "planner",
+        "--reader",
+        "words",
+        "--condition",
+        "full",
+        "--memory",
+        file,
+        "--mask",
+        "0.5",
+    )
     assert rpms(*human, *told, "--out", run).code == 0
     found = json.loads(rpms("memory", "audit", run, "--form", "json").out)
     (kind,) = [each for each in found["kinds"] if each["name"] == "request"]
@@ -224,7 +281,13 @@ def test_each_sentence_of_a_game_is_a_task_of_its_own(tmp_path):
     assert tasks[0].id.endswith("#1")
     with pytest.raises(InputError, match="choose template or human"):
         WORLD.tasks("builtin", Setting(options={"goals": "klingon"}))
-    folder = tmp_path / "json_2.1.1" / "valid_seen" / "pick_and_place_simple-Mug-None-Desk-301" / "trial_1"
+    folder = (
+        tmp_path
+        / "json_2.1.1"
+        / "valid_seen"
+        / "pick_and_place_simple-Mug-None-Desk-301"
+        / "trial_1"
+    )
     folder.mkdir(parents=True)
     (folder / "game.tw-pddl").write_text("{}")
     setting = Setting(data=tmp_path, options={"goals": "human"})
@@ -243,11 +306,15 @@ def test_games_are_counted_beside_their_sentences():
 
 def test_an_agent_takes_a_goal_in_ones_own_words():
     with Agent("alfworld", condition="rules-only") as agent:
-        goal = agent.reset(opening("put some spoon on countertop."), goal="put a washed apple into the fridge")
+        goal = agent.reset(
+            opening("put some spoon on countertop."), goal="put a washed apple into the fridge"
+        )
         assert str(goal.signature) == "pick_clean_then_place_in_recep:apple:clean:fridge"
         assert agent.act(opening("put some spoon on countertop."))
         assert "put a washed apple into the fridge" in agent.decision.prompt.text
-        assert "put some spoon on countertop" not in agent.decision.prompt.text, "one task, the one that was asked for"
+        assert "put some spoon on countertop" not in agent.decision.prompt.text, (
+            "one task, the one that was asked for"
+        )
         assert "read as: pick_clean_then_place_in_recep:apple:clean:fridge (" in agent.explain()
         agent.reset(opening("put some spoon on countertop."), goal="sing me a song")
         agent.act(opening("put some spoon on countertop."))
@@ -257,10 +324,14 @@ def test_an_agent_takes_a_goal_in_ones_own_words():
 def test_in_any_world_a_request_takes_the_place_of_the_games_own_task():
     science, request = find_world("scienceworld"), "melt the chocolate for me"
     own = "Your task is to boil water. For compounds without a boiling point, combusting the substance is also fine. "
-    asked = science.stating(f"{own}First, focus on the substance.\n\nThis room is called the hallway.", request)
+    asked = science.stating(
+        f"{own}First, focus on the substance.\n\nThis room is called the hallway.", request
+    )
     assert "boil" not in asked
     assert asked.startswith(request)
     knows = compose(CONDITIONS["rules-only"], knowledge_of(science), EpisodicMemory())
     understood = understand(science, knows, Reads(), asked, "e", request)
     assert (understood.goal.type, understood.goal.text) == (UNKNOWN_GOAL, request)
-    assert understood.notes[0].startswith(f"no goal of the manual fits `{request}`"), "it is not passed over in silence"
+    assert understood.notes[0].startswith(f"no goal of the manual fits `{request}`"), (
+        "it is not passed over in silence"
+    )

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 
-from rpms.core.condition import FULL, named_condition
-from rpms.core.decide import Decision
-from rpms.core.episode import Ending, Step
-from rpms.core.errors import FileError, InputError, ModelError, ModelUnavailable
-from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Usage
+from rpms.logic.errors import FileError, InputError, ModelError, ModelUnavailable
 from rpms.models.base import Answer
 from rpms.models.policy import FunctionModel, PolicyModel, follow_plan
 from rpms.models.recorded import RecordedModel
+from rpms.paper.condition import FULL, named_condition
+from rpms.paper.decide import Decision
+from rpms.paper.episode import Ending, Step
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.usage import Usage
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import Listener, run
 from rpms.store.answers import FolderOfAnswers
@@ -48,7 +48,9 @@ def planner(slow: float = 0.0, asked: Counter | None = None):
 
 def plan(model=None, **options):
     model = model or planner()
-    return plan_run(options.pop("on", world), model.name, lend(model), **{"memory": EpisodicMemory(), **options})
+    return plan_run(
+        options.pop("on", world), model.name, lend(model), **{"memory": EpisodicMemory(), **options}
+    )
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -80,21 +82,31 @@ def test_any_number_of_workers_gives_the_same_bytes(tmp_path):
     alfworld = find_world("alfworld")
     model = PolicyModel("planner", follow_plan)
     for workers in (1, 2, 7):
-        summary = run(plan(model, on=alfworld, split="builtin", limit=10), tmp_path / f"{workers}", workers)
+        summary = run(
+            plan(model, on=alfworld, split="builtin", limit=10), tmp_path / f"{workers}", workers
+        )
         assert summary.done == summary.total == 10
     assert files(tmp_path / "1") == files(tmp_path / "2") == files(tmp_path / "7")
-    assert (tmp_path / "1" / "protocol.json").read_bytes() == (tmp_path / "7" / "protocol.json").read_bytes()
+    assert (tmp_path / "1" / "protocol.json").read_bytes() == (
+        tmp_path / "7" / "protocol.json"
+    ).read_bytes()
 
 
 def guided(model):
-    """A plan whose steps have a plan of their own, whoever plays; else only a planner that asks for one records it."""
-    return plan(model, condition=replace(FULL, enforcement=replace(FULL.enforcement, guidance=True)))
+    """A plan whose steps have a plan of their own, whoever plays; else only a planner that asks
+    for one records it.
+    """
+    return plan(
+        model, condition=replace(FULL, enforcement=replace(FULL.enforcement, guidance=True))
+    )
 
 
 def test_a_recorded_model_gives_the_same_bytes_as_the_one_that_was_recorded(tmp_path):
     asked = Counter()
     for workers in (1, 5):
-        model = RecordedModel(planner(0.001, asked), FolderOfAnswers(tmp_path / f"answers {workers}"))
+        model = RecordedModel(
+            planner(0.001, asked), FolderOfAnswers(tmp_path / f"answers {workers}")
+        )
         run(guided(model), tmp_path / f"live {workers}", workers)
     again = RecordedModel(planner(0.001, asked), FolderOfAnswers(tmp_path / "answers 1"))
     before = asked.total()
@@ -132,7 +144,13 @@ def test_episodes_have_names_of_their_own_at_the_model(tmp_path):
 
 
 def test_a_world_that_breaks_down_marks_one_episode_and_the_run_goes_on(tmp_path):
-    tasks = [task("a"), task("b", type_="breaks"), task("c", type_="no start"), task("d", type_="no game"), task("e")]
+    tasks = [
+        task("a"),
+        task("b", type_="breaks"),
+        task("c", type_="no start"),
+        task("d", type_="no game"),
+        task("e"),
+    ]
     tasks.append(task("f", type_="unknowable"))
     summary = run(plan(tasks=tasks), tmp_path, 2)
     assert [(row.ending, row.steps, row.error) for row in summary.rows] == [
@@ -186,7 +204,8 @@ def test_a_model_that_is_not_there_stops_the_run_and_is_nobodys_failure(tmp_path
 
     ear = Ear()
     with pytest.raises(
-        ModelUnavailable, match=r"nobody answers at .*; [3-6] of 12 episodes are done, and the same command"
+        ModelUnavailable,
+        match=r"nobody answers at .*; [3-6] of 12 episodes are done, and the same command",
     ):
         run(plan(FunctionModel(answer, "walker")), tmp_path, 2, ear)
     assert ear.told[-1] == "end"
@@ -219,7 +238,10 @@ def test_a_damaged_episode_is_named_and_played_again(tmp_path):
 
 
 def test_what_else_is_kept_of_an_episode_has_its_name(tmp_path):
-    run(plan(keep={"commands": lambda episode: "\n".join(step.command for step in episode.steps)}), tmp_path)
+    run(
+        plan(keep={"commands": lambda episode: "\n".join(step.command for step in episode.steps)}),
+        tmp_path,
+    )
     assert {f"{file.name}.gz" for file in (tmp_path / "commands").iterdir()} == set(files(tmp_path))
     assert RunFolder(tmp_path).beside("corridor 1", "commands") == "go to room 1\ngo to room 2"
 
@@ -251,7 +273,9 @@ def test_nothing_of_an_episode_stays_in_memory(tmp_path):
         run(plan(tasks=tasks), tmp_path, 1, count)
     finally:
         gc.unfreeze()
-    assert 0 < count.most < 3 * (2 * 10)  # the episode under way and what the last one has not let go of yet
+    assert (
+        0 < count.most < 3 * (2 * 10)
+    )  # the episode under way and what the last one has not let go of yet
 
 
 def test_timings_live_apart(tmp_path):
@@ -277,7 +301,10 @@ def test_the_protocol_says_everything_that_decides_the_results(tmp_path):
     for name, change in changes.items():
         (difference,) = base.differences(plan(**change).protocol())
         assert difference.startswith(f"{name}: ")
-    one, other = (plan(condition=named_condition("baseline"), memory=m) for m in (None, EpisodicMemory((), "corridor")))
+    one, other = (
+        plan(condition=named_condition("baseline"), memory=m)
+        for m in (None, EpisodicMemory((), "corridor"))
+    )
     assert one.protocol() == other.protocol()
 
 
@@ -331,14 +358,16 @@ def test_ctrl_c_stops_within_moments_and_says_how_to_go_on(tmp_path, seconds):
     assert err == ""
     assert process.returncode == 130
     done = RunFolder(tmp_path / "run").summary().done
-    assert out == f"stopped; {done} of 40 episodes are done, and the same command goes on from there\n"
+    assert (
+        out == f"stopped; {done} of 40 episodes are done, and the same command goes on from there\n"
+    )
     assert wanted <= done < 40
 
 
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.play.run import Listener, run
 from tests.play.test_run import plan
 
@@ -355,11 +384,16 @@ except InputError as error:
 
 def test_a_disk_that_fills_up_stops_the_run_with_one_line_and_it_can_go_on(tmp_path):
     full = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(tmp_path / "run")], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", FULL_DISK, str(tmp_path / "run")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert full.stderr == ""
     assert re.fullmatch(
-        r".*cannot be written: File too large; .*; 5 of 12 episodes are done, and the same command .*\n", full.stdout
+        r".*cannot be written: File too large; .*; 5 of 12 episodes are done, and the same command .*\n",
+        full.stdout,
     )
     assert RunFolder(tmp_path / "run").summary().done == 5
     assert run(plan(), tmp_path / "run").done == 12

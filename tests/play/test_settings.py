@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from rpms.core.acting.enforcement import PAPER, STRICT, GuardMode, Repair
-from rpms.core.arbitration import Arbitration
-from rpms.core.condition import CONDITIONS, BeliefShown
-from rpms.core.errors import FileError, InputError
-from rpms.core.memory import Kind
-from rpms.core.prompt import Form, Layout, Part
-from rpms.core.recall import EpisodicMemory
-from rpms.core.rules import Tier
+from rpms.logic.errors import FileError, InputError
+from rpms.logic.rules import Tier
+from rpms.paper.arbitration import Arbitration
+from rpms.paper.condition import CONDITIONS, BeliefShown
+from rpms.paper.memory import Kind
+from rpms.paper.prompt import Form, Layout, Part
+from rpms.paper.recall import EpisodicMemory
+from rpms.planning.enforcement import PAPER, STRICT, GuardMode, Repair
 from rpms.play.knobs import KNOBS
 from rpms.play.plan import limited, plan_run
 from rpms.play.settings import NAMES, PRESETS, SettingError, Settings
@@ -46,7 +46,11 @@ def plan(settings: Settings, world=ALFWORLD):
         ("theta", "0.6", 0.6),
         ("k", "success=2,failure=1", {"success": 2, "failure": 1}),
         ("k", "4", 4),
-        ("weights", "type=0.4,object=0.6,destination=0", {"type": 0.4, "object": 0.6, "destination": 0}),
+        (
+            "weights",
+            "type=0.4,object=0.6,destination=0",
+            {"type": 0.4, "object": 0.6, "destination": 0},
+        ),
         ("tiers", "environment,universal", ["universal", "environment"]),
         ("enforce", "menu=5", {"menu": 5}),
         ("state_filter", "off", False),
@@ -100,13 +104,19 @@ def test_the_papers_preset_is_the_papers_and_strict_is_ours():
     assert (paper.layout, paper.form, paper.belief) == (Layout.PAPER, Form.CHAT, BeliefShown.PAPER)
     assert (paper.repair, paper.enforcement) == (Repair.FORM, PAPER)
     assert Settings().sources(ALFWORLD).manual.name == "paper"
-    assert (strict.layout, strict.form, strict.belief) == (Layout.CACHED, Form.SINGLE, BeliefShown.EXTENDED)
+    assert (strict.layout, strict.form, strict.belief) == (
+        Layout.CACHED,
+        Form.SINGLE,
+        BeliefShown.EXTENDED,
+    )
     assert (strict.repair, strict.enforcement) == (Repair.BELIEF, STRICT)
     assert Settings(preset="strict").sources(ALFWORLD).manual.name == "complete"
 
 
 def test_what_is_given_goes_before_the_preset():
-    given = Settings.read({"preset": "strict", "belief": "paper", "enforce": {"guard": "advise"}, "manual": "paper"})
+    given = Settings.read(
+        {"preset": "strict", "belief": "paper", "enforce": {"guard": "advise"}, "manual": "paper"}
+    )
     condition = given.condition_value()
     assert (condition.belief, condition.enforcement.guard) == (BeliefShown.PAPER, GuardMode.ADVISE)
     assert condition.enforcement.menu == STRICT.menu
@@ -114,11 +124,17 @@ def test_what_is_given_goes_before_the_preset():
 
 
 def test_recall_is_set_by_theta_k_and_weights():
-    given = Settings.read({"theta": 0.9, "k": "success=7", "weights": "type=0.6,object=0.4,destination=0"})
+    given = Settings.read(
+        {"theta": 0.9, "k": "success=7", "weights": "type=0.6,object=0.4,destination=0"}
+    )
     found = knowledge_of(ALFWORLD, given.sources(ALFWORLD)).experience.retrieval
     assert (found.threshold, found.top[Kind.SUCCESS]) == (0.9, 7)
     assert found.top[Kind.FAILURE] == ALFWORLD.retrieval.top[Kind.FAILURE]
-    assert (found.similarity.type, found.similarity.object, found.similarity.destination) == (0.6, 0.4, 0)
+    assert (found.similarity.type, found.similarity.object, found.similarity.destination) == (
+        0.6,
+        0.4,
+        0,
+    )
     assert found.similarity.category is ALFWORLD.retrieval.similarity.category
     with pytest.raises(InputError, match="add up to 1"):
         Settings.read({"weights": "type=0.9"}).sources(ALFWORLD)
@@ -154,7 +170,9 @@ def test_a_limit_takes_tasks_of_all_types_in_turn():
 def test_simplifications_are_for_worlds_that_have_them():
     setting = Settings.read({"simplifications": "easy"}).setting(SCIENCE, Setting())
     assert setting.options == {"simplifications": "easy"}
-    assert Settings.read({"simplifications": "none"}).setting(SCIENCE, Setting()).options == {"simplifications": ""}
+    assert Settings.read({"simplifications": "none"}).setting(SCIENCE, Setting()).options == {
+        "simplifications": ""
+    }
     with pytest.raises(SettingError, match="alfworld has none"):
         Settings.read({"simplifications": "easy"}).setting(ALFWORLD, Setting())
 
@@ -162,11 +180,17 @@ def test_simplifications_are_for_worlds_that_have_them():
 @pytest.mark.parametrize("condition", [name for name, each in CONDITIONS.items() if each.memory])
 def test_a_condition_with_memory_wants_one(condition):
     wanting = Settings(condition=condition, split="valid_seen")
-    with pytest.raises(InputError, match=f"the condition {condition} uses memory.*`rpms learn alfworld"):
+    with pytest.raises(
+        InputError, match=f"the condition {condition} uses memory.*`rpms learn alfworld"
+    ):
         wanting.memory_file(ALFWORLD)
-    assert Settings(condition=condition, split="builtin").memory_file(ALFWORLD).name == "memory.jsonl"
+    assert (
+        Settings(condition=condition, split="builtin").memory_file(ALFWORLD).name == "memory.jsonl"
+    )
     assert Settings.read({"condition": condition, "memory": "none"}).memory_file(SCIENCE) is None
-    assert Settings.read({"condition": condition, "memory": "m.jsonl"}).memory_file(SCIENCE) == Path("m.jsonl")
+    assert Settings.read({"condition": condition, "memory": "m.jsonl"}).memory_file(
+        SCIENCE
+    ) == Path("m.jsonl")
     assert Settings(condition="rules-only").memory_file(SCIENCE) is None
 
 
@@ -180,7 +204,9 @@ def test_a_condition_with_memory_wants_one(condition):
     ],
 )
 def test_the_command_to_learn_a_memory_names_a_split_that_is_not_played(world, played, learned):
-    with pytest.raises(InputError, match=f"`rpms learn {world.name} --split {learned} --model planner --out"):
+    with pytest.raises(
+        InputError, match=f"`rpms learn {world.name} --split {learned} --model planner --out"
+    ):
         Settings(split=played).memory_file(world, "planner")
 
 
@@ -192,18 +218,29 @@ class TestManuals:
         assert food == ("fridge", "countertop", "diningtable", "cabinet")
         assert electronics == ("desk", "shelf", "drawer", "sidetable", "bed", "sofa")
         ids = {rule.id for rule in rules}
-        assert ids >= {*("D-CONT-001", "D-CONT-002", "D-TRANS-001", "D-TRANS-003"), *("D-EXAM-001", "D-EXAM-003")}
+        assert ids >= {
+            *("D-CONT-001", "D-CONT-002", "D-TRANS-001", "D-TRANS-003"),
+            *("D-EXAM-001", "D-EXAM-003"),
+        }
 
     def test_the_papers_of_scienceworld_goes_by_family_alone(self):
-        rules = [rule for rule in manual_of(SCIENCE, ManualChoice("paper")).rules if rule.tier is Tier.DOMAIN]
+        rules = [
+            rule
+            for rule in manual_of(SCIENCE, ManualChoice("paper")).rules
+            if rule.tier is Tier.DOMAIN
+        ]
         assert {goal for rule in rules for goal in rule.goals} == {"F1", "F2", "F3", "F4"}
         assert len(rules) == 8
         assert not any(rule.locality for rule in rules)
-        assert not any(word in rule.text for rule in rules for word in ("tortoise", "elephant", "longest"))
+        assert not any(
+            word in rule.text for rule in rules for word in ("tortoise", "elephant", "longest")
+        )
 
     def test_both_share_the_actions(self):
         for world in (ALFWORLD, SCIENCE):
-            paper, complete = (manual_of(world, ManualChoice(name)) for name in ("paper", "complete"))
+            paper, complete = (
+                manual_of(world, ManualChoice(name)) for name in ("paper", "complete")
+            )
             assert paper.actions == complete.actions
             assert len(paper.rules) < len(complete.rules)
 
@@ -228,7 +265,11 @@ class TestManuals:
         [
             ("domain:\n  mine:\n    D-MINE-001: {txt: hello}\n", 3, "txt: is not a known field"),
             ("domains: {}\n", 1, "unknown tier or key 'domains'"),
-            ("world: scienceworld\ndomain: {}\n", 1, "this is a manual of scienceworld, not of alfworld"),
+            (
+                "world: scienceworld\ndomain: {}\n",
+                1,
+                "this is a manual of scienceworld, not of alfworld",
+            ),
             (
                 "domain:\n  a:\n    D-A-001: {text: x, forbids: [{action: fly, when: []}]}\n",
                 3,
@@ -245,7 +286,9 @@ class TestManuals:
         assert problem in str(caught.value)
 
     def test_one_that_is_not_there_is_said(self):
-        with pytest.raises(SettingError, match=r"nowhere.yaml: is no manual and no file: choose paper or complete"):
+        with pytest.raises(
+            SettingError, match=r"nowhere.yaml: is no manual and no file: choose paper or complete"
+        ):
             Settings.read({"manual": "nowhere.yaml"}).sources(ALFWORLD)
 
 
@@ -257,10 +300,17 @@ class TestPrompts:
         )
         given = Settings.read({"prompts": str(file)})
         wording = knowledge_of(ALFWORLD, given.sources(ALFWORLD)).style.wording
-        assert (wording.instruction, wording.example, wording.choosing) == ("Act well.", "Like this.", "")
+        assert (wording.instruction, wording.example, wording.choosing) == (
+            "Act well.",
+            "Like this.",
+            "",
+        )
         assert wording.headings[Part.BELIEF] == "[Now]"
         assert wording.headings[Part.GOAL] == ALFWORLD.wording.headings[Part.GOAL]
-        before, after = plan(Settings(limit=1)).protocol(), plan(Settings(limit=1, prompts=file)).protocol()
+        before, after = (
+            plan(Settings(limit=1)).protocol(),
+            plan(Settings(limit=1, prompts=file)).protocol(),
+        )
         assert [line.partition(":")[0] for line in before.differences(after)] == ["prompts"]
 
     @pytest.mark.parametrize(

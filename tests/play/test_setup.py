@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.core.acting.enforcement import PAPER, GuardMode
+from rpms.planning.enforcement import PAPER, GuardMode
 from rpms.play.sources import idle_parts
 from tests.play.corridor import MANUAL, Corridor, world
 
@@ -26,7 +26,9 @@ class Mute(Corridor):
 @pytest.mark.parametrize("guard", [GuardMode.ADVISE, GuardMode.BLOCK])
 def test_what_a_guard_without_preconditions_still_does(guard):
     enforcement = replace(PAPER, guard=guard)
-    only_unknown = "the guard refuses only what is no known action: no action in its manual has preconditions"
+    only_unknown = (
+        "the guard refuses only what is no known action: no action in its manual has preconditions"
+    )
     assert idle_parts(Reckless(), enforcement) == (f"corridor: {only_unknown}",)
     (nothing,) = idle_parts(Mute(), enforcement)
     assert nothing.startswith("corridor: the guard is inert")

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from rpms.cli.run import spending_lines
-from rpms.core.errors import FileError, ModelUnavailable
-from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Price, Usage
+from rpms.logic.errors import FileError, ModelUnavailable
 from rpms.models.base import Answer
 from rpms.models.policy import FunctionModel, follow_plan
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.usage import Price, Usage
 from rpms.play.display import Lines
 from rpms.play.meter import spending
 from rpms.play.plan import lend, plan_run
@@ -36,7 +36,10 @@ def plan(fails_at: int | None = None, tokens: int = 1000):
             raise ModelUnavailable("gone")
         thought, action = follow_plan(request.decision)
         paid = int(request.decision.belief.location.split()[1]) % 3 != 1
-        return Answer(f"Thought: {thought}\nAction: {action}", Usage(tokens, tokens // 2, tokens // 10, paid, 0.5))
+        return Answer(
+            f"Thought: {thought}\nAction: {action}",
+            Usage(tokens, tokens // 2, tokens // 10, paid, 0.5),
+        )
 
     return plan_run(world, "walker", lend(FunctionModel(answer, "walker")), memory=EpisodicMemory())
 

@@ -1,4 +1,6 @@
-"""Surprise and doubt: what differs from what the manual foretold is noticed, and plans go round wrong lines."""
+"""Surprise and doubt: what differs from what the manual foretold is noticed, and plans go round
+wrong lines.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +15,21 @@ from typing import Any
 
 import pytest
 
-from rpms.core.acting.enforcement import PAPER, STRICT, Enforcement
-from rpms.core.actions import ActionSchema
-from rpms.core.belief import Situation
-from rpms.core.condition import FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
-from rpms.core.episode import Episode
-from rpms.core.facts import Clause, Literal, parse_clause, parse_literal
-from rpms.core.memory import SuccessSnippet
-from rpms.core.planning.prices import Priced
-from rpms.core.planning.trust import CONFIRMED, REFUTED, STEPS, LinePart, ManualLine, Trust
-from rpms.core.planning.trust import FULL as FULL_TRUST
-from rpms.core.recall import EpisodicMemory
-from rpms.core.rules import Prohibition, Purpose, Rule, RuleManual, Tier
+from rpms.logic.actions import ActionSchema
+from rpms.logic.belief import Situation
+from rpms.logic.facts import Clause, Literal, parse_clause, parse_literal
+from rpms.logic.rules import Prohibition, Purpose, Rule, RuleManual, Tier
 from rpms.models.base import Decoding, Model, Request
 from rpms.models.catalogue import open_model
 from rpms.models.policy import FunctionModel
+from rpms.paper.condition import FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
+from rpms.paper.episode import Episode
+from rpms.paper.memory import SuccessSnippet
+from rpms.paper.recall import EpisodicMemory
+from rpms.planning.enforcement import PAPER, STRICT, Enforcement
+from rpms.planning.search import Priced
+from rpms.planning.trust import CONFIRMED, REFUTED, STEPS, LinePart, ManualLine, Trust
+from rpms.planning.trust import FULL as FULL_TRUST
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
@@ -46,7 +48,9 @@ def tasks() -> dict[str, Task]:
 
 def with_action(name: str, change: Change) -> RuleManual:
     manual = knowledge_of(world).manual
-    return replace(manual, actions=tuple(change(one) if one.name == name else one for one in manual.actions))
+    return replace(
+        manual, actions=tuple(change(one) if one.name == name else one for one in manual.actions)
+    )
 
 
 def with_needs(name: str, change: Callable[[tuple[Clause, ...]], tuple[Clause, ...]]) -> RuleManual:
@@ -59,7 +63,8 @@ def with_goal(name: str, drop: str) -> RuleManual:
         replace(
             one,
             steps=tuple(
-                replace(step, until=tuple(clause for clause in step.until if str(clause) != drop)) for step in one.steps
+                replace(step, until=tuple(clause for clause in step.until if str(clause) != drop))
+                for step in one.steps
             ),
         )
         if one.name == name
@@ -84,20 +89,34 @@ def played(
         memory or EpisodicMemory(),
     )
     game = world.open(tasks()[kind], Setting())
-    return play(Play(Player(world, mind, model or open_model("planner"), Decoding()), game, tasks()[kind], budget))
+    return play(
+        Play(
+            Player(world, mind, model or open_model("planner"), Decoding()),
+            game,
+            tasks()[kind],
+            budget,
+        )
+    )
 
 
 def kinds(episode: Episode) -> set[str]:
     return {surprise.kind for step in episode.steps for surprise in step.surprises}
 
 
-HEAT, COOL, TWO = "pick_heat_then_place_in_recep", "pick_cool_then_place_in_recep", "pick_two_obj_and_place"
+HEAT, COOL, TWO = (
+    "pick_heat_then_place_in_recep",
+    "pick_cool_then_place_in_recep",
+    "pick_two_obj_and_place",
+)
 AT = parse_clause("at(place)")
 WRONG = {
     "refused": (with_needs("heat", lambda needs: tuple(one for one in needs if one != AT)), HEAT),
     "accepted": (with_needs("heat", lambda needs: (*needs, parse_clause("lamp(object)"))), HEAT),
     "absent": (
-        with_action("heat", lambda one: replace(one, effects=(*one.effects, parse_literal("cleaned(object)")))),
+        with_action(
+            "heat",
+            lambda one: replace(one, effects=(*one.effects, parse_literal("cleaned(object)"))),
+        ),
         HEAT,
     ),
     "changed": (with_action("take", lambda one: replace(one, effects=one.effects[1:])), HEAT),
@@ -117,7 +136,9 @@ def test_a_wrong_line_surprises_and_the_game_is_won_all_the_same(kind):
 @pytest.mark.parametrize("kind", WRONG)
 def test_a_surprise_names_the_line_that_it_speaks_against(kind):
     manual, game = WRONG[kind]
-    found = [one for step in played(manual, game).steps for one in step.surprises if one.kind == kind]
+    found = [
+        one for step in played(manual, game).steps for one in step.surprises if one.kind == kind
+    ]
     assert all(one.text for one in found)
     assert any(one.line for one in found)
 
@@ -147,7 +168,9 @@ def test_a_goal_that_lacks_a_thing_and_all_facts_about_it_is_continued(kind, los
 
 def test_nothing_left_to_plan_is_a_surprise():
     manual = knowledge_of(world).manual
-    bare = replace(manual, actions=tuple(one for one in manual.actions if one.name in ("look", "inventory")))
+    bare = replace(
+        manual, actions=tuple(one for one in manual.actions if one.name in ("look", "inventory"))
+    )
     told = [one.kind for step in played(bare, HEAT, budget=4).steps for one in step.surprises]
     assert told.count("stranded") == 1  # said where it begins, and not at each step while it lasts
 
@@ -155,9 +178,13 @@ def test_nothing_left_to_plan_is_a_surprise():
 @pytest.mark.parametrize("kind", sorted({HEAT, COOL, TWO, "look_at_obj_in_light"}))
 def test_with_a_sound_manual_doubt_changes_nothing(kind):
     manual = knowledge_of(world).manual
-    without, doubting = (played(manual, kind, enforcement=replace(STRICT, doubt=on)) for on in (False, True))
+    without, doubting = (
+        played(manual, kind, enforcement=replace(STRICT, doubt=on)) for on in (False, True)
+    )
     assert [step.command for step in without.steps] == [step.command for step in doubting.steps]
-    assert [step.decision.prompt for step in without.steps] == [step.decision.prompt for step in doubting.steps]
+    assert [step.decision.prompt for step in without.steps] == [
+        step.decision.prompt for step in doubting.steps
+    ]
     assert not kinds(doubting)
 
 
@@ -165,28 +192,42 @@ def test_in_the_paper_surprises_are_recorded_and_nothing_acts_on_them():
     manual, game = WRONG["refused"]
     quiet = played(manual, game, enforcement=PAPER, condition=FULL)
     assert "refused" in kinds(quiet)
-    assert not any(step.decision.advice.adviser.how.doubt or step.decision.plan.opened for step in quiet.steps)
+    assert not any(
+        step.decision.advice.adviser.how.doubt or step.decision.plan.opened for step in quiet.steps
+    )
 
 
 def test_without_rules_no_line_is_doubted():
     manual, game = WRONG["accepted"]
     episode = played(manual, game, condition=MEMORY_ONLY, budget=5)
-    assert not any(step.decision.advice.adviser.how.doubt or step.decision.plan.opened for step in episode.steps)
+    assert not any(
+        step.decision.advice.adviser.how.doubt or step.decision.plan.opened
+        for step in episode.steps
+    )
 
 
 def test_a_model_that_insists_on_a_refused_command_is_not_obeyed_twice():
     manual = knowledge_of(world).manual
     stubborn = FunctionModel(lambda _request: "Action: open cabinet 99")
-    episode = played(manual, HEAT, stubborn, enforcement=replace(STRICT, guard=PAPER.guard), budget=6)
+    episode = played(
+        manual, HEAT, stubborn, enforcement=replace(STRICT, guard=PAPER.guard), budget=6
+    )
     commands = [step.command for step in episode.steps]
     assert "open cabinet 99" in commands
     assert all(one != other for one, other in pairwise(commands))
 
 
 def test_nor_is_one_whose_only_knowledge_is_memory():
-    insists, memory = FunctionModel(lambda _: "Action: open cabinet 99"), read_memory(Path(world.embedded_memory()), "")
-    episode = played(knowledge_of(world).manual, HEAT, insists, condition=MEMORY_ONLY, memory=memory, budget=6)
-    refused = [(step.command, repr(step.decision.belief)) for step in episode.steps if step.infeasible]
+    insists, memory = (
+        FunctionModel(lambda _: "Action: open cabinet 99"),
+        read_memory(Path(world.embedded_memory()), ""),
+    )
+    episode = played(
+        knowledge_of(world).manual, HEAT, insists, condition=MEMORY_ONLY, memory=memory, budget=6
+    )
+    refused = [
+        (step.command, repr(step.decision.belief)) for step in episode.steps if step.infeasible
+    ]
     assert refused
     assert len(refused) == len(set(refused))
 
@@ -303,8 +344,16 @@ def test_a_line_that_the_manual_does_not_state_costs_its_missing_trust():
 
 def test_the_line_of_an_untried_action_says_what_speaks_against_it():
     manual = knowledge_of(world).manual
-    bare = replace(manual, purposes=(), actions=tuple(replace(one, effects=(), observes=()) for one in manual.actions))
-    reasons = {item.reason for step in played(bare, HEAT, budget=6).steps for item in step.decision.menu.items}
+    bare = replace(
+        manual,
+        purposes=(),
+        actions=tuple(replace(one, effects=(), observes=()) for one in manual.actions),
+    )
+    reasons = {
+        item.reason
+        for step in played(bare, HEAT, budget=6).steps
+        for item in step.decision.menu.items
+    }
     assert "never tried; against it: fridge 1 is closed" in reasons
 
 
@@ -328,15 +377,28 @@ def test_a_refused_step_of_memory_speaks_against_its_entry():
         memory.world,
     )
     model = open_model("menu-random/0")
-    episode = played(knowledge_of(world).manual, HEAT, model, condition=MEMORY_ONLY, memory=wrong, budget=10)
-    told = {one.line for step in episode.steps for one in step.surprises if step.command.startswith("cool ")}
+    episode = played(
+        knowledge_of(world).manual, HEAT, model, condition=MEMORY_ONLY, memory=wrong, budget=10
+    )
+    told = {
+        one.line
+        for step in episode.steps
+        for one in step.surprises
+        if step.command.startswith("cool ")
+    }
     assert told
     assert told <= {one.id for one in wrong.entries}
 
 
 def test_an_action_forbidden_in_every_state_is_gone_round_and_nothing_breaks() -> None:
     manual = knowledge_of(world).manual
-    ban = Rule("U-WRONG", Tier.UNIVERSAL, "wrong", "Never open anything.", forbids=(Prohibition("open", ()),))
+    ban = Rule(
+        "U-WRONG",
+        Tier.UNIVERSAL,
+        "wrong",
+        "Never open anything.",
+        forbids=(Prohibition("open", ()),),
+    )
     assert played(replace(manual, rules=(*manual.rules, ban)), HEAT, budget=50).won
 
 
@@ -347,7 +409,9 @@ def test_a_command_refused_in_two_states_is_barred_in_both() -> None:
     rules = knowledge_of(world).manual.active(goal.type, goal.object, goal.destination)
     beliefs = [world.update(world.start(goal), None, opening)]
     for place in ("sinkbasin 1", "countertop 1") * 3:
-        beliefs.append(world.update(beliefs[-1], f"go to {place}", game.step(f"go to {place}").observation))
+        beliefs.append(
+            world.update(beliefs[-1], f"go to {place}", game.step(f"go to {place}").observation)
+        )
     one, other, again = (Situation(belief, goal) for belief in beliefs[3:6])
     command = "clean apple 1 with sinkbasin 1"
     trust = Trust().barring(command, rules, one).barring(command, rules, other)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rpms.core.acting.enforcement import Enforcement
-from rpms.core.condition import FULL
+from rpms.paper.condition import FULL
+from rpms.planning.enforcement import Enforcement
 from rpms.report.pages import Report, write_report
 from tests.report.runs import play_conditions
 
@@ -23,7 +23,9 @@ def played(tmp_path_factory) -> dict[str, Path]:
 @pytest.fixture(scope="session")
 def report(played, tmp_path_factory) -> Report:
     """The report of these runs."""
-    return write_report(list(played.values()), tmp_path_factory.mktemp("pages") / "report", with_published=True)
+    return write_report(
+        list(played.values()), tmp_path_factory.mktemp("pages") / "report", with_published=True
+    )
 
 
 @pytest.fixture(scope="session")
@@ -36,4 +38,7 @@ def compact(tmp_path_factory) -> Path:
 @pytest.fixture
 def copied(played, tmp_path) -> dict[str, Path]:
     """The same, for a test to damage."""
-    return {name: Path(shutil.copytree(folder, tmp_path / "runs" / name)) for name, folder in played.items()}
+    return {
+        name: Path(shutil.copytree(folder, tmp_path / "runs" / name))
+        for name, folder in played.items()
+    }

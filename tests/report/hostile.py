@@ -9,15 +9,15 @@ from rpms.store.episodes import content_text, packed, unpacked
 from rpms.store.protocol import Protocol
 from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
 
-ATTACK = (
-    "</script><script>window.ran=1</script>\"><img src=x onerror='window.ran=1'>{{7*7}}\u2028\ud800javascript:ran=1"
-)
+ATTACK = "</script><script>window.ran=1</script>\"><img src=x onerror='window.ran=1'>{{7*7}}\u2028\ud800javascript:ran=1"
 KEPT = {"ending", "part", "fate", "kind", "layout", "form"}
 """Fields that must stay as they are for the file to be an episode at all."""
 
 
 def poisoned(value, key=""):
-    """The same JSON with the attack behind every text in it, names of fields that worlds choose included."""
+    """The same JSON with the attack behind every text in it, names of fields that worlds choose
+    included.
+    """
     match value:
         case str():
             return value if key in KEPT else value + ATTACK
@@ -43,7 +43,11 @@ def poison(folder: Path, out: Path) -> Path:
     for task, name in zip(run.protocol.tasks, names, strict=True):
         content = json.loads(unpacked(run.file(task)))
         del content["sha256"]
-        content["steps"][0]["extras"] = {"menu": ["go"], "refused": [{"command": "x", "reason": "y"}], "note": "z"}
+        content["steps"][0]["extras"] = {
+            "menu": ["go"],
+            "refused": [{"command": "x", "reason": "y"}],
+            "note": "z",
+        }
         content["steps"][0]["objection"] = content["steps"][0].get("objection") or "no"
         content["steps"][0]["infeasible"] = True
         content["steps"][0]["contradictions"] = ["drift"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rpms.core.condition import CONDITIONS
-from rpms.core.episode import Ending
+from rpms.paper.condition import CONDITIONS
+from rpms.paper.episode import Ending
 from rpms.report.outcomes import Comparison, Results
 from rpms.store.episodes import EpisodeRow, MissingRow
 
@@ -24,7 +24,9 @@ PAPER_WON = {
 """Wins by type that give the paper's percentages."""
 
 
-def row(task: str, kind: str, ending: str = "", score: float = 0.0, steps: int = 0, error: str = "") -> EpisodeRow:
+def row(
+    task: str, kind: str, ending: str = "", score: float = 0.0, steps: int = 0, error: str = ""
+) -> EpisodeRow:
     """An episode in numbers; without an ending, a task that nobody has played."""
     if not ending:
         return MissingRow(task, kind)
@@ -33,7 +35,9 @@ def row(task: str, kind: str, ending: str = "", score: float = 0.0, steps: int =
 
 def results(name: str, wins: list[bool], **more) -> Results:
     rows = {
-        f"t{number}": row(f"t{number}", "some_type", "won" if win else "out of steps", float(win), 10)
+        f"t{number}": row(
+            f"t{number}", "some_type", "won" if win else "out of steps", float(win), 10
+        )
         for number, win in enumerate(wins)
     }
     return Results(name, rows, **more)
@@ -59,6 +63,10 @@ def paper() -> Comparison:
             for number in range(count):
                 task = f"{kind}/{number}"
                 win = number < won
-                rows[task] = row(task, kind, "won" if win else "out of steps", float(win), 14 if win else 50)
-        conditions[name] = Results(name, rows, switches=switches(name), protocol={"world": "alfworld"})
+                rows[task] = row(
+                    task, kind, "won" if win else "out of steps", float(win), 14 if win else 50
+                )
+        conditions[name] = Results(
+            name, rows, switches=switches(name), protocol={"world": "alfworld"}
+        )
     return Comparison(conditions)

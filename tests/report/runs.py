@@ -1,4 +1,6 @@
-"""Real runs of builtin games by a planner that is clumsy: the less it is told, the more often it slips."""
+"""Real runs of builtin games by a planner that is clumsy: the less it is told, the more often
+it slips.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,13 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from rpms.core.belief import StateSignature
-from rpms.core.condition import CONDITIONS, Condition
-from rpms.core.goal import GoalSignature
-from rpms.core.memory import FailureLesson, Origin, SuccessSnippet, VerifiedSchema, merge
-from rpms.core.recall import EpisodicMemory
+from rpms.logic.belief import StateSignature
+from rpms.logic.goal import GoalSignature
 from rpms.models.base import Answer, Request
 from rpms.models.policy import follow_plan
+from rpms.paper.condition import CONDITIONS, Condition
+from rpms.paper.memory import FailureLesson, Origin, SuccessSnippet, VerifiedSchema, merge
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.worlds.base import Setting, Task, World
@@ -25,26 +27,49 @@ PLACE, LOOK = "pick_and_place_simple", "look_at_obj_in_light"
 def memory() -> EpisodicMemory:
     """A little of every kind; some of it is bad advice in most states."""
     entries = []
-    for kind in (COOL, HEAT, PLACE, LOOK, "pick_clean_then_place_in_recep", "pick_two_obj_and_place"):
+    for kind in (
+        COOL,
+        HEAT,
+        PLACE,
+        LOOK,
+        "pick_clean_then_place_in_recep",
+        "pick_two_obj_and_place",
+    ):
         goal = GoalSignature(kind, "apple", "", "fridge")
         for held in ("holding=none", "holding=apple 1"):
             state = StateSignature.parse(held)
             origins = frozenset({Origin("seen/one", 3), Origin("seen/two", 5)})
             entries.append(
                 SuccessSnippet(
-                    goal, state, "taken", ("go to countertop 1", "take apple 1 from countertop 1"), origins=origins
+                    goal,
+                    state,
+                    "taken",
+                    ("go to countertop 1", "take apple 1 from countertop 1"),
+                    origins=origins,
                 )
             )
-            entries.append(SuccessSnippet(goal, state, "placed", ("put apple 1 in/on fridge 1",), origins=origins))
+            entries.append(
+                SuccessSnippet(
+                    goal, state, "placed", ("put apple 1 in/on fridge 1",), origins=origins
+                )
+            )
             lesson = "be at the place, and it must be open, before taking"
-            entries.append(FailureLesson(goal, state, "take apple 1 from fridge 1", lesson, origins=origins))
+            entries.append(
+                FailureLesson(goal, state, "take apple 1 from fridge 1", lesson, origins=origins)
+            )
     cool = frozenset({Origin("seen/one", 3)})
-    entries.append(VerifiedSchema("cool {object} with fridge 1", "cool", ("holding object",), ("cooled",), cool))
+    entries.append(
+        VerifiedSchema(
+            "cool {object} with fridge 1", "cool", ("holding object",), ("cooled",), cool
+        )
+    )
     return EpisodicMemory(merge(entries), "alfworld")
 
 
 class Clumsy:
-    """The planner with slips, which depend on the task, the step and how much of the prompt is knowledge."""
+    """The planner with slips, which depend on the task, the step and how much of the prompt is
+    knowledge.
+    """
 
     name = "clumsy"
 
@@ -59,7 +84,12 @@ class Clumsy:
         key = f"{request.episode}|{len(decision.prompt.text)}|{decision.belief.signature()}"
         roll = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4]) / 2**32
         if roll < self._odds / (1 + told):
-            slips = ("open fridge 1", "take apple 1 from fridge 1", "put apple 1 in/on desk 1", "examine the void")
+            slips = (
+                "open fridge 1",
+                "take apple 1 from fridge 1",
+                "put apple 1 in/on desk 1",
+                "examine the void",
+            )
             action = slips[int(roll * 997) % len(slips)]
             thought = "This should do it."
         return Answer(f"Thought: {thought}{self._say}\nAction: {action}{self._say}")

@@ -18,7 +18,9 @@ from tests.report import made
 from tests.report.hostile import ATTACK, poison
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+BROWSER = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
 FLAGS = (
     "--no-sandbox",
@@ -51,10 +53,20 @@ def page(context):
     """A page on which nothing may go wrong, and which may ask for nothing but files."""
     opened = context.new_page()
     troubles: list[str] = []
-    opened.on("console", lambda said: troubles.append(said.text) if said.type in ("error", "warning") else None)
+    opened.on(
+        "console",
+        lambda said: troubles.append(said.text) if said.type in ("error", "warning") else None,
+    )
     opened.on("pageerror", lambda error: troubles.append(str(error)))
-    opened.on("dialog", lambda dialog: (troubles.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-    opened.on("request", lambda asked: None if asked.url.startswith(("file:", "data:")) else troubles.append(asked.url))
+    opened.on(
+        "dialog", lambda dialog: (troubles.append(f"dialog: {dialog.message}"), dialog.dismiss())
+    )
+    opened.on(
+        "request",
+        lambda asked: (
+            None if asked.url.startswith(("file:", "data:")) else troubles.append(asked.url)
+        ),
+    )
     yield opened
     opened.close()
     assert troubles == []
@@ -66,7 +78,10 @@ def folder(report) -> Path:
 
 
 def until(page, expression):
-    """Wait until an expression is true. The page's own policy forbids the browser's way of waiting, which evaluates."""
+    """Wait until an expression is true.
+
+    The page's own policy forbids the browser's way of waiting, which evaluates.
+    """
     for _ in range(200):
         if page.evaluate(expression):
             return
@@ -89,7 +104,10 @@ def test_the_overview_opens_from_disk_with_its_figures(page, folder):
         page.emulate_media(color_scheme=theme)
         page.locator("figure img:visible").last.scroll_into_view_if_needed()
         shown = "[...document.images].filter((image) => image.offsetParent !== null)"
-        until(page, f"{shown}.length > 0 && {shown}.every((image) => image.complete && image.naturalWidth > 0)")
+        until(
+            page,
+            f"{shown}.length > 0 && {shown}.every((image) => image.complete && image.naturalWidth > 0)",
+        )
     assert page.locator("tr.published").count() > 0
 
 
@@ -114,7 +132,9 @@ def test_the_task_list_filters_by_type_outcome_and_flips(page, folder):
     page.select_option("select[name=flip]", "0-3")
     assert "flip=0-3" in page.url
     for row in rows.all():
-        assert "✗" in row.locator("td .outcome").nth(0).evaluate("e => getComputedStyle(e, '::before').content")
+        assert "✗" in row.locator("td .outcome").nth(0).evaluate(
+            "e => getComputedStyle(e, '::before').content"
+        )
         assert "won" in row.locator("td .outcome").nth(3).inner_text()
     shown = rows.count()
     page.reload()
@@ -128,8 +148,13 @@ def test_on_a_narrow_screen_the_list_scrolls_beside_its_tasks(page, folder):
     page.wait_for_selector("#rows tr")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     page.evaluate("(list => list.scrollTo(list.scrollWidth, 0))(document.querySelector('.scroll'))")
-    task, last = (page.locator("#rows tr").first.locator(cell).bounding_box() for cell in ("th", "td:last-child"))
-    assert 0 <= task["x"] < task["x"] + task["width"] <= last["x"] < last["x"] + last["width"] <= 390
+    task, last = (
+        page.locator("#rows tr").first.locator(cell).bounding_box()
+        for cell in ("th", "td:last-child")
+    )
+    assert (
+        0 <= task["x"] < task["x"] + task["width"] <= last["x"] < last["x"] + last["width"] <= 390
+    )
 
 
 def test_a_task_opens_by_keyboard(page, folder):
@@ -205,7 +230,11 @@ def test_rules_that_a_sub_goal_leaves_out_of_the_prompt_are_marked(page, folder,
         marked = rules.locator(".tag.away[title='not shown at this sub-goal']").all_text_contents()
         assert tuple(marked) == step.left_out
         said = rules.locator("h3").inner_text()
-        assert f"{len(marked)} not shown at this sub-goal" in said if marked else "not shown" not in said
+        assert (
+            f"{len(marked)} not shown at this sub-goal" in said
+            if marked
+            else "not shown" not in said
+        )
         seen.add(step.left_out)
         page.keyboard.press("j")
     assert len(seen) > 1
@@ -234,9 +263,15 @@ def test_two_conditions_stand_beside_each_other_where_they_part(page, folder):
     said = page.locator("#parting").inner_text()
     step = re.search(r"step (\d+)", said)[1]
     assert current_step(page).startswith(f"Step {step} ")
-    commands = [column.locator(f"a[data-step='{step}']").inner_text() for column in page.locator(".column").all()]
+    commands = [
+        column.locator(f"a[data-step='{step}']").inner_text()
+        for column in page.locator(".column").all()
+    ]
     for before in range(1, int(step)):
-        pair = [column.locator(f"a[data-step='{before}']").inner_text() for column in page.locator(".column").all()]
+        pair = [
+            column.locator(f"a[data-step='{before}']").inner_text()
+            for column in page.locator(".column").all()
+        ]
         assert pair[0] == pair[1]
     assert len(commands) == 2
     page.keyboard.press("j")
@@ -257,7 +292,8 @@ def test_both_colour_schemes_are_readable(page, folder, name):
             "(() => { const s = getComputedStyle(document.body); return [s.color, s.backgroundColor]; })()"
         )
     luminance = {
-        scheme: [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in pair] for scheme, pair in seen.items()
+        scheme: [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in pair]
+        for scheme, pair in seen.items()
     }
     assert luminance["light"][0] < 200 < 600 < luminance["light"][1]
     assert luminance["dark"][1] < 200 < 600 < luminance["dark"][0]
@@ -303,15 +339,22 @@ def test_a_condition_without_memory_says_so(page, folder):
 def test_ten_thousand_tasks_are_listed_page_by_page(page, folder, tmp_path):
     copy = Path(shutil.copytree(folder, tmp_path / "large"))
     rows = {
-        f"t{n}": made.row(f"t{n}", f"type {n % 7}", "out of steps" if n % 3 else "won", 1.0, 9) for n in range(10_000)
+        f"t{n}": made.row(f"t{n}", f"type {n % 7}", "out of steps" if n % 3 else "won", 1.0, 9)
+        for n in range(10_000)
     }
     comparison = Comparison({"full": Results("full", rows)})
     (copy / "data" / "meta.js").write_text(script("meta", meta(comparison, "Large", len(rows))))
-    for number, chunk in enumerate(task_chunks(comparison, {task: f"goal of {task}" for task in rows})):
+    for number, chunk in enumerate(
+        task_chunks(comparison, {task: f"goal of {task}" for task in rows})
+    ):
         (copy / "data" / f"tasks-{number}.js").write_text(script(f"tasks-{number}", chunk))
     page.goto(url(copy, "tasks.html"))
     page.wait_for_selector("#rows tr")
-    assert page.locator("#summary").inner_text().startswith("10000 of 10000 tasks. Won: Full RPMS 3334")
+    assert (
+        page.locator("#summary")
+        .inner_text()
+        .startswith("10000 of 10000 tasks. Won: Full RPMS 3334")
+    )
     assert page.locator("#rows tr").count() == 100
     page.keyboard.press("]")
     assert "page 2 of 100" in page.locator("#pager").inner_text()
@@ -320,7 +363,10 @@ def test_ten_thousand_tasks_are_listed_page_by_page(page, folder, tmp_path):
 
 
 def test_nothing_that_a_game_or_a_model_says_is_run(page, played, tmp_path):
-    runs = {f"{name}{ATTACK}": poison(played[name], tmp_path / f"{name}<b>").name for name in ("baseline", "full")}
+    runs = {
+        f"{name}{ATTACK}": poison(played[name], tmp_path / f"{name}<b>").name
+        for name in ("baseline", "full")
+    }
     study = {"title": f"A{ATTACK}", "about": f"B{ATTACK}", "runs": runs}
     (tmp_path / "study.json").write_text(json.dumps(study))
     report = write_report([tmp_path], tmp_path / "report")
@@ -330,8 +376,13 @@ def test_nothing_that_a_game_or_a_model_says_is_run(page, played, tmp_path):
         page.wait_for_selector("h1")
         if name.startswith("episode"):
             page.wait_for_selector(".step h2")
-            page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
-            until(page, "[...document.querySelectorAll('.block > div')].every((body) => body.firstChild)")
+            page.evaluate(
+                "for (const details of document.querySelectorAll('details')) details.open = true"
+            )
+            until(
+                page,
+                "[...document.querySelectorAll('.block > div')].every((body) => body.firstChild)",
+            )
             assert ATTACK.partition("\u2028")[0] in page.locator(".said.model").first.inner_text()
             assert page.locator(".tag.away").count() == 1
         page.wait_for_timeout(100)

@@ -1,4 +1,6 @@
-"""Exports for other programs: the same episodes in every form, whole files, and a word on what is missing."""
+"""Exports for other programs: the same episodes in every form, whole files, and a word on what
+is missing.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,10 @@ import sys
 
 import pytest
 
-from rpms.core.errors import InputError
-from rpms.core.recall import EpisodicMemory
+from rpms.logic.errors import InputError
 from rpms.models.base import Answer, Usage
 from rpms.models.policy import FunctionModel
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.export import FORMS, TABLES, export
@@ -33,7 +35,18 @@ def played(tmp_path_factory):
     out = tmp_path_factory.mktemp("runs") / "one"
     model = FunctionModel(lambda _: Answer(HOSTILE, Usage(100, 20, 10, 1, 0.5)), "hostile")
     world = find_world("alfworld")
-    run(plan_run(world, model.name, lend(model), split="builtin", limit=2, step_budget=3, memory=EpisodicMemory()), out)
+    run(
+        plan_run(
+            world,
+            model.name,
+            lend(model),
+            split="builtin",
+            limit=2,
+            step_budget=3,
+            memory=EpisodicMemory(),
+        ),
+        out,
+    )
     return out
 
 
@@ -46,7 +59,10 @@ def read(folder, form):
         return found
     if form == "jsonl":
         return {
-            name: [json.loads(line) for line in (folder / f"{name}.jsonl").read_text("utf-8").splitlines()]
+            name: [
+                json.loads(line)
+                for line in (folder / f"{name}.jsonl").read_text("utf-8").splitlines()
+            ]
             for name in TABLES
         }
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -69,7 +85,9 @@ def test_every_form_holds_what_the_episodes_hold(played, tmp_path, form):
     assert [int(line["prompt_tokens"]) for line in tables["steps"]] == [100] * 6
     commands = [step.command for row in rows for step in folder.episode(row.task).steps]
     assert [line["command"] for line in tables["steps"]] == commands
-    considered = sum(len(step.candidates) for row in rows for step in folder.episode(row.task).steps)
+    considered = sum(
+        len(step.candidates) for row in rows for step in folder.episode(row.task).steps
+    )
     assert len(tables["candidates"]) == considered
 
 
@@ -118,12 +136,18 @@ def test_a_run_in_shards_is_read_like_any_other(played, tmp_path, monkeypatch):
     for folder in (played, part):
         assert export([folder], "jsonl", tmp_path / "out")[1] == []
         lines.append(
-            {name: [{**line, "run": ""} for line in found] for name, found in read(tmp_path / "out", "jsonl").items()}
+            {
+                name: [{**line, "run": ""} for line in found]
+                for name, found in read(tmp_path / "out", "jsonl").items()
+            }
         )
     assert lines[0] == lines[1]
     results, before = read_results("", RunFolder(part)), read_results("", run_before)
     assert (results.rows, results.seconds) == (before.rows, before.seconds)
-    assert (dict(results.damaged), results.stray) == ({}, (f"{shard.name}/other-000000000000.json.gz",))
+    assert (dict(results.damaged), results.stray) == (
+        {},
+        (f"{shard.name}/other-000000000000.json.gz",),
+    )
 
 
 def test_a_folder_of_something_else_is_left_alone(played, tmp_path):
@@ -142,12 +166,19 @@ def test_without_the_extra_one_line_says_how_to_get_it(played, tmp_path, monkeyp
 
 
 def test_the_command(rpms: Rpms, played, tmp_path):
-    said = rpms("export", played, "--to", "jsonl", "--out", tmp_path / "out", "--tables", "episodes,steps")
+    said = rpms(
+        "export", played, "--to", "jsonl", "--out", tmp_path / "out", "--tables", "episodes,steps"
+    )
     assert said.code == 0
     assert said.out.splitlines() == [
         f"{tmp_path}/out/episodes.jsonl: 2 lines",
         f"{tmp_path}/out/steps.jsonl: 6 lines",
     ]
-    assert rpms("export", played, "--to", "xlsx").line == "--to 'xlsx': choose one of csv, parquet, jsonl"
-    assert rpms("export", played, "--tables", "prompts").line.startswith("--tables prompts: choose of episodes")
+    assert (
+        rpms("export", played, "--to", "xlsx").line
+        == "--to 'xlsx': choose one of csv, parquet, jsonl"
+    )
+    assert rpms("export", played, "--tables", "prompts").line.startswith(
+        "--tables prompts: choose of episodes"
+    )
     assert "is neither a run nor a study" in rpms("export", tmp_path).line

@@ -14,7 +14,9 @@ def scored() -> Comparison:
     means = {"baseline": 44.9, "rules-only": 51.3, "memory-only": 46.0, "full": 54.0}
     conditions = {}
     for name, mean in means.items():
-        rows = {f"t{n}": row(f"t{n}", "boil", "out of steps", score=mean + n - 10) for n in range(21)}
+        rows = {
+            f"t{n}": row(f"t{n}", "boil", "out of steps", score=mean + n - 10) for n in range(21)
+        }
         conditions[name] = Results(name, rows, switches=switches(name))
     return Comparison(conditions, "ScienceWorld")
 
@@ -34,11 +36,15 @@ def test_the_ablation_has_a_panel_for_each_world_and_its_additive_expectation():
 
 def test_panels_of_the_same_measure_share_a_scale(monkeypatch):
     drawn = []
-    monkeypatch.setattr("rpms.report.figures._save", lambda _name, _caption, figure: drawn.append(figure))
+    monkeypatch.setattr(
+        "rpms.report.figures._save", lambda _name, _caption, figure: drawn.append(figure)
+    )
     won = {"baseline": 0, "rules-only": 1, "memory-only": 0, "full": 2}
     low = Comparison(
         {
-            name: replace(results(name, [place < count for place in range(60)]), switches=switches(name))
+            name: replace(
+                results(name, [place < count for place in range(60)]), switches=switches(name)
+            )
             for name, count in won.items()
         }
     )
@@ -50,9 +56,13 @@ def test_panels_of_the_same_measure_share_a_scale(monkeypatch):
 
 def test_panels_say_told_or_acting_and_end_at_100(monkeypatch):
     drawn = []
-    monkeypatch.setattr("rpms.report.figures._save", lambda _name, _caption, figure: drawn.append(figure))
+    monkeypatch.setattr(
+        "rpms.report.figures._save", lambda _name, _caption, figure: drawn.append(figure)
+    )
     told = paper()
-    acting = Comparison({f"{each.name} + strict": replace(each, name=f"{each.name} + strict") for each in told})
+    acting = Comparison(
+        {f"{each.name} + strict": replace(each, name=f"{each.name} + strict") for each in told}
+    )
     ablation_figure([told, acting])
     (figure,) = drawn
     assert ["acting (strict)" in axes.get_title().lower() for axes in figure.axes] == [False, True]
@@ -99,7 +109,9 @@ def test_conditions_that_played_nothing_can_be_drawn():
 
 def test_hostile_names_are_drawn_as_text():
     kinds = ("$x^$ <script>", "b & c_{d}\n\ud800" + "y" * 99)
-    rows = {f"{kind}{n}": row(f"{kind}{n}", kind, "won", 1.0, 3) for kind in kinds for n in range(6)}
+    rows = {
+        f"{kind}{n}": row(f"{kind}{n}", kind, "won", 1.0, 3) for kind in kinds for n in range(6)
+    }
     picture = type_figure(Comparison({"$\\frac{": Results("$\\frac{", rows)}))
     assert ET.fromstring(picture.svg) is not None
     assert b"<script" not in picture.svg

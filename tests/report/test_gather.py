@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.core.acting.enforcement import PAPER, STRICT, Constrained, GuardMode
-from rpms.core.condition import FULL
-from rpms.core.errors import FileError, InputError
+from rpms.logic.errors import FileError, InputError
+from rpms.paper.condition import FULL
+from rpms.planning.enforcement import PAPER, STRICT, Constrained, GuardMode
 from rpms.report.contrasts import omissions
 from rpms.report.gather import VARIES, gather, is_going
 from rpms.report.tables import make_table
@@ -49,11 +49,18 @@ def test_one_run_alone_is_a_comparison_too(played):
     [
         (STRICT, "Full RPMS + strict"),
         (replace(PAPER, menu=3, guidance=True), "Full RPMS + menu=3, guidance"),
-        (replace(STRICT, guard=GuardMode.BLOCK, replace=True, reasks=0, constrained=Constrained.OFF), "replace"),
+        (
+            replace(
+                STRICT, guard=GuardMode.BLOCK, replace=True, reasks=0, constrained=Constrained.OFF
+            ),
+            "replace",
+        ),
     ],
 )
 def test_names_say_what_is_enforced_and_notes_what_was_replaced(tmp_path, enforcement, label):
-    folders = play_conditions(tmp_path, conditions={"x": replace(FULL, enforcement=enforcement)}, budget=8)
+    folders = play_conditions(
+        tmp_path, conditions={"x": replace(FULL, enforcement=enforcement)}, budget=8
+    )
     (evidence,) = gather(list(folders.values()))
     table = make_table("actions", evidence)
     assert label in table.lines[0].cells[0].text
@@ -66,7 +73,9 @@ def test_names_say_what_is_enforced_and_notes_what_was_replaced(tmp_path, enforc
 
 def test_mixed_protocols_are_refused_with_what_differs(copied):
     change(copied["full"], engine="another", step_budget=99)
-    with pytest.raises(InputError, match=r'baseline and full .* engine: "native" → "another"; step_budget: 25 → 99'):
+    with pytest.raises(
+        InputError, match=r'baseline and full .* engine: "native" → "another"; step_budget: 25 → 99'
+    ):
         gather(list(copied.values()))
     assert gather(list(copied.values()), varies=(*VARIES, "engine", "step_budget"))
 
@@ -125,7 +134,10 @@ def test_a_run_tells_its_seconds_and_what_it_cost(copied):
     (copied["baseline"] / "price.json").write_text("junk")
     (evidence,) = gather([copied["full"], copied["baseline"]])
     results = evidence.conditions["full"]
-    used = [sum(getattr(row.usage, name) for row in results) for name in ("prompt_tokens", "completion_tokens")]
+    used = [
+        sum(getattr(row.usage, name) for row in results)
+        for name in ("prompt_tokens", "completion_tokens")
+    ]
     assert results.cost == pytest.approx((2 * used[0] + 10 * used[1]) / 1e6)
     assert evidence.conditions["baseline"].cost is None
     assert results.seconds_a_step > 0
@@ -138,7 +150,10 @@ def test_a_missing_task_takes_its_type_from_another_condition(copied):
     file.unlink()
     (evidence,) = gather(list(copied.values()))
     (missing,) = evidence.conditions["full"].missing
-    assert evidence.conditions["full"].rows[missing].type == evidence.conditions["baseline"].rows[missing].type
+    assert (
+        evidence.conditions["full"].rows[missing].type
+        == evidence.conditions["baseline"].rows[missing].type
+    )
 
 
 def test_a_run_whose_process_lives_is_going(copied):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Answer
 from rpms.models.policy import FunctionModel, follow_plan
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.conduct import leaderboards
@@ -21,20 +21,44 @@ __all__ = ["rpms"]
 def play(out, name: str, able: int, limit: int = 4):
     """A model that wins the first few tasks and only looks about in the others."""
     world = find_world("alfworld")
-    plan = plan_run(world, name, lambda: None, split="builtin", limit=limit, step_budget=12, memory=EpisodicMemory())
+    plan = plan_run(
+        world,
+        name,
+        lambda: None,
+        split="builtin",
+        limit=limit,
+        step_budget=12,
+        memory=EpisodicMemory(),
+    )
     known = {task.id for task in plan.tasks[:able]}
     model = FunctionModel(
-        lambda request: Answer(f"Action: {follow_plan(request.decision)[1] if request.episode in known else 'look'}"),
+        lambda request: Answer(
+            f"Action: {follow_plan(request.decision)[1] if request.episode in known else 'look'}"
+        ),
         name,
     )
-    run(plan_run(world, name, lend(model), split="builtin", limit=limit, step_budget=12, memory=EpisodicMemory()), out)
+    run(
+        plan_run(
+            world,
+            name,
+            lend(model),
+            split="builtin",
+            limit=limit,
+            step_budget=12,
+            memory=EpisodicMemory(),
+        ),
+        out,
+    )
     return out
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
-    return [play(folder / f"of-{name}", f"acme/{name}", able) for name, able in (("low", 1), ("high", 4), ("mid", 2))]
+    return [
+        play(folder / f"of-{name}", f"acme/{name}", able)
+        for name, able in (("low", 1), ("high", 4), ("mid", 2))
+    ]
 
 
 def test_the_best_comes_first_and_equals_share_a_rank(runs, tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.report.page_data import script
 from rpms.report.pages import open_report, write_report
 from tests.report.hostile import ATTACK, poison
@@ -15,7 +15,9 @@ from tests.report.hostile import ATTACK, poison
 
 def value_of(file: Path):
     """The value that a data file hands to the page."""
-    found = re.fullmatch(r'RPMS\.take\(("(?:[^"\\]|\\.)*"),("(?:[^"\\]|\\.)*")\);\n', file.read_text("ascii"))
+    found = re.fullmatch(
+        r'RPMS\.take\(("(?:[^"\\]|\\.)*"),("(?:[^"\\]|\\.)*")\);\n', file.read_text("ascii")
+    )
     assert found is not None
     return json.loads(json.loads(found[2]))
 
@@ -28,7 +30,9 @@ def episode_of(file: Path):
         if isinstance(value, list):
             return [whole(each) for each in value]
         part = data["parts"][value["at"]] if isinstance(value, dict) else value
-        return {name: whole(each) for name, each in part.items()} if isinstance(part, dict) else part
+        return (
+            {name: whole(each) for name, each in part.items()} if isinstance(part, dict) else part
+        )
 
     return whole(data["episode"])
 
@@ -43,13 +47,17 @@ def test_a_report_is_pages_tables_figures_and_one_file_an_episode(report):
 
 def test_nothing_in_a_report_points_to_a_network(report):
     for file in [*report.folder.glob("*.html"), *report.folder.glob("static/*")]:
-        assert not re.search(r"""(?:src|href|url|import)\s*[=(]\s*["']?(?:https?:)?//""", file.read_text()), file
+        assert not re.search(
+            r"""(?:src|href|url|import)\s*[=(]\s*["']?(?:https?:)?//""", file.read_text()
+        ), file
 
 
 def test_every_page_has_the_policy_and_no_inline_code(report):
     for file in report.folder.glob("*.html"):
         text = file.read_text()
-        assert "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:" in text
+        assert (
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:" in text
+        )
         assert not re.search(r"<script(?![^>]*\bsrc=)", text)
         assert not re.search(r"\s(?:on\w+|style)=", text)
 
@@ -57,7 +65,8 @@ def test_every_page_has_the_policy_and_no_inline_code(report):
 def test_scripts_never_make_markup_of_text(report):
     for file in report.folder.glob("static/*.js"):
         assert not re.search(
-            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", file.read_text()
+            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function",
+            file.read_text(),
         )
 
 
@@ -86,7 +95,9 @@ def test_the_prompt_on_the_page_is_the_prompt_to_the_letter(report, played):
     data = episode_of(report.folder / "data/3/0/0.js")
     for step in data["steps"]:
         prompt = record.prompt(step["number"])
-        shown = ["\n".join(filter(None, [block["heading"], *block["items"]])) for block in step["prompt"]]
+        shown = [
+            "\n".join(filter(None, [block["heading"], *block["items"]])) for block in step["prompt"]
+        ]
         assert shown == [block.text for block in prompt.blocks]
     assert data == json.loads(json.dumps(asdict(record)))
 
@@ -98,10 +109,14 @@ def test_what_a_prompt_leaves_out_is_in_the_data_of_its_step(compact, report, tm
     told = [step["left_out"] for step in data["steps"] if step["left_out"]]
     assert told
     assert all(set(names) < active for names in told)
-    assert not any(step["left_out"] for step in episode_of(report.folder / "data/3/0/0.js")["steps"])
+    assert not any(
+        step["left_out"] for step in episode_of(report.folder / "data/3/0/0.js")["steps"]
+    )
 
 
-@pytest.mark.parametrize("text", [ATTACK, "</script>", "\u2028\u2029", "\x00\ud800", '"\\', "<!--<script>"])
+@pytest.mark.parametrize(
+    "text", [ATTACK, "</script>", "\u2028\u2029", "\x00\ud800", '"\\', "<!--<script>"]
+)
 def test_data_files_are_plain_ascii_and_hold_no_markup(text, tmp_path):
     made = script("slot", {text: [text]})
     assert made.isascii()
@@ -151,7 +166,10 @@ def test_partial_and_damaged_runs_are_shown_and_marked(copied, tmp_path):
 
 
 def test_a_study_of_several_comparisons_has_a_page_that_leads_to_each(copied, tmp_path):
-    groups = [{"title": f"Model <{n}>", "runs": {name: str(folder) for name, folder in copied.items()}} for n in "ab"]
+    groups = [
+        {"title": f"Model <{n}>", "runs": {name: str(folder) for name, folder in copied.items()}}
+        for n in "ab"
+    ]
     (tmp_path / "study.json").write_text(json.dumps({"title": "Both", "groups": groups}))
     report = write_report([tmp_path], tmp_path / "report")
     assert len(list(report.folder.glob("*/data/*/*/*.js"))) == 48

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from rpms.cli.report import make_server
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.models.secrets import is_local
 from tests.cli.command import Rpms, rpms
 
@@ -24,7 +24,9 @@ def served(tmp_path):
     (tmp_path / "secret.txt").write_text("a key")
     (folder / "out").symlink_to(tmp_path / "secret.txt")
     with make_server(folder, "127.0.0.1", 0) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread = threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
         thread.start()
         yield server.server_port
         server.shutdown()
@@ -45,7 +47,9 @@ def test_pages_and_their_data_are_served(served):
     assert ask(served, "/data/tasks.js") == (200, "1")
 
 
-@pytest.mark.parametrize("path", ["/../secret.txt", "/%2e%2e/secret.txt", "//etc/passwd", "/out", "/data/", "/none"])
+@pytest.mark.parametrize(
+    "path", ["/../secret.txt", "/%2e%2e/secret.txt", "//etc/passwd", "/out", "/data/", "/none"]
+)
 def test_nothing_else_is(served, path):
     assert ask(served, path)[0] in (403, 404)
 
@@ -65,7 +69,10 @@ def test_what_cannot_be_served_is_one_line(rpms: Rpms, served, tmp_path):
 
 
 def test_only_loopback_is_local():
-    assert [is_local(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "192.0.2.1", "example.org")] == [
+    assert [
+        is_local(host)
+        for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "192.0.2.1", "example.org")
+    ] == [
         True,
         True,
         True,

@@ -29,7 +29,9 @@ PAPER = {(36, 16): 0.008, (43, 20): 0.006, (37, 21): 0.049, (28, 25): 0.783}
 @pytest.mark.parametrize(("counts", "printed"), PAPER.items())
 def test_the_papers_exact_values_are_corrected_chi_squares(counts, printed):
     test = mcnemar(*counts)
-    assert test.corrected == pytest.approx(printed, abs=6e-4)  # 28/25 is 0.78353, which the paper cuts to 0.783
+    assert test.corrected == pytest.approx(
+        printed, abs=6e-4
+    )  # 28/25 is 0.78353, which the paper cuts to 0.783
     pairs = sum(counts)
     tail = sum(math.comb(pairs, k) for k in range(min(counts) + 1)) / 2**pairs
     assert test.exact == pytest.approx(min(1.0, 2 * tail))
@@ -74,7 +76,9 @@ def test_bootstrap_agrees_with_scipy():
     rng = np.random.default_rng(1)
     values = rng.exponential(size=120) - 0.7
     ours = paired_bootstrap(list(values))
-    theirs = stats.bootstrap((values,), np.mean, n_resamples=10_000, method="BCa", rng=2).confidence_interval
+    theirs = stats.bootstrap(
+        (values,), np.mean, n_resamples=10_000, method="BCa", rng=2
+    ).confidence_interval
     assert ours.method == "BCa bootstrap"
     assert ours.estimate == pytest.approx(values.mean())
     width = theirs.high - theirs.low
@@ -98,7 +102,9 @@ def test_equal_differences_leave_nothing_to_resample():
 
 
 def test_interaction_of_the_papers_ablation():
-    assert 80 / 134 - additive_expectation(48 / 134, 68 / 134, 55 / 134) == pytest.approx(0.0373, abs=1e-4)
+    assert 80 / 134 - additive_expectation(48 / 134, 68 / 134, 55 / 134) == pytest.approx(
+        0.0373, abs=1e-4
+    )
     a = [1] * 48 + [0] * 86
     b = [1] * 68 + [0] * 66
     c = [1] * 55 + [0] * 79
@@ -113,7 +119,9 @@ def test_purely_additive_effects_have_no_interaction():
 
 
 def test_holm_by_hand():
-    assert holm({"a": 0.01, "b": 0.04, "c": 0.03}) == pytest.approx({"a": 0.03, "b": 0.06, "c": 0.06})
+    assert holm({"a": 0.01, "b": 0.04, "c": 0.03}) == pytest.approx(
+        {"a": 0.03, "b": 0.06, "c": 0.06}
+    )
     assert holm({}) == {}
 
 

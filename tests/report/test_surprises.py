@@ -1,4 +1,6 @@
-"""A surprise is told alike in the row, the table, the export and `rpms show`; the page is looked at in test_browser."""
+"""A surprise is told alike in the row, the table, the export and `rpms show`; the page is
+looked at in test_browser.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +33,20 @@ def test_what_surprised_is_in_the_table_the_export_and_the_transcript(played, tm
     assert float(row["Surprises"]) == pytest.approx(100 * len(told) / len(steps), rel=0.01)
 
     export([folder], "jsonl", tmp_path / "out")
-    written = [json.loads(line)["surprises"] for line in (tmp_path / "out" / "steps.jsonl").read_text().splitlines()]
+    written = [
+        json.loads(line)["surprises"]
+        for line in (tmp_path / "out" / "steps.jsonl").read_text().splitlines()
+    ]
     assert [line for cell in written for line in cell.splitlines()] == [
         f"{one.kind}: {one.text} [{one.line}]" for one in told
     ]
 
-    lines = [line for episode in episodes for line in transcript(episode) if line.startswith("surprise, ")]
-    assert lines == [f"surprise, {one.kind}: {one.text}{f' [{one.line}]' if one.line else ''}" for one in told]
+    lines = [
+        line
+        for episode in episodes
+        for line in transcript(episode)
+        if line.startswith("surprise, ")
+    ]
+    assert lines == [
+        f"surprise, {one.kind}: {one.text}{f' [{one.line}]' if one.line else ''}" for one in told
+    ]

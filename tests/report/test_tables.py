@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.report.contrasts import contrasts, interaction_of, omissions
 from rpms.report.outcomes import Comparison, Results, rounds
 from rpms.report.table import Table, TableCell, groups, line, render, without_notes
@@ -35,7 +35,9 @@ def test_the_published_per_type_table_says_the_same():
     by_name = {entry.cells[0].text: entry for entry in measured}
     for entry in published:
         assert entry.published
-        assert [cell.text for cell in entry.cells] == [c.text for c in by_name[entry.cells[0].text].cells]
+        assert [cell.text for cell in entry.cells] == [
+            c.text for c in by_name[entry.cells[0].text].cells
+        ]
 
 
 def test_the_papers_ablation_table_comes_out_of_its_counts():
@@ -52,13 +54,18 @@ def test_the_papers_ablation_table_comes_out_of_its_counts():
 
 def test_the_papers_main_table_comes_out_of_its_counts():
     rows = [[cell.text for cell in entry.cells] for entry in main_table([paper()]).lines]
-    assert [(row[1], row[2], row[4]) for row in rows] == [("Baseline", "35.8", "—"), ("Full RPMS", "59.7", "+23.9")]
+    assert [(row[1], row[2], row[4]) for row in rows] == [
+        ("Baseline", "35.8", "—"),
+        ("Full RPMS", "59.7", "+23.9"),
+    ]
 
 
 def test_arbitration_modes_are_found_by_their_switches():
     wins = {"none": 64, "soft": 71, "hard": 74, "hard+soft": 80}
     conditions = {
-        mode: results(mode, [n < won for n in range(134)], switches=switches("full", arbitration=mode))
+        mode: results(
+            mode, [n < won for n in range(134)], switches=switches("full", arbitration=mode)
+        )
         for mode, won in reversed(wins.items())
     }
     rows = rows_of("arbitration", Comparison(conditions))
@@ -72,7 +79,9 @@ def test_arbitration_modes_are_found_by_their_switches():
 
 def test_the_learning_curve_is_found_by_sizes_of_memory():
     def run(name, kind, won, entries):
-        return results(name, [n < won for n in range(134)], switches=switches(kind), memory_entries=entries)
+        return results(
+            name, [n < won for n in range(134)], switches=switches(kind), memory_entries=entries
+        )
 
     comparison = Comparison(
         {
@@ -106,7 +115,9 @@ def test_scores_are_averaged_over_all_episodes_the_missing_ones_included():
 def test_other_switches_are_not_mixed_into_the_ablation():
     comparison = paper()
     conditions = dict(comparison.conditions)
-    conditions["full"] = replace(conditions["full"], switches={**switches("full"), "enforcement": {"guard": "block"}})
+    conditions["full"] = replace(
+        conditions["full"], switches={**switches("full"), "enforcement": {"guard": "block"}}
+    )
     assert not Comparison(conditions).ablations
     assert comparison.ablations
 
@@ -114,7 +125,9 @@ def test_other_switches_are_not_mixed_into_the_ablation():
 def test_failures_are_counted_by_their_ending():
     rows = {
         name: row(name, "t", ending)
-        for name, ending in zip("abcde", ("won", "out of steps", "lost", "model error", ""), strict=True)
+        for name, ending in zip(
+            "abcde", ("won", "out of steps", "lost", "model error", ""), strict=True
+        )
     }
     comparison = Comparison({"full": Results("full", rows)})
     assert rows_of("failures", comparison) == [
@@ -134,7 +147,9 @@ def test_a_missing_or_crashed_episode_stays_in_the_denominator_and_is_named():
     }
     one = Results("one", rows, damaged={"c-123.json": "is not a whole episode file"})
     two = results("two", [True])
-    comparison = Comparison({"one": one, "two": Results("two", {n: row(n, "t", "won", 1.0) for n in "abc"})})
+    comparison = Comparison(
+        {"one": one, "two": Results("two", {n: row(n, "t", "won", 1.0) for n in "abc"})}
+    )
     assert rows_of("main", comparison)[0][2] == "33.3"
     notes = omissions(comparison)
     assert notes == (
@@ -151,12 +166,19 @@ def test_a_missing_or_crashed_episode_stays_in_the_denominator_and_is_named():
 
 def test_like_notes_of_several_conditions_are_one():
     def lacking(name: str, missing: str) -> Results:
-        return Results(name, {task: row(task, "t") if task in missing else row(task, "t", "won") for task in "abc"})
+        return Results(
+            name,
+            {task: row(task, "t") if task in missing else row(task, "t", "won") for task in "abc"},
+        )
 
     alike = Comparison({name: lacking(name, "c") for name in ("one", "two", "three")})
     assert omissions(alike) == ("one, two, three: 1 of 3 episodes missing, counted as lost: c",)
-    unlike = Comparison({"one": lacking("one", "c"), "two": lacking("two", "ab"), "three": lacking("three", "")})
-    assert omissions(unlike) == ("missing, counted as lost: one 1 of 3 episodes; two 2 of 3 episodes",)
+    unlike = Comparison(
+        {"one": lacking("one", "c"), "two": lacking("two", "ab"), "three": lacking("three", "")}
+    )
+    assert omissions(unlike) == (
+        "missing, counted as lost: one 1 of 3 episodes; two 2 of 3 episodes",
+    )
 
 
 def test_a_note_stands_below_the_first_table_alone():
@@ -168,11 +190,17 @@ def test_a_note_stands_below_the_first_table_alone():
 
 def test_a_run_that_is_going_is_paired_over_what_both_have_played():
     one = results("one", [True] * 8)
-    rows = {task: each if number < 3 else row(task, each.type) for number, (task, each) in enumerate(one.rows.items())}
+    rows = {
+        task: each if number < 3 else row(task, each.type)
+        for number, (task, each) in enumerate(one.rows.items())
+    }
     two = Results("two", rows, going=True)
     (contrast,) = contrasts(Comparison({"one": one, "two": two}))
     assert (contrast.pairs, contrast.test.discordant, contrast.provisional) == (3, 0, True)
-    assert any("Provisional" in note for note in make_table("significance", Comparison({"one": one, "two": two})).notes)
+    assert any(
+        "Provisional" in note
+        for note in make_table("significance", Comparison({"one": one, "two": two})).notes
+    )
     assert any("partial, 3 of 8" in note for note in omissions(Comparison({"two": two})))
 
 
@@ -195,7 +223,10 @@ def test_published_rows_are_marked_in_every_form_and_no_other_row_is():
 
 def test_published_numbers_of_another_world_are_left_out():
     comparison = paper()
-    moved = {name: replace(each, protocol={"world": "kitchen"}) for name, each in comparison.conditions.items()}
+    moved = {
+        name: replace(each, protocol={"world": "kitchen"})
+        for name, each in comparison.conditions.items()
+    }
     for table in all_tables(Comparison(moved), with_published=True):
         assert not any(entry.published for entry in table.lines)
 
@@ -226,7 +257,11 @@ def test_an_unknown_table_or_form_names_those_there_are():
 @pytest.fixture
 def hostile() -> Table:
     return Table(
-        "odd", HOSTILE, ("Name", HOSTILE), groups([line(HOSTILE, TableCell(HOSTILE, strong=True))]), (HOSTILE,)
+        "odd",
+        HOSTILE,
+        ("Name", HOSTILE),
+        groups([line(HOSTILE, TableCell(HOSTILE, strong=True))]),
+        (HOSTILE,),
     )
 
 
@@ -255,7 +290,12 @@ def test_csv_gives_back_what_was_put_in(hostile):
 
 
 def test_csv_holds_no_formulas():
-    table = Table("odd", "", ("x",), groups([line("=1+1"), line("+23.9"), line("-cmd|x"), line("@a"), line("-3.0")]))
+    table = Table(
+        "odd",
+        "",
+        ("x",),
+        groups([line("=1+1"), line("+23.9"), line("-cmd|x"), line("@a"), line("-3.0")]),
+    )
     cells = [row[0] for row in csv.reader(io.StringIO(render(table, "csv")))][1:]
     assert cells == ["'=1+1", "+23.9", "'-cmd|x", "'@a", "-3.0"]
 
@@ -272,9 +312,15 @@ def test_hyphens_in_a_label_stay_hyphens_in_latex():
 
 
 def test_csv_has_a_column_for_every_number():
-    rows = list(csv.DictReader(io.StringIO(render(make_table("ablation", paper(), with_published=True), "csv"))))
+    rows = list(
+        csv.DictReader(
+            io.StringIO(render(make_table("ablation", paper(), with_published=True), "csv"))
+        )
+    )
     assert {"won", "n", "Rate (%)", "low", "high"} <= set(rows[0])
-    assert int(rows[0]["won"]) / int(rows[0]["n"]) == pytest.approx(float(rows[0]["Rate (%)"]) / 100, abs=1e-3)
+    assert int(rows[0]["won"]) / int(rows[0]["n"]) == pytest.approx(
+        float(rows[0]["Rate (%)"]) / 100, abs=1e-3
+    )
     assert float(rows[0]["low"]) < float(rows[0]["Rate (%)"]) < float(rows[0]["high"])
     (first, *_) = csv.DictReader(io.StringIO(render(make_table("significance", paper()), "csv")))
     assert first["n01"].isdigit()

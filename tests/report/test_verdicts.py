@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.report.gather import gather
 from rpms.report.table import render
 from rpms.report.tables import all_tables, make_table
@@ -22,7 +22,12 @@ def taken(file):
 
 def candidates(folder):
     run = RunFolder(folder)
-    return [(step, each) for task in run.protocol.tasks for step in run.episode(task).steps for each in step.candidates]
+    return [
+        (step, each)
+        for task in run.protocol.tasks
+        for step in run.episode(task).steps
+        for each in step.candidates
+    ]
 
 
 def test_every_candidate_of_every_step_is_counted_by_kind_and_verdict(played):
@@ -54,9 +59,13 @@ def test_an_entry_s_page_lists_every_step_that_showed_it_and_what_followed(repor
     assert len(pages) == len(overview)
     shown = Counter()
     for name in ("memory-only", "full"):
-        shown.update(each.entry for _, each in candidates(played[name]) if each.fate in ("kept", "warned"))
+        shown.update(
+            each.entry for _, each in candidates(played[name]) if each.fate in ("kept", "warned")
+        )
     assert {name: count for name, _, _, _, _, _, count in overview if count} == shown
-    for (name, _, _, fates, won, lost, count), (steps, reasons) in zip(overview, pages, strict=True):
+    for (name, _, _, fates, won, lost, count), (steps, reasons) in zip(
+        overview, pages, strict=True
+    ):
         assert len(steps) == count, name
         assert sum(fates.values()) == count + sum(number for _, number in reasons)
         assert bool(won + lost) == bool(count)

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.core.errors import InputError
 from rpms.foreign.json_text import question_key
+from rpms.logic.errors import InputError
 from rpms.store import files
 from rpms.store.answers import FolderOfAnswers
 
@@ -122,13 +122,17 @@ def test_what_is_no_file_is_damage_and_nobody_waits_for_it(tmp_path, kind):
     assert store.get(KEYS[0]) is None
 
 
-@pytest.mark.parametrize("key", ["", "../../etc/passwd", "a" * 63, "A" * 64, "g" * 64, KEYS[0] + "\n"])
+@pytest.mark.parametrize(
+    "key", ["", "../../etc/passwd", "a" * 63, "A" * 64, "g" * 64, KEYS[0] + "\n"]
+)
 def test_a_key_is_never_a_path(tmp_path, key):
     with pytest.raises(ValueError, match="64"):
         FolderOfAnswers(tmp_path).get(key)
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"\xff\xfe", b"[]", b'{"entry":{},"sha256":"0"}', b"[" * 100_000])
+@pytest.mark.parametrize(
+    "damage", [b"", b"{", b"\xff\xfe", b"[]", b'{"entry":{},"sha256":"0"}', b"[" * 100_000]
+)
 def test_a_damaged_file_is_a_miss_and_can_be_replaced(tmp_path, damage):
     store = FolderOfAnswers(tmp_path)
     store.put(KEYS[0], entry(0))
@@ -178,7 +182,9 @@ for n, key in enumerate(KEYS):
 
 
 def start_writer(folder):
-    return subprocess.Popen([sys.executable, "-c", WRITER, str(folder)], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(folder)], stdout=subprocess.PIPE, text=True
+    )
 
 
 def test_a_writer_killed_in_the_middle_loses_nothing_it_had_stored(tmp_path):
@@ -197,7 +203,9 @@ def test_a_writer_killed_in_the_middle_loses_nothing_it_had_stored(tmp_path):
 
 
 @pytest.mark.parametrize("locks", [True, False])
-def test_what_a_dead_writer_left_is_removed_and_what_is_being_written_is_not(tmp_path, monkeypatch, locks):
+def test_what_a_dead_writer_left_is_removed_and_what_is_being_written_is_not(
+    tmp_path, monkeypatch, locks
+):
     fcntl = pytest.importorskip("fcntl")
     if not locks:
         monkeypatch.setattr(files, "_lock", lambda _handle, **_how: None)
@@ -209,7 +217,11 @@ def test_what_a_dead_writer_left_is_removed_and_what_is_being_written_is_not(tmp
     with held.open("r+") as writing:
         fcntl.flock(writing, fcntl.LOCK_EX)  # as whoever is still writing it does
         store = FolderOfAnswers(tmp_path)
-    assert [part.exists() for part in (old, new, held)] == [False, not locks, True]  # without locks, age alone tells
+    assert [part.exists() for part in (old, new, held)] == [
+        False,
+        not locks,
+        True,
+    ]  # without locks, age alone tells
     assert list(store.entries()) == [entry(0)]
 
 
@@ -217,7 +229,7 @@ FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
 from tests.store.test_answers import KEYS, entry
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.store.answers import FolderOfAnswers
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = FolderOfAnswers(Path(sys.argv[1]))
@@ -234,7 +246,11 @@ store.put(KEYS[2], entry(2))
 def test_a_disk_that_takes_no_more_stops_the_run_and_loses_nothing(tmp_path):
     """A limit on file sizes makes the kernel refuse a write in its middle, as a full disk does."""
     done = subprocess.run(
-        [sys.executable, "-c", FULL_DISK, str(tmp_path)], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", FULL_DISK, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     assert "cannot be recorded" in done.stdout
     assert "resume" in done.stdout

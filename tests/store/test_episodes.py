@@ -12,24 +12,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.core.acting.enforcement import STRICT, Enforcement, GuardMode
-from rpms.core.belief import StateSignature
-from rpms.core.condition import FULL, compose, named_condition
-from rpms.core.episode import Ending, Episode
-from rpms.core.errors import FileError
-from rpms.core.goal import GoalSignature
-from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
-from rpms.core.prompt import Budget, Form, Layout
-from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Usage
-from rpms.core.wording import memory_line
 from rpms.foreign.limits import LARGEST_EPISODE
+from rpms.logic.belief import StateSignature
+from rpms.logic.errors import FileError
+from rpms.logic.goal import GoalSignature
 from rpms.models.base import Answer, Decoding, Request
 from rpms.models.policy import FunctionModel, follow_plan
+from rpms.paper.condition import FULL, compose, named_condition
+from rpms.paper.episode import Ending, Episode
+from rpms.paper.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
+from rpms.paper.prompt import Budget, Form, Layout
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.usage import Usage
+from rpms.paper.wording import memory_line
+from rpms.planning.enforcement import STRICT, Enforcement, GuardMode
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
-from rpms.store.episodes import content_text, episode_text, file_name, packed, read_episode, read_row, row_of
+from rpms.store.episodes import (
+    content_text,
+    episode_text,
+    file_name,
+    packed,
+    read_episode,
+    read_row,
+    row_of,
+)
 from rpms.store.files import write_whole
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
@@ -42,16 +50,35 @@ def some_memory(type_: str) -> EpisodicMemory:
     dice = random.Random(7)
     entries = []
     for number in range(40):
-        goal = GoalSignature(type_, dice.choice(["apple", "mug", "keychain"]), "", dice.choice(["shelf", "sofa"]))
+        goal = GoalSignature(
+            type_, dice.choice(["apple", "mug", "keychain"]), "", dice.choice(["shelf", "sofa"])
+        )
         state = StateSignature.of(holding=dice.choice([(), ("apple 1",)]))
         origins = frozenset({Origin("earlier", number)})
         place = f"{dice.choice(['fridge', 'cabinet', 'shelf'])} {dice.randint(1, 3)}"
         entries += [
-            SuccessSnippet(goal, state, "take", (f"go to {place}", f"open {place}"), origins=origins, id=f"s{number}"),
-            FailureLesson(goal, state, f"open {place}", "go there first", origins=origins, id=f"f{number}"),
+            SuccessSnippet(
+                goal,
+                state,
+                "take",
+                (f"go to {place}", f"open {place}"),
+                origins=origins,
+                id=f"s{number}",
+            ),
+            FailureLesson(
+                goal, state, f"open {place}", "go there first", origins=origins, id=f"f{number}"
+            ),
         ]
-    entries.append(VerifiedSchema("open <place>", "open", ("at place",), ("open",), frozenset({Origin("e", 1)}), "v"))
-    entries.append(CriticalFailure(goal, state, "eat the lamp", "do not", origins=frozenset({Origin("e", 2)}), id="c"))
+    entries.append(
+        VerifiedSchema(
+            "open <place>", "open", ("at place",), ("open",), frozenset({Origin("e", 1)}), "v"
+        )
+    )
+    entries.append(
+        CriticalFailure(
+            goal, state, "eat the lamp", "do not", origins=frozenset({Origin("e", 2)}), id="c"
+        )
+    )
     return EpisodicMemory(entries, "alfworld")
 
 
@@ -67,12 +94,18 @@ def an_episode(
 
     def planner(request: Request) -> Answer:
         thought, action = follow_plan(request.decision)
-        action = action if dice.random() < 0.7 else dice.choice(["take moon 1", "open the sky", "go to nowhere 1"])
+        action = (
+            action
+            if dice.random() < 0.7
+            else dice.choice(["take moon 1", "open the sky", "go to nowhere 1"])
+        )
         text = answer(thought, action) if answer else f"Thought: {thought}\nAction: {action}"
         return Answer(text, Usage(100 + len(text), 50, 10, 1, dice.random(), 3))
 
     game = WORLD.open(task, Setting())
-    return play(Play(Player(WORLD, mind, FunctionModel(planner), Decoding()), game, task, most_steps))
+    return play(
+        Play(Player(WORLD, mind, FunctionModel(planner), Decoding()), game, task, most_steps)
+    )
 
 
 def stored(folder: Path, episode: Episode):
@@ -85,28 +118,45 @@ LONG = "word " * 300
 VARIANTS = {
     "full": {},
     "paper layout": {"condition": replace(FULL, layout=Layout.PAPER)},
-    "as the paper": {"condition": replace(FULL, layout=Layout.PAPER, form=Form.CHAT), "most_steps": 30},
+    "as the paper": {
+        "condition": replace(FULL, layout=Layout.PAPER, form=Form.CHAT),
+        "most_steps": 30,
+    },
     "conversation, history cut": {
         "condition": replace(FULL, form=Form.CHAT),
         "budget": Budget(prompt=900),
         "most_steps": 30,
     },
-    "conversation, strict": {"condition": replace(FULL, form=Form.CHAT, enforcement=STRICT), "most_steps": 30},
+    "conversation, strict": {
+        "condition": replace(FULL, form=Form.CHAT, enforcement=STRICT),
+        "most_steps": 30,
+    },
     "baseline": {"condition": named_condition("baseline")},
     "memory-only": {"condition": named_condition("memory-only")},
     "memories cut": {"budget": Budget(memory=60)},
     "history cut": {"budget": Budget(prompt=900), "most_steps": 30},
     "history cut to the opening": {"budget": Budget(prompt=200)},
-    "thoughts too long to repeat": {"answer": lambda _, action: f"Thought: {LONG}\nAction: {action}"},
+    "thoughts too long to repeat": {
+        "answer": lambda _, action: f"Thought: {LONG}\nAction: {action}"
+    },
     "long thoughts and little room": {
         "answer": lambda _, action: f"Thought: {LONG}\nAction: {action}",
         "budget": Budget(prompt=1200),
     },
-    "advised": {"condition": replace(FULL, enforcement=Enforcement(guard=GuardMode.ADVISE)), "most_steps": 30},
+    "advised": {
+        "condition": replace(FULL, enforcement=Enforcement(guard=GuardMode.ADVISE)),
+        "most_steps": 30,
+    },
     "strict": {"condition": replace(FULL, enforcement=STRICT), "most_steps": 30},
-    "replaced": {"condition": replace(FULL, enforcement=replace(STRICT, replace=True, unstick=True, reasks=1))},
+    "replaced": {
+        "condition": replace(
+            FULL, enforcement=replace(STRICT, replace=True, unstick=True, reasks=1)
+        )
+    },
     "no action": {"answer": lambda thought, _: thought},
-    "half characters": {"answer": lambda _, action: f"Thought: \ud83d \x00 \u2028 é\nAction: {action}\udc00"},
+    "half characters": {
+        "answer": lambda _, action: f"Thought: \ud83d \x00 \u2028 é\nAction: {action}\udc00"
+    },
 }
 
 
@@ -126,7 +176,9 @@ def test_every_prompt_comes_back_to_the_letter(tmp_path, variant):
 
 def test_variants_cut_what_their_names_say(tmp_path):
     """Otherwise the test above would prove less than it seems to."""
-    cut = {str(part) for part, _ in an_episode(**VARIANTS["history cut"]).steps[-1].decision.prompt.cut}
+    cut = {
+        str(part) for part, _ in an_episode(**VARIANTS["history cut"]).steps[-1].decision.prompt.cut
+    }
     assert "history" in cut
     assert an_episode(**VARIANTS["memories cut"]).steps[0].decision.prompt.cut
     fates = {str(c.verdict.fate) for step in an_episode().steps for c in step.decision.candidates}
@@ -140,10 +192,22 @@ def test_every_step_comes_back(tmp_path, variant):
     assert record.row == row_of(episode) == read_row(tmp_path / file_name(episode.task))
     assert (record.goal, record.task) == (episode.goal, episode.task)
     assert record.goal_signature == str(episode.steps[0].decision.goal_signature)
-    assert record.rules["domain"] == tuple(rule.id for rule in episode.steps[0].decision.rules.domain)
+    assert record.rules["domain"] == tuple(
+        rule.id for rule in episode.steps[0].decision.rules.domain
+    )
     assert len(record.steps) == len(episode.steps)
     for kept, was in zip(record.steps, episode.steps, strict=True):
-        for name in ("number", "observation", "answer", "thought", "action", "command", "repairs", "result", "score"):
+        for name in (
+            "number",
+            "observation",
+            "answer",
+            "thought",
+            "action",
+            "command",
+            "repairs",
+            "result",
+            "score",
+        ):
             assert getattr(kept, name) == getattr(was, name), name
         for name in ("infeasible", "objection", "contradictions"):
             assert getattr(kept, name) == getattr(was, name), name
@@ -155,7 +219,10 @@ def test_every_step_comes_back(tmp_path, variant):
         assert (kept.belief.location, kept.belief.holding) == (belief.location, belief.holding)
         assert dict(kept.belief.containers) == dict(belief.containers)
         assert dict(kept.belief.last_seen) == dict(belief.last_seen)
-        assert [(c.entry, c.wording, c.score, c.rank, c.fate, c.reason, c.rule, c.fact) for c in kept.candidates] == [
+        assert [
+            (c.entry, c.wording, c.score, c.rank, c.fate, c.reason, c.rule, c.fact)
+            for c in kept.candidates
+        ] == [
             (c.entry.id, memory_line(c), c.score, c.rank, v.fate, v.reason, v.rule, v.fact)
             for c in decision.candidates
             for v in [c.verdict]
@@ -185,7 +252,10 @@ def test_timings_and_requests_leave_no_trace_in_the_file():
     later = replace(
         episode,
         usage=replace(episode.usage, seconds=99.0, requests=0),
-        steps=tuple(replace(step, usage=replace(step.usage, seconds=9.0, requests=0)) for step in episode.steps),
+        steps=tuple(
+            replace(step, usage=replace(step.usage, seconds=9.0, requests=0))
+            for step in episode.steps
+        ),
     )
     assert episode_text(later) == episode_text(episode)
 
@@ -199,7 +269,9 @@ def test_an_episode_without_steps_comes_back(tmp_path):
 
 
 def test_repeated_texts_cost_next_to_nothing():
-    """The file grows with the steps, not with their square, although every prompt is in it whole."""
+    """The file grows with the steps, not with their square, although every prompt is in it
+    whole.
+    """
     few, many = (an_episode(named_condition("baseline"), number=3, answer=lambda *_: "Action: go to moon 1",
                             most_steps=steps) for steps in (10, 40))  # fmt: skip
     assert len(packed(episode_text(many))) < 4 * len(packed(episode_text(few)))
@@ -209,8 +281,12 @@ def test_two_lines_of_python_read_an_episode(tmp_path):
     episode = an_episode()
     stored(tmp_path, episode)
     content = json.load(gzip.open(tmp_path / file_name(episode.task)))  # noqa: SIM115  as the docs have it
-    assert [step["command"] for step in content["steps"]] == [step.command for step in episode.steps]
-    assert content["steps"][-1]["prompt"][0]["items"] == list(episode.steps[-1].decision.prompt.blocks[0].items)
+    assert [step["command"] for step in content["steps"]] == [
+        step.command for step in episode.steps
+    ]
+    assert content["steps"][-1]["prompt"][0]["items"] == list(
+        episode.steps[-1].decision.prompt.blocks[0].items
+    )
 
 
 @given(cut=st.integers(0, 10_000), flip=st.integers(0, 10_000))

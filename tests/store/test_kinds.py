@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from rpms.core.acting.enforcement import review
-from rpms.core.belief import FactBelief, Situation
-from rpms.core.errors import FileError
-from rpms.core.goal import Goal
-from rpms.core.planning.reason import Reasoner
+from rpms.logic.belief import FactBelief, Situation
+from rpms.logic.errors import FileError
+from rpms.logic.goal import Goal
+from rpms.planning.enforcement import review
+from rpms.planning.reason import Reasoner
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import read_manual
 
@@ -29,15 +29,23 @@ environment:
 """
 GOAL = Goal("warm", "apple")
 BELIEF = FactBelief().learn(
-    "not hot(apple 1)", "not at(_)", "at(desk 1)", place=["desk 1", "stove 1", "microwave 2"], object=["apple 1"]
+    "not hot(apple 1)",
+    "not at(_)",
+    "at(desk 1)",
+    place=["desk 1", "stove 1", "microwave 2"],
+    object=["apple 1"],
 )
 RULES = read_manual(ManualText("kinds", TEXT)).active("warm", "apple")
 
 
 @pytest.mark.parametrize(
-    ("place", "refused"), [("desk 1", True), ("stove 1", False)], ids=["refused before", "never tried"]
+    ("place", "refused"),
+    [("desk 1", True), ("stove 1", False)],
+    ids=["refused before", "never tried"],
 )
-def test_the_guard_refuses_kinds_that_never_worked_and_lets_unknown_ones_pass(place: str, refused: bool) -> None:
+def test_the_guard_refuses_kinds_that_never_worked_and_lets_unknown_ones_pass(
+    place: str, refused: bool
+) -> None:
     there = BELIEF.learn("not at(_)", f"at({place})")
     found = review(f"heat apple 1 with {place}", RULES, Situation(there, GOAL))
     assert (found is not None) is refused
@@ -62,7 +70,11 @@ def test_plans_prefer_kinds_that_worked() -> None:
 )
 def test_mistakes_are_told_with_their_line(wrong: str, problem: str) -> None:
     with pytest.raises(FileError, match=problem):
-        read_manual(ManualText("kinds", f"predicates: {{at: {{args: [a]}}, heats: {{args: [a, b]}}}}\n{wrong}\n"))
+        read_manual(
+            ManualText(
+                "kinds", f"predicates: {{at: {{args: [a]}}, heats: {{args: [a, b]}}}}\n{wrong}\n"
+            )
+        )
 
 
 def test_a_manual_that_stands_alone_leaves_only_tier_1_of_the_others() -> None:

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.core.errors import FileError
-from rpms.core.rules import Tier
 from rpms.foreign.limits import LARGEST_MANUAL
+from rpms.logic.errors import FileError
+from rpms.logic.rules import Tier
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import find_mistakes, read_manual
-from tests.core.kitchen import MANUAL, manual
+from tests.paper.kitchen import MANUAL, manual
 
 UNIVERSAL = files("rpms.worlds").joinpath("universal.yaml").read_text(encoding="utf-8")
 
@@ -32,9 +32,21 @@ def line_of(text: str, needle: str) -> int:
     [
         (broken("domain:", "domains:"), "domains:", "unknown tier"),
         (broken("D-LOC-003", "D-LOC-001"), "category: electronics", "duplicate key"),
-        (broken("hand_empty, open(place)", "hand_empty, opened(place)"), "opened(place)", "unknown predicate 'opened'"),
-        (broken("effects: [open(place)]", "effects: [open(plaice)]"), "plaice", "no parameter of this action"),
-        (broken("effects: [open(place)]", "effects: ['open(place, place)']"), "open(place, place)", "takes 1 argument"),
+        (
+            broken("hand_empty, open(place)", "hand_empty, opened(place)"),
+            "opened(place)",
+            "unknown predicate 'opened'",
+        ),
+        (
+            broken("effects: [open(place)]", "effects: [open(plaice)]"),
+            "plaice",
+            "no parameter of this action",
+        ),
+        (
+            broken("effects: [open(place)]", "effects: ['open(place, place)']"),
+            "open(place, place)",
+            "takes 1 argument",
+        ),
         (
             broken("effects: [open(place)]", "effects: [open(place), not open(place)]"),
             "not open(place), not",
@@ -46,7 +58,11 @@ def line_of(text: str, needle: str) -> int:
             "is a command of take already",
         ),
         (broken("effects: [open(place)]", "effects: 3"), "effects: 3", "list"),
-        (broken("effects: [open(place)]", "effect: [open(place)]"), "effect: [", "not a known field"),
+        (
+            broken("effects: [open(place)]", "effect: [open(place)]"),
+            "effect: [",
+            "not a known field",
+        ),
         (broken("    syntax: open <place>\n", ""), "  open:\n", "syntax"),
         (broken("{action: put,", "{action: throw,"), "throw", "no action is called 'throw'"),
         (broken("S-002", "Rule two"), "Rule two", "no rule id"),
@@ -59,7 +75,11 @@ def line_of(text: str, needle: str) -> int:
         ("environment:\n  go:\n    syntax: go\n    preconditions: ['at(']\n", "at(", "cannot read"),
         ("x: &a [*a]", "x", "within what it means"),
         (broken("exclusive: always", "exclusive: sometimes"), "sometimes", "neither `always` nor"),
-        (broken("syntax: open <place>", "syntax: open <place> of <place>"), "of <place>", "stands twice"),
+        (
+            broken("syntax: open <place>", "syntax: open <place> of <place>"),
+            "of <place>",
+            "stands twice",
+        ),
         (broken("syntax: open <place>", "syntax: open <place>\n    id: '!!'"), "'!!'", "is no id"),
     ],
 )
@@ -90,7 +110,10 @@ environment:
     [
         ("lit(first), not lit(first)", "contradicts itself: both lit(first) and not lit(first)"),
         ("lit(first) or dark(first), not lit(first), not dark(first)", "contradicts itself: both"),
-        ("holding(first), holding(second)", "holding(first) and holding(second) exclude each other"),
+        (
+            "holding(first), holding(second)",
+            "holding(first) and holding(second) exclude each other",
+        ),
         ("lit(first), lit(second)", ""),
         ("holding(first), not holding(second)", ""),
         ("lit(first) or dark(first), not lit(first)", ""),
@@ -137,26 +160,63 @@ environment:
             "obect",
             "'obect' is no field of a goal; choose one of object, state",
         ),
-        ("over: {x: object}", "over: {x: object, y: state}", "y: state", "'y' stands in none of the facts"),
+        (
+            "over: {x: object}",
+            "over: {x: object, y: state}",
+            "y: state",
+            "'y' stands in none of the facts",
+        ),
         ("[lit(x)]", "[glowing(x)]", "glowing", "unknown predicate 'glowing'"),
         ("[lit(x)]", "['lit(x, x)']", "lit(x, x)", "lit takes 1 argument"),
-        ("[lit(x)]", "[lit(x), not lit(x)]", "not lit", "contradicts itself: both lit(x) and not lit(x)"),
+        (
+            "[lit(x)]",
+            "[lit(x), not lit(x)]",
+            "not lit",
+            "contradicts itself: both lit(x) and not lit(x)",
+        ),
         ("[lit(x)]", "[]", "holds", "holds: should not be empty"),
         ("[lit(x)]", "{lit: x}", "holds", "holds: should be a list"),
-        ("holds: [lit(x)]", "holds: [lit(x)]\n    until: [lit(x)]", "until", "is not a known field"),
+        (
+            "holds: [lit(x)]",
+            "holds: [lit(x)]\n    until: [lit(x)]",
+            "until",
+            "is not a known field",
+        ),
         ("    over: {x: object}\n    holds", "    holds", "light:", "over: is missing"),
-        ("fetch: holding(x)", "fetch: holding(z)", "holding(z)", "'z' is no variable of its `over` (p, x)"),
+        (
+            "fetch: holding(x)",
+            "fetch: holding(z)",
+            "holding(z)",
+            "'z' is no variable of its `over` (p, x)",
+        ),
         ("fetch: holding(x)", "", "- {}", "a step is a name and what ends it"),
         ("['in(x, p)']", "[]", "put_away", "a step is a name and what ends it"),
         ("    goals: [tidy]\n", "", "tidy:", "goals: is missing"),
         ("['in(_, place)']", "['under(_, place)']", "under", "unknown predicate 'under'"),
-        ("['in(_, place)']", "['in(_, plaice)']", "plaice", "'plaice' is no parameter of this action (place)"),
-        ("['in(_, place)']", "['not in(_, place)']", "not in", "an action reveals whether a fact holds"),
-        ("['in(_, place)']", "['in(_, place) if lit(lamp)']", "if lit", "'lamp' is no parameter of this action"),
+        (
+            "['in(_, place)']",
+            "['in(_, plaice)']",
+            "plaice",
+            "'plaice' is no parameter of this action (place)",
+        ),
+        (
+            "['in(_, place)']",
+            "['not in(_, place)']",
+            "not in",
+            "an action reveals whether a fact holds",
+        ),
+        (
+            "['in(_, place)']",
+            "['in(_, place) if lit(lamp)']",
+            "if lit",
+            "'lamp' is no parameter of this action",
+        ),
         ("['in(_, place)']", "['in(']", "['in(']", "cannot read"),
     ],
 )
-def test_a_mistake_in_what_goals_want_and_actions_reveal_is_reported_at_its_line(old, new, needle, problem):
+def test_a_mistake_in_what_goals_want_and_actions_reveal_is_reported_at_its_line(
+    old, new, needle, problem
+):
     assert GOALS.count(old) == 1
     text = GOALS.replace(old, new)
     (mistake,) = find_mistakes(ManualText("broken.yaml", text))
@@ -166,7 +226,9 @@ def test_a_mistake_in_what_goals_want_and_actions_reveal_is_reported_at_its_line
 
 
 def test_what_a_revelation_is_bound_by_need_be_no_parameter():
-    text = GOALS.replace("['in(_, place)']", "['in(thing, place) if lit(thing)', 'in(\"key\", place)']")
+    text = GOALS.replace(
+        "['in(_, place)']", "['in(thing, place) if lit(thing)', 'in(\"key\", place)']"
+    )
     assert find_mistakes(ManualText("fine.yaml", text)) == []
 
 
@@ -177,7 +239,9 @@ def test_a_goal_that_nothing_reaches_is_no_mistake():
 
 @pytest.mark.parametrize("entry", ["light:", "tidy:"])
 def test_two_goals_or_procedures_of_one_name_are_a_mistake(entry):
-    (within,) = find_mistakes(ManualText("a.yaml", GOALS.replace(f"  {entry}", f"  {entry} 3\n  {entry}", 1)))
+    (within,) = find_mistakes(
+        ManualText("a.yaml", GOALS.replace(f"  {entry}", f"  {entry} 3\n  {entry}", 1))
+    )
     assert "duplicate key" in str(within)
     start = GOALS.index("goals:" if entry == "light:" else "procedures:")
     section = GOALS[start : GOALS.index("procedures:" if entry == "light:" else "environment:")]
@@ -196,7 +260,9 @@ def test_a_goal_of_ones_own_stands_in_place_of_the_worlds():
 
 
 def test_rules_of_ones_own_join_the_worlds_and_stand_in_place_of_those_with_the_same_id():
-    world = "domain: {places: {D-LOC-001: Look., D-LOC-002: {text: t, objects: [mug], places: [desk]}}}"
+    world = (
+        "domain: {places: {D-LOC-001: Look., D-LOC-002: {text: t, objects: [mug], places: [desk]}}}"
+    )
     mine = "domain: {others: {D-LOC-001: Look twice., D-MINE-001: Wait.}}"
     manual = read_manual(ManualText("world.yaml", world), ManualText("mine.yaml", mine, own=True))
     assert {rule.id: rule.text for rule in manual.rules if rule.id != "D-LOC-002"} == {
@@ -224,7 +290,12 @@ def test_all_mistakes_are_found_at_once_and_none_follows_from_another():
     assert [str(mistake).split(":")[0] for mistake in found] == ["broken.yaml"] * 4 + ["worse.yaml"]
     lines = [mistake.line for mistake in found[:4]]
     assert lines == sorted(lines)
-    for problem in ("neither `always`", "unknown predicate 'opn'", "no action is called 'throw'", "no rule id"):
+    for problem in (
+        "neither `always`",
+        "unknown predicate 'opn'",
+        "no action is called 'throw'",
+        "no rule id",
+    ):
         assert sum(problem in str(mistake) for mistake in found) == 1
     with pytest.raises(FileError, match=r"^broken\.yaml"):
         read_manual(ManualText("broken.yaml", text))
@@ -239,7 +310,9 @@ def test_what_names_a_broken_action_or_predicate_is_no_mistake_of_its_own():
 
 
 def test_a_duplicate_id_names_both_places():
-    with pytest.raises(FileError, match=r"broken.yaml:\d+: D-LOC-001 is already used at broken.yaml:\d+"):
+    with pytest.raises(
+        FileError, match=r"broken.yaml:\d+: D-LOC-001 is already used at broken.yaml:\d+"
+    ):
         read_manual(
             ManualText(
                 "broken.yaml",
@@ -264,7 +337,14 @@ def test_any_text_is_a_manual_or_a_file_error(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["[" * 5_000, "a: " * 3_000, " " * (LARGEST_MANUAL + 1), "a: !!python/object:os.system x", "\x00"]
+    "text",
+    [
+        "[" * 5_000,
+        "a: " * 3_000,
+        " " * (LARGEST_MANUAL + 1),
+        "a: !!python/object:os.system x",
+        "\x00",
+    ],
 )
 def test_hostile_texts_are_refused(text):
     with pytest.raises(FileError):
@@ -273,9 +353,13 @@ def test_hostile_texts_are_refused(text):
 
 def test_active_rules_are_universal_domain_for_the_goal_and_environment():
     whole = read_manual(
-        ManualText("universal.yaml", UNIVERSAL), ManualText("kitchen.yaml", MANUAL.replace("U-STATE-001", "U-X-001"))
+        ManualText("universal.yaml", UNIVERSAL),
+        ManualText("kitchen.yaml", MANUAL.replace("U-STATE-001", "U-X-001")),
     )
-    for goal_type, has_cooling in (("pick_cool_then_place_in_recep", True), ("look_at_obj_in_light", False)):
+    for goal_type, has_cooling in (
+        ("pick_cool_then_place_in_recep", True),
+        ("look_at_obj_in_light", False),
+    ):
         active = whole.active(goal_type)
         assert {rule.id for rule in active.universal} == {
             rule.id for rule in whole.rules if rule.tier is Tier.UNIVERSAL

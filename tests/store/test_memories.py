@@ -5,11 +5,11 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from rpms.core.errors import FileError, InputError
-from rpms.core.memory import Kind, merge
-from rpms.core.recall import EpisodicMemory
+from rpms.logic.errors import FileError, InputError
+from rpms.paper.memory import Kind, merge
+from rpms.paper.recall import EpisodicMemory
 from rpms.store.memories import memory_hash, read_memory, record, write_memory
-from tests.core.entries import stores
+from tests.paper.entries import stores
 
 # The four listings of Appendix F, with the line breaks they are printed with.
 LISTINGS = """
@@ -75,7 +75,12 @@ def listings(tmp_path):
 
 def test_the_papers_listings_are_read_as_printed(listings):
     memory = read_memory(listings)
-    assert [entry.kind for entry in memory.entries] == [Kind.SUCCESS, Kind.FAILURE, Kind.SCHEMA, Kind.CRITICAL_FAILURE]
+    assert [entry.kind for entry in memory.entries] == [
+        Kind.SUCCESS,
+        Kind.FAILURE,
+        Kind.SCHEMA,
+        Kind.CRITICAL_FAILURE,
+    ]
     success, failure, schema, critical = memory.entries
     assert success.actions[-1] == "heat mug 2 with microwave 1"
     assert (failure.occurrence_count, failure.corrective_rule) == (
@@ -87,11 +92,15 @@ def test_the_papers_listings_are_read_as_printed(listings):
 
 
 def test_what_is_written_has_the_papers_fields_and_the_origins(listings):
-    printed = [json.loads(text, strict=False) for text in LISTINGS.replace("\n}\n{", "\n}\0{").split("\0")]
+    printed = [
+        json.loads(text, strict=False) for text in LISTINGS.replace("\n}\n{", "\n}\0{").split("\0")
+    ]
     for entry, paper in zip(read_memory(listings).entries, printed, strict=True):
         written = record(entry)
         assert set(written) == {*paper, "origins"}
-        assert {key: written[key] for key in ("id", "type")} == {key: paper[key] for key in ("id", "type")}
+        assert {key: written[key] for key in ("id", "type")} == {
+            key: paper[key] for key in ("id", "type")
+        }
 
 
 def test_merging_a_file_with_itself_counts_nothing_twice(listings):
@@ -125,13 +134,28 @@ SCHEMA = '{"id": "a", "type": "schema", "action_template": "x", "action_type": "
         (f"{SCHEMA}\n{{\n", 3, "not valid JSON"),
         (f"{SCHEMA}\n[1]\n", 2, "not an entry"),
         (f"{SCHEMA}\n{SCHEMA}", 2, "already used at line 1"),
-        (SCHEMA.replace('"schema"', '"scheme"'), 1, "unknown entry type 'scheme'; known: success, failure, schema"),
+        (
+            SCHEMA.replace('"schema"', '"scheme"'),
+            1,
+            "unknown entry type 'scheme'; known: success, failure, schema",
+        ),
         (SCHEMA.replace('"schema"', '["schema"]'), 1, "unknown entry type"),
-        (SCHEMA.replace('"action_type": "x"', '"action_typ": "x"'), 1, "action_typ: is not a known field"),
-        (SCHEMA.replace('"action_type": "x"', '"action_type": "x", "colour": 1'), 1, "colour: is not a known field"),
+        (
+            SCHEMA.replace('"action_type": "x"', '"action_typ": "x"'),
+            1,
+            "action_typ: is not a known field",
+        ),
+        (
+            SCHEMA.replace('"action_type": "x"', '"action_type": "x", "colour": 1'),
+            1,
+            "colour: is not a known field",
+        ),
         (SCHEMA.replace('"action_type": "x"', '"action_type": 3'), 1, "should be a text"),
         (
-            SCHEMA.replace('"action_type": "x"', '"action_type": "x", "success_count": 2, "origins": [["e", 1]]'),
+            SCHEMA.replace(
+                '"action_type": "x"',
+                '"action_type": "x", "success_count": 2, "origins": [["e", 1]]',
+            ),
             1,
             "counts 2",
         ),

@@ -1,4 +1,6 @@
-"""Run folders with episodes in the earlier form are refused with the command that converts them, and converted."""
+"""Run folders with episodes in the earlier form are refused with the command that converts
+them, and converted.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.store.episodes import file_name
 from rpms.store.protocol import Protocol
 from rpms.store.runs import RunFolder
 
 TEXTS = ["You see a mug.", "Thought: t\nAction: take mug 1", "t", "You pick it up.", "Instruction", "OK: take",
          "R-1\nR-2", "Done.", "line"]  # fmt: skip
-STEP = {"answer": 1, "thought": 2, "action": "take mug 1", "command": "take mug 1", "progress": ["find", "mug", 1, 2]}
+STEP = {
+    "answer": 1,
+    "thought": 2,
+    "action": "take mug 1",
+    "command": "take mug 1",
+    "progress": ["find", "mug", 1, 2],
+}
 OLD = {
     "version": 1, "task": "a", "type": "walk", "goal": "take it", "goal_signature": "walk:mug::", "ending": "won",
     "score": 1.0, "won": True, "error": "",
@@ -56,7 +64,11 @@ def test_a_converted_episode_tells_the_same(rpms, old_run):
     record = RunFolder(old_run).episode("a")
     assert (record.row.steps, record.row.won, record.row.usage.prompt_tokens) == (2, True, 7)
     one, two = record.steps
-    assert (one.observation, one.command, one.result) == ("You see a mug.", "take mug 1", "You pick it up.")
+    assert (one.observation, one.command, one.result) == (
+        "You see a mug.",
+        "take mug 1",
+        "You pick it up.",
+    )
     assert (one.candidates[0].wording, two.left_out) == ("OK: take", ("R-1", "R-2"))
     assert (dict(one.belief.containers), dict(two.belief.containers)) == ({"box 1": True}, {})
     assert two.belief.last_seen == {"mug 1": "box 1"}

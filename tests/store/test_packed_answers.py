@@ -1,4 +1,6 @@
-"""Packed records: what is shipped is what was recorded, or it is refused; the shipped one plays the quickstart."""
+"""Packed records: what is shipped is what was recorded, or it is refused; the shipped one plays
+the quickstart.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from rpms.cli.options import make_setting
-from rpms.core.errors import FileError, InputError, ModelUnavailable
 from rpms.foreign.json_text import question_key
-from rpms.learn.rounds import LearningPlan, learn
+from rpms.learning.rounds import LearningPlan, learn
+from rpms.logic.errors import FileError, InputError, ModelUnavailable
 from rpms.models.catalogue import open_model
 from rpms.models.recorded import ReplayModel
 from rpms.play.plan import NamedModel, lend
@@ -69,7 +71,8 @@ def test_what_actions_were_held_to_is_known(folder, tmp_path):
     FolderOfAnswers(folder).put(question_key(held), held)
     file = tmp_path / "held.answers.xz"
     pack(folder, file)
-    assert open_model(f"replay/{file}", open_answers=open_answers).constrains  # type: ignore[attr-defined]
+    # type: ignore[attr-defined]
+    assert open_model(f"replay/{file}", open_answers=open_answers).constrains
 
 
 @pytest.mark.parametrize(
@@ -156,11 +159,15 @@ def won_of_two(file, folder):
     learning = study.learning
     assert learning is not None
     played = plan_round(learning, 1, "planner", means)
-    plan = LearningPlan(played, 1, first=learning.condition(1), harvest=learning.settings.harvesting)
+    plan = LearningPlan(
+        played, 1, first=learning.condition(1), harvest=learning.settings.harvesting
+    )
     (round_one,) = learn(plan, folder / "memory.jsonl")
     memory = read_frozen(round_one.file, world.name)
     choice = replace(study.choice, settings=replace(study.choice.settings, limit=2))
     return {
-        case.name: run_trials(plan_cell(choice, case, name, means, memory), folder / case.name, 1).best.won
+        case.name: run_trials(
+            plan_cell(choice, case, name, means, memory), folder / case.name, 1
+        ).best.won
         for case in study.cases
     }

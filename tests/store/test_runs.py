@@ -12,14 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from rpms.core.episode import Ending, Episode
-from rpms.core.errors import FileError, InputError
+from rpms.logic.errors import FileError, InputError
+from rpms.paper.episode import Ending, Episode
 from rpms.store import files
 from rpms.store.episodes import EpisodeRow, episode_text, file_name, packed, row_of
 from rpms.store.protocol import Protocol, read_protocol
 from rpms.store.runs import RunFolder, Timing, open_run
 
-SETTINGS = {"world": "w", "model": "m", "decoding": {"temperature": 0.0, "stop": ["\nObs:"]}, "options": {}}
+SETTINGS = {
+    "world": "w",
+    "model": "m",
+    "decoding": {"temperature": 0.0, "stop": ["\nObs:"]},
+    "options": {},
+}
 PROTOCOL = Protocol(("a", "b", "c"), SETTINGS)
 
 
@@ -45,7 +50,12 @@ def test_a_protocol_comes_back(tmp_path):
 def test_differences_are_named_with_both_values():
     other = Protocol(
         ("a", "c", "d"),
-        {"world": "w", "model": "n", "decoding": {"temperature": 0.7, "stop": ["\nObs:"]}, "options": {"easy": "1"}},
+        {
+            "world": "w",
+            "model": "n",
+            "decoding": {"temperature": 0.7, "stop": ["\nObs:"]},
+            "options": {"easy": "1"},
+        },
     )
     assert PROTOCOL.differences(other) == (
         "tasks: 3 → 3 (1 added, 1 gone)",
@@ -54,8 +64,13 @@ def test_differences_are_named_with_both_values():
         'options.easy: nothing → "1"',
     )
     hashed = [Protocol((), {"edition": sign * 64, "world": sign}) for sign in "ab"]
-    assert hashed[0].differences(hashed[1]) == ('world: "a" → "b"', f"edition: {'a' * 12}… → {'b' * 12}…")
-    assert PROTOCOL.differences(Protocol(("b", "a", "c"), SETTINGS)) == ("tasks: 3 → 3 (in another order)",)
+    assert hashed[0].differences(hashed[1]) == (
+        'world: "a" → "b"',
+        f"edition: {'a' * 12}… → {'b' * 12}…",
+    )
+    assert PROTOCOL.differences(Protocol(("b", "a", "c"), SETTINGS)) == (
+        "tasks: 3 → 3 (in another order)",
+    )
 
 
 def test_a_changed_protocol_is_refused_and_nothing_is_lost(tmp_path):
@@ -109,7 +124,10 @@ def test_episodes_of_many_tasks_lie_in_folders_by_their_hash(tmp_path):
         for task in MANY.tasks[:40]:
             keep(folder, task, beside=[("harvest", "entries")])
     run = RunFolder(tmp_path)
-    places = [file.relative_to(tmp_path / "episodes") for file in (tmp_path / "episodes").rglob("*.json.gz")]
+    places = [
+        file.relative_to(tmp_path / "episodes")
+        for file in (tmp_path / "episodes").rglob("*.json.gz")
+    ]
     assert len(places) == 40
     assert all(len(place.parts) == 2 and f"-{place.parts[0]}" in place.name for place in places)
     assert all(run.file(task).read_bytes() == data_of(task)[1] for task in MANY.tasks[:40])
@@ -130,7 +148,9 @@ def test_a_run_of_many_tasks_goes_on_from_one_folder(tmp_path):
     run.file("3").with_name(f".{file_name('3')}.gz.x1.part").write_text("half an epis")
     with open_run(tmp_path, MANY) as folder:
         assert list(folder.finished) == ["0", "1", "3"]
-        assert [Path(error.file) for error in folder.damaged] == [tmp_path / "episodes" / f"{file_name('2')}.gz"]
+        assert [Path(error.file) for error in folder.damaged] == [
+            tmp_path / "episodes" / f"{file_name('2')}.gz"
+        ]
         keep(folder, "2")
         assert run.beside("1", "harvest") == "entries"
     assert not list(tmp_path.rglob("*.part"))
@@ -145,7 +165,11 @@ def test_what_is_kept_beside_an_episode_is_there_before_it(tmp_path):
     with open_run(tmp_path, PROTOCOL) as folder:
         keep(folder, "a", beside=[("harvest", "entries")])
     assert RunFolder(tmp_path).beside("a", "harvest") == "entries"
-    for damage in ("", "entries", (tmp_path / "harvest" / file_name("a")).read_text().replace("entries", "entrees")):
+    for damage in (
+        "",
+        "entries",
+        (tmp_path / "harvest" / file_name("a")).read_text().replace("entries", "entrees"),
+    ):
         (tmp_path / "harvest" / file_name("a")).write_text(damage)
         assert list(RunFolder(tmp_path).faults_beside("a", ["harvest"]))
 
@@ -158,10 +182,14 @@ def test_timings_survive_a_line_that_was_cut_off(tmp_path):
     file.write_bytes(file.read_bytes()[:-7])
     with open_run(tmp_path, PROTOCOL) as folder:
         keep(folder, "c")
-    assert RunFolder(tmp_path).timings() == {task: Timing(task, 1.5, (0.5, 0.25), (1, 0)) for task in "ac"}
+    assert RunFolder(tmp_path).timings() == {
+        task: Timing(task, 1.5, (0.5, 0.25), (1, 0)) for task in "ac"
+    }
 
 
-@pytest.mark.parametrize("damage", ["", "[]", "{}", '{"version": 1}', '{"version": 9}', '{"version":1,"tasks":3}'])
+@pytest.mark.parametrize(
+    "damage", ["", "[]", "{}", '{"version": 1}', '{"version": 9}', '{"version":1,"tasks":3}']
+)
 def test_a_damaged_protocol_is_one_line(tmp_path, damage):
     (tmp_path / "protocol.json").write_text(damage)
     with pytest.raises(FileError, match=r"protocol\.json: "), open_run(tmp_path, PROTOCOL):
@@ -181,7 +209,11 @@ def test_places_that_cannot_hold_a_run(tmp_path):
     (tmp_path / "file").write_text("mine")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("mine")
-    cases = {"file": "is a file", "file/below": "is a file", "full": "is not empty and holds no run"}
+    cases = {
+        "file": "is a file",
+        "file/below": "is a file",
+        "full": "is not empty and holds no run",
+    }
     for place, problem in cases.items():
         with pytest.raises(InputError, match=problem), open_run(tmp_path / place, PROTOCOL):
             pass
@@ -200,8 +232,13 @@ def test_a_read_only_folder_is_one_line(tmp_path, monkeypatch):
             raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(file))
         return real(file, flags, *args, **kwargs)
 
-    monkeypatch.setattr(os, "open", refuse)  # the test may run as root, whom permissions do not stop
-    with pytest.raises(InputError, match="Read-only file system"), open_run(tmp_path / "run", PROTOCOL):
+    monkeypatch.setattr(
+        os, "open", refuse
+    )  # the test may run as root, whom permissions do not stop
+    with (
+        pytest.raises(InputError, match="Read-only file system"),
+        open_run(tmp_path / "run", PROTOCOL),
+    ):
         pass
     assert RunFolder(tmp_path / "run").summary().done == 1
 
@@ -210,7 +247,7 @@ FULL_DISK = """
 import resource, sys
 from pathlib import Path
 from tests.store.test_runs import PROTOCOL, keep
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.store.runs import open_run
 with open_run(Path(sys.argv[1]), PROTOCOL) as folder:
     keep(folder, "a")
@@ -249,7 +286,9 @@ with locked(Path(sys.argv[1])):
 
 
 def test_a_second_run_is_refused_until_the_first_is_gone(tmp_path):
-    first = subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    first = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
     assert first.stdout is not None
     try:
         assert first.stdout.readline() == "held\n"
@@ -282,12 +321,17 @@ def no_locks(handle, **_):
 
 def test_without_the_systems_locks_the_holders_name_is_used(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "lock_descriptor", no_locks)
-    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    gone = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True
+    )
     host = files.socket.gethostname()
     (tmp_path / "lock").write_text(json.dumps({"pid": int(gone.stdout), "host": host}))
     with open_run(tmp_path, PROTOCOL):
         pass
-    for holder in ({"pid": os.getppid(), "host": host}, {"pid": int(gone.stdout), "host": "elsewhere"}):
+    for holder in (
+        {"pid": os.getppid(), "host": host},
+        {"pid": int(gone.stdout), "host": "elsewhere"},
+    ):
         (tmp_path / "lock").write_text(json.dumps(holder))
         with pytest.raises(InputError, match="already under way"), open_run(tmp_path, PROTOCOL):
             pass

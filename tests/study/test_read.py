@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rpms.core.acting.enforcement import PAPER, STRICT, GuardMode, Repair
-from rpms.core.arbitration import Arbitration
-from rpms.core.condition import CONDITIONS, FULL, BeliefShown
-from rpms.core.errors import FileError
-from rpms.core.prompt import Form, Layout
-from rpms.core.rules import Tier
+from rpms.logic.errors import FileError
+from rpms.logic.rules import Tier
+from rpms.paper.arbitration import Arbitration
+from rpms.paper.condition import CONDITIONS, FULL, BeliefShown
+from rpms.paper.prompt import Form, Layout
+from rpms.planning.enforcement import PAPER, STRICT, GuardMode, Repair
 from rpms.play.settings import Settings
 from rpms.study.studies import read_study
 from rpms.worlds.registry import find_world, world_names
@@ -39,7 +39,17 @@ def test_the_shipped_studies_are_sound(file):
 def test_there_is_a_study_for_each_table_and_figure():
     tables = {table for file in STUDIES for table in read_study(file).tables}
     assert tables >= {
-        *("main", "types", "ablation", "arbitration", "scores", "efficiency", "failures", "learning", "significance")
+        *(
+            "main",
+            "types",
+            "ablation",
+            "arbitration",
+            "scores",
+            "efficiency",
+            "failures",
+            "learning",
+            "significance",
+        )
     }
 
 
@@ -56,11 +66,15 @@ def test_the_papers_pairs_of_appendix_g_are_of_soft_only_arbitration():
 
 def test_the_learning_curve_is_the_papers():
     found = shipped("learning_curve")
-    assert {found.learning.condition(number) for number in (1, 2, 3)} == {found.learning.condition(1)}
+    assert {found.learning.condition(number) for number in (1, 2, 3)} == {
+        found.learning.condition(1)
+    }
     assert not found.learning.condition(1).memory, "every round is Rules-only"
     rounds = [(case.condition.rules, case.round) for case in found.cases if case.condition.memory]
     assert rounds == [(rules, number) for rules in (False, True) for number in (1, 2, 3)]
-    assert {case.condition.arbitration for case in found.cases if case.name.startswith("full")} == {Arbitration.SOFT}
+    assert {case.condition.arbitration for case in found.cases if case.name.startswith("full")} == {
+        Arbitration.SOFT
+    }
 
 
 @pytest.mark.parametrize("name", ["state_filter", "state_filter_scienceworld"])
@@ -71,7 +85,10 @@ def test_the_state_filter_is_switched_off_with_rules_and_without(name):
 
 def test_scienceworld_is_played_by_both_protocols():
     easy, plain = (shipped(f"ablation_scienceworld{end}") for end in ("", "_plain"))
-    assert (easy.choice.settings.simplifications, plain.choice.settings.simplifications) == ("easy", "")
+    assert (easy.choice.settings.simplifications, plain.choice.settings.simplifications) == (
+        "easy",
+        "",
+    )
     assert [case.condition for case in easy.cases] == [case.condition for case in plain.cases]
     assert "scores" in easy.tables
 
@@ -86,7 +103,9 @@ def test_the_quickstart_says_what_it_is():
 def test_a_bare_name_is_one_of_the_four(tmp_path):
     found = study(tmp_path, "conditions: {baseline: , memory-only: , rules-only: , full: }")
     shown = {case.name: (case.condition.rules, case.condition.memory) for case in found.cases}
-    assert shown == {name: (condition.rules, condition.memory) for name, condition in CONDITIONS.items()}
+    assert shown == {
+        name: (condition.rules, condition.memory) for name, condition in CONDITIONS.items()
+    }
 
 
 def test_without_a_word_on_it_a_condition_is_the_papers(tmp_path):
@@ -109,7 +128,9 @@ def test_a_setting_of_the_study_holds_for_all_unless_they_have_their_own(tmp_pat
 
 
 def test_settings_of_the_command_line_go_before_the_files(tmp_path):
-    found = study(tmp_path, "theta: 0.7\nlimit: 9\nconditions: {full: , far: {condition: full, theta: 0.9}}")
+    found = study(
+        tmp_path, "theta: 0.7\nlimit: 9\nconditions: {full: , far: {condition: full, theta: 0.9}}"
+    )
     given = found.under(Settings.read({"theta": 0.6, "limit": 4, "tiers": "universal"}))
     assert [case.settings.theta for case in given.cases] == [0.6, 0.6]
     assert given.choice.settings.limit == given.learning.choice.settings.limit == 4
@@ -174,13 +195,16 @@ def test_enforcement_by_preset_and_part(tmp_path):
 @pytest.mark.parametrize("yes", ["on", "true", "On", "True"])
 @pytest.mark.parametrize("no", ["off", "false"])
 def test_a_switch_may_be_on_or_true(tmp_path, yes, no):
-    (case,) = study(tmp_path, f"conditions: {{full: {{enforce: {{replace: {yes}, ranked: {no}}}}}}}").cases
+    (case,) = study(
+        tmp_path, f"conditions: {{full: {{enforce: {{replace: {yes}, ranked: {no}}}}}}}"
+    ).cases
     assert case.condition.enforcement == replace(PAPER, replace=True, ranked=False)
 
 
 def test_a_later_round_has_rules(tmp_path):
     with pytest.raises(
-        FileError, match=r"3: learn\.later: 'baseline' cannot be a later round: choose full or rules-only"
+        FileError,
+        match=r"3: learn\.later: 'baseline' cannot be a later round: choose full or rules-only",
     ):
         study(tmp_path, "conditions: {full: }", HEAD.replace("rounds: 2", "later: baseline"))
 
@@ -202,20 +226,48 @@ def test_paths_are_relative_to_the_file(tmp_path):
     [
         ("conditions: {}", 4, "conditions"),
         ("conditions:\n  fulll:\n", 5, "unknown condition 'fulll'"),
-        ("conditions:\n  full:\n  x: {condition: full, arbitration: firm}\n", 6, "'firm' is none of its values"),
-        ("conditions:\n  full: {condition: full, layout: zigzag}\n", 5, "choose one of paper, cached"),
+        (
+            "conditions:\n  full:\n  x: {condition: full, arbitration: firm}\n",
+            6,
+            "'firm' is none of its values",
+        ),
+        (
+            "conditions:\n  full: {condition: full, layout: zigzag}\n",
+            5,
+            "choose one of paper, cached",
+        ),
         ("conditions:\n  full: {rond: 1}\n", 5, "rond: is not a known field"),
         ("conditions:\n  full: {round: 3}\n", 5, "learns 2 rounds"),
         ("conditions:\n  full: {state_filter: maybe}\n", 5, "write on or off"),
-        ("conditions:\n  full: {preset: iron}\n", 5, "'iron' is none of its values; choose one of paper, strict"),
-        ("conditions:\n  full: {tempature: 1}\n", 5, "tempature: is not a known field; did you mean temperature?"),
-        ("conditions:\n  full: {split: train}\n", 5, "all conditions of a study play the same tasks"),
+        (
+            "conditions:\n  full: {preset: iron}\n",
+            5,
+            "'iron' is none of its values; choose one of paper, strict",
+        ),
+        (
+            "conditions:\n  full: {tempature: 1}\n",
+            5,
+            "tempature: is not a known field; did you mean temperature?",
+        ),
+        (
+            "conditions:\n  full: {split: train}\n",
+            5,
+            "all conditions of a study play the same tasks",
+        ),
         ("thetas: 0.5\nconditions: {full: }", 4, "did you mean theta?"),
         ("theta: high\nconditions: {full: }", 4, "theta: 'high': write a number from 0 to 1"),
         ("conditions:\n  full: {k: {succes: 3}}\n", 5, "did you mean success?"),
         ("conditions:\n  full: {weights: {kind: 1}}\n", 5, "'kind' is no name here"),
-        ("conditions:\n  full: {enforce: {menu: many}}\n", 5, "'many' is no value of menu: choose a whole number"),
-        ("conditions:\n  full:\n    enforce:\n      guard: block\n      menu: -1\n", 8, "'-1' is no value of menu"),
+        (
+            "conditions:\n  full: {enforce: {menu: many}}\n",
+            5,
+            "'many' is no value of menu: choose a whole number",
+        ),
+        (
+            "conditions:\n  full:\n    enforce:\n      guard: block\n      menu: -1\n",
+            8,
+            "'-1' is no value of menu",
+        ),
         ("conditions:\n  full: {enforce: {menu: 1000000}}\n", 5, "a whole number from 0 to 100"),
         ("conditions:\n  full: {enforce: {menu: true}}\n", 5, "'true' is no value of menu"),
         ("conditions:\n  full: {enforce: {menu: 2.5}}\n", 5, "'2.5' is no value of menu"),
@@ -228,7 +280,11 @@ def test_paths_are_relative_to_the_file(tmp_path):
             "'maybe' is no value of replace: choose on or off",
         ),
         ("conditions:\n  full: {enforce: {guard: firm}}\n", 5, "choose off, advise or block"),
-        ("conditions:\n  full: {enforce: {guards: block}}\n", 5, "there is no part 'guards'; did you mean guard?"),
+        (
+            "conditions:\n  full: {enforce: {guards: block}}\n",
+            5,
+            "there is no part 'guards'; did you mean guard?",
+        ),
         ("conditions: {full: }\n", 3, "learn.preset: 'iron'"),
         ("colour: red\nconditions: {full: }", 4, "colour: is not a known field"),
         ("limit: 0\nconditions: {full: }", 4, "limit"),
@@ -236,11 +292,19 @@ def test_paths_are_relative_to_the_file(tmp_path):
         ("memory: m.jsonl\nconditions: {full: }", 4, "cannot both be given"),
         ("conditions: {full: , full: }", None, "not valid YAML"),
         ("conditions: [full", None, "not valid YAML: expected ',' or ']', but got '<stream end>'"),
-        ("conditions: [full\nsplit: seen", None, "not valid YAML: expected ',' or ']', but got ':'"),
+        (
+            "conditions: [full\nsplit: seen",
+            None,
+            "not valid YAML: expected ',' or ']', but got ':'",
+        ),
     ],
 )
 def test_mistakes_are_reported_at_their_line(tmp_path, text, line, problem):
-    head = HEAD.replace("rounds: 2", "rounds: 2, preset: iron") if "iron" in problem and line == 3 else HEAD
+    head = (
+        HEAD.replace("rounds: 2", "rounds: 2, preset: iron")
+        if "iron" in problem and line == 3
+        else HEAD
+    )
     with pytest.raises(FileError) as caught:
         study(tmp_path, text, head)
     assert problem in str(caught.value)
@@ -254,7 +318,10 @@ def test_mistakes_are_reported_at_their_line(tmp_path, text, line, problem):
         ("", "a study is a mapping"),
         ("- a\n", "a study is a mapping"),
         ("title: A\nworld: alfworld\n", "conditions: is missing"),
-        ("title: A\nworld: alfworld\nconditions: {full: }", "give the study a `memory` file or a `learn` block"),
+        (
+            "title: A\nworld: alfworld\nconditions: {full: }",
+            "give the study a `memory` file or a `learn` block",
+        ),
         ("a: &a [*a]\n", ""),
         ("x: " + "[" * 5000, "nested too deeply"),
     ],

@@ -15,11 +15,11 @@ from typer.testing import CliRunner
 
 from rpms.cli.app import make_app
 from rpms.cli.study import results_table
-from rpms.core.errors import InputError
-from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Price
-from rpms.learn.rounds import LearningPlan, learn
+from rpms.learning.rounds import LearningPlan, learn
+from rpms.logic.errors import InputError
 from rpms.models.policy import FunctionModel, ScriptedModel, follow_plan
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.usage import Price
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import Listener
 from rpms.play.settings import Settings
@@ -122,11 +122,14 @@ def test_conditions_that_are_the_same_share_a_run(done):
     folders = {result.case.name: result.folder for result in done.results}
     assert folders["full"] == folders["full again"]
     assert folders["rules-only"] == folders["rules with a mode"]
-    # in its second round the planner goes straight to what it remembers, so that the snapshots are two memories
+    # in its second round the planner goes straight to what it remembers, so that the snapshots are
+    # two memories
     assert folders["first round"] != folders["full"]
     assert len(set(folders.values())) == 5
     assert done.bench.learned == 1
-    assert {path.name for path in (done.layout.pool / "runs").iterdir()} == {path.name for path in folders.values()}
+    assert {path.name for path in (done.layout.pool / "runs").iterdir()} == {
+        path.name for path in folders.values()
+    }
 
 
 def test_nothing_is_run_twice(done):
@@ -285,7 +288,9 @@ def test_the_estimate_opens_no_held_out_game(study, tmp_path):
 
     held_out = study.under(Settings(split="valid_unseen"))
     means = replace(Bench().means, world=Watched())
-    assert estimate_study(held_out, ["openai/gpt-4o-mini"], means, StudyLayout(tmp_path / "out", tmp_path / "out"))
+    assert estimate_study(
+        held_out, ["openai/gpt-4o-mini"], means, StudyLayout(tmp_path / "out", tmp_path / "out")
+    )
     assert set(opened) == {"builtin"}
 
 
@@ -335,7 +340,9 @@ def test_controls_play_the_conditions_with_a_menu_and_read_no_tokens(study, tmp_
     assert dry.exit_code == 0, dry.output
     assert "learning" not in dry.output
     assert "menu-random/1, full" not in dry.output
-    done = rpms("study", "run", file, "--out", tmp_path / "out", "--no-report", "--model", "menu-random/1")
+    done = rpms(
+        "study", "run", file, "--out", tmp_path / "out", "--no-report", "--model", "menu-random/1"
+    )
     assert done.exit_code == 0, done.output
     (group,) = json.loads((tmp_path / "out" / "study.json").read_text())["groups"]
     assert list(group["runs"]) == ["held"], "a baseline has no menu under any preset"
@@ -357,7 +364,9 @@ def rpms(*words: str | Path):
 
 def test_the_command_runs_a_study_and_prints_its_table(study, tmp_path):
     out = tmp_path / "out"
-    dry = rpms("study", "run", study.file, "--out", out, "--dry-run", "--model", "openai/gpt-4o-mini")
+    dry = rpms(
+        "study", "run", study.file, "--out", out, "--dry-run", "--model", "openai/gpt-4o-mini"
+    )
     assert dry.exit_code == 0, dry.output
     assert "nothing was run" in dry.output
     assert not out.exists()
@@ -380,7 +389,9 @@ def test_bad_input_is_one_line_each(study, tmp_path):
         return str(done.exception)
 
     assert "no split" in problem(STUDY.replace("split: builtin\npart", "split: moon\npart"))
-    assert "its world is not installed here" in problem(STUDY.replace("world: alfworld", "world: alfword"))
+    assert "its world is not installed here" in problem(
+        STUDY.replace("world: alfworld", "world: alfword")
+    )
     assert "no engine" in problem(STUDY.replace("models:", "engine: steam\nmodels:"))
     lost = STUDY.replace("learn:", "memory: nowhere.jsonl #").replace(", round: 1", "")
     assert "cannot be read" in problem(lost)
@@ -391,7 +402,9 @@ def test_bad_input_is_one_line_each(study, tmp_path):
 def test_a_changed_memory_stops_the_study(study, tmp_path):
     out = tmp_path / "out"
     bench = Bench()
-    run_study(replace(study, cases=study.cases[1:2]), ["planner"], bench.means, StudyLayout(out, out))
+    run_study(
+        replace(study, cases=study.cases[1:2]), ["planner"], bench.means, StudyLayout(out, out)
+    )
     (snapshot,) = out.glob("learned/*/memory.round2.jsonl")
     assert isinstance(read_memory(snapshot), EpisodicMemory)
     final = snapshot.with_name("memory.jsonl")

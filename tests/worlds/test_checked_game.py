@@ -1,12 +1,14 @@
-"""A world that anybody wrote may answer anything: a command that plays it ends in one line, or counts a world error."""
+"""A world that anybody wrote may answer anything: a command that plays it ends in one line, or
+counts a world error.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from rpms.core.errors import InputError, WorldError
 from rpms.foreign.limits import LONGEST_OBSERVATION
-from rpms.learn.rules.learn import Exploring, RulesPlan, learn_rules
+from rpms.induction.learn import Exploring, RulesPlan, learn_rules
+from rpms.logic.errors import InputError, WorldError
 from rpms.play.run import run
 from rpms.worlds.base import Outcome, Setting, start
 from tests.play.corridor import Corridor
@@ -66,5 +68,6 @@ def test_learning_rules_gives_up_with_one_line(tmp_path, answer, at_once):
     world = Broken(ANSWERS[answer], at_once=at_once)
     with pytest.raises(InputError, match="the world failed in each of 3 episodes"):
         learn_rules(
-            RulesPlan(world, tuple(world.tasks("walk", Setting())), how=Exploring(steps=15)), tmp_path / "m.yaml"
+            RulesPlan(world, tuple(world.tasks("walk", Setting())), how=Exploring(steps=15)),
+            tmp_path / "m.yaml",
         )

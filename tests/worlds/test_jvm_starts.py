@@ -11,12 +11,16 @@ from rpms.worlds.jvm import bridge
 
 
 def test_a_crowd_of_games_does_not_load_all_at_once(monkeypatch):
-    """Each load waits for nobody but those beside it: a hundred at once took over a minute each and were given up."""
+    """Each load waits for nobody but those beside it: a hundred at once took over a minute each
+    and were given up.
+    """
     lock, met = threading.Lock(), threading.Barrier(2, timeout=60)
     loading: list[int] = [0, 0]
 
     class Loading:
-        """Stands in for a simulator: each waits until another loads beside it, so that the limit is reached."""
+        """Stands in for a simulator: each waits until another loads beside it, so that the
+        limit is reached.
+        """
 
         def __init__(self, _jvm):
             with lock:

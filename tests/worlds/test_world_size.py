@@ -49,10 +49,16 @@ def test_of_a_manuals_actions_only_goals_and_what_plans_use_count():
 
 
 def test_what_is_printed_is_the_sum_of_the_files():
-    said = subprocess.run([sys.executable, PROGRAM], capture_output=True, text=True, check=True).stdout
-    rows = [line.strip("| ").split(" | ") for line in said.splitlines() if line.startswith("| ")][2:]
+    said = subprocess.run(
+        [sys.executable, PROGRAM], capture_output=True, text=True, check=True
+    ).stdout
+    rows = [line.strip("| ").split(" | ") for line in said.splitlines() if line.startswith("| ")][
+        2:
+    ]
     *counted, (_, total) = rows
     assert sum(int(count) for _, count in counted) == int(total.replace(",", ""))
     named = [path.removesuffix(", for plans") for path, _ in counted]
     now = SIZE["TASKS"][: SIZE["TASKS"].index("alfworld/conditions.py")]
-    assert all(any(fnmatch(path, pattern) for path in named) for pattern in now), "a file that moved is counted no more"
+    assert all(any(fnmatch(path, pattern) for path in named) for pattern in now), (
+        "a file that moved is counted no more"
+    )

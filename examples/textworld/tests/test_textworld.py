@@ -19,7 +19,9 @@ CHECKED = ("manual", "goals", "belief", "schemas", "effects", "drift")
 def test_it_has_every_property_of_a_world() -> None:
     """Runs the checks of `rpms worlds check`, on three short walks."""
     findings = check_world(world, games=3, steps=4, only=CHECKED)
-    assert {finding.name: finding.detail for finding in findings if finding.status is not Status.OK} == {}
+    assert {
+        finding.name: finding.detail for finding in findings if finding.status is not Status.OK
+    } == {}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,12 +1,15 @@
-"""Text into facts. What no text has said stays unknown; what a text shows to be missing is told as false."""
+"""Text into facts.
+
+What no text has said stays unknown; what a text shows to be missing is told as false.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-from rpms.core.belief import FactBelief
-from rpms.core.facts import Atom
+from rpms.logic.belief import FactBelief
+from rpms.logic.facts import Atom
 
 from .games import REVERSE
 
@@ -50,12 +53,19 @@ def update(belief: FactBelief, action: str | None, observation: str) -> FactBeli
     here = belief.location or "nowhere"
     if match := _TAKE.search(text):
         thing = match[1]
-        gone = (f"not floor({thing})", f"not in({thing}, _)", f"not with(_, {thing})", f"not here({thing})")
+        gone = (
+            f"not floor({thing})",
+            f"not in({thing}, _)",
+            f"not with(_, {thing})",
+            f"not here({thing})",
+        )
         return belief.learn(f"holding({thing})", *gone, thing=[thing])
     if match := _PUT.search(text):
         thing, how, place = match.groups()
         kind = f"surface({place})" if how == "on" else f"not surface({place})"
-        return _present(belief.learn(f"in({thing}, {place})", f"not floor({thing})", kind), here, [thing])
+        return _present(
+            belief.learn(f"in({thing}, {place})", f"not floor({thing})", kind), here, [thing]
+        )
     if match := _DROP.search(text):
         return _present(belief.learn(f"floor({match[1]})"), here, [match[1]])
     if match := _EAT.search(text):
@@ -76,7 +86,9 @@ def update(belief: FactBelief, action: str | None, observation: str) -> FactBeli
 def _entered(belief: FactBelief, action: str | None, room: str, text: str) -> FactBelief:
     """A room and all that is in it."""
     before, way = belief.location, (action or "").casefold().removeprefix("go ")
-    belief = belief.learn("not at(_)", f"at({room})", f"seen({room})", "not here(_)", f"here({room})")
+    belief = belief.learn(
+        "not at(_)", f"at({room})", f"seen({room})", "not here(_)", f"here({room})"
+    )
     belief = belief.learn(room=[room], other=[room], direction=REVERSE)
     if before and before != room and way in REVERSE:
         back = REVERSE[way]
@@ -86,17 +98,22 @@ def _entered(belief: FactBelief, action: str | None, room: str, text: str) -> Fa
     doors = {way: (door, state) for state, door, way in _DOOR.findall(text)}
     exits = {*_EXIT.findall(text), *doors}
     belief = belief.learn(
-        f"not with({room}, _)", *(f"not leads({room}, {way}, _)" for way in REVERSE if way not in exits)
+        f"not with({room}, _)",
+        *(f"not leads({room}, {way}, _)" for way in REVERSE if way not in exits),
     )
     for way in exits:
         belief = belief.learn(f"not blocked({room}, {way})", f"not door(_, {room}, {way})")
         if not any(atom.args[:2] == (room, way) for atom in _true(belief, "leads")):
             other = _beyond(room, way)
-            belief = belief.learn(f"leads({room}, {way}, {other})", f"not seen({other})", room=[other], other=[other])
+            belief = belief.learn(
+                f"leads({room}, {way}, {other})", f"not seen({other})", room=[other], other=[other]
+            )
     for way, (door, state) in doors.items():
         shut = (f"closed({door})", f"blocked({room}, {way})")
         told = shut if state == "closed" else (f"not closed({door})", f"not locked({door})")
-        belief = belief.learn(f"door({door}, {room}, {way})", f"not in(_, {door})", *told, place=[door], door=[door])
+        belief = belief.learn(
+            f"door({door}, {room}, {way})", f"not in(_, {door})", *told, place=[door], door=[door]
+        )
         belief = _present(belief, room, [door])
     return _keyed(_furnished(belief, room, text))
 
@@ -104,7 +121,9 @@ def _entered(belief: FactBelief, action: str | None, room: str, text: str) -> Fa
 def _furnished(belief: FactBelief, room: str, text: str) -> FactBelief:
     """Furniture, its contents, and what lies on the floor."""
     floor = _things(match[1]) if (match := _FLOOR.search(text)) else []
-    belief = _present(belief.learn(*(f"floor({thing})" for thing in floor), thing=floor), room, floor)
+    belief = _present(
+        belief.learn(*(f"floor({thing})" for thing in floor), thing=floor), room, floor
+    )
     contents = {place: (True, _things(things)) for place, things in _ON.findall(text)}
     contents |= {place: (True, _things(things)) for things, place in _ON_AGAIN.findall(text)}
     contents |= {place: (False, _things(things)) for place, things in _INSIDE.findall(text)}
@@ -132,7 +151,9 @@ def _furnished(belief: FactBelief, room: str, text: str) -> FactBelief:
 def _handled(belief: FactBelief, verb: str, place: str, things: list[str]) -> FactBelief:
     """A door or container was opened, closed, locked or unlocked."""
     shut = "not " if verb == "open" else ""
-    belief = belief.learn(f"{shut}closed({place})", f"{'' if verb == 'lock' else 'not '}locked({place})")
+    belief = belief.learn(
+        f"{shut}closed({place})", f"{'' if verb == 'lock' else 'not '}locked({place})"
+    )
     doors = [atom.args for atom in _true(belief, "door") if atom.args[0] == place]
     belief = belief.learn(*(f"{shut}blocked({room}, {way})" for _, room, way in doors))
     if doors or verb != "open":
@@ -149,23 +170,35 @@ def _holds(belief: FactBelief, place: str, things: list[str]) -> FactBelief:
 def _present(belief: FactBelief, room: str, things: Iterable[str]) -> FactBelief:
     """Things are in a room, and here; so they are not carried."""
     facts = ("with({room}, {thing})", "here({thing})", "not holding({thing})")
-    return belief.learn(*(fact.format(room=room, thing=thing) for thing in things for fact in facts))
+    return belief.learn(
+        *(fact.format(room=room, thing=thing) for thing in things for fact in facts)
+    )
 
 
 def _keyed(belief: FactBelief) -> FactBelief:
-    """A key and a lock with one name before the last word belong together: `type 1 key`, `type 1 locker`."""
+    """A key and a lock with one name before the last word belong together: `type 1 key`, `type
+    1 locker`.
+    """
     keys = [thing for thing in belief.names.get("thing", ()) if thing.endswith(("key", "keycard"))]
     for key in keys:
         make = key.rpartition(" ")[0]
-        locks = [lock for lock in belief.names.get("place", ()) if make and make == lock.rpartition(" ")[0]]
-        belief = belief.learn(*(fact for lock in locks for fact in (f"not fits(_, {lock})", f"fits({key}, {lock})")))
+        locks = [
+            lock
+            for lock in belief.names.get("place", ())
+            if make and make == lock.rpartition(" ")[0]
+        ]
+        belief = belief.learn(
+            *(fact for lock in locks for fact in (f"not fits(_, {lock})", f"fits({key}, {lock})"))
+        )
     return belief.learn(key=keys)
 
 
 def _refused(belief: FactBelief, action: str | None, text: str) -> FactBelief:
     """A command that was not taken says what is not so."""
     if match := _WELDED.search(text):
-        return belief.learn(f"locked({match[1]})", f"closed({match[1]})", f"not fits(_, {match[1]})")
+        return belief.learn(
+            f"locked({match[1]})", f"closed({match[1]})", f"not fits(_, {match[1]})"
+        )
     if match := _NO_WAY.search(text):
         return belief.learn(f"closed({match[1]})")
     if match := _NO_KEY.search(text):

@@ -1,4 +1,7 @@
-"""One game on TextWorld's own logic. Its texts are printed as Inform 7 would, so that nothing needs compiling."""
+"""One game on TextWorld's own logic.
+
+Its texts are printed as Inform 7 would, so that nothing needs compiling.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,10 @@ class TextWorldGame:
     def possible(self) -> dict[str, Any]:
         """Every command that TextWorld would take now, in small letters, with its action."""
         actions = self.progress.valid_actions
-        return {text.casefold(): action for text, action in zip(self._commands(actions), actions, strict=True)}
+        return {
+            text.casefold(): action
+            for text, action in zip(self._commands(actions), actions, strict=True)
+        }
 
     def _commands(self, actions: Any) -> list[str]:
         return list(self.inform.gen_commands_from_actions(actions))
@@ -67,7 +73,9 @@ class TextWorldGame:
     def held_by(self, predicate: str, holder: str) -> list[str]:
         """Names of what is in or on something."""
         return sorted(
-            self.name(fact.arguments[0]) for fact in self.facts_of(predicate) if fact.arguments[1].name == holder
+            self.name(fact.arguments[0])
+            for fact in self.facts_of(predicate)
+            if fact.arguments[1].name == holder
         )
 
     def listed(self, holder: str) -> str:
@@ -76,19 +84,27 @@ class TextWorldGame:
 
     def state_of(self, variable: str) -> str:
         """open, closed or locked."""
-        states = {fact.name for fact in self.progress.state.facts if fact.arguments[0].name == variable}
+        states = {
+            fact.name for fact in self.progress.state.facts if fact.arguments[0].name == variable
+        }
         return next((state for state in ("open", "closed", "locked") if state in states), "")
 
     @property
     def room(self) -> Any:
         """The player's room."""
-        return next(fact.arguments[1] for fact in self.facts_of("at") if fact.arguments[0].name == "P")
+        return next(
+            fact.arguments[1] for fact in self.facts_of("at") if fact.arguments[0].name == "P"
+        )
 
     def look(self) -> str:
         """The room as the generator describes it, and what lies on the floor."""
         room = self.room.name
-        lying = [fact.arguments[0] for fact in self.facts_of("at") if fact.arguments[1].name == room]
-        floor = sorted(self.name(each) for each in lying if each.name != "P" and each.type not in "cs")
+        lying = [
+            fact.arguments[0] for fact in self.facts_of("at") if fact.arguments[1].name == room
+        ]
+        floor = sorted(
+            self.name(each) for each in lying if each.name != "P" and each.type not in "cs"
+        )
         below = f"\n\nThere is {_sentence(floor)} on the floor." if floor else ""
         return f"-= {self.name(room).title()} =-\n{self.filled(self.game.infos[room].desc)}{below}"
 
@@ -99,13 +115,22 @@ class TextWorldGame:
             pieces = _BRANCH.split(match[2])
             conditions = [match[1], *pieces[1::2]]
             texts = pieces[0::2]
-            return next((text for when, text in zip(conditions, texts, strict=True) if self.holds(when, subject)), "")
+            return next(
+                (
+                    text
+                    for when, text in zip(conditions, texts, strict=True)
+                    if self.holds(when, subject)
+                ),
+                "",
+            )
 
         text = _PART.sub(branch, description)
         return _LIST.sub(lambda match: ("is " if match[1] else "") + self.listed(match[2]), text)
 
     def holds(self, condition: str | None, subject: str) -> bool:
-        """Decide a condition such as `c_0 is open and there is something in the c_0`; None stands for `otherwise`."""
+        """Decide a condition such as `c_0 is open and there is something in the c_0`; None
+        stands for `otherwise`.
+        """
         if condition is None:
             return True
         for part in condition.split(" and "):
@@ -129,16 +154,22 @@ class TextWorldGame:
             return f"You are carrying: {held}." if held else "You are carrying nothing."
         if verb == "examine":
             what = next(
-                each.name for each in action.variables if str(self.game.infos[each.name].name).casefold() == thing
+                each.name
+                for each in action.variables
+                if str(self.game.infos[each.name].name).casefold() == thing
             )
-            return self.filled(self.game.infos[what].desc or f"You see nothing special about the {thing}.", what)
+            return self.filled(
+                self.game.infos[what].desc or f"You see nothing special about the {thing}.", what
+            )
         names = [part.removeprefix("the ") for part in re.split(r" (?:from|into|on|with) ", thing)]
         texts = {
             "take": f"You take the {names[0]} from the {names[-1]}.",
             "drop": f"You drop the {thing} on the ground.",
             "put": f"You put the {names[0]} on the {names[-1]}.",
             "insert": f"You put the {names[0]} into the {names[-1]}.",
-            "open": f"You open the {thing}, revealing {revealed}." if revealed else f"You open the {thing}.",
+            "open": f"You open the {thing}, revealing {revealed}."
+            if revealed
+            else f"You open the {thing}.",
             "eat": f"You eat the {thing}. Not bad.",
         }
         if verb == "take" and origin is None:
@@ -149,10 +180,22 @@ class TextWorldGame:
         """The reason why TextWorld does not take a command, as Inform 7 words it."""
         verb, _, rest = command.partition(" ")
         thing, _, key = rest.partition(" with ")
-        known = {self.name(name).casefold(): name for name in self.game.infos if self.game.infos[name].name}
+        known = {
+            self.name(name).casefold(): name
+            for name in self.game.infos
+            if self.game.infos[name].name
+        }
         if verb == "go":
-            doors = [fact.arguments[1] for fact in self.facts_of(f"{rest}_of/d") if fact.arguments[2] == self.room]
-            return f"You have to open the {self.name(doors[0])} first." if doors else "You can't go that way."
+            doors = [
+                fact.arguments[1]
+                for fact in self.facts_of(f"{rest}_of/d")
+                if fact.arguments[2] == self.room
+            ]
+            return (
+                f"You have to open the {self.name(doors[0])} first."
+                if doors
+                else "You can't go that way."
+            )
         if verb not in self.verbs:
             return "That's not a verb I recognise."
         if thing not in known or not self.near(known[thing]):
@@ -161,13 +204,29 @@ class TextWorldGame:
         if key and verb in ("unlock", "lock"):
             held = key in (name.casefold() for name in self.held_by("in", "I"))
             fitting = {("lock", "closed"), ("unlock", "locked")}
-            told = "That doesn't seem to fit the lock." if (verb, state) in fitting else f"It's {verb}ed at the moment."
-            told = f"First you would have to close the {thing}." if (verb, state) == ("lock", "open") else told
+            told = (
+                "That doesn't seem to fit the lock."
+                if (verb, state) in fitting
+                else f"It's {verb}ed at the moment."
+            )
+            told = (
+                f"First you would have to close the {thing}."
+                if (verb, state) == ("lock", "open")
+                else told
+            )
             return told if held else f"You need to take the {key} first."
         if verb == "open" and state == "locked":
-            keys = [fact.arguments[0] for fact in self.facts_of("match") if fact.arguments[1].name == known[thing]]
+            keys = [
+                fact.arguments[0]
+                for fact in self.facts_of("match")
+                if fact.arguments[1].name == known[thing]
+            ]
             needed = f"You have to unlock the {self.name(known[thing])} with the {{}} first."
-            return needed.format(self.name(keys[0])) if keys else f"The {self.name(known[thing])} is welded shut."
+            return (
+                needed.format(self.name(keys[0]))
+                if keys
+                else f"The {self.name(known[thing])} is welded shut."
+            )
         return "That's already open." if verb == "open" and state else "You can't do that."
 
     def facts_of(self, predicate: str) -> list[Any]:
@@ -180,11 +239,14 @@ class TextWorldGame:
         return any(variable in (each.name for each in fact.arguments) for fact in here)
 
     def facts(self) -> list[str]:
-        """All that is so of what the belief may know for certain, as the manual writes it: to measure its mistakes."""
+        """All that is so of what the belief may know for certain, as the manual writes it: to
+        measure its mistakes.
+        """
         told = []
         for fact in self.progress.state.facts:
             names = [
-                self.name(each).casefold() if each.name not in ("P", "I") else each.name for each in fact.arguments
+                self.name(each).casefold() if each.name not in ("P", "I") else each.name
+                for each in fact.arguments
             ]
             match fact.name, names:
                 case "at", ["P", room]:

@@ -1,4 +1,7 @@
-"""TextWorld as a World: its knowledge in one place. What to do in it is nowhere written: the manual says it."""
+"""TextWorld as a World: its knowledge in one place.
+
+What to do in it is nowhere written: the manual says it.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,10 @@ import re
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from rpms.core.belief import Belief, FactBelief
-from rpms.core.errors import InputError
-from rpms.core.goal import Goal
-from rpms.core.wording import Wording
+from rpms.logic.belief import Belief, FactBelief
+from rpms.logic.errors import InputError
+from rpms.logic.goal import Goal
+from rpms.paper.wording import Wording
 from rpms.worlds.base import Game, Setting, Task, World
 
 from .belief import update
@@ -67,7 +70,9 @@ class TextWorldWorld(World):
 
     def tasks(self, split: str, _setting: Setting) -> Sequence[Task]:
         if split not in self.splits:
-            raise InputError(f"{self.name} has no split {split!r}; choose one of {', '.join(self.splits)}")
+            raise InputError(
+                f"{self.name} has no split {split!r}; choose one of {', '.join(self.splits)}"
+            )
         return tasks(split)
 
     def open(self, task: Task, _setting: Setting) -> Game:
@@ -81,7 +86,9 @@ class TextWorldWorld(World):
         if not goal.state:
             return FactBelief()
         key, lock = [goal.state], goal.object
-        return FactBelief().learn(f"not fits(_, {lock})", f"fits({goal.state}, {lock})", key=key, thing=key)
+        return FactBelief().learn(
+            f"not fits(_, {lock})", f"fits({goal.state}, {lock})", key=key, thing=key
+        )
 
     def update(self, belief: FactBelief, action: str | None, observation: str) -> Belief:
         return update(belief, action, observation)

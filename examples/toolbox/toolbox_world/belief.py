@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from rpms.core.belief import Belief, StateSignature
-from rpms.core.facts import kind_of
+from rpms.logic.belief import Belief, StateSignature
+from rpms.logic.facts import kind_of
 
 LOCKABLE = ("archive", "depot")
 
@@ -76,15 +76,21 @@ ToolboxBelief.answers = {
     "signs": (1, lambda _belief, host: kind_of(host) == "signer"),
     "signed": (1, lambda belief, file: file in belief.signed),
 }
-"""Predicate of the manual → number of arguments, and who answers: True, False, or None for unknown."""
+"""Predicate of the manual → number of arguments, and who answers: True, False, or None for
+unknown."""
 
-_HERE = re.compile(r"You are connected to ([a-z]+ \d+)\.( It is (locked|running|stopped)\.)?( Files: ([a-z0-9, ]+)\.)?")
+_HERE = re.compile(
+    r"You are connected to ([a-z]+ \d+)\.( It is (locked|running|stopped)\.)?( Files: ([a-z0-9, ]+)\.)?"
+)
 _HOSTS = re.compile(r"Hosts: ([a-z0-9, ]+)\.")
 _DEED = re.compile(r"You (pull|push|sign) ([a-z]+ \d+)(?: (?:from|to) ([a-z]+ \d+))?\.")
 
 
 def update(belief: ToolboxBelief, _action: str | None, observation: str) -> ToolboxBelief:
-    """f_UPD: take over what a text says. A text that says nothing known leaves the belief as it is."""
+    """f_UPD: take over what a text says.
+
+    A text that says nothing known leaves the belief as it is.
+    """
     here, deed = _HERE.match(observation), _DEED.fullmatch(observation)
     if here is not None:
         belief = _seen(belief, here)

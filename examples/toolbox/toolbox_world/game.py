@@ -1,10 +1,13 @@
-"""The simulator: hosts, files and a clipboard. It knows everything, and says `Command failed.` when it refuses."""
+"""The simulator: hosts, files and a clipboard.
+
+It knows everything, and says `Command failed.` when it refuses.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rpms.core.facts import kind_of
+from rpms.logic.facts import kind_of
 from rpms.worlds.base import Outcome, Task
 
 HOSTS = ("archive 1", "depot 1", "depot 2", "desk 1", "server 1", "server 2", "signer 1")
@@ -22,13 +25,21 @@ def tasks(split: str) -> tuple[Task, ...]:
     """Twelve tasks to learn from and six to be judged by; each is made from its number alone."""
     numbers = range(12) if split == "train" else range(12, 18)
     return tuple(
-        Task(f"{split}-{number:02}-{TICKETS[number % 6][0]}", split, TICKETS[number % 6][0], {"number": str(number)})
+        Task(
+            f"{split}-{number:02}-{TICKETS[number % 6][0]}",
+            split,
+            TICKETS[number % 6][0],
+            {"number": str(number)},
+        )
         for number in numbers
     )
 
 
 class ToolboxGame:
-    """One ticket being worked off. Everything is a matter of its number: there is no chance in it."""
+    """One ticket being worked off.
+
+    Everything is a matter of its number: there is no chance in it.
+    """
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -42,12 +53,16 @@ class ToolboxGame:
         self.signed: set[str] = set()
         self.running = {"server 1", "server 2"}
         self.locked = {
-            name for place, name in enumerate(HOSTS) if kind_of(name) in LOCKABLE and (number // 3 + place) % 2
+            name
+            for place, name in enumerate(HOSTS)
+            if kind_of(name) in LOCKABLE and (number // 3 + place) % 2
         }
         self.files: dict[str, list[str]] = {name: [] for name in HOSTS}
         homes = ("depot 1", "depot 2", "desk 1")
         for place, kind in enumerate(("backup", "config", "plugin", "report")):
-            self.files[homes[(number * (place + 1) // 3 + place) % 3]].append(f"{kind} {1 + (number // 3 + place) % 2}")
+            self.files[homes[(number * (place + 1) // 3 + place) % 3]].append(
+                f"{kind} {1 + (number // 3 + place) % 2}"
+            )
         states = "signed " if self.type == "deploy" else ""
         ticket = f"{self.type} a {states}{self.wanted} to some {self.target}"
         return Outcome(f"{self._here()} Hosts: {', '.join(HOSTS)}.\nYour ticket: {ticket}.")
@@ -70,7 +85,11 @@ class ToolboxGame:
     def _here(self) -> str:
         if self.at in self.locked:
             return f"You are connected to {self.at}. It is locked."
-        state = f" It is {'running' if self.at in self.running else 'stopped'}." if "server" in self.at else ""
+        state = (
+            f" It is {'running' if self.at in self.running else 'stopped'}."
+            if "server" in self.at
+            else ""
+        )
         return f"You are connected to {self.at}.{state} Files: {', '.join(self.files[self.at]) or 'none'}."
 
     def _possible(self) -> Iterator[str]:

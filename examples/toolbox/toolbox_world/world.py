@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rpms.core.belief import Belief
-from rpms.core.errors import InputError
-from rpms.core.goal import UNKNOWN_GOAL, Goal
-from rpms.core.wording import Wording
+from rpms.logic.belief import Belief
+from rpms.logic.errors import InputError
+from rpms.logic.goal import UNKNOWN_GOAL, Goal
+from rpms.paper.wording import Wording
 from rpms.worlds.base import Game, Setting, Task, World
 from toolbox_world.belief import ToolboxBelief, update
 from toolbox_world.game import FAILED, ToolboxGame, tasks
@@ -39,7 +39,9 @@ Action: push photo 3 to archive 1
 Obs: You push photo 3 to archive 1.
 The example ends here. Now the ticket to work off:"""
 
-_TICKET = re.compile(r"Your ticket: ((deliver|deploy) an? (?:(signed) )?([a-z]+) to (?:some|an?) ([a-z]+))\.")
+_TICKET = re.compile(
+    r"Your ticket: ((deliver|deploy) an? (?:(signed) )?([a-z]+) to (?:some|an?) ([a-z]+))\."
+)
 
 
 class Toolbox(World):
@@ -53,7 +55,9 @@ class Toolbox(World):
 
     def tasks(self, split: str, _setting: Setting) -> Sequence[Task]:
         if split not in self.splits:
-            raise InputError(f"toolbox has no split {split!r}; choose one of {', '.join(self.splits)}")
+            raise InputError(
+                f"toolbox has no split {split!r}; choose one of {', '.join(self.splits)}"
+            )
         return tasks(split)
 
     def open(self, task: Task, _setting: Setting) -> Game:
@@ -79,11 +83,24 @@ class Toolbox(World):
             "location": (belief.location or game.at, game.at),
             "clipboard": (belief.holding, () if game.clipboard is None else (game.clipboard,)),
             "signed": (belief.signed - game.signed, frozenset()),
-            **{f"{host} locked": (value, host in game.locked) for host, value in belief.locked.items()},
-            **{f"{host} running": (value, host in game.running) for host, value in belief.running.items()},
-            **{f"files on {host}": (set(inside), set(game.files[host])) for host, inside in belief.files.items()},
+            **{
+                f"{host} locked": (value, host in game.locked)
+                for host, value in belief.locked.items()
+            },
+            **{
+                f"{host} running": (value, host in game.running)
+                for host, value in belief.running.items()
+            },
+            **{
+                f"files on {host}": (set(inside), set(game.files[host]))
+                for host, inside in belief.files.items()
+            },
         }
-        return tuple(f"{name}: {claim}, in truth {truth}" for name, (claim, truth) in claims.items() if claim != truth)
+        return tuple(
+            f"{name}: {claim}, in truth {truth}"
+            for name, (claim, truth) in claims.items()
+            if claim != truth
+        )
 
 
 world = Toolbox()

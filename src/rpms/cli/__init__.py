@@ -21,15 +21,24 @@ _INTERRUPTED = b"rpms: interrupted\n"
 
 
 def main() -> None:
-    """Run a command. It exits with 2 at a user's mistake, 1 at what a world or model did wrong, 3 at a user's limit."""
+    """Run a command.
+
+    It exits with 2 at a user's mistake, 1 at what a world or model did wrong, 3 at a user's limit.
+    """
     try:
         import signal  # noqa: PLC0415  into which Ctrl-C may fall, as into all that follows
 
-        # While modules are loaded nothing is open yet, and some turn an interrupt into another error: end at once.
-        before = [(sign, signal.signal(sign, _end_at_once)) for sign in (signal.SIGINT, signal.SIGTERM)]
+        # While modules are loaded nothing is open yet, and some turn an interrupt into another
+        # error: end at once.
+        before = [
+            (sign, signal.signal(sign, _end_at_once)) for sign in (signal.SIGINT, signal.SIGTERM)
+        ]
         from rpms.cli import screen  # noqa: PLC0415
 
-        if sys.argv[1:3] == ["guard", "mcp"]:  # its clients wait: typer takes as long as all the rest
+        if sys.argv[1:3] == [
+            "guard",
+            "mcp",
+        ]:  # its clients wait: typer takes as long as all the rest
             from rpms.cli import guard_mcp  # noqa: PLC0415
 
             command = partial(guard_mcp.run, sys.argv[3:])
@@ -56,7 +65,7 @@ def _end_at_once(*_: object) -> None:
 
 
 def _run(screen: Any, command: Callable[[], object]) -> None:
-    from rpms.core.errors import RPMSError  # noqa: PLC0415
+    from rpms.logic.errors import RPMSError  # noqa: PLC0415
 
     try:
         screen.prepare_streams()

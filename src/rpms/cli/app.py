@@ -1,4 +1,7 @@
-"""The commands, put together: thin. Each reads its options, calls one function and prints what it returns."""
+"""The commands, put together: thin.
+
+Each reads its options, calls one function and prints what it returns.
+"""
 
 import ast
 import re
@@ -17,20 +20,29 @@ import rpms
 from rpms.cli.screen import complain, say, show_logs
 
 ENTRY_POINTS = "rpms.commands"
-"""Functions that add the commands of a world, or of another package, to the application they are given."""
+"""Functions that add the commands of a world, or of another package, to the application they
+are given."""
 
-_PLAY, _LOOK, _KNOW, _MORE = "Play and learn", "Look at results", "Rules, memory and worlds", "Beyond"
+_PLAY, _LOOK, _KNOW, _MORE = (
+    "Play and learn",
+    "Look at results",
+    "Rules, memory and worlds",
+    "Beyond",
+)
 _KINDS: dict[str, Any] = {
     str(kind.__name__ if isinstance(kind, type) else kind).replace("pathlib.", ""): kind
     for one in (str, int, float, bool, Path)
     for kind in (one, one | None, list[one], list[one] | None)  # type: ignore[valid-type]
 }
 _KINDS |= {"Resources": Any, "Settings": Any}
-"""Types of parameters by how a source writes them; the last two stand for options that several commands share."""
+"""Types of parameters by how a source writes them; the last two stand for options that several
+commands share."""
 
 
 class Known(NamedTuple):
-    """A command of this package: its panel in `rpms --help`, and its function or group in its module."""
+    """A command of this package: its panel in `rpms --help`, and its function or group in its
+    module.
+    """
 
     panel: str
     module: str
@@ -38,14 +50,23 @@ class Known(NamedTuple):
 
     @property
     def source(self) -> str:
-        return Path(rpms.__file__).parent.joinpath(*self.module.split(".")).with_suffix(".py").read_text("utf-8")
+        return (
+            Path(rpms.__file__)
+            .parent.joinpath(*self.module.split("."))
+            .with_suffix(".py")
+            .read_text("utf-8")
+        )
 
     def load(self) -> Any:
         return getattr(import_module(f"rpms.{self.module}"), self.name)
 
     def unloaded(self, part: str = "") -> Callable[..., Any] | None:
-        """The command, or one of the group's, as its source tells it: it is loaded when it is called, or None."""
-        for node in (each for each in ast.parse(self.source).body if isinstance(each, ast.FunctionDef)):
+        """The command, or one of the group's, as its source tells it: it is loaded when it is
+        called, or None.
+        """
+        for node in (
+            each for each in ast.parse(self.source).body if isinstance(each, ast.FunctionDef)
+        ):
             decorated = f"{self.name}.command({part!r})" in map(ast.unparse, node.decorator_list)
             if decorated if part else node.name == self.name:
                 return _unloaded(self._replace(name=node.name), node)
@@ -61,16 +82,22 @@ class Known(NamedTuple):
 
 
 def _unloaded(known: Known, node: ast.FunctionDef) -> Callable[..., Any] | None:
-    """A function with a definition's parameters that loads the defined one; None if their source does not tell them."""
+    """A function with a definition's parameters that loads the defined one; None if their
+    source does not tell them.
+    """
     arguments = [*node.args.args, *node.args.kwonlyargs]
     defaults: list[Any] = [*node.args.defaults, *node.args.kw_defaults]
     parameters = []
-    for argument, default in zip(arguments, [""] * (len(arguments) - len(defaults)) + defaults, strict=True):
+    for argument, default in zip(
+        arguments, [""] * (len(arguments) - len(defaults)) + defaults, strict=True
+    ):
         kind = _KINDS.get(ast.unparse(argument.annotation) if argument.annotation else "")
         if kind is None or not isinstance(default, str | ast.Constant):
             return None
         usual = default.value if isinstance(default, ast.Constant) else Parameter.empty
-        parameters.append(Parameter(argument.arg, Parameter.KEYWORD_ONLY, default=usual, annotation=kind))
+        parameters.append(
+            Parameter(argument.arg, Parameter.KEYWORD_ONLY, default=usual, annotation=kind)
+        )
 
     def command(**given: Any) -> Any:
         return known.load()(**given)
@@ -114,8 +141,12 @@ ELSEWHERE = {
 
 
 def make_app(word: str | None = None, part: str = "") -> typer.Typer:
-    """The application: whole, or for a command line that begins with `word` (and `part`), with that command alone."""
-    alone = word in COMMANDS  # options of the application itself stand before a command, and typer is slow to read them
+    """The application: whole, or for a command line that begins with `word` (and `part`), with
+    that command alone.
+    """
+    alone = (
+        word in COMMANDS
+    )  # options of the application itself stand before a command, and typer is slow to read them
     app = typer.Typer(
         name="rpms",
         cls=_Commands,
@@ -130,12 +161,16 @@ def make_app(word: str | None = None, part: str = "") -> typer.Typer:
     for name, known in COMMANDS.items():
         if word not in (None, name):
             summary = "" if alone else known.summary
-            app.command(name, help=summary, rich_help_panel=known.panel)(lambda: None)  # the command line names another
+            app.command(name, help=summary, rich_help_panel=known.panel)(
+                lambda: None
+            )  # the command line names another
         elif f"\n{known.name} = typer.Typer(" in known.source:
             app.add_typer(_group(name, known, part), name=name, rich_help_panel=known.panel)
         else:
             command = command_of(name, known)
-            import_module("rpms.cli.knobs").declare(command, name)  # a mistyped command does not wait for it
+            import_module("rpms.cli.knobs").declare(
+                command, name
+            )  # a mistyped command does not wait for it
             app.command(name, rich_help_panel=known.panel)(command)
     if not alone:
         problems = add_others(app, but=f"rpms.{_WORLD}:register")  # its commands are known already
@@ -144,7 +179,12 @@ def make_app(word: str | None = None, part: str = "") -> typer.Typer:
         def _main(
             _version: Annotated[
                 bool,
-                typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit."),
+                typer.Option(
+                    "--version",
+                    callback=_show_version,
+                    is_eager=True,
+                    help="Print the version and exit.",
+                ),
             ] = False,
         ) -> None:
             complain(*(f"note: {problem}" for problem in problems))
@@ -154,11 +194,15 @@ def make_app(word: str | None = None, part: str = "") -> typer.Typer:
 
 
 def _group(name: str, known: Known, part: str) -> typer.Typer:
-    """A group of commands: with the one that is named, where that can be told without loading it, or with all."""
+    """A group of commands: with the one that is named, where that can be told without loading
+    it, or with all.
+    """
     apart = {word: each for (group, word), each in ELSEWHERE.items() if group == name}
     one = command_of(f"{name} {part}", apart[part]) if part in apart else known.unloaded(part)
     if one is not None:
-        group = typer.Typer(add_help_option=False)  # typer reads it slowly, and the command has its own
+        group = typer.Typer(
+            add_help_option=False
+        )  # typer reads it slowly, and the command has its own
         group.command(part)(one)
     else:
         group = known.load()
@@ -173,7 +217,9 @@ def command_of(name: str, known: Known) -> Callable[..., Any]:
     """A command: loaded when it is called, where its source tells its options."""
     found = known.unloaded() or known.load()
     takes = signature(found).parameters
-    return import_module("rpms.cli.knobs").with_shared(name, found) if "settings" in takes else found
+    return (
+        import_module("rpms.cli.knobs").with_shared(name, found) if "settings" in takes else found
+    )
 
 
 def _show_version(wanted: bool) -> None:
@@ -183,7 +229,9 @@ def _show_version(wanted: bool) -> None:
 
 
 def add_others(app: typer.Typer, but: str = "") -> list[str]:
-    """Add the commands that worlds and other packages bring, all but one; says of those that cannot be loaded why."""
+    """Add the commands that worlds and other packages bring, all but one; says of those that
+    cannot be loaded why.
+    """
     from importlib.metadata import entry_points  # noqa: PLC0415  few commands wait for it
 
     problems = []
@@ -192,7 +240,9 @@ def add_others(app: typer.Typer, but: str = "") -> list[str]:
             point.load()(app)
         except Exception as error:  # noqa: BLE001  a stranger's package may raise anything
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
-            problems.append(f"the commands of {point.name} ({point.value}) cannot be loaded: {reason}")
+            problems.append(
+                f"the commands of {point.name} ({point.value}) cannot be loaded: {reason}"
+            )
     return problems
 
 
@@ -204,11 +254,15 @@ class _OnDemand:
 
 
 def _load_help() -> None:
-    """Load typer's help without Markdown and tracebacks, which it imports and does not draw: a quarter of the start."""
+    """Load typer's help without Markdown and tracebacks, which it imports and does not draw: a
+    quarter of the start.
+    """
     unused = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
     modules = {module: ModuleType(module) for module in unused.keys() - sys.modules.keys()}
     for module, stand_in in modules.items():
-        setattr(stand_in, unused[module], type(unused[module], (_OnDemand,), {"__module__": module}))
+        setattr(
+            stand_in, unused[module], type(unused[module], (_OnDemand,), {"__module__": module})
+        )
     sys.modules.update(modules)
     import_module("typer.rich_utils")
     for module in modules:
@@ -241,7 +295,9 @@ class _Explained(TyperCommand):
             if isinstance(each, TyperOption) and each.help and "{" in each.help:
                 from rpms.play.settings import NAMES  # noqa: PLC0415  few ask for help
 
-                each.help = each.help.format_map({name: ", ".join(known) for name, known in NAMES.items()})
+                each.help = each.help.format_map(
+                    {name: ", ".join(known) for name, known in NAMES.items()}
+                )
         super().format_help(ctx, formatter)
 
 

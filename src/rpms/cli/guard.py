@@ -1,4 +1,6 @@
-"""`rpms guard`: check a manual for tools, replay a log against it, and stand before an MCP server."""
+"""`rpms guard`: check a manual for tools, replay a log against it, and stand before an MCP
+server.
+"""
 
 import json
 from collections import Counter
@@ -9,8 +11,6 @@ import typer
 
 from rpms.cli import guard_mcp
 from rpms.cli.screen import MOST_MISTAKES, complain, make_console, say, stop_at_mistakes
-from rpms.core.errors import InputError
-from rpms.core.prompt import Part, Prompt, make_block
 from rpms.foreign.file_reader import is_there, read_text
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
@@ -19,8 +19,10 @@ from rpms.guard.guard import Guard
 from rpms.guard.python_facts import load_python
 from rpms.guard.replay import replay, run_cases
 from rpms.guard.tool_manuals import find_tool_doubts, find_tool_mistakes, read_tool_manual
+from rpms.logic.errors import InputError
 from rpms.models.base import Decoding, Request
 from rpms.models.catalogue import open_model
+from rpms.paper.prompt import Part, Prompt, make_block
 from rpms.report.table import grid
 from rpms.store.files import write_whole
 from rpms.store.manual_reader import manual_text
@@ -36,7 +38,12 @@ def check(manual: list[Path], log: Path | None = None, python: Path | None = Non
     texts = [manual_text(file) for file in manual]
     stop_at_mistakes(find_tool_mistakes(*texts))
     rules = read_tool_manual(*texts)
-    parts = {"policies": rules.policies, "tools": rules.tools, "facts": rules.facts, "records": rules.records}
+    parts = {
+        "policies": rules.policies,
+        "tools": rules.tools,
+        "facts": rules.facts,
+        "records": rules.records,
+    }
     say(f"ok: {', '.join(f'{len(each)} {name}' for name, each in parts.items())}")
     complain(*(f"note: {doubt}" for doubt in find_tool_doubts(*texts)[:MOST_MISTAKES]))
     if log is not None:
@@ -44,7 +51,9 @@ def check(manual: list[Path], log: Path | None = None, python: Path | None = Non
 
 
 def _judge_again(guard: Guard, log: Path) -> None:
-    """Show the ruling on every call of a log, by rule, and what drafts would decide; exit code 1 if any has changed."""
+    """Show the ruling on every call of a log, by rule, and what drafts would decide; exit code
+    1 if any has changed.
+    """
     rows: list[list[str]] = []
     counts, by_rule, gaps = Counter[str](), Counter[str](), Counter[str]()
     changed = 0
@@ -53,7 +62,10 @@ def _judge_again(guard: Guard, log: Path) -> None:
         changed += step.changed
         by_rule.update([f"{step.now.word} by {step.now.rule}"] if step.now.rule else [])
         if number <= _MOST_ROWS or (step.changed and len(rows) < 2 * _MOST_ROWS):
-            row = (step.call.text, f"{step.now.word}{' (was ' + step.then + ')' if step.changed else ''}")
+            row = (
+                step.call.text,
+                f"{step.now.word}{' (was ' + step.then + ')' if step.changed else ''}",
+            )
             words = (*row, step.now.rule, step.now.fact, step.now.remedy)
             rows.append([str(number), *(excerpt(word, 200) for word in words)])
     make_console().print(grid(("", "call", "ruling", "rule", "fact", "what to do"), rows, words=6))
@@ -64,7 +76,10 @@ def _judge_again(guard: Guard, log: Path) -> None:
         if step.now.rule in decided:
             decided[step.now.rule].append(f"{step.now.word} {excerpt(step.call.text, 100)}")
     for rule, calls in decided.items():
-        say(f"draft {rule} would decide {len(calls)} calls{': ' + '; '.join(calls[:3]) if calls else ''}")
+        say(
+            f"draft {rule} would decide {len(calls)}"
+            f" calls{': ' + '; '.join(calls[:3]) if calls else ''}"
+        )
     words = ("allow", "warn", "modify", "ask", "refuse")
     say(", ".join(f"{counts[word]} {word}" for word in words) + f"; {changed} differ from the log")
     say(*(f"{count} {gap}" for gap, count in (+gaps).items()))
@@ -81,17 +96,23 @@ def draft(
     manual: list[Path] | None = None,
     model: str = "",
 ) -> None:
-    """Draft a manual from a server's tools; or rules from a policy's sentences, none active until you review them."""
+    """Draft a manual from a server's tools; or rules from a policy's sentences, none active
+    until you review them.
+    """
     if is_there(out):
         raise InputError(f"{out}: is there already; choose another --out")
     if policy is not None:
         if not manual or not model:
-            raise InputError("--policy needs --manual, whose tools and facts rules speak of, and --model")
+            raise InputError(
+                "--policy needs --manual, whose tools and facts rules speak of, and --model"
+            )
         asked = open_model(model)
 
         def ask(question: str) -> str:
             blocks = (make_block(Part.INSTRUCTION, "", [question]),)
-            return asked.answer(Request(Prompt(blocks), Decoding(max_tokens=400, stop=()), "draft")).text
+            return asked.answer(
+                Request(Prompt(blocks), Decoding(max_tokens=400, stop=()), "draft")
+            ).text
 
         rules: dict[str, object] = {}
         drafted = candidates(read_text(policy, LARGEST_MANUAL), list(map(manual_text, manual)), ask)
@@ -99,7 +120,10 @@ def draft(
             rules |= rule
             say(f"{next(iter(rule), 'no rule')}: {excerpt(sentence)} {problem}".rstrip())
         text = "".join(f"  {name}: {json.dumps(rule)}\n" for name, rule in rules.items())
-        text = f"# Drafts: check each against its sentence, then take `draft` away.\npolicies:\n{text or '  {}'}"
+        text = (
+            "# Drafts: check each against its sentence, then take `draft`"
+            f" away.\npolicies:\n{text or '  {}'}"
+        )
     else:
         from rpms.guard.mcp_http import list_tools  # noqa: PLC0415  an extra
 
@@ -117,12 +141,19 @@ def run_tests(manual: Path, cases: Path, python: Path | None = None) -> None:
     done = run_cases(guard, cases)
     say(*map(str, done.differences))
     say(*(f"not covered: {line}" for line in done.uncovered(guard)))
-    say(f"{done.cases} cases, {done.checks} calls, {len(done.differences)} differ from what was expected")
+    say(
+        f"{done.cases} cases, {done.checks} calls, {len(done.differences)} differ from what was"
+        " expected"
+    )
     if done.differences:
         raise typer.Exit(1)
 
 
-@app.command("mcp", add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@app.command(
+    "mcp",
+    add_help_option=False,
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+)
 def mcp(context: typer.Context) -> None:
     """Run MCP servers behind the guard: calls are checked, everything else passes."""
     raise typer.Exit(guard_mcp.run(context.args))

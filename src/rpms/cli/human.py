@@ -12,14 +12,14 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from rpms.core.arbitration import infeasibility
-from rpms.core.belief import Situation
-from rpms.core.decide import Decision
-from rpms.core.errors import ModelError
-from rpms.core.planning.reason import reasoner_of
-from rpms.core.prompt import Part
 from rpms.foreign.shown import one_line
+from rpms.logic.belief import Situation
+from rpms.logic.errors import ModelError
 from rpms.models.base import Answer, Request
+from rpms.paper.arbitration import infeasibility
+from rpms.paper.decide import Decision
+from rpms.paper.prompt import Part
+from rpms.planning.reason import reasoner_of
 from rpms.worlds.base import World
 
 HINT = (
@@ -36,11 +36,14 @@ class Left(Exception):
 
 
 Possible = tuple[list[str], list[str]]
-"""Commands that nothing known speaks against; and uncertain ones, such as for an apple in a place not searched yet."""
+"""Commands that nothing known speaks against; and uncertain ones, such as for an apple in a
+place not searched yet."""
 
 
 def possible_commands(decision: Decision, world: World) -> Possible:
-    """Commands that the manual does not know to fail, in the world's own form: the simulator is not asked."""
+    """Commands that the manual does not know to fail, in the world's own form: the simulator is
+    not asked.
+    """
     situation = Situation(decision.belief, decision.goal)
     likely: dict[str, None] = {}
     uncertain: dict[str, None] = {}
@@ -67,9 +70,13 @@ class HumanModel:
     def answer(self, request: Request) -> Answer:
         if (decision := request.decision) is None:
             raise ModelError("a person is shown the step's decision, and the request carries none")
-        self._show(decision, [block.text for block in request.prompt.blocks if block.part is Part.NOTICE])
+        self._show(
+            decision, [block.text for block in request.prompt.blocks if block.part is Part.NOTICE]
+        )
         self._last = decision
-        possible = cache(lambda: possible_commands(decision, self._world))  # worked out when it is first asked for
+        possible = cache(
+            lambda: possible_commands(decision, self._world)
+        )  # worked out when it is first asked for
 
         _complete_with(possible)
         while True:
@@ -78,7 +85,9 @@ class HumanModel:
             if not words.startswith("?"):
                 return Answer(f"Action: {words}")
             part = words.lstrip("? ").casefold()
-            likely, uncertain = ([Text(each) for each in some if part in each.casefold()] for some in possible())
+            likely, uncertain = (
+                [Text(each) for each in some if part in each.casefold()] for some in possible()
+            )
             if likely or not uncertain:
                 self._console.print(Columns(likely, padding=(0, 3)) if likely else "(none)")
             if uncertain:
@@ -87,15 +96,24 @@ class HumanModel:
 
     def ask_goal(self, request: str, goals: Sequence[str]) -> str:
         """Ask what a request means that could not be read."""
-        self._console.print(Text(f"No goal here fits `{one_line(request)}`. The goals: {', '.join(goals)}."))
-        self._console.print(Text("Type one with its object and destination, or the goal in other words.", style="dim"))
+        self._console.print(
+            Text(f"No goal here fits `{one_line(request)}`. The goals: {', '.join(goals)}.")
+        )
+        self._console.print(
+            Text(
+                "Type one with its object and destination, or the goal in other words.", style="dim"
+            )
+        )
         return self._read()
 
     def _show(self, decision: Decision, notices: list[str]) -> None:
         if self._last is None:
             self._console.print(Text(HINT, style="dim"))
         if decision is not self._last:  # else it is asked again, by the guard
-            sub_goal = f"sub-goal: {decision.progress.text.replace('_', ' ')} ({decision.progress.percent}%)"
+            sub_goal = (
+                f"sub-goal: {decision.progress.text.replace('_', ' ')}"
+                f" ({decision.progress.percent}%)"
+            )
             belief = [Text(line, style="blue") for line in (*decision.belief.lines(), sub_goal)]
             beside = Table.grid(padding=(0, 3), expand=True)
             beside.add_column(ratio=3)
@@ -132,4 +150,6 @@ def _complete_with(possible: Callable[[], Possible]) -> None:
 
     readline.set_completer(complete)
     readline.set_completer_delims("\n")
-    readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
+    readline.parse_and_bind(
+        "bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete"
+    )

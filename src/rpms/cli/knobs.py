@@ -1,6 +1,8 @@
-"""Options of commands as `options.toml` tells them, and the knobs of `rpms.play.settings` as options.
+"""Options of commands as `options.toml` tells them, and the knobs of `rpms.play.settings` as
+options.
 
-What commands take to run is loaded once the options are known to be right: a typing error is answered at once.
+What commands take to run is loaded once the options are known to be right: a typing error is
+answered at once.
 """
 
 import inspect
@@ -15,21 +17,27 @@ from typing import Annotated, Any, get_args, get_origin
 import typer
 from typer.models import OptionInfo
 
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.play.knobs import KNOBS
 
 _TOLD = tomllib.loads(Path(__file__).with_name("options.toml").read_text(encoding="utf-8"))
 GROUPS: Mapping[str, tuple[str, ...]] = {
     group: tuple(told.pop("order")) for group, told in _TOLD.items() if "order" in told
 }
-"""Options by their names in Python, in the order of the help; what is in none stands under `Options`."""
+"""Options by their names in Python, in the order of the help; what is in none stands under
+`Options`."""
 _OPTIONS: Mapping[str, Any] = {
-    name if section in GROUPS else f"{section}.{name}": told[each] if isinstance(each, str) else each
+    name if section in GROUPS else f"{section}.{name}": told[each]
+    if isinstance(each, str)
+    else each
     for section, told in _TOLD.items()
     for name, each in told.items()
 }
-"""By name; where commands differ, by command or group of commands, and name. One may be told by another's name."""
-_PLACES = {name: place for place, name in enumerate(name for names in GROUPS.values() for name in names)}
+"""By name; where commands differ, by command or group of commands, and name. One may be told by
+another's name."""
+_PLACES = {
+    name: place for place, name in enumerate(name for names in GROUPS.values() for name in names)
+}
 _METAVARS: Mapping[Any, str] = {
     Path: "PATH",
     int: "N",
@@ -59,8 +67,16 @@ class ResourceOptions:
 
 
 def declare(function: Any, command: str) -> None:
-    """Give the parameters of a command the options and arguments that `options.toml` tells of them."""
-    sign(function, [told(each, command) for each in inspect.signature(function, eval_str=True).parameters.values()])
+    """Give the parameters of a command the options and arguments that `options.toml` tells of
+    them.
+    """
+    sign(
+        function,
+        [
+            told(each, command)
+            for each in inspect.signature(function, eval_str=True).parameters.values()
+        ],
+    )
 
 
 def sign(function: Any, parameters: Sequence[inspect.Parameter]) -> None:
@@ -71,18 +87,26 @@ def sign(function: Any, parameters: Sequence[inspect.Parameter]) -> None:
 
 def told(parameter: inspect.Parameter, command: str) -> inspect.Parameter:
     """A parameter of a command with its option, where one is told."""
-    name, kind, given = parameter.name, parameter.annotation, parameter.default is not inspect.Parameter.empty
+    name, kind, given = (
+        parameter.name,
+        parameter.annotation,
+        parameter.default is not inspect.Parameter.empty,
+    )
     places = (f"{command}.{name}", f"{command.partition(' ')[0]}.{name}", name)
     found = next((_OPTIONS[place] for place in places if place in _OPTIONS), None)
     if found is None or get_origin(kind) is Annotated:
         return parameter
     words = dict(found)
-    if "parser" in words:  # loaded with what else such options take, once there is something to read
+    if (
+        "parser" in words
+    ):  # loaded with what else such options take, once there is something to read
         words["parser"] = partial(_parsed, words["parser"])
     if words.pop("argument", not given):
         return parameter.replace(annotation=Annotated[kind, typer.Argument(**words)])
     usual = (f"--{name.replace('_', '-')}",) if kind is bool else ()  # without an opposite
-    return parameter.replace(annotation=Annotated[kind, typer.Option(*words.pop("flags", usual), **words)])
+    return parameter.replace(
+        annotation=Annotated[kind, typer.Option(*words.pop("flags", usual), **words)]
+    )
 
 
 def _parsed(parser: str, text: str) -> Any:
@@ -92,19 +116,29 @@ def _parsed(parser: str, text: str) -> Any:
 def knob_parameters(names: Iterable[str]) -> Iterator[inspect.Parameter]:
     """Parameters of a command for knobs."""
     for name in names:
-        kind: Any = list[str] | None if name in ("enforce", "task") else str | None  # these may be given again
+        kind: Any = (
+            list[str] | None if name in ("enforce", "task") else str | None
+        )  # these may be given again
         flags = (f"--{name.replace('_', '-')}", *(("--tasks",) if name == "task" else ()))
-        told = typer.Option(*flags, help=KNOBS[name].doc, metavar=KNOBS[name].values, show_default=False)
-        yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, told])
+        told = typer.Option(
+            *flags, help=KNOBS[name].doc, metavar=KNOBS[name].values, show_default=False
+        )
+        yield inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, told]
+        )
 
 
 def grouped(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
-    """Parameters in the order of the help, their options in its groups and with plain words for their values."""
+    """Parameters in the order of the help, their options in its groups and with plain words for
+    their values.
+    """
     ordered = sorted(parameters, key=lambda each: _PLACES.get(each.name, -1))
     for each in ordered:
         kind, info = get_args(each.annotation)
         if isinstance(info, OptionInfo):
-            info.rich_help_panel = next((group for group, names in GROUPS.items() if each.name in names), "Options")
+            info.rich_help_panel = next(
+                (group for group, names in GROUPS.items() if each.name in names), "Options"
+            )
             known = (kind, *get_args(kind))
             usual = next((word for type_, word in _METAVARS.items() if type_ in known), None)
             info.metavar = usual if info.metavar is None else info.metavar
@@ -115,13 +149,20 @@ _WITHOUT = {
     "play": ("limit", "per_task", "sample", "prompt"),
     "study run": ("condition", "arbitration", "state_filter"),
 }
-"""Knobs that a command has no option for, beside those with an option of its own by the same name."""
+"""Knobs that a command has no option for, beside those with an option of its own by the same
+name."""
 
 
 def with_shared(name: str, function: Callable[..., None]) -> Callable[..., None]:
-    """A command that takes the options of `ResourceOptions` for a function's `resources`, and knobs for `settings`."""
+    """A command that takes the options of `ResourceOptions` for a function's `resources`, and
+    knobs for `settings`.
+    """
     own = dict(inspect.signature(function, eval_str=True).parameters)
-    shared = inspect.signature(ResourceOptions, eval_str=True).parameters if own.pop("resources", None) else {}
+    shared = (
+        inspect.signature(ResourceOptions, eval_str=True).parameters
+        if own.pop("resources", None)
+        else {}
+    )
     del own["settings"]
     knobs = [knob for knob in KNOBS if knob not in (*own, *_WITHOUT.get(name, ()))]
 
@@ -140,6 +181,9 @@ def with_shared(name: str, function: Callable[..., None]) -> Callable[..., None]
         function(**given)
 
     command.__doc__ = function.__doc__
-    named = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*own.values(), *shared.values())]
+    named = [
+        each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for each in (*own.values(), *shared.values())
+    ]
     sign(command, grouped([*(told(each, name) for each in named), *knob_parameters(knobs)]))
     return command

@@ -1,4 +1,6 @@
-"""`rpms memory`: look into memories, merge and compare them; what entries are worth, and harmful ones set aside."""
+"""`rpms memory`: look into memories, merge and compare them; what entries are worth, and
+harmful ones set aside.
+"""
 
 import json
 import math
@@ -11,14 +13,24 @@ from rich.table import Table
 from rich.text import Text
 
 from rpms.cli.screen import complain, make_console, say
-from rpms.core.errors import InputError, nearest
-from rpms.core.memory import Entry, Kind, merge
-from rpms.core.recall import EpisodicMemory
 from rpms.foreign.file_reader import open_regular
 from rpms.foreign.shown import excerpt
-from rpms.learn.audit import CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
-from rpms.learn.effects import ALPHA, LEAST
-from rpms.learn.inventory import COLUMNS, Junk, Stats, difference, find_junk, full_text, row, said, where_from
+from rpms.learning.audit import CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
+from rpms.learning.effects import ALPHA, LEAST
+from rpms.learning.inventory import (
+    COLUMNS,
+    Junk,
+    Stats,
+    difference,
+    find_junk,
+    full_text,
+    row,
+    said,
+    where_from,
+)
+from rpms.logic.errors import InputError, nearest
+from rpms.paper.memory import Entry, Kind, merge
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.sources import manual_of
 from rpms.report.table import Table as TextTable
 from rpms.report.table import TableCell, comma_separated, grid, line, markdown
@@ -63,14 +75,21 @@ def show(file: Path, entry: str | None = None) -> None:
 
 
 def _line(entry: Entry) -> Text:
-    styles = {Kind.SUCCESS: "green", Kind.FAILURE: "yellow", Kind.CRITICAL_FAILURE: "red", Kind.SCHEMA: "blue"}
+    styles = {
+        Kind.SUCCESS: "green",
+        Kind.FAILURE: "yellow",
+        Kind.CRITICAL_FAILURE: "red",
+        Kind.SCHEMA: "blue",
+    }
     styles[Kind.REQUEST] = "magenta"
     return Text.assemble((entry.id, styles.get(entry.kind, "cyan")), f"  {said(entry)}")
 
 
 @app.command("stats")
 def show_stats(file: Path, entries: bool = False) -> None:
-    """Count a memory's entries by kind, goal and rule; --entries lists each with the episodes it comes from."""
+    """Count a memory's entries by kind, goal and rule; --entries lists each with the episodes
+    it comes from.
+    """
     memory = memories.read_memory(file)
     counted = Stats(memory.entries)
     console = make_console(soft_wrap=True)
@@ -88,7 +107,9 @@ def show_stats(file: Path, entries: bool = False) -> None:
         for name, count in counts.most_common(most):
             table.add_row(str(count), Text(f"{sort}: {name}"))
         if most is not None and len(counts) > most:
-            table.add_row("", Text(f"and {len(counts) - most} more; --entries lists all", style="dim"))
+            table.add_row(
+                "", Text(f"and {len(counts) - most} more; --entries lists all", style="dim")
+            )
     make_console().print(table)
     if entries:
         for entry in memory.entries:
@@ -97,7 +118,10 @@ def show_stats(file: Path, entries: bool = False) -> None:
 
 @app.command("merge")
 def merge_files(files: list[Path], out: Path, world: str | None = None) -> None:
-    """Merge memories of one world: equal entries become one, with all their evidence. The order does not matter."""
+    """Merge memories of one world: equal entries become one, with all their evidence.
+
+    The order does not matter.
+    """
     if out.exists():
         raise InputError(f"{out}: exists; choose another file")
     if world is not None:
@@ -107,16 +131,25 @@ def merge_files(files: list[Path], out: Path, world: str | None = None) -> None:
     if not worlds:
         raise InputError("these memories do not name their world; use --world")
     if len(worlds) > 1:
-        raise InputError(f"these memories are of {' and '.join(worlds)}; only memories of one world can be merged")
+        raise InputError(
+            f"these memories are of {' and '.join(worlds)}; only memories of one world can be"
+            " merged"
+        )
     merged = merge(*(memory.entries for memory in given))
     memories.write_memory(out, merged, worlds[0])
     digest = memories.freeze(out)
-    say(f"{len(merged)} entries out of {sum(map(len, given))} in {out}, frozen: sha256 {digest[:16]}…")
+    say(
+        f"{len(merged)} entries out of {sum(map(len, given))} in {out}, frozen: sha256"
+        f" {digest[:16]}…"
+    )
 
 
 @app.command("diff")
 def diff(before: Path, after: Path) -> None:
-    """List what differs between two memories. The exit code is 0 if they are equal, 1 if they differ."""
+    """List what differs between two memories.
+
+    The exit code is 0 if they are equal, 1 if they differ.
+    """
     for file in (before, after):
         _warn_if_changed(file)
     console = make_console(soft_wrap=True)
@@ -139,9 +172,17 @@ def export(file: Path, out: Path) -> None:
     if (form := _FORMS.get(out.suffix)) is None:
         raise InputError(f"{out}: the file must end in one of {', '.join(_FORMS)}")
     memory = memories.read_frozen(file)
-    groups = [[line(*row(entry)) for entry in memory.entries if entry.kind is kind] for kind in Kind]
+    groups = [
+        [line(*row(entry)) for entry in memory.entries if entry.kind is kind] for kind in Kind
+    ]
     caption = f"Episodic memory of {memory.world or 'an unnamed world'}, {len(memory)} entries"
-    told = TextTable("memory", caption, COLUMNS, tuple(tuple(each) for each in groups if each), words=len(COLUMNS))
+    told = TextTable(
+        "memory",
+        caption,
+        COLUMNS,
+        tuple(tuple(each) for each in groups if each),
+        words=len(COLUMNS),
+    )
     write_whole(out, form(told))
     say(f"{len(memory)} entries in {out}")
 
@@ -151,11 +192,17 @@ _STYLES = {Worth.HARMFUL: "red", Worth.HELPFUL: "green", Worth.UNKNOWN: "dim"}
 
 @app.command("audit")
 def audit_runs(
-    runs: list[Path], memory: Path | None = None, out: Path | None = None, form: str = "table", rows: int = 10
+    runs: list[Path],
+    memory: Path | None = None,
+    out: Path | None = None,
+    form: str = "table",
+    rows: int = 10,
 ) -> None:
-    """Estimate what each entry does to success, steps and infeasible actions, from runs that hid some (--mask).
+    """Estimate what each entry does to success, steps and infeasible actions, from runs that hid
+    some (--mask).
 
-    With --memory and --out, a next memory is written without the entries that do harm; these are kept beside it.
+    With --memory and --out, a next memory is written without the entries that do harm; these are
+    kept beside it.
     """
     if form not in ("table", "json"):
         raise InputError(f"--form {form!r}: choose table or json")
@@ -168,15 +215,20 @@ def audit_runs(
     if memory is not None:
         if known.world and known.world != found.world:
             raise InputError(
-                f"{memory}: a memory of {excerpt(known.world)}, but the runs are of {excerpt(found.world)}"
+                f"{memory}: a memory of {excerpt(known.world)}, but the runs are of"
+                f" {excerpt(found.world)}"
             )
         foreign = sum(account.name not in here for account in found.entries)
         if foreign == len(found.entries) and foreign:
             raise InputError(
-                f"{memory}: has none of the entries these runs recalled; they were played with another memory"
+                f"{memory}: has none of the entries these runs recalled; they were played with"
+                " another memory"
             )
         if foreign:
-            complain(f"note: {foreign} of {len(found.entries)} entries these runs recalled are not in {memory}")
+            complain(
+                f"note: {foreign} of {len(found.entries)} entries these runs recalled are not in"
+                f" {memory}"
+            )
     for folder in found.left_out:
         complain(f"note: {folder}: no memories were hidden (--mask), so this run is left out")
     if form == "json":
@@ -188,13 +240,20 @@ def audit_runs(
 
 
 def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
-    console = make_console(soft_wrap=True, width=max(make_console().width, 132))  # a narrower terminal wraps a row
+    console = make_console(
+        soft_wrap=True, width=max(make_console().width, 132)
+    )  # a narrower terminal wraps a row
     masks = ", ".join(f"{mask:.0%}" for mask in found.masks)
     tested = f"tested by randomisation, corrected by {CORRECTION} at {ALPHA:g}"
     say(found.summary)
-    say(f"hidden by chance: {masks}; 95% intervals; entries whose turn came in {LEAST} episodes or more are {tested}")
+    say(
+        f"hidden by chance: {masks}; 95% intervals; entries whose turn came in {LEAST} episodes or"
+        f" more are {tested}"
+    )
     unknown = found.of(Worth.UNKNOWN)
-    shown = [account for account in found.entries if account.worth is not Worth.UNKNOWN] + list(unknown[:most])
+    shown = [account for account in found.entries if account.worth is not Worth.UNKNOWN] + list(
+        unknown[:most]
+    )
     for table in (_table("kind", found.kinds), _table("entry", shown)):
         console.print(table)
     if len(unknown) > most:
@@ -202,7 +261,9 @@ def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
     for account in shown:
         if account.worth is not Worth.UNKNOWN:
             words = said(entries[account.name]) if account.name in entries else ""
-            console.print(Text.assemble((account.name, _STYLES[account.worth]), f" {account.reason}  {words}"))
+            console.print(
+                Text.assemble((account.name, _STYLES[account.worth]), f" {account.reason}  {words}")
+            )
 
 
 def _table(heading: str, accounts: Sequence[Account]) -> Table:
@@ -229,15 +290,23 @@ def _cell(account: Account, outcome: AuditedOutcome) -> TableCell:
 def _refuse_existing(out: Path | None, file: Path | None) -> None:
     """Refuse, before any work is done, to overwrite a memory other than the one that is cleaned."""
     if out is not None and out != file and (out.exists() or memories.quarantine_file(out).exists()):
-        raise InputError(f"{out if out.exists() else memories.quarantine_file(out)}: exists; choose another file")
+        raise InputError(
+            f"{out if out.exists() else memories.quarantine_file(out)}: exists; choose another file"
+        )
 
 
 def _leave(file: Path, out: Path, memory: EpisodicMemory, reasons: dict[str, str]) -> None:
     """Write the next memory without some entries."""
-    stay, aside = memories.set_aside(memory.entries, reasons, memories.read_quarantine(file, memory.world))
+    stay, aside = memories.set_aside(
+        memory.entries, reasons, memories.read_quarantine(file, memory.world)
+    )
     digest = memories.write_without(out, stay, aside, memory.world)
     left = len(memory) - len(stay)
-    beside = f"; {left} set aside in {memories.quarantine_file(out).name}" if left else "; nothing was set aside"
+    beside = (
+        f"; {left} set aside in {memories.quarantine_file(out).name}"
+        if left
+        else "; nothing was set aside"
+    )
     say(f"{len(stay)} entries in {out}, frozen: sha256 {digest[:16]}…{beside}")
 
 
@@ -249,37 +318,59 @@ def junk(
     out: Path | None = None,
     entries: bool = True,
 ) -> None:
-    """List entries a memory can do without: near-duplicates, never recalled, always outranked, against the manual.
+    """List entries a memory can do without: near-duplicates, never recalled, always outranked,
+    against the manual.
 
-    With --prune and --out, a next memory is written without them. They are kept beside it; `rpms memory restore`
-    brings one back.
+    With --prune and --out, a next memory is written without them. They are kept beside it; `rpms
+    memory restore` brings one back.
     """
     memory = memories.read_frozen(file)
     if not memory.world:
-        raise InputError(f"{file}: does not name its world; `rpms memory merge {file} --world NAME --out …` adds it")
+        raise InputError(
+            f"{file}: does not name its world; `rpms memory merge {file} --world NAME --out …`"
+            " adds it"
+        )
     if (prune is None) != (out is None):
-        raise InputError("--prune and --out go together: what to set aside, and where to write the rest")
+        raise InputError(
+            "--prune and --out go together: what to set aside, and where to write the rest"
+        )
     _refuse_existing(out, file)
     names = {each.name.lower(): each for each in Junk}
-    wanted = [*names] if prune == "all" else [word.strip() for word in (prune or "").split(",") if word.strip()]
+    wanted = (
+        [*names]
+        if prune == "all"
+        else [word.strip() for word in (prune or "").split(",") if word.strip()]
+    )
     if unknown := next((word for word in wanted if word not in names), None):
         raise InputError(f"--prune {unknown!r}: {nearest(unknown, names)}")
     for run in runs or ():
         played = str(RunFolder(run).protocol.settings.get("world"))
         if played != memory.world:
-            raise InputError(f"{file}: a memory of {excerpt(memory.world)}, but {run} is of {excerpt(played)}")
+            raise InputError(
+                f"{file}: a memory of {excerpt(memory.world)}, but {run} is of {excerpt(played)}"
+            )
     world = world_named(memory.world, file)
     remarks = find_junk(memory.entries, world, manual_of(world), world.retrieval, runs or ())
     for each in Junk:
         own = [remark for remark in remarks if remark.junk is each]
         unasked = each is Junk.UNUSED and not runs
         say(f"{each}: {'unknown without runs' if unasked else len(own)}")
-        say(*(f"  {remark.entry.id}  {excerpt(remark.reason)}" for remark in (own if entries else ())))
+        say(
+            *(
+                f"  {remark.entry.id}  {excerpt(remark.reason)}"
+                for remark in (own if entries else ())
+            )
+        )
     bad = len({remark.entry.id for remark in remarks})
     say(f"{bad} of {len(memory)} entries could go")
     if out is not None:
         gone = [remark for remark in remarks if remark.junk.name.lower() in wanted]
-        _leave(file, out, memory, {remark.entry.id: f"{remark.junk}: {remark.reason}" for remark in gone})
+        _leave(
+            file,
+            out,
+            memory,
+            {remark.entry.id: f"{remark.junk}: {remark.reason}" for remark in gone},
+        )
 
 
 @app.command("quarantine")
@@ -287,7 +378,12 @@ def quarantined(file: Path) -> None:
     """List the entries that were set aside from a memory, and why."""
     os.close(open_regular(file))  # a path without a file would look like a memory that lost nothing
     aside = memories.read_quarantine(file)
-    say(*(f"{item.entry.id}  {excerpt(said(item.entry))}\n  {excerpt(item.reason)}" for item in aside))
+    say(
+        *(
+            f"{item.entry.id}  {excerpt(said(item.entry))}\n  {excerpt(item.reason)}"
+            for item in aside
+        )
+    )
     say(f"{len(aside)} entries of {file} are set aside")
 
 

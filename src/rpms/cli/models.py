@@ -6,17 +6,27 @@ from pathlib import Path
 import typer
 
 from rpms.cli.screen import make_console, say
-from rpms.core.prompt import Budget, Layout, Part, build, make_block
-from rpms.core.usage import Price
 from rpms.models.accounting import cost, parse_price, price_of
 from rpms.models.base import Decoding, Model, Request
-from rpms.models.catalogue import FROM_MENU, PROVIDERS, Backend, ModelOptions, available, open_model, parse_model_name
+from rpms.models.catalogue import (
+    FROM_MENU,
+    PROVIDERS,
+    Backend,
+    ModelOptions,
+    available,
+    open_model,
+    parse_model_name,
+)
 from rpms.models.parsing import parse_answer
 from rpms.models.patience import Patience
+from rpms.paper.prompt import Budget, Layout, Part, build, make_block
+from rpms.paper.usage import Price
 from rpms.report.table import TableCell, grid
 from rpms.store.answers import PackedAnswers, open_answers, pack, shipped_records
 
-app = typer.Typer(help="List the models that can be used, or check that one answers.", invoke_without_command=True)
+app = typer.Typer(
+    help="List the models that can be used, or check that one answers.", invoke_without_command=True
+)
 
 
 @app.callback()
@@ -27,7 +37,12 @@ def list_models(context: typer.Context) -> None:
     states = {provider.form: available(provider) for provider in PROVIDERS.values()}
     rows = [(form, ready_cell(ready=ready), why) for form, (ready, why) in states.items()]
     make_console().print(grid(("--model", "ready", "because"), rows, words=3))
-    say(*(f"replay/{name} ships with this package: {record.line}" for name, record in shipped_records().items()))
+    say(
+        *(
+            f"replay/{name} ships with this package: {record.line}"
+            for name, record in shipped_records().items()
+        )
+    )
 
 
 def ready_cell(*, ready: bool) -> TableCell:
@@ -37,29 +52,42 @@ def ready_cell(*, ready: bool) -> TableCell:
 
 @app.command("check")
 def check(name: str, base_url: str | None = None, price: str | None = None) -> None:
-    """Make one small request; report latency, tokens, cost and whether the answer has the right form."""
+    """Make one small request; report latency, tokens, cost and whether the answer has the right
+    form.
+    """
     known = parse_price(price) if price else None
     provider = parse_model_name(name).provider
     if provider.backend is Backend.REPLAY:
         store = open_answers(Path(parse_model_name(name).rest))
-        told = store.heading.line if isinstance(store, PackedAnswers) else f"{len(store):,} recorded answers"
+        told = (
+            store.heading.line
+            if isinstance(store, PackedAnswers)
+            else f"{len(store):,} recorded answers"
+        )
         say(f"{name}: {told}; answers only what was asked then")
         return
     if provider.backend in FROM_MENU or provider.backend is Backend.PLANNER:
         say(f"{name}: ready, nothing to check; {provider.what}")
         return
     # someone is waiting to see whether it works: no patience with what does not
-    with closing(open_model(name, ModelOptions(base_url=base_url, patience=Patience(tries=2, timeout=60.0)))) as model:
+    with closing(
+        open_model(name, ModelOptions(base_url=base_url, patience=Patience(tries=2, timeout=60.0)))
+    ) as model:
         say("\n".join(check_model(model, known)))
 
 
 @app.command("pack")
 def pack_record(folder: Path, file: Path, about: str = "") -> None:
-    """Put recorded answers into one small file, without their questions; `--model replay/FILE` plays from it."""
+    """Put recorded answers into one small file, without their questions; `--model replay/FILE`
+    plays from it.
+    """
     say(f"{file}: {pack(folder, file, about).line}")
 
 
-_INSTRUCTION = "Interact with a household to solve a task. Answer with one line `Thought: …` and one line `Action: …`."
+_INSTRUCTION = (
+    "Interact with a household to solve a task. Answer with one line `Thought: …` and one line"
+    " `Action: …`."
+)
 _OBSERVATION = (
     "You are in a room. You see a closed drawer 1 and nothing else.",
     "Your task is to: open the drawer. Allowed actions: look, open drawer 1",
@@ -68,15 +96,30 @@ _OBSERVATION = (
 
 def check_model(model: Model, price: Price | None = None) -> tuple[str, ...]:
     """Ask once, with an obvious answer, and report line by line. Raises what the model raises."""
-    blocks = (make_block(Part.INSTRUCTION, "", [_INSTRUCTION]), make_block(Part.OBSERVATION, "", _OBSERVATION))
-    answer = model.answer(Request(build(blocks, Layout.CACHED, Budget()), Decoding(max_tokens=64), "check"))
+    blocks = (
+        make_block(Part.INSTRUCTION, "", [_INSTRUCTION]),
+        make_block(Part.OBSERVATION, "", _OBSERVATION),
+    )
+    answer = model.answer(
+        Request(build(blocks, Layout.CACHED, Budget()), Decoding(max_tokens=64), "check")
+    )
     usage, parsed = answer.usage, parse_answer(answer.text)
     paid = cost(usage, price or price_of(model.name))
-    form = "as asked" if not parsed.repairs else f"understood after repair: {', '.join(parsed.repairs)}"
+    form = (
+        "as asked"
+        if not parsed.repairs
+        else f"understood after repair: {', '.join(parsed.repairs)}"
+    )
     return (
         f"model    {model.name}",
-        f"latency  {usage.seconds:.2f} s, {usage.requests} request{'' if usage.requests == 1 else 's'}",
-        f"tokens   {usage.prompt_tokens} prompt, {usage.cached_tokens} cached, {usage.completion_tokens} completion",
+        (
+            f"latency  {usage.seconds:.2f} s, {usage.requests}"
+            f" request{'' if usage.requests == 1 else 's'}"
+        ),
+        (
+            f"tokens   {usage.prompt_tokens} prompt, {usage.cached_tokens} cached,"
+            f" {usage.completion_tokens} completion"
+        ),
         f"cost     {'unknown (give --price)' if paid is None else f'${paid:.6f}'}",
         f"format   {'no action found' if parsed.action is None else form}",
         f"action   {parsed.action or '-'}",

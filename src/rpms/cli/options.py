@@ -8,13 +8,13 @@ from pathlib import Path
 
 from rpms.cli.knobs import ResourceOptions
 from rpms.cli.screen import complain
-from rpms.core.acting.enforcement import Constrained, Enforcement
-from rpms.core.errors import InputError
-from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Price
+from rpms.logic.errors import InputError
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.catalogue import NO_LLM, ModelOptions, parse_model_name
 from rpms.models.windows import Window
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.usage import Price
+from rpms.planning.enforcement import Constrained, Enforcement
 from rpms.play.engines import InProcesses, OnRay
 from rpms.play.meter import Limits, Meter, parse_duration
 from rpms.play.plan import NamedModel, RunPlan, place_of, variation_called
@@ -27,7 +27,9 @@ from rpms.worlds.registry import find_world, world_names
 
 
 def memory_named(text: str) -> Path:
-    """A memory by its file, or `embedded` as after --memory: here no world is given, and one alone must bring one."""
+    """A memory by its file, or `embedded` as after --memory: here no world is given, and one
+    alone must bring one.
+    """
     if text != EMBEDDED_MEMORY:
         return Path(text)
     found: dict[str, Path] = {}
@@ -36,7 +38,9 @@ def memory_named(text: str) -> Path:
             if file := Settings(memory=EMBEDDED_MEMORY).memory_file(find_world(name)):
                 found[name] = file
     if len(found) != 1:
-        raise InputError(f"embedded: worlds that bring a memory: {', '.join(found) or 'none'}; give a file")
+        raise InputError(
+            f"embedded: worlds that bring a memory: {', '.join(found) or 'none'}; give a file"
+        )
     return found.popitem()[1]
 
 
@@ -47,31 +51,45 @@ def refuse_folders(*files: Path | None) -> None:
             raise InputError(f"{str(file)!r}: is a folder; give the file to write")
 
 
-def make_setting(world: World, data: Path | None, engine: str, options: Sequence[str] | None) -> Setting:
+def make_setting(
+    world: World, data: Path | None, engine: str, options: Sequence[str] | None
+) -> Setting:
     """The setting that the options describe."""
     if "ray" in engine.split(","):
         raise InputError("--engine names the simulator: add --ray to play on a Ray cluster")
     if engine not in world.engines:
-        raise InputError(f"{world.name} has no engine {engine!r}; choose one of {', '.join(world.engines)}")
+        raise InputError(
+            f"{world.name} has no engine {engine!r}; choose one of {', '.join(world.engines)}"
+        )
     pairs: dict[str, str] = {}
     for option in options or ():
         name, equals, value = option.partition("=")
         if not equals or not name:
             raise InputError(f"--option {option!r}: write NAME=VALUE")
         if pairs.setdefault(name, value) != value:
-            raise InputError(f"--option {name!r} is given twice, as {pairs[name]!r} and as {value!r}: give it once")
+            raise InputError(
+                f"--option {name!r} is given twice, as {pairs[name]!r} and as {value!r}: give it"
+                " once"
+            )
     return Setting(data.absolute() if data else None, engine, pairs)
 
 
 def require_menu(enforcement: Enforcement, model: str) -> None:
-    """Raise InputError, before anything starts, if the model chooses from a menu and there is none."""
+    """Raise InputError, before anything starts, if the model chooses from a menu and there is
+    none.
+    """
     name = parse_model_name(model).provider.name
     if not can_play(enforcement, model):
-        raise InputError(f"{name} chooses from a menu, and there is none: add --preset strict or --enforce menu=5")
+        raise InputError(
+            f"{name} chooses from a menu, and there is none: add --preset strict or --enforce"
+            " menu=5"
+        )
 
 
 def note_idle_parts(world: World, enforcements: Sequence[Enforcement], model: str = "") -> None:
-    """Say once what of the enforcement can do nothing in a world, or at a model's kind of server."""
+    """Say once what of the enforcement can do nothing in a world, or at a model's kind of
+    server.
+    """
     words = [*idle_parts(world, *enforcements)]
     provider = parse_model_name(model).provider if model else None
     if provider and provider.base_url_variable and not provider.forms:
@@ -81,16 +99,22 @@ def note_idle_parts(world: World, enforcements: Sequence[Enforcement], model: st
 
 
 def memory_of(settings: Settings, world: World, model: str) -> EpisodicMemory:
-    """The memory that the settings name; none where a condition wants one is an error that says how to learn it."""
+    """The memory that the settings name; none where a condition wants one is an error that says
+    how to learn it.
+    """
     file = settings.memory_file(world, model)
     return EpisodicMemory(world=world.name) if file is None else read_frozen(file, world.name)
 
 
 def note_knowledge(settings: Settings, plan: RunPlan, window: Window) -> None:
-    """Say what was not given and had to be found elsewhere, and that --mask hides nothing where nothing is recalled."""
+    """Say what was not given and had to be found elsewhere, and that --mask hides nothing where
+    nothing is recalled.
+    """
     remembers = plan.condition.memory
     if remembers and settings.memory is None:
-        complain(f"note: the memory is the one embedded in {plan.world.name}; --memory gives another")
+        complain(
+            f"note: the memory is the one embedded in {plan.world.name}; --memory gives another"
+        )
     if window.note:
         complain(f"note: {plan.model_name}: {window.note}")
     if settings.mask and not (remembers and plan.memory.entries):
@@ -99,8 +123,12 @@ def note_knowledge(settings: Settings, plan: RunPlan, window: Window) -> None:
     note_idle_parts(plan.world, [plan.condition.enforcement], plan.model_name)
 
 
-def named_task(world: World, split: str, setting: Setting, wanted: str | None, variation: int | None) -> Task:
-    """A task by number, id or name and variation; by name also one that the split leaves out by default."""
+def named_task(
+    world: World, split: str, setting: Setting, wanted: str | None, variation: int | None
+) -> Task:
+    """A task by number, id or name and variation; by name also one that the split leaves out by
+    default.
+    """
     if variation is None:
         given = world.tasks(split, setting)
         try:
@@ -110,10 +138,15 @@ def named_task(world: World, split: str, setting: Setting, wanted: str | None, v
             if not name or name.isdecimal():
                 raise
             if "tasks" in world.options:
-                given = world.tasks(split, replace(setting, options={**setting.options, "tasks": name}))
+                given = world.tasks(
+                    split, replace(setting, options={**setting.options, "tasks": name})
+                )
             other = variation_called(world, wanted or "")
             if other is not None and all(other.split != task.split for task in given):
-                ways = f"add --split {other.split}, or write --task {name} --variation {other.id.rpartition('/')[2]}"
+                ways = (
+                    f"add --split {other.split}, or write --task {name} --variation"
+                    f" {other.id.rpartition('/')[2]}"
+                )
                 raise InputError(f"{wanted} is of the split {other.split}: {ways}") from None
             return choose_task(given, wanted)
     found = world.variation(wanted, variation) if wanted is not None else None
@@ -124,18 +157,24 @@ def named_task(world: World, split: str, setting: Setting, wanted: str | None, v
 
 
 def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:
-    """A task by its number, by its id or the start of it, or the first of its type; the first one by default."""
+    """A task by its number, by its id or the start of it, or the first of its type; the first
+    one by default.
+    """
     if not tasks:
         raise InputError("the split has no tasks")
     if wanted is None:
         return tasks[0]
     if not wanted.strip():
-        raise InputError(f"--task {wanted!r} names no task: give a number or an id, or leave it out")
+        raise InputError(
+            f"--task {wanted!r} names no task: give a number or an id, or leave it out"
+        )
     if (place := place_of([task.id for task in tasks], wanted)) is not None:
         return tasks[place]
     if of_type := next((task for task in tasks if task.type == wanted), None):
         return of_type
-    raise InputError(f"no task {wanted!r}: give a number from 1 to {len(tasks)} or an id such as {tasks[0].id}")
+    raise InputError(
+        f"no task {wanted!r}: give a number from 1 to {len(tasks)} or an id such as {tasks[0].id}"
+    )
 
 
 @dataclass(frozen=True)
@@ -147,10 +186,17 @@ class Resources(ResourceOptions):
 
     def model(self, name: str, settings: Settings) -> NamedModel:
         record = self.record.absolute() if self.record else None
-        return NamedModel(name, model_options(self.base_url, settings, self.timeout), record, settings.reader or "")
+        return NamedModel(
+            name,
+            model_options(self.base_url, settings, self.timeout),
+            record,
+            settings.reader or "",
+        )
 
     def check(self, named: NamedModel, *, begun: bool) -> None:
-        """Say what a model lacks before anything is written; on a cluster the nodes must have it."""
+        """Say what a model lacks before anything is written; on a cluster the nodes must have
+        it.
+        """
         if not self.ray and not begun:
             named.check()
 
@@ -163,16 +209,28 @@ class Resources(ResourceOptions):
         if (limits := Limits(self.max_cost, self.max_requests, seconds)) == Limits():
             return None
         for model, price in prices.items():
-            if self.max_cost is not None and price is None and parse_model_name(model).provider.backend not in NO_LLM:
-                raise InputError(f"--max-cost: the price of {model} is not known; give it with --price IN,OUT")
+            if (
+                self.max_cost is not None
+                and price is None
+                and parse_model_name(model).provider.backend not in NO_LLM
+            ):
+                raise InputError(
+                    f"--max-cost: the price of {model} is not known; give it with --price IN,OUT"
+                )
         return Meter(limits)
 
 
-def model_options(base_url: str | None, settings: Settings, timeout: float | None = None) -> ModelOptions:
-    """Options that reach a model; a file opened here gets the given context window, a slow server its time."""
+def model_options(
+    base_url: str | None, settings: Settings, timeout: float | None = None
+) -> ModelOptions:
+    """Options that reach a model; a file opened here gets the given context window, a slow
+    server its time.
+    """
     usual = ModelOptions(base_url=base_url)
     if timeout is not None:
         whole = max(usual.patience.whole, 2.5 * timeout)
-        patience = replace(usual.patience, timeout=timeout, whole=whole, total=max(usual.patience.total, 2 * whole))
+        patience = replace(
+            usual.patience, timeout=timeout, whole=whole, total=max(usual.patience.total, 2 * whole)
+        )
         usual = replace(usual, patience=patience)
     return usual if settings.context is None else replace(usual, context=settings.context)

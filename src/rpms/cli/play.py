@@ -16,16 +16,16 @@ from rpms.cli import options
 from rpms.cli.human import HumanModel, Left
 from rpms.cli.options import model_options
 from rpms.cli.screen import complain, make_console
-from rpms.core.acting.enforcement import GuardMode
-from rpms.core.belief import Situation
-from rpms.core.decide import Decision
-from rpms.core.episode import Ending, Episode, Step
-from rpms.core.errors import InputError
-from rpms.core.verdict import Candidate, Fate
-from rpms.core.wording import memory_line, situation_lines
 from rpms.foreign.shown import one_line
+from rpms.logic.belief import Situation
+from rpms.logic.errors import InputError
 from rpms.models.catalogue import Backend, parse_model_name
 from rpms.models.windows import context_window
+from rpms.paper.decide import Decision
+from rpms.paper.episode import Ending, Episode, Step
+from rpms.paper.verdict import Candidate, Fate
+from rpms.paper.wording import memory_line, situation_lines
+from rpms.planning.enforcement import GuardMode
 from rpms.play.methods import NOTHING, Earlier
 from rpms.play.plan import NamedModel, lend
 from rpms.play.seats import Play, Seat, play
@@ -50,7 +50,9 @@ def main(
     rules: bool = False,
     verbose: bool = False,
 ) -> None:
-    """Play one task and watch every step: observation, belief, rules, memories with verdicts, action."""
+    """Play one task and watch every step: observation, belief, rules, memories with verdicts,
+    action.
+    """
     found = find_world(world)
     asked, settings = settings, _with_or_without_memory(settings, found)
     options.require_menu(settings.condition_value().enforcement, model)
@@ -62,9 +64,18 @@ def main(
         chosen = replace(chosen, source={**chosen.source, REQUEST: " ".join(goal.split())})
     named, reader = NamedModel(model, model_options(base_url, settings)), settings.reader or ""
     console, window = make_console(), context_window(model, settings.context, base_url)
-    person = HumanModel(console, found) if parse_model_name(model).provider.backend is Backend.HUMAN else None
+    person = (
+        HumanModel(console, found)
+        if parse_model_name(model).provider.backend is Backend.HUMAN
+        else None
+    )
     answering = person or named()
-    reads = Reads.by(reader, replace(named, name=reader), answering, person.ask_goal if person is not None else None)
+    reads = Reads.by(
+        reader,
+        replace(named, name=reader),
+        answering,
+        person.ask_goal if person is not None else None,
+    )
     plan = settings.plan(
         found,
         model,
@@ -84,11 +95,16 @@ def main(
         for trial in range(plan.method.trials):
             seat = Seat(replace(plan, trial=trial), answering, reads=reads)
             if result is not None:
-                brought = seat.reflect(chosen, Earlier.of(result, str(result.ending), brought.carried))
+                brought = seat.reflect(
+                    chosen, Earlier.of(result, str(result.ending), brought.carried)
+                )
             with closing(found.open(chosen, setting)) as game:
                 episode = seat.begin(chosen, game, brought)
                 if goal is not None and result is None:
-                    complain(f"note: the game decides what is won, by its own goal: {one_line(episode.games_own)}")
+                    complain(
+                        "note: the game decides what is won, by its own goal:"
+                        f" {one_line(episode.games_own)}"
+                    )
                 shown = partial(show_step, console, prompts=show_prompts, verbose=verbose)
                 result = _attempt(console, episode, person, shown, rules=rules)
             _show_end(console, result)
@@ -104,14 +120,24 @@ def main(
 
 
 def _attempt(
-    console: Console, episode: Play, person: HumanModel | None, show_step: Callable[..., None], *, rules: bool
+    console: Console,
+    episode: Play,
+    person: HumanModel | None,
+    show_step: Callable[..., None],
+    *,
+    rules: bool,
 ) -> Episode:
     """Play to the end, and show every step."""
     goal, mind = episode.goal, episode.player.mind
-    task = Text.assemble(goal.text or "unknown goal", "\n", (episode.episode_id, "dim"), overflow="fold")
+    task = Text.assemble(
+        goal.text or "unknown goal", "\n", (episode.episode_id, "dim"), overflow="fold"
+    )
     console.print(Panel(task, title=Text(episode.player.world.name), title_align="left"))
     active = mind.manual.active(goal.type, goal.object)
-    counts = f"{len(active.universal)} universal, {len(active.domain)} domain, {len(active.environment)} actions"
+    counts = (
+        f"{len(active.universal)} universal, {len(active.domain)} domain, {len(active.environment)}"
+        " actions"
+    )
     lines = [f"active rules: {counts if active.rules or active.environment else 'none'}"]
     lines += [f"  [{rule.id}] {rule.text}" for rule in active.rules if rules]
     console.print(Text("\n".join(lines), style="dim"))
@@ -126,7 +152,12 @@ def _attempt(
         nonlocal advice
         if person is not None:  # a person has seen the rest
             if step.command and step.command != step.action:
-                console.print(Text(f"  as {step.command}{': ' + step.replaced if step.replaced else ''}", style="dim"))
+                console.print(
+                    Text(
+                        f"  as {step.command}{': ' + step.replaced if step.replaced else ''}",
+                        style="dim",
+                    )
+                )
             for line in infeasible_line(step):
                 console.print(Text.assemble("  ", line))
             return
@@ -154,7 +185,8 @@ def _show_end(console: Console, episode: Episode) -> None:
     error = f": {episode.error}" if episode.error else ""
     steps = len(episode.steps)
     counts = (
-        f"{steps} step{'' if steps == 1 else 's'}, {episode.counts['infeasible']} infeasible, score {episode.score:g}"
+        f"{steps} step{'' if steps == 1 else 's'}, {episode.counts['infeasible']} infeasible, score"
+        f" {episode.score:g}"
     )
     console.print(Text(f"{episode.ending}{error} ({counts})", style=style))
 
@@ -193,7 +225,11 @@ def show_step(console: Console, step: Step, *, prompts: bool, told: str, verbose
             console.print(Panel(Text(block.text), title=title, title_align="left", style="dim"))
         _print(console, after, None)
         return
-    _print(console, [*before, *after], console.height - 1 if console.is_terminal and not verbose else None)
+    _print(
+        console,
+        [*before, *after],
+        console.height - 1 if console.is_terminal and not verbose else None,
+    )
 
 
 def said(observation: str) -> Text:
@@ -208,20 +244,31 @@ def infeasible_line(step: Step) -> list[Text]:
 
 
 def _known(decision: Decision, *, verbose: bool) -> Iterator[ScreenPart]:
-    sub_goal = f"sub-goal: {decision.progress.text.replace('_', ' ')} ({decision.progress.percent}%)"
+    sub_goal = (
+        f"sub-goal: {decision.progress.text.replace('_', ' ')} ({decision.progress.percent}%)"
+    )
     rules = situation_lines(decision.rules, Situation(decision.belief, decision.goal))
     yield ScreenPart([Text(line, style="blue") for line in decision.belief.lines()], least=4)
     yield ScreenPart([Text(sub_goal, style="blue")], each=1)
     yield ScreenPart([Text(f"rule {line.strip(' -')}", style="magenta") for line in rules])
     shown = [each for each in decision.candidates if verbose or each.verdict.fate.shown]
-    yield ScreenPart([_memory(candidate) for candidate in shown], least=3, each=None if verbose else 2)
+    yield ScreenPart(
+        [_memory(candidate) for candidate in shown], least=3, each=None if verbose else 2
+    )
     if not verbose and (folded := rejected(decision)):
         yield ScreenPart([Text(folded, style="dim")], each=1)
     advice = decision.advice
-    yield ScreenPart([Text(f"guidance: {line.strip(' -')}", style="magenta") for line in advice.guidance])
+    yield ScreenPart(
+        [Text(f"guidance: {line.strip(' -')}", style="magenta") for line in advice.guidance]
+    )
     yield ScreenPart([Text(f"notice: {advice.notice}", style="yellow")] if advice.notice else [])
-    menu = [f"menu: {item.command}{f' — {item.reason}' if item.reason else ''}" for item in advice.menu.items]
-    yield ScreenPart([Text(line, style="dim") for line in menu], least=2, each=None if verbose else 1)
+    menu = [
+        f"menu: {item.command}{f' — {item.reason}' if item.reason else ''}"
+        for item in advice.menu.items
+    ]
+    yield ScreenPart(
+        [Text(line, style="dim") for line in menu], least=2, each=None if verbose else 1
+    )
 
 
 def _memory(candidate: Candidate) -> Text:
@@ -234,18 +281,26 @@ def _memory(candidate: Candidate) -> Text:
 
 def rejected(decision: Decision) -> str:
     """Count of recalled memories that are not shown, by reason; empty for none."""
-    fates = Counter(each.verdict.fate for each in decision.candidates if not each.verdict.fate.shown)
+    fates = Counter(
+        each.verdict.fate for each in decision.candidates if not each.verdict.fate.shown
+    )
     if not (total := fates.total() + decision.unlisted):
         return ""
     reasons = [f"{count} {fate}" for fate, count in fates.most_common()]
     reasons += [f"{decision.unlisted} not listed"] if decision.unlisted else []
-    return f"{total} {'memory' if total == 1 else 'memories'} not shown: {', '.join(reasons)}; {_UNFOLD}"
+    return (
+        f"{total} {'memory' if total == 1 else 'memories'} not shown: {', '.join(reasons)};"
+        f" {_UNFOLD}"
+    )
 
 
 def _done(step: Step) -> Iterator[ScreenPart]:
     if step.thought:
         yield ScreenPart([Text(f"thought: {' '.join(step.thought.split())}", style="italic")])
-    refused = [f"refused: {command or '(no action)'} — {reason}, asked again" for command, reason in step.refusals]
+    refused = [
+        f"refused: {command or '(no action)'} — {reason}, asked again"
+        for command, reason in step.refusals
+    ]
     if step.replaced:
         refused.append(f"replaced: {step.action or '(no action)'} — {step.replaced}")
     yield ScreenPart([Text(line, style="yellow") for line in refused])
@@ -266,11 +321,15 @@ def _print(console: Console, parts: Sequence[ScreenPart], height: int | None) ->
 
 
 def _lines(console: Console, part: ScreenPart, most: int | None) -> list[Text]:
-    """The lines as the screen takes them: what is too long goes on, further in, on the next line."""
+    """The lines as the screen takes them: what is too long goes on, further in, on the next
+    line.
+    """
     found: list[Text] = []
     for line in part.lines:
         indent = part.indent
-        wrapped = line.wrap(console, max(20, console.width - indent - (2 if indent else 0))) or [Text("")]
+        wrapped = line.wrap(console, max(20, console.width - indent - (2 if indent else 0))) or [
+            Text("")
+        ]
         for number, piece in enumerate(wrapped[:most]):
             piece.rstrip()
             if most is not None and number + 1 == most < len(wrapped):
@@ -281,7 +340,9 @@ def _lines(console: Console, part: ScreenPart, most: int | None) -> list[Text]:
 
 
 def _folded(blocks: list[list[Text]], least: Sequence[int], height: int) -> list[list[Text]]:
-    """Blocks that together are no higher than that, as far as their least heights allow; the longest give way first."""
+    """Blocks that together are no higher than that, as far as their least heights allow; the
+    longest give way first.
+    """
     keep = [len(block) for block in blocks]
     while sum(keep) > height:
         spare = [max(0, kept - few) for kept, few in zip(keep, least, strict=True)]

@@ -1,4 +1,6 @@
-"""Look at what was run: `rpms report`, `view`, `table`, `leaderboard`, `show`, `export`; `convert` old run folders."""
+"""Look at what was run: `rpms report`, `view`, `table`, `leaderboard`, `show`, `export`;
+`convert` old run folders.
+"""
 
 from collections.abc import Iterator
 from functools import partial
@@ -8,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from rpms.cli.screen import complain, flush, say
-from rpms.core.errors import InputError
 from rpms.foreign.file_reader import is_there
 from rpms.guard.log import is_guard_log
+from rpms.logic.errors import InputError
 from rpms.models.secrets import is_local
 from rpms.play.plan import place_of
 from rpms.report.export import export
@@ -39,7 +41,9 @@ def report(
     pages: int = 2_000,
     open_: bool = False,
 ) -> None:
-    """Write static pages about runs, a study or a guard's log; they open from disk, without a server."""
+    """Write static pages about runs, a study or a guard's log; they open from disk, without a
+    server.
+    """
     for each in inputs:
         if not is_there(each):
             raise InputError(f"{each}: does not exist; {_TAKES}")
@@ -47,11 +51,17 @@ def report(
             raise InputError(f"{each}: is not a guard's log; {_TAKES}")
     writing = needs_extra("pages")
     if all(map(is_guard_log, inputs)):
-        written = writing.write_guard_report(inputs, out or inputs[0].with_suffix(".report"), title=title)
+        written = writing.write_guard_report(
+            inputs, out or inputs[0].with_suffix(".report"), title=title
+        )
     else:
         place = out or inputs[0] / "report"
-        written = writing.write_report(inputs, place, title=title, with_published=published, pages=pages)
-    say(*(f"note: {note}" for note in dict.fromkeys(written.notes)))  # those of several models may be alike
+        written = writing.write_report(
+            inputs, place, title=title, with_published=published, pages=pages
+        )
+    say(
+        *(f"note: {note}" for note in dict.fromkeys(written.notes))
+    )  # those of several models may be alike
     say(f"open {written.page}")
     if open_:
         writing.open_report(written.folder)
@@ -74,7 +84,9 @@ def view(folder: Path, port: int | None = None, host: str = "127.0.0.1") -> None
 
 
 class _Handler(SimpleHTTPRequestHandler):
-    """Gives out the files of one folder, and nothing else: no listings, nothing that a link leads out to."""
+    """Gives out the files of one folder, and nothing else: no listings, nothing that a link
+    leads out to.
+    """
 
     local: bool
     """True if only this machine may ask; then a page of another site must not ask in its name."""
@@ -84,7 +96,10 @@ class _Handler(SimpleHTTPRequestHandler):
         if self.local and host not in ("localhost", "127.0.0.1", "[::1]"):
             self.send_error(403, "This report is served to this machine alone")
             return None
-        folder, file = Path(self.directory).resolve(), Path(self.translate_path(self.path)).resolve()
+        folder, file = (
+            Path(self.directory).resolve(),
+            Path(self.translate_path(self.path)).resolve(),
+        )
         if file != folder and folder not in file.parents:
             self.send_error(404)
             return None
@@ -104,7 +119,10 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 def make_server(folder: Path, host: str, port: int) -> ThreadingHTTPServer:
-    """A server of a report's pages, which listens already; `serve_forever` answers. Port 0 takes any that is free."""
+    """A server of a report's pages, which listens already; `serve_forever` answers.
+
+    Port 0 takes any that is free.
+    """
     if not is_there(folder / "index.html"):
         raise InputError(f"{folder}: there is no report here; `rpms report` writes one")
     handler = type("Handler", (_Handler,), {"local": is_local(host)})
@@ -116,12 +134,16 @@ def make_server(folder: Path, host: str, port: int) -> ThreadingHTTPServer:
 
 
 def leaderboard(inputs: list[Path], form: str = "terminal", out: Path | None = None) -> None:
-    """Rank models and agents by success, for each set of tasks they played under the same settings."""
+    """Rank models and agents by success, for each set of tasks they played under the same
+    settings.
+    """
     conduct, table, pages = needs_extra("conduct", "table", "pages")
     found = conduct.leaderboards(inputs)
     say(*(table.render(each, form) for each in found))
     if out is not None:
-        page = pages.write_single(out, "leaderboard.html", {"title": "Leaderboard", "tables": found}).page
+        page = pages.write_single(
+            out, "leaderboard.html", {"title": "Leaderboard", "tables": found}
+        ).page
         say(f"open {page}")
 
 
@@ -145,7 +167,9 @@ def export_runs(
     out: Path | None = None,
     tables: str = "episodes,steps,candidates",
 ) -> None:
-    """Write the episodes, steps and recalled memories of runs as tables; a run may still be going on."""
+    """Write the episodes, steps and recalled memories of runs as tables; a run may still be
+    going on.
+    """
     names = tuple(dict.fromkeys(name.strip() for name in tables.split(",") if name.strip()))
     folder = out or runs[0] / "export" / to
     files, notes = export(runs, to, folder, names)
@@ -154,12 +178,16 @@ def export_runs(
 
 
 def convert(runs: list[Path]) -> None:
-    """Write the episodes of run folders anew in the present form; what was converted already stays as it is."""
+    """Write the episodes of run folders anew in the present form; what was converted already
+    stays as it is.
+    """
     for folder in runs:
         say(f"{folder}: {convert_run(folder):,} episodes converted")
 
 
-def show(episode: Path, task: str | None = None, belief: bool = False, prompts: bool = False) -> None:
+def show(
+    episode: Path, task: str | None = None, belief: bool = False, prompts: bool = False
+) -> None:
     """Print an episode from beginning to end: observations, thoughts, actions, and how it ended."""
     file = episode
     if is_there(episode / PROTOCOL):
@@ -170,7 +198,9 @@ def show(episode: Path, task: str | None = None, belief: bool = False, prompts: 
         elif (place := place_of(tasks, task)) is not None:
             chosen = tasks[place]
         else:
-            raise InputError(f"{episode} has no task {task!r}: give a number from 1 to {len(tasks)}, or an id")
+            raise InputError(
+                f"{episode} has no task {task!r}: give a number from 1 to {len(tasks)}, or an id"
+            )
         file = run.file(chosen)
         if not is_there(file):
             raise InputError(f"{episode}: {chosen} was not played yet")
@@ -179,7 +209,9 @@ def show(episode: Path, task: str | None = None, belief: bool = False, prompts: 
     say(*transcript(read_episode(file), belief=belief, prompts=prompts))
 
 
-def transcript(episode: EpisodeRecord, *, belief: bool = False, prompts: bool = False) -> Iterator[str]:
+def transcript(
+    episode: EpisodeRecord, *, belief: bool = False, prompts: bool = False
+) -> Iterator[str]:
     """Line after line; on demand with the belief and the memories, or each prompt in full."""
     row = episode.row
     yield f"task: {row.task}"
@@ -190,8 +222,12 @@ def transcript(episode: EpisodeRecord, *, belief: bool = False, prompts: bool = 
             yield from (f"  {line}" for line in step.belief.lines)
             yield f"  sub-goal: {step.progress.text} ({step.progress.percent}%)"
             for candidate in step.candidates:
-                verdict = f"{candidate.fate}: {candidate.reason}" if candidate.reason else candidate.fate
-                yield f"  memory {candidate.entry} [{verdict}] {' '.join(candidate.wording.split())}"
+                verdict = (
+                    f"{candidate.fate}: {candidate.reason}" if candidate.reason else candidate.fate
+                )
+                yield (
+                    f"  memory {candidate.entry} [{verdict}] {' '.join(candidate.wording.split())}"
+                )
         if prompts:
             for block in episode.prompt(step.number).blocks:
                 yield f"--- {block.part}, {block.tokens} tokens"
@@ -208,7 +244,9 @@ def transcript(episode: EpisodeRecord, *, belief: bool = False, prompts: bool = 
 def _done(step: StepRecord) -> Iterator[str]:
     if why := step.extras.get("reading"):
         yield f"another reading: {why}"
-    yield from (f"read as: {each['goal']}" for each in step.extras.get("readings", ()) if "taken" in each)
+    yield from (
+        f"read as: {each['goal']}" for each in step.extras.get("readings", ()) if "taken" in each
+    )
     if step.thought.strip():
         yield f"thought: {step.thought.strip()}"
     for refusal in step.extras.get("refused", ()):
@@ -218,4 +256,7 @@ def _done(step: StepRecord) -> Iterator[str]:
     yield f"> {step.command or '(no action)'}"
     if step.infeasible:
         yield f"infeasible{f': {step.objection}' if step.objection else ''}"
-    yield from (f"surprise, {one.kind}: {one.text}{f' [{one.line}]' if one.line else ''}" for one in step.surprises)
+    yield from (
+        f"surprise, {one.kind}: {one.text}{f' [{one.line}]' if one.line else ''}"
+        for one in step.surprises
+    )

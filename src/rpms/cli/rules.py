@@ -10,16 +10,16 @@ import typer
 from rich.markup import escape
 
 from rpms.cli.screen import make_console, say, stop_at_mistakes
-from rpms.core.actions import ActionSchema, overlapping
-from rpms.core.errors import InputError
-from rpms.core.goal import Goal
-from rpms.core.prompt import estimate_tokens
-from rpms.core.rules import Lore, Purpose, Rule, RuleManual, Tier
-from rpms.core.wording import rule_line, schema_lines
 from rpms.foreign.shown import excerpt
-from rpms.learn.manual_review import Entry, Relation, compare, decide, lines_of
-from rpms.learn.manual_verify import recorded
-from rpms.learn.mend import Edit, propose, recorded_steps, write_edit
+from rpms.induction.manual_review import Entry, Relation, compare, decide, lines_of
+from rpms.induction.manual_verify import recorded
+from rpms.induction.mend import Edit, propose, recorded_steps, write_edit
+from rpms.logic.actions import ActionSchema, overlapping
+from rpms.logic.errors import InputError
+from rpms.logic.goal import Goal
+from rpms.logic.rules import Lore, Purpose, Rule, RuleManual, Tier
+from rpms.paper.prompt import estimate_tokens
+from rpms.paper.wording import rule_line, schema_lines
 from rpms.play.sources import choose_manual, manual_of, universal_tier, weakness_of_guard
 from rpms.store.evidence import counts_of, read_traces, traces_file
 from rpms.store.files import write_whole
@@ -32,7 +32,9 @@ app = typer.Typer(help="Show, check, learn, test and compare rule manuals.", no_
 
 
 @app.command("show")
-def show(world: str, goal: str | None = None, manual: str = "complete", as_yaml: bool = False) -> None:
+def show(
+    world: str, goal: str | None = None, manual: str = "complete", as_yaml: bool = False
+) -> None:
     """Print a manual, or what applies to one goal, and how many tokens it takes in a prompt."""
     found = find_world(world)
     whole = manual_of(found, choose_manual(manual))
@@ -48,7 +50,11 @@ def show(world: str, goal: str | None = None, manual: str = "complete", as_yaml:
     console.print(f"[bold]{escape(title)}[/bold]")
     tokens = 0
     for tier in Tier:
-        items = [item for item in shown if (item.tier if isinstance(item, Rule) else Tier.ENVIRONMENT) is tier]
+        items = [
+            item
+            for item in shown
+            if (item.tier if isinstance(item, Rule) else Tier.ENVIRONMENT) is tier
+        ]
         console.print(f"\n[bold]{tier.value}[/bold] ({len(items)})")
         for item in items:
             text = rule_line(item) if isinstance(item, Rule) else schema_lines(item)
@@ -70,12 +76,18 @@ def _goal(manual: RuleManual, parsed: Goal, given: str) -> Goal:
     """The goal that was meant: a type or a task that the manual knows by name, or a goal's text."""
     goals = [rule.goals for rule in manual.rules] + [purpose.goals for purpose in manual.purposes]
     types = sorted(frozenset().union(*goals))
-    matches = [type_ for type_ in types if type_ == given] or [type_ for type_ in types if type_.startswith(given)]
+    matches = [type_ for type_ in types if type_ == given] or [
+        type_ for type_ in types if type_.startswith(given)
+    ]
     if len(matches) > 1:
         raise InputError(f"{given!r} fits several goal types: {', '.join(matches)}")
     if matches:
         return Goal(matches[0])
-    about = [rule.goals for rule in manual.rules if rule.locality is not None and given in rule.locality.objects]
+    about = [
+        rule.goals
+        for rule in manual.rules
+        if rule.locality is not None and given in rule.locality.objects
+    ]
     if about and all(len(goals) == 1 for goals in about) and len(frozenset.union(*about)) == 1:
         return Goal(next(iter(about[0])), given)  # a task's name, as ScienceWorld's rules give it
     if parsed.type == "unknown":
@@ -89,9 +101,14 @@ def _wants(purpose: Purpose) -> str:
         + [f"{name} is each of the {field}" for name, field in purpose.each.items()]
     )
     objects = f" of {', '.join(sorted(purpose.objects))}" if purpose.objects else ""
-    kind = f"{purpose.name}, for {', '.join(sorted(purpose.goals))}{objects}" if purpose.staged else purpose.name
+    kind = (
+        f"{purpose.name}, for {', '.join(sorted(purpose.goals))}{objects}"
+        if purpose.staged
+        else purpose.name
+    )
     stages = [
-        f"    {f'{step.name}: ' if step.name else ''}{' and '.join(map(str, step.until))}" for step in purpose.steps
+        f"    {f'{step.name}: ' if step.name else ''}{' and '.join(map(str, step.until))}"
+        for step in purpose.steps
     ]
     return "\n".join((f"  {kind}{f' ({over})' if over else ''}:", *stages))
 
@@ -101,14 +118,21 @@ def _beyond(lore: Lore) -> dict[str, list[str]]:
     return {
         "processes": [schema_lines(process) + _notes(process) for process in lore.processes],
         "facts": [
-            "\n".join((f"  {predicate}:", *(f"    {name}: {_listed(others)}" for name, others in rows.items())))
+            "\n".join(
+                (
+                    f"  {predicate}:",
+                    *(f"    {name}: {_listed(others)}" for name, others in rows.items()),
+                )
+            )
             for predicate, rows in lore.facts.items()
         ],
         "kinds": [
             "\n".join((f"  {predicate}:", *_rows("yes", kinds.yes), *_rows("no", kinds.no)))
             for predicate, kinds in lore.kinds.items()
         ],
-        "localities": [f"  {name}: {', '.join(places)}" for name, places in lore.localities.items()],
+        "localities": [
+            f"  {name}: {', '.join(places)}" for name, places in lore.localities.items()
+        ],
         "always": [f"  {clause}" for clause in lore.always],
     }
 
@@ -120,19 +144,33 @@ def _listed(names: Iterable[str]) -> str:
 def _rows(title: str, table: frozenset[tuple[str, ...]]) -> list[str]:
     """Of one kind each, all in a line; of pairs, a line for each first kind."""
     alone = [names[0] for names in table if len(names) == 1]
-    seconds = {first: [pair[1] for pair in table if pair[0] == first] for first, *second in sorted(table) if second}
+    seconds = {
+        first: [pair[1] for pair in table if pair[0] == first]
+        for first, *second in sorted(table)
+        if second
+    }
     lines = [f"    {title}: {_listed(alone)}"] if alone else []
-    return lines + [f"    {title}: {first} with {_listed(others)}" for first, others in seconds.items()]
+    return lines + [
+        f"    {title}: {first} with {_listed(others)}" for first, others in seconds.items()
+    ]
 
 
 def _notes(item: Rule | ActionSchema) -> str:
     """Notes on a rule or an action that a prompt does not show."""
     if isinstance(item, ActionSchema):
         notes = {"Gives": item.effects, "Reveals": item.observes, "Plans first see to": item.plan}
-        lines = [f"\n    {name}: {'; '.join(map(str, facts))}" for name, facts in notes.items() if facts]
+        lines = [
+            f"\n    {name}: {'; '.join(map(str, facts))}" for name, facts in notes.items() if facts
+        ]
         return "".join(lines) + (f"\n    Takes: {item.steps:g} steps" if item.steps != 1 else "")
-    told = {f"for {_listed(item.goals)}": item.goals, f"when {' and '.join(map(str, item.when))}": item.when}
-    said = [*(words for words, so in told.items() if so), *(f"forbids {ban}" for ban in item.forbids)]
+    told = {
+        f"for {_listed(item.goals)}": item.goals,
+        f"when {' and '.join(map(str, item.when))}": item.when,
+    }
+    said = [
+        *(words for words, so in told.items() if so),
+        *(f"forbids {ban}" for ban in item.forbids),
+    ]
     return f"  ({'; '.join(said)})" if said else ""
 
 
@@ -153,23 +191,26 @@ def check(files: list[Path]) -> None:
 def _found_sound(manual: RuleManual) -> None:
     checkable = sum(bool(action.preconditions or action.effects) for action in manual.actions)
     say(
-        f"ok: {len(manual.rules)} rules, {len(manual.actions)} actions ({checkable} with checkable preconditions or "
-        f"effects), {len(manual.predicates)} predicates"
+        f"ok: {len(manual.rules)} rules, {len(manual.actions)} actions ({checkable} with checkable"
+        f" preconditions or effects), {len(manual.predicates)} predicates"
         + (f", {len(manual.purposes)} goals and procedures" if manual.purposes else "")
         + (f", {len(manual.lore.processes)} processes" if manual.lore.processes else "")
     )
     if weak := weakness_of_guard(manual):
         say(f"note: {weak}")
     for meant, other in overlapping(manual.actions):
-        say(f"note: every `{meant}` is also a `{other}`; it is read as `{meant}`, which is more specific")
+        say(
+            f"note: every `{meant}` is also a `{other}`; it is read as `{meant}`, which is more"
+            " specific"
+        )
 
 
 @app.command("diff")
 def diff(first: str, second: str, as_json: bool = False) -> None:
     """Compare the lines of two manuals. The exit code is 0 if they are equal, 1 if they differ.
 
-    Actions are matched by their commands, not by their names. `stricter` means that B has more needs, prohibitions or
-    wanted facts than A, `looser` the opposite. A line is marked `=` if both
+    Actions are matched by their commands, not by their names. `stricter` means that B has more
+    needs, prohibitions or wanted facts than A, `looser` the opposite. A line is marked `=` if both
     have it, `-` if only A has it, `+` if only B.
     """
     entries = compare(_opened(first), _opened(second))
@@ -199,29 +240,48 @@ def _told(entries: list[Entry]) -> Iterator[str]:
     for sort in dict.fromkeys(entry.sort for entry in entries):
         these = [entry for entry in entries if entry.sort == sort]
         counts = Counter(entry.relation for entry in these)
-        yield f"\n{sort}s: " + ", ".join(f"{counts[each]} {each.value}" for each in Relation if counts[each])
+        yield f"\n{sort}s: " + ", ".join(
+            f"{counts[each]} {each.value}" for each in Relation if counts[each]
+        )
         for entry in sorted(these, key=lambda entry: list(Relation).index(entry.relation)):
             yield f"  {entry.relation.value}: {entry.name}"
             different = entry.relation is not Relation.EQUAL
-            yield from (f"      {line.sign} {line.part}: {line.text}" for line in entry.lines if different)
+            yield from (
+                f"      {line.sign} {line.part}: {line.text}" for line in entry.lines if different
+            )
 
 
 @app.command("review")
 def review(
-    manual: Path, accept: list[str] | None = None, reject: list[str] | None = None, about: str = "", every: bool = False
+    manual: Path,
+    accept: list[str] | None = None,
+    reject: list[str] | None = None,
+    about: str = "",
+    every: bool = False,
 ) -> None:
     """List the lines of a learned manual with their evidence, or take lines out and put lines in.
 
-    What is taken out or put in is an edit of the manual: learning it again keeps it, as it keeps your own edits.
+    What is taken out or put in is an edit of the manual: learning it again keeps it, as it keeps
+    your own edits.
     """
     if both := set(accept or ()) & set(reject or ()):
-        raise InputError(f"{both.pop()!r} cannot be both accepted and rejected; choose one. Nothing was changed")
+        raise InputError(
+            f"{both.pop()!r} cannot be both accepted and rejected; choose one. Nothing was changed"
+        )
     if choices := {**dict.fromkeys(accept or (), True), **dict.fromkeys(reject or (), False)}:
         say("\n".join(decide(manual, choices)) or "the manual did not change")
         return
-    rows = [row for row in lines_of(manual) if about in row.claim.place and (every or row.stands or row.decided)]
+    rows = [
+        row
+        for row in lines_of(manual)
+        if about in row.claim.place and (every or row.stands or row.decided)
+    ]
     file = traces_file(manual)
-    spoken = {trace.episode: trace.steps for trace in read_traces(file)[1]} if about and file.is_file() else {}
+    spoken = (
+        {trace.episode: trace.steps for trace in read_traces(file)[1]}
+        if about and file.is_file()
+        else {}
+    )
     for row in rows:
         claim = row.claim
         state = ("put in" if row.stands else "taken out") if row.decided else claim.label.value
@@ -229,7 +289,10 @@ def review(
         for title, steps in (("for", claim.witnesses), ("against", claim.counterexamples)):
             for episode, number in steps[:2] if about else ():
                 said = spoken.get(episode, ())[number - 1 : number]
-                text = "".join(f": {excerpt(step.command, 80)!r} -> {excerpt(step.answer, 100)!r}" for step in said)
+                text = "".join(
+                    f": {excerpt(step.command, 80)!r} -> {excerpt(step.answer, 100)!r}"
+                    for step in said
+                )
                 say(f"    {title}: {excerpt(episode)} step {number}{text}")
     if not rows:
         say("there is no such line")
@@ -241,34 +304,47 @@ _PLACES_SHOWN = 3
 
 @app.command("mend")
 def mend(manual: Path, runs: list[Path], write: bool = False) -> None:
-    """Print each line that recorded runs contradict, with the steps, and an edit that would have foretold them.
+    """Print each line that recorded runs contradict, with the steps, and an edit that would have
+    foretold them.
 
-    An edit passes if, replayed over all given runs, it surprises at no step at which the manual was right.
+    An edit passes if, replayed over all given runs, it surprises at no step at which the manual was
+    right.
     """
     names = {str(RunFolder(run).protocol.settings.get("world", "")) for run in runs}
     if len(names) > 1:
-        raise InputError(f"the runs are of several worlds: {', '.join(sorted(names))}; give those of one")
+        raise InputError(
+            f"the runs are of several worlds: {', '.join(sorted(names))}; give those of one"
+        )
     world = world_named(names.pop(), runs[0])
     moments = list(recorded_steps(world, recorded(world, runs)))
     choice = choose_manual(str(manual))
     proposals, _ = propose(manual_of(world, choice), moments)
-    edits = list(dict.fromkeys(each.edit for each in proposals))  # with None for lines that none passes for
+    edits = list(
+        dict.fromkeys(each.edit for each in proposals)
+    )  # with None for lines that none passes for
     for edit in edits:
         for each in (one for one in proposals if one.edit == edit):
             more = len(each.where) - _PLACES_SHOWN
-            shown = "; ".join(f"{one.task}, step {one.witness.step}" for one in each.where[:_PLACES_SHOWN])
+            shown = "; ".join(
+                f"{one.task}, step {one.witness.step}" for one in each.where[:_PLACES_SHOWN]
+            )
             shown += f"; and {more} more" if more > 0 else ""
             say(f"{each.line}: contradicted at {shown}", f"  {each.said}")
         say(f"  edit: {edit}" if edit else "  no single edit passes the replay")
     passed = [edit for edit in edits if edit is not None]
-    say(f"steps: {len(moments)}; lines contradicted: {len(proposals)}; edits that pass: {len(passed)}")
+    say(
+        f"steps: {len(moments)}; lines contradicted: {len(proposals)}; edits that pass:"
+        f" {len(passed)}"
+    )
     if write and passed:
         text, lacking = manual_text(manual).text, list[Edit]()
         for edit in passed:
             changed = write_edit(text, edit)
             text = text if changed is None else changed
             lacking += [edit] if changed is None else []
-        manual_of(world, replace(choice, own=ManualText(str(manual), text, own=True)))  # or it has a mistake
+        manual_of(
+            world, replace(choice, own=ManualText(str(manual), text, own=True))
+        )  # or it has a mistake
         write_whole(manual, text)
         say(f"edits written to {manual}: {len(passed) - len(lacking)}")
         say(*(f"  not written, since the file does not hold it: {edit}" for edit in lacking))

@@ -1,4 +1,6 @@
-"""`rpms rules learn` and `rpms rules verify`: a manual out of interaction, and a manual held against episodes."""
+"""`rpms rules learn` and `rpms rules verify`: a manual out of interaction, and a manual held
+against episodes.
+"""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -7,16 +9,16 @@ from rich.table import Table
 
 from rpms.cli import options
 from rpms.cli.screen import complain, make_console, say
-from rpms.core.errors import InputError
 from rpms.guard.guard import Guard
 from rpms.guard.log import is_guard_log
 from rpms.guard.python_facts import load_python
 from rpms.guard.replay import tried
-from rpms.learn.harvest import write_experience
-from rpms.learn.manual_verify import Verification, recorded, table, verify
-from rpms.learn.rules.agenda import Exploring
-from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
-from rpms.learn.tool_rules import learn_tools
+from rpms.induction.agenda import Exploring
+from rpms.induction.learn import RulesLearned, RulesPlan, learn_rules
+from rpms.induction.manual_verify import Verification, recorded, table, verify
+from rpms.induction.tool_rules import learn_tools
+from rpms.learning.harvest import write_experience
+from rpms.logic.errors import InputError
 from rpms.play.run import Interrupted
 from rpms.play.sources import choose_manual, manual_of, universal_tier
 from rpms.report.table import grid
@@ -43,11 +45,12 @@ def learn(
     option: list[str] | None = None,
     python: Path | None = None,
 ) -> None:
-    """Learn a world's manual by experiment or from recorded runs; every line comes with its evidence.
+    """Learn a world's manual by experiment or from recorded runs; every line comes with its
+    evidence.
 
-    No LLM is asked. The same command continues an exploration that was stopped, and keeps what you edited by hand in
-    the manual. With a guard's logs, give the guard's manual instead of a world: the facts it knows are used to learn
-    what its tools need.
+    No LLM is asked. The same command continues an exploration that was stopped, and keeps what you
+    edited by hand in the manual. With a guard's logs, give the guard's manual instead of a world:
+    the facts it knows are used to learn what its tools need.
     """
     options.refuse_folders(out, memory)
     runs = tuple(from_ or ())
@@ -61,55 +64,95 @@ def learn(
     tasks = tuple(found.tasks(chosen, setting)) if wanted else ()
     if not tasks and not runs:
         raise InputError("nothing to learn from: use --steps above 0, or --from with recorded runs")
-    plan = RulesPlan(found, tasks, setting, chosen if tasks else "", Exploring(steps=wanted, seed=seed), runs)
+    plan = RulesPlan(
+        found, tasks, setting, chosen if tasks else "", Exploring(steps=wanted, seed=seed), runs
+    )
     console = make_console(soft_wrap=True)
     try:
         with console.status("exploring") as status:
             result = learn_rules(
-                plan, out, lambda episodes, done: status.update(f"{episodes:,} episodes, {done:,} of {wanted:,} steps")
+                plan,
+                out,
+                lambda episodes, done: status.update(
+                    f"{episodes:,} episodes, {done:,} of {wanted:,} steps"
+                ),
             )
     except KeyboardInterrupt:
-        kept = f"; {traces_file(out)} keeps what was explored, and the same command goes on from there" if tasks else ""
+        kept = (
+            f"; {traces_file(out)} keeps what was explored, and the same command goes on from there"
+            if tasks
+            else ""
+        )
         raise Interrupted(f"stopped{kept}") from None
     say("\n".join(_report(result, out)))
     console.print(_table(result.verification))
     if memory is not None:
-        count = write_experience(memory, found, read_manual(universal_tier(), manual_text(out)), result.traces)
+        count = write_experience(
+            memory, found, read_manual(universal_tier(), manual_text(out)), result.traces
+        )
         say(f"{count} entries in {memory}")
 
 
 def _report(result: RulesLearned, out: Path) -> Iterator[str]:
     learned, evidence = result.learned, result.evidence
     goals = len(learned.goals) + len(learned.scoring)
-    found = f"{len(learned.actions)} actions, {goals} goal types, {len(learned.localities)} kinds with places"
+    found = (
+        f"{len(learned.actions)} actions, {goals} goal types, {len(learned.localities)} kinds with"
+        " places"
+    )
     yield f"{out}: {found}, from {evidence.episodes:,} episodes with {evidence.steps:,} steps"
     for action in learned.actions:
         sure, unsure = (len(action.labelled(label)) for label in (Label.NECESSARY, Label.POSSIBLE))
-        line = f"  {action.syntax}: {action.successes} successes, {action.refusals} refusals; needs: {sure} certain"
+        line = (
+            f"  {action.syntax}: {action.successes} successes, {action.refusals} refusals; needs:"
+            f" {sure} certain"
+        )
         line += f", {unsure} possible" if unsure else ""
         line += "; never refused, so what it needs is unknown" if not action.refusals else ""
         yield line + (f"; {action.unexplained} refusals unexplained" if action.unexplained else "")
         named = (each.name for each in action.tables if each.of_names)
         yield from (f"    {name}: a table of names, unknown for any other name" for name in named)
     for goal in learned.goals:
-        yield f"  goal {goal.type}: {' and '.join(str(fact.clause) for fact in goal.holds)} ({goal.wins} wins)"
+        yield (
+            f"  goal {goal.type}: {' and '.join(str(fact.clause) for fact in goal.holds)}"
+            f" ({goal.wins} wins)"
+        )
     for type_ in learned.scoring:
-        deeds = [each for each in learned.processes if str(each.schema.preconditions[-1]) == f"goal_type({type_})"]
-        said = "; ".join(f"{each.schema.syntax[0]} ({each.support.confirmed} times)" for each in deeds)
+        deeds = [
+            each
+            for each in learned.processes
+            if str(each.schema.preconditions[-1]) == f"goal_type({type_})"
+        ]
+        said = "; ".join(
+            f"{each.schema.syntax[0]} ({each.support.confirmed} times)" for each in deeds
+        )
         yield f"  goal {type_}: do what scores: {said}"
     if evidence.undetermined:
         share = 100 * evidence.undetermined / evidence.steps
-        yield f"contradictory: {evidence.undetermined} attempts ({share:.1f}%) ended both ways on the same facts"
+        yield (
+            f"contradictory: {evidence.undetermined} attempts ({share:.1f}%) ended both ways on the"
+            " same facts"
+        )
     yield from (f"taken out: {claim.place}: {claim.note}" for claim in result.taken_out)
-    yield from (f"edited: {'/'.join((*each.at, each.key))}: {each.text or 'all'} {each.note}" for each in result.edits)
+    yield from (
+        f"edited: {'/'.join((*each.at, each.key))}: {each.text or 'all'} {each.note}"
+        for each in result.edits
+    )
     for refuted in learned.refuted:
-        held = f"{' and '.join(sorted(map(str, refuted.state)))} held in {len(refuted.refuted)} states"
+        held = (
+            f"{' and '.join(sorted(map(str, refuted.state)))} held in {len(refuted.refuted)} states"
+        )
         first = f"{refuted.refuted[0].episode} step {refuted.refuted[0].step}"
         yield f"NO GOAL for {refuted.type}: {held} in which the game went on, such as {first}"
     yield from result.played
     for blocked in result.verification.blocked[:_MOST_SAID]:
-        yield f"kept although wrong: {blocked.clause} blocks `{blocked.command}`, which the world allowed"
-    yield f"evidence: {evidence_file(out)}. On {evidence.kept_aside} episodes kept aside for testing:"
+        yield (
+            f"kept although wrong: {blocked.clause} blocks `{blocked.command}`, which the world"
+            " allowed"
+        )
+    yield (
+        f"evidence: {evidence_file(out)}. On {evidence.kept_aside} episodes kept aside for testing:"
+    )
 
 
 def _table(found: Verification) -> Table:
@@ -118,7 +161,9 @@ def _table(found: Verification) -> Table:
 
 
 def check_against(manual: str, runs: list[Path], world: str | None = None) -> None:
-    """Test a manual on recorded episodes: what it blocks, which commands it knows, which effects it predicts."""
+    """Test a manual on recorded episodes: what it blocks, which commands it knows, which
+    effects it predicts.
+    """
     file = Path(manual)
     text = manual_text(file) if file.is_file() else None
     if text is None and world not in (None, manual):
@@ -134,24 +179,51 @@ def check_against(manual: str, runs: list[Path], world: str | None = None) -> No
     for blocked in result.blocked[:_MOST_SAID]:
         where = f"{blocked.witness.episode} step {blocked.witness.step}"
         say(f"blocked `{blocked.command}` for {blocked.clause} ({where})")
-    if words := ", ".join(f"{word} {count}" for word, count in result.unknown.most_common(8) if count):
+    if words := ", ".join(
+        f"{word} {count}" for word, count in result.unknown.most_common(8) if count
+    ):
         complain(f"note: the world accepted commands that the manual does not have: {words}")
 
 
-def learn_from_logs(manual: Path, logs: Sequence[Path], out: Path, python: Path | None = None) -> None:
-    """Learn from the logs of a guard, over the facts that its manual declares, and say what was found."""
+def learn_from_logs(
+    manual: Path, logs: Sequence[Path], out: Path, python: Path | None = None
+) -> None:
+    """Learn from the logs of a guard, over the facts that its manual declares, and say what was
+    found.
+    """
     if not manual.is_file():
-        raise InputError(f"{manual}: with a guard's log, give the guard's manual instead of a world")
+        raise InputError(
+            f"{manual}: with a guard's log, give the guard's manual instead of a world"
+        )
     if other := next((log for log in logs if not is_guard_log(log)), None):
         raise InputError(f"{other}: not a guard's log; learn from logs only, or from runs only")
     guard = Guard([manual], python=load_python(python))
     result = learn_tools((each for log in logs for each in tried(guard, log)), manual, out)
-    say(f"{out}: {len(result.needs)} needs, from {result.calls:,} calls of which {result.failed:,} failed")
+    say(
+        f"{out}: {len(result.needs)} needs, from {result.calls:,} calls of which {result.failed:,}"
+        " failed"
+    )
     say(*(f"  {claim.at[-1]} needs {claim.text}: {counts_of(claim)}" for claim in result.needs))
-    say(*(f"  {claim.at[-1]} may need {claim.text}; it is not in the manual" for claim in result.possible))
+    say(
+        *(
+            f"  {claim.at[-1]} may need {claim.text}; it is not in the manual"
+            for claim in result.possible
+        )
+    )
     if result.silent:
-        say(f"nothing is known about tools that always worked or never did: {', '.join(result.silent)}")
+        say(
+            "nothing is known about tools that always worked or never did:"
+            f" {', '.join(result.silent)}"
+        )
     if not result.needs and not result.possible:
-        say("no fact of the manual separates failures from successes; declare more facts or log more calls")
-    say(*(f"edited: {'/'.join((*edit.at, edit.key))}: {edit.text or 'all'} {edit.note}" for edit in result.edits))
+        say(
+            "no fact of the manual separates failures from successes; declare more facts or log"
+            " more calls"
+        )
+    say(
+        *(
+            f"edited: {'/'.join((*edit.at, edit.key))}: {edit.text or 'all'} {edit.note}"
+            for edit in result.edits
+        )
+    )
     say(f"evidence: {evidence_file(out)}")

@@ -1,4 +1,6 @@
-"""`rpms run`, `learn`: play tasks and keep every episode, or what they teach; `rpms insights`: what expel needs."""
+"""`rpms run`, `learn`: play tasks and keep every episode, or what they teach; `rpms insights`:
+what expel needs.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,22 +15,37 @@ from rich.console import Console
 from rpms.cli import options
 from rpms.cli.options import Resources
 from rpms.cli.screen import complain, make_console, say
-from rpms.core.acting.enforcement import PRESETS
-from rpms.core.condition import LATER, named_condition
-from rpms.core.errors import InputError
-from rpms.core.facts import grouped
-from rpms.core.usage import Usage
-from rpms.core.wilson_interval import wilson
 from rpms.foreign.file_reader import is_there
 from rpms.foreign.shown import one_line
+from rpms.logic.errors import InputError
+from rpms.logic.facts import grouped
 from rpms.models.base import Decoding
-from rpms.models.catalogue import FROM_MENU, Backend, ModelOptions, parse_model_name, parse_parameter
+from rpms.models.catalogue import (
+    FROM_MENU,
+    Backend,
+    ModelOptions,
+    parse_model_name,
+    parse_parameter,
+)
 from rpms.models.windows import context_window
+from rpms.paper.condition import LATER, named_condition
+from rpms.paper.usage import Usage
+from rpms.paper.wilson_interval import wilson
+from rpms.planning.enforcement import PRESETS
 from rpms.play.display import progress
 from rpms.play.knob_values import worded
 from rpms.play.meter import spending
 from rpms.play.plan import NamedModel, OpenModel, RunPlan, read_part
-from rpms.play.run import How, Listener, Trials, agreement, play_controls, run_epochs, run_trials, trial_folders
+from rpms.play.run import (
+    How,
+    Listener,
+    Trials,
+    agreement,
+    play_controls,
+    run_epochs,
+    run_trials,
+    trial_folders,
+)
 from rpms.play.settings import Settings
 from rpms.report.table import TableCell, grid
 from rpms.store.episodes import EpisodeRow
@@ -54,7 +71,9 @@ def main(
     option: list[str] | None = None,
     part: str = "1/1",
 ) -> None:
-    """Play the tasks of a split and keep every episode; the same command continues where it stopped."""
+    """Play the tasks of a split and keep every episode; the same command continues where it
+    stopped.
+    """
     found = find_world(world)
     options.require_menu(settings.condition_value().enforcement, model)
     player = resources.player()
@@ -62,7 +81,9 @@ def main(
         dealt = read_part(part)
     except ValueError as error:
         raise InputError(f"--part {error}") from None
-    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option), dealt)
+    tasks, setting = settings.tasks(
+        found, options.make_setting(found, resources.data, engine, option), dealt
+    )
     opened = resources.model(model, settings)
     window = context_window(model, settings.context, resources.base_url)
     plan = settings.plan(
@@ -73,13 +94,19 @@ def main(
         tasks=tasks,
         setting=setting,
         memory=options.memory_of(settings, found, model),
-        decoding=replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ()))),
+        decoding=replace(
+            settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ()))
+        ),
         stuck_after=stuck_after,
     )
     split = settings.split or found.splits[0]
-    out = out or default_folder(world, split if dealt.step == 1 else f"{split}-{part}", model, settings)
+    out = out or default_folder(
+        world, split if dealt.step == 1 else f"{split}-{part}", model, settings
+    )
     known = (None if resources.price else RunFolder(out).price()) or resources.price_of(model)
-    how = How(retry_errors=retry_errors, engine=player, price=known, meter=resources.meter({model: known}))
+    how = How(
+        retry_errors=retry_errors, engine=player, price=known, meter=resources.meter({model: known})
+    )
     resources.check(opened, begun=RunFolder(out).begun)
     options.note_knowledge(settings, plan, window)
     console = make_console()
@@ -102,7 +129,9 @@ def main(
     agreed = agreement([{row.task: row.won for row in summary.rows} for summary in summaries])
     known_tasks = f"{len(plan.overlap)} of {len(plan.tasks)} tasks that were played"
     remarks = [agreed.text()] if agreed is not None else []
-    remarks += [f"from such menus {name} won {each.won} of {each.total}" for name, each in controls.items()]
+    remarks += [
+        f"from such menus {name} won {each.won} of {each.total}" for name, each in controls.items()
+    ]
     remarks += [f"WARNING: the memory was learned from {known_tasks}"] if plan.overlap else []
     say("\n".join([*remarks, f"episodes are in {out}"]))
     if any(summary.rows and all(row.failed for row in summary.rows) for summary in summaries):
@@ -117,15 +146,26 @@ def trial_lines(trials: Trials) -> list[str]:
     ]
     best = trials.best
     low, high = wilson(best.won, best.total)
-    won = f"{best.won} of {best.total} won ({best.won / best.total:.1%}, 95% interval {low:.1%} to {high:.1%})"
+    won = (
+        f"{best.won} of {best.total} won ({best.won / best.total:.1%}, 95% interval {low:.1%} to"
+        f" {high:.1%})"
+    )
     tokens = sum((each.usage for each in trials.summaries), start=Usage())
-    spent = f"; all trials took {tokens.prompt_tokens:,} prompt and {tokens.completion_tokens:,} completion tokens"
+    spent = (
+        f"; all trials took {tokens.prompt_tokens:,} prompt and {tokens.completion_tokens:,}"
+        " completion tokens"
+    )
     asked = spent if tokens.prompt_tokens else ""
-    return [*lines, f"best of all trials: {won}{asked}", f"as a run of its own: {trials.best_folder}"]
+    return [
+        *lines,
+        f"best of all trials: {won}{asked}",
+        f"as a run of its own: {trials.best_folder}",
+    ]
 
 
 _NO_PART_OF_A_NAME = ("condition", "preset", "split", "memory", "task", "steps", "trials")
-"""Settings that stand in a folder's name otherwise, or not at all: a run of other tasks there is refused."""
+"""Settings that stand in a folder's name otherwise, or not at all: a run of other tasks there
+is refused."""
 
 
 def default_folder(world: str, split: str, model: str, settings: Settings) -> Path:
@@ -137,42 +177,75 @@ def default_folder(world: str, split: str, model: str, settings: Settings) -> Pa
     """
     word = partial(worded, between="-", equals="-")
     usual, made = PRESETS[settings.preset or "paper"], settings.condition_value().enforcement
-    parts = [f"{name}-{word(value)}" for name, value in vars(made).items() if value != getattr(usual, name)]
-    given = {name: value for name, value in settings.given.items() if name not in (*_NO_PART_OF_A_NAME, "enforce")}
-    parts += [f"{name}-{word(value)}" for name, value in given.items() if value != getattr(settings.of_preset, name)]
+    parts = [
+        f"{name}-{word(value)}"
+        for name, value in vars(made).items()
+        if value != getattr(usual, name)
+    ]
+    given = {
+        name: value
+        for name, value in settings.given.items()
+        if name not in (*_NO_PART_OF_A_NAME, "enforce")
+    }
+    parts += [
+        f"{name}-{word(value)}"
+        for name, value in given.items()
+        if value != getattr(settings.of_preset, name)
+    ]
     names = (settings.condition or "full", settings.preset or "paper")
     shown = [name for name in names if name not in ("full", "paper")]
     return Path(
         "runs",
-        "-".join(re.sub(r"[^\w.]+", "-", name).strip("-.")[-60:] for name in (world, split, model, *shown, *parts)),
+        "-".join(
+            re.sub(r"[^\w.]+", "-", name).strip("-.")[-60:]
+            for name in (world, split, model, *shown, *parts)
+        ),
     )
 
 
 def print_summary(console: Console, summary: RunSummary, folder: RunFolder) -> None:
-    """Success overall and by type, steps, infeasible actions; tokens and cost where a model has used any."""
+    """Success overall and by type, steps, infeasible actions; tokens and cost where a model has
+    used any.
+    """
     by_type = grouped((row.type, row) for row in summary.rows)
-    rows: list[Sequence[str | TableCell]] = [(name, *_cells(by_type[name])) for name in sorted(by_type)]
+    rows: list[Sequence[str | TableCell]] = [
+        (name, *_cells(by_type[name])) for name in sorted(by_type)
+    ]
     if len(by_type) != 1:
         rows.append([TableCell(text, strong=True) for text in ("all", *_cells(summary.rows))])
     console.print(grid(("type", "won", "success", "score", "steps", "infeas."), rows))
     low, high = wilson(summary.won, summary.done)
     endings = ", ".join(f"{count} {ending}" for ending, count in summary.endings.most_common())
-    console.print(f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to {high:.1%}")
+    console.print(
+        f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to"
+        f" {high:.1%}"
+    )
     warnings = (f"WARNING: {words}" for words in lack_of_room(summary.rows))
     spent = spending_lines(*spending(folder, summary.rows), summary.won)
     errors = list(dict.fromkeys(row.error for row in summary.rows if row.error))
-    for line in (*_counts(summary), *warnings, *spent, *(f"error: {error}" for error in errors[:_ERRORS_SHOWN])):
+    for line in (
+        *_counts(summary),
+        *warnings,
+        *spent,
+        *(f"error: {error}" for error in errors[:_ERRORS_SHOWN]),
+    ):
         console.print(line, markup=False, soft_wrap=True)
     if len(errors) > _ERRORS_SHOWN:
-        console.print(f"and {len(errors) - _ERRORS_SHOWN} other errors; the episode files have them")
+        console.print(
+            f"and {len(errors) - _ERRORS_SHOWN} other errors; the episode files have them"
+        )
 
 
 def _counts(summary: RunSummary) -> Iterator[str]:
-    """Games won in all their sentences, refused actions, re-asks and replaced actions, as far as there are any."""
+    """Games won in all their sentences, refused actions, re-asks and replaced actions, as far
+    as there are any.
+    """
     if found := games_won((row.task, row.won) for row in summary.rows):
         yield f"games: {found[0]} of {found[2]} won in every sentence, {found[1]} in at least one"
     steps, names = summary.steps, ("infeasible", "foreseeable", "reasks", "replaced")
-    refused, foreseeable, reasks, replaced = (sum(getattr(row, name) for row in summary.rows) for name in names)
+    refused, foreseeable, reasks, replaced = (
+        sum(getattr(row, name) for row in summary.rows) for name in names
+    )
     if refused:
         yield f"infeasible: {refused:,} of {steps:,} actions, {foreseeable:,} of them foreseeable"
     if reasks:
@@ -186,7 +259,8 @@ def spending_lines(usage: Usage, cost: float | None, won: int) -> list[str]:
     if not usage.prompt_tokens and not usage.completion_tokens:
         return []
     asked = f"{usage.prompt_tokens:,} prompt ({usage.cached_tokens:,} cached)"
-    lines = [f"tokens: {asked}, {usage.completion_tokens:,} completion; {usage.seconds:,.1f} s of model time"]
+    wrote = f"{usage.completion_tokens:,} completion; {usage.seconds:,.1f} s of model time"
+    lines = [f"tokens: {asked}, {wrote}"]
     if cost is not None:
         lines.append(f"cost: ${cost:,.4f}" + (f", ${cost / won:,.4f} a task solved" if won else ""))
     return lines
@@ -230,26 +304,40 @@ def learn_memory(
     audit: bool = False,
     lessons: str = "seen",
 ) -> None:
-    """Play a split round by round and write what it teaches as a frozen memory: snippets, lessons and schemas.
+    """Play a split round by round and write what it teaches as a frozen memory: snippets, lessons
+    and schemas.
 
     With --memory, learning starts from that memory; with --continue, from the one in --out.
     """
-    from rpms.learn.rounds import LearningPlan, continued, learn, learned, round_folder  # noqa: PLC0415  not for `run`
+    from rpms.learning.rounds import (  # noqa: PLC0415  not for `run`
+        LearningPlan,
+        continued,
+        learn,
+        learned,
+        round_folder,
+    )
 
     options.refuse_folders(out)
     found = find_world(world)
     if later not in LATER:
         raise InputError(f"--later {later!r}: choose {' or '.join(LATER)}")
     if go_on and settings.memory:
-        raise InputError("--continue starts from the memory in --out, --memory from another: give only one of them")
+        raise InputError(
+            "--continue starts from the memory in --out, --memory from another: give only one of"
+            " them"
+        )
     if audit and settings.mask is None:
         settings = replace(settings, mask=0.2)  # small, so that a round still plays as usual
     names = (settings.condition or "rules-only", later)
     if settings.memory is None and named_condition(names[0]).memory:
-        raise InputError(f"--condition {names[0]}: the first round has no memory; give one with --memory")
+        raise InputError(
+            f"--condition {names[0]}: the first round has no memory; give one with --memory"
+        )
     first, after_it = (replace(settings, condition=name).condition_value() for name in names)
     options.require_menu(first.enforcement, model)
-    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option))
+    tasks, setting = settings.tasks(
+        found, options.make_setting(found, resources.data, engine, option)
+    )
     named, player = resources.model(model, settings), resources.player()
     known = resources.price_of(model)
     how = How(engine=player, price=known, meter=resources.meter({model: known}))
@@ -267,7 +355,9 @@ def learn_memory(
     if go_on:
         plan = continued(plan, out)
     if audit and not (after_it.memory and plan.before + rounds > 1):
-        raise InputError("--audit needs a round that plays with a memory: --rounds 2 or more, with --later full")
+        raise InputError(
+            "--audit needs a round that plays with a memory: --rounds 2 or more, with --later full"
+        )
     resources.check(named, begun=RunFolder(round_folder(out, plan.before + 1)).begun)
     options.note_idle_parts(found, [first.enforcement], model)
     console = make_console()
@@ -277,7 +367,13 @@ def learn_memory(
         return progress(console, known)
 
     *_, last = learn(
-        plan, out, resources.workers, listen, after=lambda each: say("\n".join(learned([each]))), empty=False, **how
+        plan,
+        out,
+        resources.workers,
+        listen,
+        after=lambda each: say("\n".join(learned([each]))),
+        empty=False,
+        **how,
     )
     say(f"{last.entries} entries in {out}, frozen: sha256 {last.hash[:16]}…")
 
@@ -291,12 +387,13 @@ def gather_insights(
     context: int | None = None,
     max_tokens: int | None = None,
 ) -> None:
-    """Let a model draw insights from recorded runs; `--agent expel` plays with these and with the won episodes.
+    """Let a model draw insights from recorded runs; `--agent expel` plays with these and with the
+    won episodes.
 
-    Use runs of tasks that you will not test on. Runs of `--agent reflexion` are best: a failure and a success at the
-    same task teach most.
+    Use runs of tasks that you will not test on. Runs of `--agent reflexion` are best: a failure and
+    a success at the same task teach most.
     """
-    from rpms.learn.insights import gather_experience  # noqa: PLC0415  not for `run`
+    from rpms.learning.insights import gather_experience  # noqa: PLC0415  not for `run`
 
     if parse_model_name(model).provider.backend in (Backend.PLANNER, *FROM_MENU):
         raise InputError(f"{model} writes no text; name an LLM with --model")
@@ -305,11 +402,15 @@ def gather_insights(
     folders = [RunFolder(each) for folder in runs for each in trial_folders(folder)]
     name = str(folders[0].protocol.settings.get("world", ""))
     world = world_named(name, folders[0].folder)
-    opens = NamedModel(model, ModelOptions(base_url=base_url), record.absolute() if record else None)
+    opens = NamedModel(
+        model, ModelOptions(base_url=base_url), record.absolute() if record else None
+    )
     with closing(opens()) as answering:
         decoding = Decoding(max_tokens=max_tokens or world.max_tokens)
         window = context_window(model, context, base_url).tokens
-        found = gather_experience(folders, name, answering, decoding, window, lambda line: complain(f"note: {line}"))
+        found = gather_experience(
+            folders, name, answering, decoding, window, lambda line: complain(f"note: {line}")
+        )
     if not found.trajectories:
         raise InputError("no episode of these runs was won, so there is nothing to learn from")
     write_experience(out, found)

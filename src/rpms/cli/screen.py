@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from rpms.core.errors import FileError, InputError
 from rpms.foreign.shown import lines, one_line
+from rpms.logic.errors import FileError, InputError
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -35,11 +35,15 @@ MOST_MISTAKES = 20
 
 
 def stop_at_mistakes(mistakes: Sequence[FileError]) -> None:
-    """Print the mistakes of a manual with file and line, and exit with code 2; without any, go on."""
+    """Print the mistakes of a manual with file and line, and exit with code 2; without any, go
+    on.
+    """
     complain(*(f"rpms: {mistake}" for mistake in mistakes[:MOST_MISTAKES]))
     if len(mistakes) > 1:
         rest = max(len(mistakes) - MOST_MISTAKES, 0)
-        complain(f"rpms: {len(mistakes)} mistakes" + (f", {rest} of them not shown" if rest else ""))
+        complain(
+            f"rpms: {len(mistakes)} mistakes" + (f", {rest} of them not shown" if rest else "")
+        )
     if mistakes:
         raise SystemExit(2)
 
@@ -57,12 +61,17 @@ def explain(error: Any) -> int:
 
 
 def make_console(**options: Any) -> Console:
-    """The console that every command prints tables and live displays on. Control codes within texts are left out."""
+    """The console that every command prints tables and live displays on.
+
+    Control codes within texts are left out.
+    """
     from rich.console import Console  # noqa: PLC0415  few commands wait for it
     from rich.segment import Segment  # noqa: PLC0415
 
     class SafeConsole(Console):
-        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterator[Segment]:
             for segment in super().render(renderable, options):
                 yield segment if segment.control else Segment(lines(segment.text), segment.style)
 
@@ -88,11 +97,15 @@ def prepare_streams() -> None:
     for number in range(3):
         try:
             os.fstat(number)
-        except OSError:  # taken, so that no file of a run gets this number, which is the lowest that is free
+        except (
+            OSError
+        ):  # taken, so that no file of a run gets this number, which is the lowest that is free
             closed.append(os.open(os.devnull, os.O_RDWR))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a letter that it cannot encode is a question mark
+            stream.reconfigure(
+                errors="replace"
+            )  # a letter that it cannot encode is a question mark
     if sys.stdout is None or 1 in closed:
         raise InputError("standard output is closed: redirect it to a file or to /dev/null")
 
@@ -104,14 +117,16 @@ def flush() -> None:
 
 
 def silence_stdout() -> None:
-    """Send what is left for standard output nowhere, so that Python does not complain of it when it ends."""
+    """Send what is left for standard output nowhere, so that Python does not complain of it
+    when it ends.
+    """
     with suppress(OSError, ValueError, AttributeError):  # not a real stream, or none
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 STOPPING = (
-    "rpms: stopping; what is finished is kept. It takes longer while a step ends, a model is being loaded or a "
-    "cluster shuts down"
+    "rpms: stopping; what is finished is kept. It takes longer while a step ends, a model is being"
+    " loaded or a cluster shuts down"
 )
 PATIENCE = 0.5
 """Seconds after which a command that has not ended says that it is stopping."""
@@ -119,10 +134,11 @@ PATIENCE = 0.5
 
 @contextmanager
 def answering_at_once() -> Iterator[None]:
-    """While this lasts, a command that was told to stop and is still there soon after says so on standard error.
+    """While this lasts, a command that was told to stop and is still there soon after says so on
+    standard error.
 
-    Python's own handlers wait until the main thread is back from whatever library it is in; the number of the signal
-    is written to a pipe at once, and another thread reads it.
+    Python's own handlers wait until the main thread is back from whatever library it is in; the
+    number of the signal is written to a pipe at once, and another thread reads it.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -13,13 +13,13 @@ from rich.text import Text
 from rpms.cli import options
 from rpms.cli.options import Resources
 from rpms.cli.screen import complain, make_console, say
-from rpms.core.errors import InputError
-from rpms.core.usage import Price
-from rpms.core.wilson_interval import wilson
-from rpms.learn.insights import gather_experience
-from rpms.learn.rounds import LearningPlan, learn, learned
+from rpms.learning.insights import gather_experience
+from rpms.learning.rounds import LearningPlan, learn, learned
+from rpms.logic.errors import InputError
 from rpms.models.catalogue import NO_LLM, parse_model_name
 from rpms.models.windows import context_window
+from rpms.paper.usage import Price
+from rpms.paper.wilson_interval import wilson
 from rpms.play.display import progress
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import CONTROLS, FOLDER, How, Listener
@@ -33,10 +33,14 @@ from rpms.study.running import Means, Result, StudyLayout, plan_round, run_study
 from rpms.study.studies import Learning, Study, find_study, read_study, shipped_studies
 from rpms.worlds.registry import find_world, world_named
 
-app = typer.Typer(help="Run, list and check studies: one YAML file for each table of the paper.", no_args_is_help=True)
+app = typer.Typer(
+    help="Run, list and check studies: one YAML file for each table of the paper.",
+    no_args_is_help=True,
+)
 
 _SHOWN_ALREADY = ("main", "ablation", "scores", "efficiency")
-"""Tables of the paper whose numbers the table of results has, too: only their notes are printed beside it."""
+"""Tables of the paper whose numbers the table of results has, too: only their notes are printed
+beside it."""
 _WIDTH = 120
 """Least width of tables off a terminal: as `rpms table` prints them, no number cut off."""
 
@@ -70,7 +74,8 @@ def main(
     dry_run: bool = False,
     report: bool = True,
 ) -> None:
-    """Run what is missing of a study and print its results; the same command continues where it stopped.
+    """Run what is missing of a study and print its results; the same command continues where it
+    stopped.
 
     A setting given here overrides the file's, in every condition and in learning.
     """
@@ -90,19 +95,32 @@ def main(
     prices = {name: resources.price_of(name) for name in asked}
     conditions = [case.condition for case in study.cases]
     conditions += [study.learning.condition(1)] if study.learning is not None else []
-    options.note_idle_parts(world_named(study.world, study.file), [each.enforcement for each in conditions])
+    options.note_idle_parts(
+        world_named(study.world, study.file), [each.enforcement for each in conditions]
+    )
     means = _means(study, console, resources, prices, epochs)
     if dry_run:
         estimates = estimate_study(study, models, means, layout)
         console.print(estimates_table(estimates, prices))
-        answers = sum(each.usage.completion_tokens for each in estimates if not each.shared) // ANSWER
+        answers = (
+            sum(each.usage.completion_tokens for each in estimates if not each.shared) // ANSWER
+        )
         workers = resources.workers or 1
         waits = [each.seconds for each in estimates if each.seconds is not None]
         wait = sum(waits) / len(waits) if waits else SECONDS
-        how = "as measured in the first episodes" if waits else "a guess until the first episodes are played"
-        hours = f"{answers * wait / workers / 3600:.1f} hours with --workers {workers}, at {wait:.2g} s an answer"
+        how = (
+            "as measured in the first episodes"
+            if waits
+            else "a guess until the first episodes are played"
+        )
+        hours = (
+            f"{answers * wait / workers / 3600:.1f} hours with --workers {workers}, at {wait:.2g} s"
+            " an answer"
+        )
         say(f"about {answers:,} answers: {hours}, {how}")
-        step = f"{TURN} tokens more each step, {ANSWER} an answer, and {STEPS:.0%} of the step budget"
+        step = (
+            f"{TURN} tokens more each step, {ANSWER} an answer, and {STEPS:.0%} of the step budget"
+        )
         times = f", once for each of {epochs} epochs" if epochs > 1 else ""
         say(f"a guess takes the first prompt, {step}{times}; nothing was run")
         if any(len(case.names) > 1 for case in study.cases):
@@ -124,7 +142,9 @@ def main(
 
 @app.command("check")
 def check(files: list[Path], world: str | None = None, parts: list[str] | None = None) -> None:
-    """Check study files; the first mistake is printed with its file and line, and the exit code is 2."""
+    """Check study files; the first mistake is printed with its file and line, and the exit code
+    is 2.
+    """
     if world is not None:
         find_world(world)
     for file in map(find_study, files):
@@ -134,18 +154,26 @@ def check(files: list[Path], world: str | None = None, parts: list[str] | None =
 
 
 def _rehearsed(study: Study, data: Path | None) -> Study:
-    """A pilot of a study whose split is not here is one of the split that it learns from, and says so."""
+    """A pilot of a study whose split is not here is one of the split that it learns from, and
+    says so.
+    """
     world = world_named(study.world, study.file)
     setting = options.make_setting(world, data, study.engine, None)
     try:
         study.choice.tasks(world, setting)
     except InputError as error:
-        if study.learning is None or study.learning.choice.settings.split == study.choice.settings.split:
+        if (
+            study.learning is None
+            or study.learning.choice.settings.split == study.choice.settings.split
+        ):
             raise
         other = study.on_the_learned_split()
         other.choice.tasks(world, setting)  # raises if these tasks are missing too
         played = other.choice.settings.split
-        complain(f"note: {error}", f"note: this pilot plays {played}, and its numbers say nothing about other splits")
+        complain(
+            f"note: {error}",
+            f"note: this pilot plays {played}, and its numbers say nothing about other splits",
+        )
         return other
     return study
 
@@ -153,11 +181,19 @@ def _rehearsed(study: Study, data: Path | None) -> Study:
 def _named(study: Study, resources: Resources, model: str) -> NamedModel:
     named = resources.model(model, study.cases[0].settings)
     learns = study.learning is not None and model == study.learning.model
-    return replace(named, record=None) if learns and parse_model_name(model).provider.backend in NO_LLM else named
+    return (
+        replace(named, record=None)
+        if learns and parse_model_name(model).provider.backend in NO_LLM
+        else named
+    )
 
 
 def _means(
-    study: Study, console: Console, resources: Resources, prices: Mapping[str, Price | None], epochs: int
+    study: Study,
+    console: Console,
+    resources: Resources,
+    prices: Mapping[str, Price | None],
+    epochs: int,
 ) -> Means:
     world = world_named(study.world, study.file)
     setting = options.make_setting(world, resources.data, study.engine, None)
@@ -178,14 +214,24 @@ def _means(
     def gather(folders: Sequence[Path], played: RunPlan) -> Experience:
         with closing(played.open_model()) as answering:
             runs = [RunFolder(folder) for folder in folders]
-            return gather_experience(runs, world.name, answering, played.decoding, played.sources.context)
+            return gather_experience(
+                runs, world.name, answering, played.decoding, played.sources.context
+            )
 
     def learn_first(learning: Learning, model: str, out: Path) -> Mapping[int, Path]:
         play = plan_round(learning, 1, model, means)
         first, later = learning.condition(1), learning.condition(2)
-        plan = LearningPlan(play, learning.rounds, first, later, harvest=learning.settings.harvesting)
+        plan = LearningPlan(
+            play, learning.rounds, first, later, harvest=learning.settings.harvesting
+        )
         how = How(engine=engine, price=prices.get(model), meter=meter)
-        rounds = learn(plan, out, resources.workers, lambda number: listen(f"{model}, learning round {number}"), **how)
+        rounds = learn(
+            plan,
+            out,
+            resources.workers,
+            lambda number: listen(f"{model}, learning round {number}"),
+            **how,
+        )
         say("\n".join(learned(rounds)))
         return {result.number: result.file for result in rounds}
 
@@ -222,14 +268,24 @@ def _report(console: Console, folder: Path, study: Study, models: Sequence[str])
         comparisons = [each for each in gather([folder]) if not each.model or each.model in models]
         wide, told = max(console.width, _WIDTH), set[str]()
         for name in (name for name in study.tables if name in TABLES):
-            for each in [main_table(comparisons)] if name == "main" else applicable(name, comparisons):
+            for each in (
+                [main_table(comparisons)] if name == "main" else applicable(name, comparisons)
+            ):
                 table = without_notes(each, told)
-                shown = "\n".join(table.notes) if name in _SHOWN_ALREADY else terminal(table, wide).rstrip("\n")
+                shown = (
+                    "\n".join(table.notes)
+                    if name in _SHOWN_ALREADY
+                    else terminal(table, wide).rstrip("\n")
+                )
                 if shown:
                     console.print()
                     console.print(Text(shown), soft_wrap=name not in _SHOWN_ALREADY)
-        notes = [note for comparison in comparisons for note in omissions(comparison) if note not in told]
-        for line in dict.fromkeys((*notes, *(line for comparison in comparisons for line in left_out(comparison)))):
+        notes = [
+            note for comparison in comparisons for note in omissions(comparison) if note not in told
+        ]
+        for line in dict.fromkeys(
+            (*notes, *(line for comparison in comparisons for line in left_out(comparison)))
+        ):
             say(f"\n{line}")
         written = write_report([folder], folder / "report", title=study.title)
     except InputError as error:
@@ -262,48 +318,84 @@ _WON: Columns = {
 _WAY: Columns = {
     "steps": lambda result: _mean([row.steps for row in result.summary.rows]),
     "if won": lambda result: _mean([row.steps for row in result.summary.rows if row.won]),
-    "infeas.": lambda result: f"{result.summary.infeasible / steps:.1%}" if (steps := result.summary.steps) else "-",
+    "infeas.": lambda result: (
+        f"{result.summary.infeasible / steps:.1%}" if (steps := result.summary.steps) else "-"
+    ),
 }
 _SCORES: Columns = {
-    "score ≥ 0": lambda result: f"{sum(row.floored for row in result.summary.rows) / result.summary.total:.1f}",
-    "raw score": lambda result: f"{sum(row.score for row in result.summary.rows) / result.summary.total:.1f}",
+    "score ≥ 0": lambda result: (
+        f"{sum(row.floored for row in result.summary.rows) / result.summary.total:.1f}"
+    ),
+    "raw score": lambda result: (
+        f"{sum(row.score for row in result.summary.rows) / result.summary.total:.1f}"
+    ),
 }
 _MENUS: Columns = {name.removeprefix("menu-"): partial(_won_from_menus, name) for name in CONTROLS}
 """Wins from the same menus, at random and by their best entry."""
 
 
 def results_table(results: Sequence[Result]) -> RenderableType:
-    """The conditions of each model: switches, success, steps, infeasible actions; scores in a table below."""
+    """The conditions of each model: switches, success, steps, infeasible actions; scores in a
+    table below.
+    """
     shown: list[RenderableType] = []
     for model in dict.fromkeys(result.model for result in results):
         of_model = [result for result in results if result.model == model]
-        scored = any(row.score not in (0.0, 1.0) for result in of_model for row in result.summary.rows)
-        menus = _MENUS if any("-" not in cell(result) for result in of_model for cell in _MENUS.values()) else {}
+        scored = any(
+            row.score not in (0.0, 1.0) for result in of_model for row in result.summary.rows
+        )
+        menus = (
+            _MENUS
+            if any("-" not in cell(result) for result in of_model for cell in _MENUS.values())
+            else {}
+        )
         parts = (_WON, {**_WAY, **_SCORES, **menus}) if scored else ({**_WON, **_WAY, **menus},)
         for number, columns in enumerate(parts):
-            rows = [(result.case.name, *(cell(result) for cell in columns.values())) for result in of_model]
+            rows = [
+                (result.case.name, *(cell(result) for cell in columns.values()))
+                for result in of_model
+            ]
             table = grid(("condition", *columns), rows, "" if number else model)
             shown += [Text(), table] if number else [table]
-        unlearned = [each.case.name for each in of_model if each.case.condition.memory and not len(each.plan.memory)]
+        unlearned = [
+            each.case.name
+            for each in of_model
+            if each.case.condition.memory and not len(each.plan.memory)
+        ]
         if unlearned:
-            shown.append(Text(f"nothing was learned: {', '.join(unlearned)} played with an empty memory"))
+            shown.append(
+                Text(f"nothing was learned: {', '.join(unlearned)} played with an empty memory")
+            )
     return Group(*shown)
 
 
-def estimates_table(estimates: Sequence[Estimate], prices: Mapping[str, Price | None]) -> RenderableType:
+def estimates_table(
+    estimates: Sequence[Estimate], prices: Mapping[str, Price | None]
+) -> RenderableType:
     """Table of the episodes, tokens and US dollars still to come, with a sum."""
     one = len({each.model for each in estimates}) == 1
     rows: list[Sequence[str | TableCell]] = []
     for each in estimates:
-        usage, by = each.usage, "another run" if each.shared else "episodes" if each.measured else "guess"
+        usage, by = (
+            each.usage,
+            "another run" if each.shared else "episodes" if each.measured else "guess",
+        )
         what = each.what if one else f"{each.model}, {each.what}"
         tokens = (usage.prompt_tokens, usage.completion_tokens) if each.left else (0, 0)
         rows.append(
-            (what, f"{each.left} of {each.episodes}", *_amounts(*tokens, each.cost(prices.get(each.model))), by)
+            (
+                what,
+                f"{each.left} of {each.episodes}",
+                *_amounts(*tokens, each.cost(prices.get(each.model))),
+                by,
+            )
         )
     left = [each for each in estimates if each.left]
     costs = [each.cost(prices.get(each.model)) for each in left]
-    read, written = (sum(getattr(each.usage, f"{kind}_tokens") for each in left) for kind in ("prompt", "completion"))
+    read, written = (
+        sum(getattr(each.usage, f"{kind}_tokens") for each in left)
+        for kind in ("prompt", "completion")
+    )
     paid = None if None in costs else sum(filter(None, costs))
     whole = ("all", str(sum(each.left for each in left)), *_amounts(read, written, paid), "")
     rows.append([TableCell(text, strong=True) for text in whole])

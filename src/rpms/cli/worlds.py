@@ -1,4 +1,6 @@
-"""`rpms worlds`: which there are, whether one keeps what all must, one to start from; `rpms envs`: for other loops."""
+"""`rpms worlds`: which there are, whether one keeps what all must, one to start from; `rpms
+envs`: for other loops.
+"""
 
 import os
 import shlex
@@ -12,7 +14,7 @@ from rpms.cli import options
 from rpms.cli.models import ready_cell
 from rpms.cli.screen import make_console, say
 from rpms.conformance import Status, check_world
-from rpms.core.errors import InputError, RPMSError, nearest
+from rpms.logic.errors import InputError, RPMSError, nearest
 from rpms.play.sources import manual_of
 from rpms.report.table import TableCell, grid
 from rpms.store.files import write_folder
@@ -20,9 +22,15 @@ from rpms.store.prompt_files import prompts_text
 from rpms.worlds.base import World
 from rpms.worlds.registry import find_world, new_world, world_names
 
-envs = typer.Typer(help="Use the worlds from other programs: Gymnasium ids, an OpenEnv server.", no_args_is_help=True)
+envs = typer.Typer(
+    help="Use the worlds from other programs: Gymnasium ids, an OpenEnv server.",
+    no_args_is_help=True,
+)
 prompts = typer.Typer(help="The texts of a world's prompts.", no_args_is_help=True)
-app = typer.Typer(help="List the worlds, check one, or write a new one to start from.", invoke_without_command=True)
+app = typer.Typer(
+    help="List the worlds, check one, or write a new one to start from.",
+    invoke_without_command=True,
+)
 
 _STYLES = {Status.OK: "green", Status.FAILED: "bold red", Status.SKIPPED: "yellow"}
 
@@ -50,7 +58,9 @@ def list_worlds(context: typer.Context) -> None:
 
 
 def _finished(name: str) -> World:
-    """A world that is one, and has a manual that can be read; what is wrong otherwise is one line."""
+    """A world that is one, and has a manual that can be read; what is wrong otherwise is one
+    line.
+    """
     world = find_world(name)
     try:
         manual_of(world)
@@ -58,7 +68,9 @@ def _finished(name: str) -> World:
         raise
     except Exception as error:  # noqa: BLE001  a stranger's world may raise anything
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise InputError(f"world {world.name!r} is not finished: its manual cannot be had: {reason}") from None
+        raise InputError(
+            f"world {world.name!r} is not finished: its manual cannot be had: {reason}"
+        ) from None
     return world
 
 
@@ -68,7 +80,9 @@ def new(name: str, out: Path = Path()) -> None:
     texts, folder = new_world(name), out / name
     write_folder(folder, texts)
     say(f"{folder}: a world of {len(texts)} files. Try it, then make it yours:")
-    quoted = shlex.quote(str(folder) if folder.is_absolute() else f"./{folder}")  # told from a world's name
+    quoted = shlex.quote(
+        str(folder) if folder.is_absolute() else f"./{folder}"
+    )  # told from a world's name
     say(f"  rpms worlds check {quoted}\n  rpms play {quoted}")
 
 
@@ -91,9 +105,13 @@ def check(
     failures = 0
     for finding in check_world(found, setting, split, games, steps, seed, only or ()):
         failures += finding.status is Status.FAILED
-        line = Text.assemble((f"{finding.status:8}", _STYLES[finding.status]), f"{finding.name:10} ", finding.claim)
+        line = Text.assemble(
+            (f"{finding.status:8}", _STYLES[finding.status]), f"{finding.name:10} ", finding.claim
+        )
         console.print(line)
-        console.print(Text(f"{'':19}{finding.detail}", style="" if finding.status is Status.FAILED else "dim"))
+        console.print(
+            Text(f"{'':19}{finding.detail}", style="" if finding.status is Status.FAILED else "dim")
+        )
     if failures:
         console.print(Text(f"{failures} of the properties above do not hold"))
         raise typer.Exit(1)
@@ -101,11 +119,17 @@ def check(
 
 @prompts.command("show")
 def show_prompts(world: str, preset: str = "paper") -> None:
-    """Print a world's instruction, example and headings as a file for `--prompts`, to change what you like."""
+    """Print a world's instruction, example and headings as a file for `--prompts`, to change
+    what you like.
+    """
     if preset not in ("paper", "strict"):
         raise InputError(f"--preset: {nearest(preset, ('paper', 'strict'))}")
     wording = find_world(world).wording
-    shown = wording.terse() if preset == "paper" else replace(wording, example=wording.choosing or wording.example)
+    shown = (
+        wording.terse()
+        if preset == "paper"
+        else replace(wording, example=wording.choosing or wording.example)
+    )
     say(prompts_text(shown).rstrip("\n"))
 
 
@@ -134,16 +158,26 @@ def serve(
     """Serve the worlds as OpenEnv environments until Ctrl-C."""
     try:
         from rpms.envs.admission import TOKEN_VARIABLE, admission  # noqa: PLC0415
-        from rpms.envs.openenv import Served, listen, make_app, make_server  # noqa: PLC0415  needs the extra
+        from rpms.envs.openenv import (  # noqa: PLC0415  needs the extra
+            Served,
+            listen,
+            make_app,
+            make_server,
+        )
     except ImportError as error:
         raise InputError(str(error)) from None
     worlds = tuple(map(find_world, world or world_names()))
     if lacking := next((each for each in worlds if engine not in each.engines), None):
-        raise InputError(f"{lacking.name} has no engine {engine!r}; choose one of {', '.join(lacking.engines)}")
+        raise InputError(
+            f"{lacking.name} has no engine {engine!r}; choose one of {', '.join(lacking.engines)}"
+        )
     admitted = admission(host, allow_host or (), os.environ.get(TOKEN_VARIABLE, ""))
     served = Served(worlds, data.absolute() if data else None, engine)
     names = ", ".join(each.name for each in worlds)
     with listen(host, port) as place:
         address, taken = place.getsockname()[:2]
-        say(f"serving {names} at http://{address}:{taken}, up to {sessions} sessions; Ctrl-C stops it")
+        say(
+            f"serving {names} at http://{address}:{taken}, up to {sessions} sessions; Ctrl-C"
+            " stops it"
+        )
         make_server(make_app(served, sessions, idle, admitted)).run(sockets=[place])

@@ -1,4 +1,6 @@
-"""Properties that every world must have, each checked by trying it on games of the world: `rpms worlds check`."""
+"""Properties that every world must have, each checked by trying it on games of the world: `rpms
+worlds check`.
+"""
 
 import traceback
 from collections.abc import Collection, Iterator
@@ -8,7 +10,7 @@ from pathlib import Path
 
 from rpms.conformance.properties import PROPERTIES, members
 from rpms.conformance.walk import Broken, Failed, Skipped, Subject
-from rpms.core.errors import InputError, RPMSError
+from rpms.logic.errors import InputError, RPMSError
 from rpms.worlds.base import Setting, World, lacking
 
 __all__ = ["PROPERTIES", "Finding", "Status", "check_world"]
@@ -47,7 +49,9 @@ def check_world(
         names = ", ".join(check.__name__ for check in PROPERTIES)
         raise InputError(f"no property is called {unknown[0]!r}; choose from {names}")
     sound = not lacking(world)
-    subject = Subject(world, setting or Setting(), split or (world.splits[0] if sound else ""), games, steps, seed)
+    subject = Subject(
+        world, setting or Setting(), split or (world.splits[0] if sound else ""), games, steps, seed
+    )
     for check in PROPERTIES if sound else (members,):
         if only and sound and check.__name__ not in only:
             continue
@@ -57,7 +61,11 @@ def check_world(
             status, detail = Status.SKIPPED, str(reason)
         except Broken as broken:
             here = broken.part == check.__name__
-            status, detail = (Status.FAILED, _told(broken.error)) if here else (Status.SKIPPED, f"see {broken.part}")
+            status, detail = (
+                (Status.FAILED, _told(broken.error))
+                if here
+                else (Status.SKIPPED, f"see {broken.part}")
+            )
         except Exception as error:  # noqa: BLE001  a stranger's world may raise anything, which is the finding
             status, detail = Status.FAILED, _told(error)
         yield Finding(check.__name__, (check.__doc__ or "").rstrip("."), status, detail)
@@ -68,5 +76,9 @@ def _told(error: Exception) -> str:
     if isinstance(error, Failed | RPMSError):
         return str(error)
     frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno}, in {frames[-1].name})" if frames else ""
+    place = (
+        f" ({Path(frames[-1].filename).name}:{frames[-1].lineno}, in {frames[-1].name})"
+        if frames
+        else ""
+    )
     return f"raised {type(error).__name__}: {error}{place}"

@@ -1,23 +1,34 @@
-"""The properties that every world must have: a function says what it saw, or raises what it found."""
+"""The properties that every world must have: a function says what it saw, or raises what it
+found.
+"""
 
 from collections import Counter
 from collections.abc import Callable
 from itertools import islice, pairwise, product
 
-from rpms.conformance.walk import NONSENSE, REPLAYS, Failed, Skipped, Subject, require, truth_of, view
-from rpms.core.acting.enforcement import review
-from rpms.core.belief import Situation, StateSignature
-from rpms.core.condition import BASELINE, FULL, compose
-from rpms.core.decide import decide
-from rpms.core.episode import Ending
-from rpms.core.errors import InputError
-from rpms.core.facts import Atom, Truth, grouped
-from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
-from rpms.core.planning.reason import plan_for, reasoner_of
-from rpms.core.prompt import SHARED, Layout, Part, Turn
-from rpms.core.recall import EpisodicMemory
+from rpms.conformance.walk import (
+    NONSENSE,
+    REPLAYS,
+    Failed,
+    Skipped,
+    Subject,
+    require,
+    truth_of,
+    view,
+)
+from rpms.logic.belief import Situation, StateSignature
+from rpms.logic.errors import InputError
+from rpms.logic.facts import Atom, Truth, grouped
+from rpms.logic.goal import UNKNOWN_GOAL, GoalSignature
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
+from rpms.paper.condition import BASELINE, FULL, compose
+from rpms.paper.decide import decide
+from rpms.paper.episode import Ending
+from rpms.paper.prompt import SHARED, Layout, Part, Turn
+from rpms.paper.recall import EpisodicMemory
+from rpms.planning.enforcement import review
+from rpms.planning.reason import plan_for, reasoner_of
 from rpms.play.seats import Play, play
 from rpms.play.step import Player
 from rpms.worlds.base import World, lacking
@@ -36,9 +47,14 @@ def tasks(subject: Subject) -> str:
     require(bool(first), f"split {subject.split!r} has no tasks")
     require(list(first) == list(again), "a second listing is another one")
     ids = [task.id for task in first]
-    twice = sorted({name for name in ids if ids.count(name) > 1}) if len(set(ids)) < len(ids) else []
+    twice = (
+        sorted({name for name in ids if ids.count(name) > 1}) if len(set(ids)) < len(ids) else []
+    )
     require(not twice, f"{', '.join(twice[:3])} named more than once")
-    odd = next((task for task in first if task.split != subject.split or not task.type or not task.id), None)
+    odd = next(
+        (task for task in first if task.split != subject.split or not task.type or not task.id),
+        None,
+    )
     require(odd is None, f"{odd}: needs an id, a type, and the split it was listed for")
     try:
         found = list(subject.world.tasks("no such split", subject.setting))
@@ -54,13 +70,21 @@ def games(subject: Subject) -> str:
         with subject.opened(walk.task) as game:
             played = subject.lead(game, walk, len(walk.moments))
         for number, (then, now) in enumerate(zip(walk.moments, played, strict=True)):
-            require(then.outcome == now, f"{walk.task.id}, step {number}: {then.outcome} the first time, then {now}")
+            require(
+                then.outcome == now,
+                f"{walk.task.id}, step {number}: {then.outcome} the first time, then {now}",
+            )
         count += len(played) - 1
         with subject.opened(walk.task) as game:
             opening = game.reset()
             game.step(NONSENSE[2])
-            require(game.reset() == opening, f"{walk.task.id}: a second reset gives another opening")
-            require(list(game.admissible()) == sorted(game.admissible()), f"{walk.task.id}: admissible() is not sorted")
+            require(
+                game.reset() == opening, f"{walk.task.id}: a second reset gives another opening"
+            )
+            require(
+                list(game.admissible()) == sorted(game.admissible()),
+                f"{walk.task.id}: admissible() is not sorted",
+            )
             game.close()  # twice does no harm
     return f"{len(subject.walks)} games, {count} steps, played twice"
 
@@ -75,9 +99,16 @@ def refusals(subject: Subject) -> str:
             for text in NONSENSE[1:]:
                 said = game.step(text).observation
                 recognised = world.infeasible(said)
-                require(recognised, f"{task.id}: {text[:40]!r} is answered {said[:80]!r}, no refusal for infeasible()")
+                require(
+                    recognised,
+                    f"{task.id}: {text[:40]!r} is answered {said[:80]!r}, no refusal for"
+                    " infeasible()",
+                )
                 count += 1
-            require(game.admissible() == possible, f"{task.id}: refused commands changed what is possible")
+            require(
+                game.admissible() == possible,
+                f"{task.id}: refused commands changed what is possible",
+            )
     listed = worked = 0
     for walk in subject.walks:
         asked = False
@@ -96,44 +127,75 @@ def refusals(subject: Subject) -> str:
                     subject.lead(game, walk, number)
                     by_chance = list(game.admissible()) != list(game.admissible())
                 require(by_chance, wrong)
-    require(worked > 0 or not listed, f"infeasible() takes the answers to all {listed} listed commands for refusals")
-    return f"{count} nonsense commands refused; of {listed} commands that the games list, {worked} worked"
+    require(
+        worked > 0 or not listed,
+        f"infeasible() takes the answers to all {listed} listed commands for refusals",
+    )
+    return (
+        f"{count} nonsense commands refused; of {listed} commands that the games list, {worked}"
+        " worked"
+    )
 
 
-_QUESTIONS = 300  # Combinations of names that a predicate is asked about in one moment: enough for a small house
+# Combinations of names that a predicate is asked about in one moment: enough for a small house
+_QUESTIONS = 300
 
 
 def goals(subject: Subject) -> str:
     """Goals are read from the opening, and nonsense is no goal."""
     for walk in subject.walks:
         opening = walk.moments[0].outcome.observation
-        require(subject.world.goal(opening) == walk.goal, f"{walk.task.id}: the same opening gives another goal")
+        require(
+            subject.world.goal(opening) == walk.goal,
+            f"{walk.task.id}: the same opening gives another goal",
+        )
         signature = walk.goal.signature
-        require(GoalSignature.parse(str(signature)) == signature, f"{signature} is not what its text form says")
+        require(
+            GoalSignature.parse(str(signature)) == signature,
+            f"{signature} is not what its text form says",
+        )
     unknown = [walk.task.id for walk in subject.walks if walk.goal.type == UNKNOWN_GOAL]
     require(len(unknown) < len(subject.walks), f"no goal is understood, as of {unknown[:1]}")
     for text in NONSENSE:
         found = subject.world.goal(text).type
-        require(found == UNKNOWN_GOAL, f"{text[:40]!r} is no goal, yet of type {found!r} instead of {UNKNOWN_GOAL!r}")
-    return f"{len(subject.walks) - len(unknown)} of {len(subject.walks)} understood, nonsense is unknown"
+        require(
+            found == UNKNOWN_GOAL,
+            f"{text[:40]!r} is no goal, yet of type {found!r} instead of {UNKNOWN_GOAL!r}",
+        )
+    return (
+        f"{len(subject.walks) - len(unknown)} of {len(subject.walks)} understood, nonsense is"
+        " unknown"
+    )
 
 
 def belief(subject: Subject) -> str:
-    """The belief follows from the texts alone, whatever they are, and does not change afterwards."""
+    """The belief follows from the texts alone, whatever they are, and does not change
+    afterwards.
+    """
     world, strange = subject.world, [held for _, held in subject.strange_beliefs]
     for held in strange:
         view(held)
     for walk, moment in subject.moments():
         kept = view(moment.belief) == moment.shown
-        require(kept, f"{walk.task.id}: update changed an earlier belief, the one after {moment.action!r}")
+        require(
+            kept,
+            f"{walk.task.id}: update changed an earlier belief, the one after {moment.action!r}",
+        )
     for walk in subject.walks:
         held = world.start(walk.goal)
         for number, moment in enumerate(walk.moments):
             held = world.update(held, moment.action, moment.outcome.observation)
             atoms = tuple(subject.atoms(moment))
             same = view(held, atoms) == view(moment.belief, atoms)
-            require(same, f"{walk.task.id}, step {number}: the same texts give another belief the second time")
-    return f"{sum(len(walk.moments) for walk in subject.walks)} beliefs and {len(strange)} after nonsense"
+            require(
+                same,
+                f"{walk.task.id}, step {number}: the same texts give another belief the second"
+                " time",
+            )
+    return (
+        f"{sum(len(walk.moments) for walk in subject.walks)} beliefs and {len(strange)} after"
+        " nonsense"
+    )
 
 
 def signature(subject: Subject) -> str:
@@ -142,7 +204,10 @@ def signature(subject: Subject) -> str:
     for _, belief in states:
         signature = belief.signature()
         read = StateSignature.parse(str(signature))
-        require(read == signature, f"{signature.fields} is written {str(signature)!r} and read as {read.fields}")
+        require(
+            read == signature,
+            f"{signature.fields} is written {str(signature)!r} and read as {read.fields}",
+        )
     return f"{len(states)} signatures"
 
 
@@ -153,23 +218,42 @@ def facts(subject: Subject) -> str:
         atoms = [*subject.atoms(moment), *subject.atoms_of_commands(walk, moment)]
         asked += len(atoms)
         for name in manual.predicates.keys() - known:  # names in the roles of its arguments
-            named = product(*(moment.belief.names.get(role, ()) for role in manual.predicates[name].args))
+            named = product(
+                *(moment.belief.names.get(role, ()) for role in manual.predicates[name].args)
+            )
             atoms += [Atom(name, args) for args in islice(named, _QUESTIONS)]
-        known |= {atom.predicate for atom in atoms if truth_of(moment.belief, atom) is not Truth.UNKNOWN}
+        known |= {
+            atom.predicate for atom in atoms if truth_of(moment.belief, atom) is not Truth.UNKNOWN
+        }
     for _, moment in subject.some_moments():
         stranger = truth_of(moment.belief, Atom("no_such_predicate", ("thing 1",)))
-        require(stranger is Truth.UNKNOWN, f"a predicate that no manual has is {stranger.value}, not unknown")
+        require(
+            stranger is Truth.UNKNOWN,
+            f"a predicate that no manual has is {stranger.value}, not unknown",
+        )
         for predicate in manual.predicates.values():
             truth_of(moment.belief, Atom(predicate.name, ("thing 1",) * (len(predicate.args) + 1)))
-    clauses = [(it.name, (*it.preconditions, *it.plan)) for it in (*manual.actions, *manual.lore.processes)]
-    uses = [(each.atom.predicate, by) for by, some in clauses for clause in some for each in clause.literals]
+    clauses = [
+        (it.name, (*it.preconditions, *it.plan)) for it in (*manual.actions, *manual.lore.processes)
+    ]
+    uses = [
+        (each.atom.predicate, by)
+        for by, some in clauses
+        for clause in some
+        for each in clause.literals
+    ]
     needed = grouped(dict.fromkeys(uses))
     actions = {schema.name for schema in manual.actions}
-    asked_for = {name for name in needed.keys() & manual.predicates.keys() if actions & {*needed[name]}}
+    asked_for = {
+        name for name in needed.keys() & manual.predicates.keys() if actions & {*needed[name]}
+    }
     unmet = f"nothing that actions need is ever known: {', '.join(sorted(asked_for))}"
     require(not asked_for or bool(asked_for & known), unmet)
     silent = sorted(manual.predicates.keys() - known)
-    said = [f"{name} (needed by {', '.join(needed[name])})" if name in needed else name for name in silent]
+    said = [
+        f"{name} (needed by {', '.join(needed[name])})" if name in needed else name
+        for name in silent
+    ]
     note = f"; never known on these walks: {', '.join(said)}" if silent else ""
     return f"{len(known)} predicates, {asked} questions{note}"
 
@@ -177,7 +261,9 @@ def facts(subject: Subject) -> str:
 def drift(subject: Subject) -> str:
     """The belief never contradicts the game."""
     if type(subject.world).contradictions is World.contradictions:
-        raise Skipped("the world has no method `contradictions`, so nothing compares its belief with the game")
+        raise Skipped(
+            "the world has no method `contradictions`, so nothing compares its belief with the game"
+        )
     moments = list(subject.moments())
     for walk, moment in moments:
         wrong = f"{walk.task.id}, after {moment.action!r}: {'; '.join(moment.contradictions[:2])}"
@@ -188,20 +274,35 @@ def drift(subject: Subject) -> str:
 def manual(subject: Subject) -> str:
     """The manual loads, and each of its actions is read as itself."""
     manual = subject.manual
-    require(manual.world == subject.world.name, f"it says `world: {manual.world}`, the world is {subject.world.name}")
+    require(
+        manual.world == subject.world.name,
+        f"it says `world: {manual.world}`, the world is {subject.world.name}",
+    )
     for name, predicate in manual.predicates.items():
         other = manual.predicates.get(predicate.exclusive)
-        sound = predicate.exclusive in ("", "always") or (other is not None and len(other.args) == 2)
-        require(sound, f"{name}: exclusive must be `always` or a predicate of two arguments, not {predicate.exclusive}")
+        sound = predicate.exclusive in ("", "always") or (
+            other is not None and len(other.args) == 2
+        )
+        require(
+            sound,
+            f"{name}: exclusive must be `always` or a predicate of two arguments, not"
+            f" {predicate.exclusive}",
+        )
     rules = manual.active("", "")
     for schema in manual.actions:
         for syntax in schema.syntax:
             found = rules.instance(syntax.replace("<", "").replace(">", " 1"))
             name = found.schema.name if found else "nothing"
-            require(found is not None and found.schema is schema, f"`{syntax}` of {schema.name} is read as {name}")
+            require(
+                found is not None and found.schema is schema,
+                f"`{syntax}` of {schema.name} is read as {name}",
+            )
     checkable = sum(bool(schema.preconditions) for schema in manual.actions)
     note = "" if checkable else "; none has preconditions, so nothing can be checked against it"
-    return f"{len(manual.rules)} rules, {len(manual.actions)} actions, {checkable} with preconditions{note}"
+    return (
+        f"{len(manual.rules)} rules, {len(manual.actions)} actions, {checkable} with"
+        f" preconditions{note}"
+    )
 
 
 def schemas(subject: Subject) -> str:
@@ -213,14 +314,18 @@ def schemas(subject: Subject) -> str:
         for number, (before, after) in enumerate(pairwise(walk.moments)):
             situation = Situation(before.belief, walk.goal)
             failed = subject.world.infeasible(after.outcome.observation)
-            possible = {*before.admissible, after.action or ""} - ({after.action} if failed else set())
+            possible = {*before.admissible, after.action or ""} - (
+                {after.action} if failed else set()
+            )
             for command in sorted(possible):
                 refusal = review(command, rules, situation)
                 if refusal is not None and replays:
                     replays -= 1
                     text = subject.answer(walk, number, command).observation
                     where = f"{walk.task.id}, step {number}"
-                    wrong = f"{where}: the game allows `{command}`, the manual does not: {refusal.text}"
+                    wrong = (
+                        f"{where}: the game allows `{command}`, the manual does not: {refusal.text}"
+                    )
                     require(subject.world.infeasible(text), wrong)
             allowed += len(possible)
             refused += failed
@@ -242,7 +347,10 @@ def effects(subject: Subject) -> str:
             for literal in instance.effects:
                 count += 1
                 denied = literal.truth(Situation(after.belief, walk.goal)) is Truth.FALSE
-                wrong = f"after `{after.action}` the manual says {literal}, the belief says it is not so"
+                wrong = (
+                    f"after `{after.action}` the manual says {literal}, the belief says it is"
+                    " not so"
+                )
                 require(not denied, f"{walk.task.id}: {wrong}")
     return f"{count} effects"
 
@@ -260,18 +368,27 @@ def plans(subject: Subject) -> str:
     """Plans are the same each time, and feasible as far as is known."""
     states, options = subject.states(), 0
     first = [plan_for(subject.rules(goal), Situation(belief, goal)) for goal, belief in states]
-    for (goal, belief), plan in zip(states, first, strict=True):  # after all others: what was derived at once is kept
+    for (goal, belief), plan in zip(
+        states, first, strict=True
+    ):  # after all others: what was derived at once is kept
         rules, situation = subject.rules(goal), Situation(belief, goal)
         require(plan == plan_for(rules, situation), "another plan the second time")
         for option in plan.options:
             refusal = review(option.command, rules, situation)
             require(refusal is None, f"{option.command!r} is planned, and known to fail: {refusal}")
         options += len(plan.options)
-    roles = {role for _, moment in subject.moments() for role, names in moment.belief.names.items() if names}
+    roles = {
+        role
+        for _, moment in subject.moments()
+        for role, names in moment.belief.names.items()
+        if names
+    }
     for walk in subject.walks:
         roles |= reasoner_of(subject.rules(walk.goal)).lasting_names.keys()
     schemas = (*subject.manual.lore.processes, *subject.manual.actions)
-    nameless = grouped((role, schema.name) for schema in schemas for role in schema.variables if role not in roles)
+    nameless = grouped(
+        (role, schema.name) for schema in schemas for role in schema.variables if role not in roles
+    )
     missing = "; ".join(f"<{role}> of {', '.join(names)}" for role, names in nameless.items())
     note = f"; never named on these walks, so no plan can use them: {missing}" if missing else ""
     if not options:
@@ -289,14 +406,24 @@ def commands(subject: Subject) -> str:
                 written = world.command(text, moment.belief).text
                 if written != text and written not in moment.admissible and replays:
                     replays -= 1
-                    same = subject.answer(walk, number, text) == subject.answer(walk, number, written)
-                    wrong = f"{walk.task.id}: the exact command {text!r} becomes {written!r}, which does another thing"
+                    same = subject.answer(walk, number, text) == subject.answer(
+                        walk, number, written
+                    )
+                    wrong = (
+                        f"{walk.task.id}: the exact command {text!r} becomes {written!r}, which"
+                        " does another thing"
+                    )
                     require(same, wrong)
             guesses = (subject.guess(walk.goal, moment), *NONSENSE)
-            for text in (*guesses, *(f" {command.upper()}. " for command in (*moment.admissible[:3], guesses[0]))):
+            for text in (
+                *guesses,
+                *(f" {command.upper()}. " for command in (*moment.admissible[:3], guesses[0])),
+            ):
                 once = world.command(text, moment.belief).text
                 twice = world.command(once, moment.belief).text
-                require(twice == once, f"{walk.task.id}: {text!r} becomes {once!r}, and that {twice!r}")
+                require(
+                    twice == once, f"{walk.task.id}: {text!r} becomes {once!r}, and that {twice!r}"
+                )
                 count += 1
     return f"{count} commands"
 
@@ -306,14 +433,21 @@ def prompts(subject: Subject) -> str:
     knowledge, count = subject.knowledge, 0
     for layout in Layout:
         full, base = (
-            compose(type(condition)(condition.rules, condition.memory, layout=layout), knowledge, EpisodicMemory())
+            compose(
+                type(condition)(condition.rules, condition.memory, layout=layout),
+                knowledge,
+                EpisodicMemory(),
+            )
             for condition in (FULL, BASELINE)
         )
         for walk in subject.walks:
             prior, history = subject.world.start(walk.goal), list[Turn]()
             for moment, after in pairwise(walk.moments):
                 text = moment.outcome.observation
-                decisions = (decide(mind, walk.goal, prior, moment.action, text, history) for mind in (full, base))
+                decisions = (
+                    decide(mind, walk.goal, prior, moment.action, text, history)
+                    for mind in (full, base)
+                )
                 one, other = (decision.prompt for decision in decisions)
                 where = f"{walk.task.id}, step {len(history)}"
                 parts = {block.part for block in one.blocks if block.text.strip()}
@@ -322,7 +456,10 @@ def prompts(subject: Subject) -> str:
                 extra = [str(block.part) for block in other.injected()]
                 require(not extra, f"{where}: the baseline's prompt has {', '.join(extra)}")
                 shared = tuple(block for block in one.blocks if block.part in SHARED)
-                require(one.cut != () or shared == other.blocks, f"{where}: full and baseline share no transcript")
+                require(
+                    one.cut != () or shared == other.blocks,
+                    f"{where}: full and baseline share no transcript",
+                )
                 prior = moment.belief
                 history.append(Turn(text, after.action or ""))
                 count += 1
@@ -342,13 +479,18 @@ def planner(subject: Subject) -> str:
         ended[str(episode.ending)] += 1
         if episode.ending is not Ending.WON and not lost and episode.steps:
             last = episode.steps[-1].decision
-            lost = f"; {task.id} at its end: {reasoner_of(last.schemas).impasse(Situation(last.belief, last.goal))}"
+            lost = (
+                f"; {task.id} at its end:"
+                f" {reasoner_of(last.schemas).impasse(Situation(last.belief, last.goal))}"
+            )
     summary = ", ".join(f"{count} {ending}" for ending, count in sorted(ended.items()))
     require(bool(ended[str(Ending.WON)]), f"it wins none of its games: {summary}{lost}")
     return f"{summary}{lost}"
 
 
-PROPERTIES: tuple[Callable[[Subject], str], ...] = (  # In the order of trial, by name; the docstring is the claim
+PROPERTIES: tuple[
+    Callable[[Subject], str], ...
+] = (  # In the order of trial, by name; the docstring is the claim
     members,
     tasks,
     manual,

@@ -1,4 +1,6 @@
-"""Walks through a world's games, as material for checking the world: what was done, said and believed."""
+"""Walks through a world's games, as material for checking the world: what was done, said and
+believed.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -8,14 +10,14 @@ from functools import cached_property
 from random import Random
 from typing import Any, TypeVar
 
-from rpms.core.belief import Belief
-from rpms.core.condition import FULL, compose
-from rpms.core.decide import Mind, decide
-from rpms.core.facts import Atom, Truth
-from rpms.core.goal import Goal
-from rpms.core.recall import EpisodicMemory
-from rpms.core.rules import ActiveRules, RuleManual
+from rpms.logic.belief import Belief
+from rpms.logic.facts import Atom, Truth
+from rpms.logic.goal import Goal
+from rpms.logic.rules import ActiveRules, RuleManual
 from rpms.models.policy import follow_plan
+from rpms.paper.condition import FULL, compose
+from rpms.paper.decide import Mind, decide
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.sources import knowledge_of
 from rpms.worlds.base import Game, Outcome, Setting, Task, World, by_verb
 
@@ -75,7 +77,10 @@ class Walk:
 
 
 class Broken(Exception):
-    """A walk could not go on. It is the failure of one property; what needs the walks cannot be tried."""
+    """A walk could not go on.
+
+    It is the failure of one property; what needs the walks cannot be tried.
+    """
 
     def __init__(self, part: str, error: Exception) -> None:
         super().__init__(part, error)
@@ -85,7 +90,10 @@ class Broken(Exception):
 
 @dataclass
 class Subject:
-    """A world under examination, with walks through some of its games. The same seed gives the same walks."""
+    """A world under examination, with walks through some of its games.
+
+    The same seed gives the same walks.
+    """
 
     world: World
     setting: Setting
@@ -116,7 +124,9 @@ class Subject:
 
     @cached_property
     def knowledge(self) -> Mind:
-        """All that the world knows; Broken if its manual cannot be read, which is one failure for all."""
+        """All that the world knows; Broken if its manual cannot be read, which is one failure
+        for all.
+        """
         return self._ask("manual", knowledge_of, self.world)
 
     @property
@@ -126,13 +136,18 @@ class Subject:
     @cached_property
     def _walked(self) -> tuple[Walk, ...] | Broken:
         try:
-            return tuple(self._ask("games", self._walk, task, place % 3 < 2) for place, task in enumerate(self.tasks))
+            return tuple(
+                self._ask("games", self._walk, task, place % 3 < 2)
+                for place, task in enumerate(self.tasks)
+            )
         except Broken as broken:
             return broken
 
     @property
     def walks(self) -> tuple[Walk, ...]:
-        """A walk through each task with listed commands, guesses, nonsense, and in two of three walks the planner's."""
+        """A walk through each task with listed commands, guesses, nonsense, and in two of three
+        walks the planner's.
+        """
         if isinstance(self._walked, Broken):
             raise self._walked
         return self._walked
@@ -147,7 +162,10 @@ class Subject:
 
     def lead(self, game: Game, walk: Walk, number: int) -> list[Outcome]:
         """Play a game up to a moment of a walk, and return all that it said."""
-        return [game.reset(), *(game.step(each.action or "") for each in walk.moments[1 : number + 1])]
+        return [
+            game.reset(),
+            *(game.step(each.action or "") for each in walk.moments[1 : number + 1]),
+        ]
 
     def answer(self, walk: Walk, number: int, command: str) -> Outcome:
         """The game's answer to a command at a moment of a walk: lists of commands can be wrong."""
@@ -162,21 +180,35 @@ class Subject:
             goal = ask("goals", world.goal, outcome.observation)
             belief, moments = ask("belief", world.start, goal), list[WalkStep]()
             while True:
-                prior, belief = belief, ask("belief", world.update, belief, action, outcome.observation)
+                prior, belief = (
+                    belief,
+                    ask("belief", world.update, belief, action, outcome.observation),
+                )
                 shown = ask("belief", view, belief)
                 moment = WalkStep(action, outcome, tuple(game.admissible()), belief, (), shown)
-                ask("facts", lambda at=moment: [truth_of(at.belief, atom) for atom in self.atoms(at)])
-                moments.append(replace(moment, contradictions=ask("drift", world.contradictions, belief, game)))
+                ask(
+                    "facts",
+                    lambda at=moment: [truth_of(at.belief, atom) for atom in self.atoms(at)],
+                )
+                moments.append(
+                    replace(moment, contradictions=ask("drift", world.contradictions, belief, game))
+                )
                 if outcome.done or len(moments) > self.steps:
                     return Walk(task, goal, tuple(moments))
-                planned = self._planned(goal, prior, moments[-1]) if guided and self._rng.random() < 0.6 else ""
+                planned = (
+                    self._planned(goal, prior, moments[-1])
+                    if guided and self._rng.random() < 0.6
+                    else ""
+                )
                 action = planned or ask("manual", self._choose, goal, moments[-1])
                 outcome = game.step(action)
 
     def _planned(self, goal: Goal, prior: Belief, moment: WalkStep) -> str:
         """The planner's choice; nothing if it has none, which its own property judges."""
         try:
-            return follow_plan(decide(self.mind, goal, prior, moment.action, moment.outcome.observation, ()))[1]
+            return follow_plan(
+                decide(self.mind, goal, prior, moment.action, moment.outcome.observation, ())
+            )[1]
         except Exception:  # noqa: BLE001  a stranger's world may raise anything
             return ""
 
@@ -194,7 +226,9 @@ class Subject:
     def guess(self, goal: Goal, moment: WalkStep) -> str:
         """An action of the manual with names that the game has mentioned, possible or not."""
         schemas, names = self.rules(goal).environment, names_of(moment)
-        command = self._rng.choice(schemas).syntax[0] if schemas else self._rng.choice(NONSENSE[2:4])
+        command = (
+            self._rng.choice(schemas).syntax[0] if schemas else self._rng.choice(NONSENSE[2:4])
+        )
         return re.sub(r"<[a-z_]+>", lambda _: self._rng.choice(names), command)
 
     def moments(self) -> Iterator[tuple[Walk, WalkStep]]:
@@ -203,23 +237,38 @@ class Subject:
 
     def some_moments(self) -> list[tuple[Walk, WalkStep]]:
         """The first, the middle and the last moment of each walk."""
-        return [(walk, walk.moments[at]) for walk in self.walks for at in sorted({0, len(walk.moments) // 2, -1})]
+        return [
+            (walk, walk.moments[at])
+            for walk in self.walks
+            for at in sorted({0, len(walk.moments) // 2, -1})
+        ]
 
     def states(self) -> list[tuple[Goal, Belief]]:
         """Every belief with its goal, those after nonsense included."""
-        return [*((walk.goal, moment.belief) for walk, moment in self.moments()), *self.strange_beliefs]
+        return [
+            *((walk.goal, moment.belief) for walk, moment in self.moments()),
+            *self.strange_beliefs,
+        ]
 
     @cached_property
     def strange_beliefs(self) -> tuple[tuple[Goal, Belief], ...]:
         """Beliefs after nonsense, and after what the games said, cut and glued together wrongly."""
-        said, texts, found = [moment.outcome.observation for _, moment in self.moments()], list(NONSENSE), []
+        said, texts, found = (
+            [moment.outcome.observation for _, moment in self.moments()],
+            list(NONSENSE),
+            [],
+        )
         for _ in range(4 * len(NONSENSE)):
             one, other = self._rng.choice(said), self._rng.choice(said)
-            texts.append(one[: self._rng.randint(0, len(one))] + other[self._rng.randint(0, len(other)) :])
+            texts.append(
+                one[: self._rng.randint(0, len(one))] + other[self._rng.randint(0, len(other)) :]
+            )
         for number, (walk, moment) in enumerate(self.some_moments()):
             for text in texts[number % 3 :: 3]:
                 action = self._rng.choice((None, text, moment.action))
-                found.append((walk.goal, self._ask("belief", self.world.update, moment.belief, action, text)))
+                found.append(
+                    (walk.goal, self._ask("belief", self.world.update, moment.belief, action, text))
+                )
         return tuple(found)
 
     def atoms(self, moment: WalkStep) -> Iterator[Atom]:
@@ -236,12 +285,16 @@ class Subject:
         for commands in by_verb(moment.admissible):
             instance = rules.instance(commands[0])
             if instance is not None:
-                yield from (literal.atom for clause in instance.preconditions for literal in clause.literals)
+                yield from (
+                    literal.atom for clause in instance.preconditions for literal in clause.literals
+                )
                 yield from (literal.atom for literal in instance.effects)
 
 
 def names_of(moment: WalkStep) -> tuple[str, ...]:
-    """Names that the belief holds and words that the text shows, so that commands can be made of them."""
+    """Names that the belief holds and words that the text shows, so that commands can be made
+    of them.
+    """
     belief = moment.belief
     known = [*belief.holding, *belief.containers, *belief.last_seen, *belief.last_seen.values()]
     known += [belief.location] if belief.location else []
@@ -251,7 +304,9 @@ def names_of(moment: WalkStep) -> tuple[str, ...]:
 
 
 def view(belief: Belief, atoms: Sequence[Atom] = ()) -> tuple[Any, ...]:
-    """All that a caller can see of a belief, as a value that stays as it is whatever becomes of the belief."""
+    """All that a caller can see of a belief, as a value that stays as it is whatever becomes of
+    the belief.
+    """
     return (
         belief.location,
         tuple(belief.holding),

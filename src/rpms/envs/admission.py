@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from rpms.core.errors import InputError
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import InputError
 
 try:
     from fastapi.responses import JSONResponse
@@ -32,7 +32,9 @@ _JSON = "application/json"
 
 @dataclass(frozen=True)
 class Admission:
-    """Callers admitted to a server: not pages of other sites, nor names of other hosts that lead here."""
+    """Callers admitted to a server: not pages of other sites, nor names of other hosts that
+    lead here.
+    """
 
     hosts: frozenset[str] = _LOOPBACK
     """The names by which the server is addressed, and of the pages that may ask it."""
@@ -48,7 +50,10 @@ class Admission:
             return 403, "pages of other sites may not use this server: --allow-host adds one"
         sent = headers.get("authorization", "").removeprefix("Bearer ").encode("utf-8", "replace")
         if self.token and not hmac.compare_digest(sent, self.token.encode("utf-8", "replace")):
-            return 401, f"this server wants the token of {TOKEN_VARIABLE} as `Authorization: Bearer …`"
+            return (
+                401,
+                f"this server wants the token of {TOKEN_VARIABLE} as `Authorization: Bearer …`",
+            )
         return None
 
 
@@ -60,20 +65,26 @@ def _host(address: str) -> str:
 
 
 def admission(host: str, allowed: Iterable[str], token: str) -> Admission:
-    """The admission of a server on an address. Without a token, one that other machines reach is an InputError."""
+    """The admission of a server on an address.
+
+    Without a token, one that other machines reach is an InputError.
+    """
     if host not in _LOOPBACK and not token:
         raise InputError(
-            f"--host {excerpt(host, 60)} is reached by other machines: set {TOKEN_VARIABLE} to what clients must send"
+            f"--host {excerpt(host, 60)} is reached by other machines: set {TOKEN_VARIABLE} to what"
+            " clients must send"
         )
     named = {name.strip().lower() for name in (*allowed, host)}
     return Admission(_LOOPBACK | named - {"", "0.0.0.0", "::"}, token)  # noqa: S104  names of no host
 
 
 class Admitting:
-    """Answers only those that are admitted, and passes on only messages that the code behind can read.
+    """Answers only those that are admitted, and passes on only messages that the code behind can
+    read.
 
-    Others get one short line. Of plain HTTP, a body is refused before it is all in memory; on a web socket the session
-    goes on, and what is said to a client that is gone is dropped: the session then ends as others do.
+    Others get one short line. Of plain HTTP, a body is refused before it is all in memory; on a web
+    socket the session goes on, and what is said to a client that is gone is dropped: the session
+    then ends as others do.
     """
 
     def __init__(self, app: Any, admitted: Admission) -> None:
@@ -83,7 +94,10 @@ class Admitting:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1")
+            for name, value in scope["headers"]
+        }
         refused = self._admitted.refusal(headers)
         if scope["type"] == "http":
             await self._answer(scope, receive, send, headers.get("content-type", ""), refused)
@@ -93,9 +107,15 @@ class Admitting:
         else:
             await self._listen(scope, receive, send)
 
-    async def _answer(self, scope: Any, receive: Any, send: Any, content: str, refused: tuple[int, str] | None) -> None:
+    async def _answer(
+        self, scope: Any, receive: Any, send: Any, content: str, refused: tuple[int, str] | None
+    ) -> None:
         body, message = b"", {"type": "http.disconnect"}
-        if refused is None and scope["method"] == "POST" and content.partition(";")[0].strip().lower() != _JSON:
+        if (
+            refused is None
+            and scope["method"] == "POST"
+            and content.partition(";")[0].strip().lower() != _JSON
+        ):
             refused = 415, f"send JSON, with the content type {_JSON}"
         while refused is None:
             message = await receive()
@@ -105,7 +125,9 @@ class Admitting:
             elif not message.get("more_body"):
                 break
         if refused is not None:  # the body is not read, nor waited for
-            await JSONResponse({"detail": refused[1]}, refused[0], {"connection": "close"})(scope, receive, send)
+            await JSONResponse({"detail": refused[1]}, refused[0], {"connection": "close"})(
+                scope, receive, send
+            )
         elif body and (problem := _problem(body)):
             await JSONResponse({"detail": problem}, 422)(scope, receive, send)
         else:
@@ -123,11 +145,17 @@ class Admitting:
 
         async def next_sound() -> Any:
             while (message := await receive())["type"] == "websocket.receive":
-                problem = _problem(message.get("bytes") or (message.get("text") or "").encode("utf-8", "replace"))
+                problem = _problem(
+                    message.get("bytes") or (message.get("text") or "").encode("utf-8", "replace")
+                )
                 if not problem:
                     break
                 said = {"type": "error", "data": {"message": problem, "code": "REFUSED"}}
-                on_mcp = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": problem}}
+                on_mcp = {
+                    "jsonrpc": "2.0",
+                    "id": None,
+                    "error": {"code": -32600, "message": problem},
+                }
                 await tell({"type": "websocket.send", "text": json.dumps({**said, **on_mcp})})
             return message
 
@@ -151,7 +179,10 @@ def _problem(body: bytes) -> str:
             return f"{', '.join(_NAMES)}: give a text or a number"
         longest = LONGEST_NAME if name in _NAMES else LONGEST_COMMAND
         if len(name) > LONGEST_NAME or (isinstance(value, str) and len(value) > longest):
-            return f"a text is too long: {', '.join(_NAMES)} have {LONGEST_NAME} characters, others {LONGEST_COMMAND:,}"
+            return (
+                f"a text is too long: {', '.join(_NAMES)} have {LONGEST_NAME} characters, others"
+                f" {LONGEST_COMMAND:,}"
+            )
         if isinstance(value, dict):
             held += value.items()
         elif isinstance(value, list):

@@ -1,4 +1,5 @@
-"""ALFWorld's own environment class on the native engine: a loop written for the original changes one import.
+"""ALFWorld's own environment class on the native engine: a loop written for the original changes
+one import.
 
 Games are dealt in the original's order, and the texts and infos are the original's.
 """
@@ -9,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random, SystemRandom
 from typing import Any, TypeVar
 
-from rpms.core.errors import InputError
 from rpms.envs.env_episodes import at_least_one, commands_each, is_whole
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import InputError
 from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games.listing import game_files, known_dialect, load_game
 from rpms.worlds.alfworld.goals import TASK_TYPES, goal_condition_rate
@@ -28,7 +29,8 @@ _FOLDERS = {
 """The entry of a configuration that names the folder of each part, and the official place of it."""
 
 _STEPS = {"dqn": "rl", "dagger": "dagger"}
-"""The section of a configuration that holds the number of steps of an episode, by the training method."""
+"""The section of a configuration that holds the number of steps of an episode, by the training
+method."""
 
 _SEED = 1234
 """Seed of the original's shuffle, until `seed` is called."""
@@ -50,9 +52,13 @@ class _Slot(NativeGame):
 
 
 class AlfredBatchEnv:
-    """Some games played side by side, each step one command for each; a game that is over stays as it ended."""
+    """Some games played side by side, each step one command for each; a game that is over stays
+    as it ended.
+    """
 
-    def __init__(self, game_files: Sequence[str], batch_size: int = 1, max_steps: int = 50, dialect: str = "") -> None:
+    def __init__(
+        self, game_files: Sequence[str], batch_size: int = 1, max_steps: int = 50, dialect: str = ""
+    ) -> None:
         self.gamefiles = list(game_files)
         self.batch_size = at_least_one(batch_size, "a batch of {} games")
         self._max_steps = at_least_one(max_steps, "episodes of {} steps")
@@ -80,8 +86,13 @@ class AlfredBatchEnv:
         self._slots = [_Slot(file, self._dialect) for file in files]
         return self._told(files)
 
-    def step(self, commands: Sequence[str]) -> tuple[Observations, tuple[int, ...], tuple[bool, ...], Infos]:
-        """Give each game its command. `extra.gamefile` is told at reset alone, as in the original."""
+    def step(
+        self, commands: Sequence[str]
+    ) -> tuple[Observations, tuple[int, ...], tuple[bool, ...], Infos]:
+        """Give each game its command.
+
+        `extra.gamefile` is told at reset alone, as in the original.
+        """
         slots = self._slots
         if not slots:
             raise InputError("step() before reset(): call reset() first, which starts the games")
@@ -91,7 +102,10 @@ class AlfredBatchEnv:
                 slot.last, slot.steps = slot.step(command), slot.steps + 1
                 slot.done = slot.last.won or slot.steps >= self._max_steps
         observations, infos = self._told([None] * len(slots))
-        won, done = tuple([int(slot.last.won) for slot in slots]), tuple([slot.done for slot in slots])
+        won, done = (
+            tuple([int(slot.last.won) for slot in slots]),
+            tuple([slot.done for slot in slots]),
+        )
         return observations, won, done, infos
 
     def _told(self, files: Sequence[str | None]) -> tuple[Observations, Infos]:
@@ -100,7 +114,9 @@ class AlfredBatchEnv:
             "won": [slot.last.won for slot in slots],
             "admissible_commands": [list(slot.admissible()) for slot in slots],
             "extra.gamefile": list(files),
-            "goal_condition_success_rate": [slot.rate() for slot in slots],  # not in the original's text form
+            "goal_condition_success_rate": [
+                slot.rate() for slot in slots
+            ],  # not in the original's text form
         }
 
     def close(self) -> None:
@@ -111,23 +127,36 @@ class AlfredBatchEnv:
 class AlfredTWEnv:
     """The games of one part, as a configuration chooses them; `init_env` plays them in batches.
 
-    `config` is the original's, read from its YAML; what it leaves out is as in the original's own configuration.
-    `dialect` plays every game in 0.3 (put … in/on) or 0.4 (move … to); by default each keeps its own.
+    `config` is the original's, read from its YAML; what it leaves out is as in the original's own
+    configuration. `dialect` plays every game in 0.3 (put … in/on) or 0.4 (move … to); by default
+    each keeps its own.
     """
 
-    def __init__(self, config: Mapping[str, Any], train_eval: str = "train", *, dialect: str = "") -> None:
+    def __init__(
+        self, config: Mapping[str, Any], train_eval: str = "train", *, dialect: str = ""
+    ) -> None:
         if not isinstance(config, Mapping):
-            raise InputError(f"config is {excerpt(config, 60)}: give what the original's YAML holds, entries by name")
+            raise InputError(
+                f"config is {excerpt(config, 60)}: give what the original's YAML holds, entries by"
+                " name"
+            )
         if not isinstance(train_eval, str) or train_eval not in _FOLDERS:
-            raise InputError(f"no part {excerpt(train_eval, 60)!r}: train_eval is one of {', '.join(_FOLDERS)}")
+            raise InputError(
+                f"no part {excerpt(train_eval, 60)!r}: train_eval is one of {', '.join(_FOLDERS)}"
+            )
         known_dialect(dialect)
         self.config = config
         self.train_eval = train_eval
         self.dialect = dialect
         if _entry(config, 0.0, "env", "goal_desc_human_anns_prob") > 0:
-            warnings.warn("goal_desc_human_anns_prob does nothing: games are played as they are", stacklevel=2)
+            warnings.warn(
+                "goal_desc_human_anns_prob does nothing: games are played as they are", stacklevel=2
+            )
         if train_eval == "train" and _entry(config, False, "env", "domain_randomization"):
-            raise InputError("domain_randomization is not supported: set it to false, and names stay as in the games")
+            raise InputError(
+                "domain_randomization is not supported: set it to false, and names stay as in the"
+                " games"
+            )
         self.game_files = self._collected()
         self.num_games = len(self.game_files)
 
@@ -137,21 +166,32 @@ class AlfredTWEnv:
         folder = os.path.expandvars(str(_entry(self.config, usual, "dataset", key)))
         if not os.path.isdir(folder):  # noqa: PTH112  no name makes it raise
             raise InputError(
-                f"dataset.{key}: no folder {excerpt(folder)}; set ALFWORLD_DATA, or name the folder in the config"
+                f"dataset.{key}: no folder {excerpt(folder)}; set ALFWORLD_DATA, or name the folder"
+                " in the config"
             )
         numbers = _entry(self.config, list(_NUMBERED), "env", "task_types")
         types = {_NUMBERED[number] for number in numbers if number in _NUMBERED}
         found = [path for path, kind in game_files(folder) if kind in types]
         if not found:
-            raise InputError(f"dataset.{key}: no games of the types {', '.join(sorted(types)) or '(none)'} in {folder}")
-        limit = _entry(self.config, -1, "dataset", f"num_{'train' if self.train_eval == 'train' else 'eval'}_games")
+            raise InputError(
+                f"dataset.{key}: no games of the types {', '.join(sorted(types)) or '(none)'} in"
+                f" {folder}"
+            )
+        limit = _entry(
+            self.config,
+            -1,
+            "dataset",
+            f"num_{'train' if self.train_eval == 'train' else 'eval'}_games",
+        )
         return found[:limit] if limit > 0 else found
 
     def init_env(self, batch_size: int) -> AlfredBatchEnv:
         """An environment that plays so many games at once."""
         method = _entry(self.config, "dagger", "general", "training_method")
         if method not in _STEPS:
-            raise InputError(f"general.training_method is {method!r}: choose one of {', '.join(_STEPS)}")
+            raise InputError(
+                f"general.training_method is {method!r}: choose one of {', '.join(_STEPS)}"
+            )
         steps = _entry(self.config, 50, _STEPS[method], "training", "max_nb_steps_per_episode")
         return AlfredBatchEnv(self.game_files, batch_size, steps, self.dialect)
 
@@ -161,7 +201,10 @@ def _entry(config: Mapping[str, Any], usual: Any, *path: str) -> Any:
     found: Any = config
     for name in path:
         if not isinstance(found, Mapping):
-            raise InputError(f"config: {'.'.join(path)} cannot be read: what stands before {name} holds no entries")
+            raise InputError(
+                f"config: {'.'.join(path)} cannot be read: what stands before {name} holds no"
+                " entries"
+            )
         if name not in found:
             return usual
         found = found[name]
@@ -174,9 +217,17 @@ def _entry(config: Mapping[str, Any], usual: Any, *path: str) -> Any:
 _KINDS: Sequence[tuple[type, str, Callable[[Any], bool]]] = (
     (bool, "true or false", lambda value: isinstance(value, bool) or value in (0, 1)),
     (int, "a whole number", is_whole),
-    (float, "a number", lambda value: isinstance(value, int | float) and abs(value) <= LONGEST_NUMBER),
+    (
+        float,
+        "a number",
+        lambda value: isinstance(value, int | float) and abs(value) <= LONGEST_NUMBER,
+    ),
     (str, "a text", lambda value: isinstance(value, str)),
-    (list, "a list of whole numbers", lambda value: isinstance(value, list | tuple) and all(map(is_whole, value))),
+    (
+        list,
+        "a list of whole numbers",
+        lambda value: isinstance(value, list | tuple) and all(map(is_whole, value)),
+    ),
 )
 """Allowed types of an entry, by the type of its default."""
 
@@ -184,7 +235,8 @@ _KINDS: Sequence[tuple[type, str, Callable[[Any], bool]]] = (
 Item = TypeVar("Item")
 
 _WORDS = 624
-"""Words of the Mersenne Twister's state; Python's generator is the same one, started in another way."""
+"""Words of the Mersenne Twister's state; Python's generator is the same one, started in another
+way."""
 _WORD = 0xFFFFFFFF
 _PYTHON_STATE = 3
 """The version of the states that Python's generator gives and takes."""

@@ -1,4 +1,6 @@
-"""The tasks of one split, played one at a time by commands: what every form in this package is made of."""
+"""The tasks of one split, played one at a time by commands: what every form in this package is
+made of.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -8,9 +10,9 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from rpms.core.errors import InputError
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import InputError
 from rpms.worlds.base import REQUEST, Game, Outcome, Setting, Task, World, act, start
 from rpms.worlds.registry import find_world
 
@@ -42,8 +44,8 @@ class EnvTurn(NamedTuple):
 class Episodes:
     """Plays the tasks of a split. Not for several threads at once; many may live in one process.
 
-    What is left out is the world's own: its first split, its step budget. `data` is a folder of game files, `options`
-    are the world's own, such as `{"dialect": "0.4"}` in ALFWorld.
+    What is left out is the world's own: its first split, its step budget. `data` is a folder of
+    game files, `options` are the world's own, such as `{"dialect": "0.4"}` in ALFWorld.
     """
 
     def __init__(
@@ -65,7 +67,11 @@ class Episodes:
             raise InputError(f"{self.world.name} has no engine {engine!r}; choose one of {engines}")
         given = by_name(options, 'a world\'s options are given by name, such as {"dialect": "0.4"}')
         for name, value in given.items():  # clients may send anything that JSON has
-            number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LONGEST_NUMBER
+            number = (
+                isinstance(value, int | float)
+                and not isinstance(value, bool)
+                and abs(value) <= LONGEST_NUMBER
+            )
             if not number and not isinstance(value, str):
                 raise InputError(f"the option {name}={excerpt(value, 60)}: give a text or a number")
         steps = self.world.step_budget if max_steps is None else max_steps
@@ -73,14 +79,18 @@ class Episodes:
         folder = Path(data).absolute() if data is not None else None
         self.setting = Setting(folder, engine, {name: str(value) for name, value in given.items()})
         self.world.chosen(self.setting)
-        self.tasks = _listed(self.world, self.split, folder, engine, tuple(sorted(self.setting.options.items())))
+        self.tasks = _listed(
+            self.world, self.split, folder, engine, tuple(sorted(self.setting.options.items()))
+        )
         self.task: Task | None = None
         self.steps = 0
         self._game: Game | None = None
         self._last: EnvTurn | None = None
 
     def choose(self, wanted: str | int | None = None, seed: int | None = None) -> Task:
-        """A task by its id or its place in the split, counted from 0; else one drawn with the seed."""
+        """A task by its id or its place in the split, counted from 0; else one drawn with the
+        seed.
+        """
         where = f"{self.world.name}/{self.split}"
         if wanted is None:
             return Random(seed).choice(self.tasks)  # noqa: S311  a draw, not a secret
@@ -88,12 +98,18 @@ class Episodes:
             ids = {task.id: task for task in self.tasks}
             if wanted not in ids:
                 near = get_close_matches(wanted[:_LONGEST_ID], ids, 1, 0.0)
-                raise InputError(f"no task {excerpt(wanted, 80)} in {where}; did you mean {near[0]}?")
+                raise InputError(
+                    f"no task {excerpt(wanted, 80)} in {where}; did you mean {near[0]}?"
+                )
             return ids[wanted]
         if not is_whole(wanted):
-            raise InputError(f"a task is named by its id or its number, not by {excerpt(wanted, 60)}")
+            raise InputError(
+                f"a task is named by its id or its number, not by {excerpt(wanted, 60)}"
+            )
         if not 0 <= wanted < len(self.tasks):
-            raise InputError(f"no task {excerpt(wanted, 60)}: {where} has 0 to {len(self.tasks) - 1}")
+            raise InputError(
+                f"no task {excerpt(wanted, 60)}: {where} has 0 to {len(self.tasks) - 1}"
+            )
         return self.tasks[wanted]
 
     def start(self, task: Task) -> EnvTurn:
@@ -107,13 +123,17 @@ class Episodes:
         return self._turn(opening, 0.0)
 
     def step(self, command: str) -> EnvTurn:
-        """Give the game a command exactly as written: any text may come, what cannot be done is answered in words."""
+        """Give the game a command exactly as written: any text may come, what cannot be done is
+        answered in words.
+        """
         game, last = self._game, self._last
         if game is None or last is None:
             raise InputError("step before reset: reset the environment first, which starts a task")
         if last.done:
             how = "is over" if last.terminated else f"has used up its {self.max_steps} steps"
-            raise InputError(f"step after the end: this episode {how}; reset the environment to start another")
+            raise InputError(
+                f"step after the end: this episode {how}; reset the environment to start another"
+            )
         if not isinstance(command, str):
             raise InputError(f"a command is a text, not {type(command).__name__}")
         self.steps += 1
@@ -122,11 +142,16 @@ class Episodes:
     def _turn(self, outcome: Outcome, before: float) -> EnvTurn:
         used_up = self.steps >= self.max_steps and not outcome.done
         rise = outcome.score - before
-        self._last = EnvTurn(outcome.observation, rise, outcome.score, outcome.won, outcome.done, used_up)
+        self._last = EnvTurn(
+            outcome.observation, rise, outcome.score, outcome.won, outcome.done, used_up
+        )
         return self._last
 
     def admissible(self) -> tuple[str, ...]:
-        """Commands that the simulator accepts now, sorted. In ScienceWorld this takes as long as 20 steps."""
+        """Commands that the simulator accepts now, sorted.
+
+        In ScienceWorld this takes as long as 20 steps.
+        """
         if self._game is None:
             raise InputError("nothing is admissible before reset: reset the environment first")
         return self._game.admissible()
@@ -155,14 +180,19 @@ def one_each(values: Any, count: int, what: str, of: str) -> None:
     listed = hasattr(values, "__getitem__") and not isinstance(values, str | Mapping)
     if not listed or len(values) != count:
         kind = "text" if isinstance(values, str) else type(values).__name__
-        raise InputError(f"{f'{len(values)} {what}' if listed else f'one {kind}'} for {of}: give a list, one for each")
+        raise InputError(
+            f"{f'{len(values)} {what}' if listed else f'one {kind}'} for {of}: give a list, one for"
+            " each"
+        )
 
 
 def commands_each(values: Any, count: int, of: str) -> None:
     """Refuse what are no commands, one for each of several games."""
     one_each(values, count, "commands", of)
     if wrong := [value for value in values if not isinstance(value, str)]:
-        raise InputError(f"step() was given {excerpt(wrong[0], 60)} as a command: a command is a text")
+        raise InputError(
+            f"step() was given {excerpt(wrong[0], 60)} as a command: a command is a text"
+        )
 
 
 def by_name(given: object, problem: str) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""Gymnasium environments: one id for each installed world, such as `rpms/ALFWorld-v0`; text in, text out."""
+"""Gymnasium environments: one id for each installed world, such as `rpms/ALFWorld-v0`; text in,
+text out.
+"""
 
 import re
 import string
@@ -6,10 +8,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from rpms.core.errors import InputError
-from rpms.envs.env_episodes import EnvTurn, Episodes, at_least_one, by_name, commands_each, is_whole, one_each
+from rpms.envs.env_episodes import (
+    EnvTurn,
+    Episodes,
+    at_least_one,
+    by_name,
+    commands_each,
+    is_whole,
+    one_each,
+)
 from rpms.foreign.limits import LONGEST_OBSERVATION
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import InputError
 from rpms.worlds.base import REQUEST, World
 from rpms.worlds.registry import world_names
 
@@ -24,7 +34,11 @@ except ImportError:
 
 LONGEST_COMMAND = 1_000
 
-_TITLES = {"alfworld": "ALFWorld", "scienceworld": "ScienceWorld", "textworld-express": "TextWorldExpress"}
+_TITLES = {
+    "alfworld": "ALFWorld",
+    "scienceworld": "ScienceWorld",
+    "textworld-express": "TextWorldExpress",
+}
 """Spelling of worlds whose entry point does not tell it."""
 _OPTIONS = "there are task (an id or a number) and goal (what is wanted, in your own words)"
 """Options of a reset."""
@@ -42,26 +56,37 @@ class AnyText(Text):
 
 @create_shared_memory.register(AnyText)
 def _no_shared_memory(*_: Any, **__: Any) -> None:
-    """Texts do not fit Gymnasium's shared memory, which fills them up and knows listed characters alone."""
+    """Texts do not fit Gymnasium's shared memory, which fills them up and knows listed
+    characters alone.
+    """
     raise CustomSpaceError("texts are not shared between processes: give shared_memory=False")
 
 
 class WorldEnv(gymnasium.Env[str, str]):
-    """One game at a time. The arguments are those of `Episodes`, and whether infos list what is admissible.
+    """One game at a time. The arguments are those of `Episodes`, and whether infos list what is
+    admissible.
 
     The reward is what the world's score rose by. A seed draws the task, the same on every machine;
-    `reset(options={"task": …})` names one by its id or its number, and `{"goal": …}` puts another goal in its opening.
+    `reset(options={"task": …})` names one by its id or its number, and `{"goal": …}` puts another
+    goal in its opening.
     """
 
     def __init__(
-        self, world: str | World = "alfworld", split: str | None = None, *, admissible: bool = False, **settings: Any
+        self,
+        world: str | World = "alfworld",
+        split: str | None = None,
+        *,
+        admissible: bool = False,
+        **settings: Any,
     ) -> None:
         self.episodes = Episodes(world, split, **settings)
         self.observation_space = AnyText(LONGEST_OBSERVATION)
         self.action_space = AnyText(LONGEST_COMMAND)
         self._admissible = admissible
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
         super().reset(seed=seed)
         given = by_name(options, f"options are given by name; {_OPTIONS}")
         for unknown in given.keys() - {"task", "goal"}:
@@ -72,7 +97,9 @@ class WorldEnv(gymnasium.Env[str, str]):
         task = self.episodes.choose(wanted)
         if not isinstance(goal, str):
             raise InputError(f"a goal is a text, not {excerpt(goal, 60)}")
-        turn = self.episodes.start(replace(task, source={**task.source, REQUEST: goal}) if goal.strip() else task)
+        turn = self.episodes.start(
+            replace(task, source={**task.source, REQUEST: goal}) if goal.strip() else task
+        )
         return turn.observation, self._info(turn)
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
@@ -82,12 +109,19 @@ class WorldEnv(gymnasium.Env[str, str]):
     def _info(self, turn: EnvTurn) -> dict[str, Any]:
         episodes = self.episodes
         assert episodes.task is not None
-        told = {"task": episodes.task.id, "type": episodes.task.type, "score": float(turn.score), "won": turn.won}
+        told = {
+            "task": episodes.task.id,
+            "type": episodes.task.type,
+            "score": float(turn.score),
+            "won": turn.won,
+        }
         listed = {"admissible_commands": list(episodes.admissible())} if self._admissible else {}
         return {**told, "steps": episodes.steps, **listed}
 
     def admissible_commands(self) -> tuple[str, ...]:
-        """Commands accepted now, for those who ask seldom: `env.unwrapped.admissible_commands()`."""
+        """Commands accepted now, for those who ask seldom:
+        `env.unwrapped.admissible_commands()`.
+        """
         return self.episodes.admissible()
 
     def close(self) -> None:
@@ -95,23 +129,41 @@ class WorldEnv(gymnasium.Env[str, str]):
 
 
 class WorldVectorEnv(SyncVectorEnv):
-    """Many games in one process and thread, for `gymnasium.make_vec`. Arguments are checked before any is stepped."""
+    """Many games in one process and thread, for `gymnasium.make_vec`.
+
+    Arguments are checked before any is stepped.
+    """
 
     def __init__(self, num_envs: int = 1, *args: Any, **settings: Any) -> None:
-        made = [WorldEnv(*args, **settings) for _ in range(at_least_one(num_envs, "{} environments"))]
-        super().__init__([iter(made).__next__] * len(made), copy=False)  # each call gives the next one
+        made = [
+            WorldEnv(*args, **settings) for _ in range(at_least_one(num_envs, "{} environments"))
+        ]
+        super().__init__(
+            [iter(made).__next__] * len(made), copy=False
+        )  # each call gives the next one
         self.games = [env.episodes for env in made]
 
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
-        """Start a task in each: `seed` for the first, one more for each other, or a list of seeds."""
+        """Start a task in each: `seed` for the first, one more for each other, or a list of
+        seeds.
+        """
         seeds = [None] * self.num_envs if seed is None else seed
-        seeds = [seeds + place for place in range(self.num_envs)] if isinstance(seeds, int) else seeds
+        seeds = (
+            [seeds + place for place in range(self.num_envs)] if isinstance(seeds, int) else seeds
+        )
         one_each(seeds, self.num_envs, "seeds", f"{self.num_envs} environments")
-        if wrong := [each for each in seeds if each is not None and not (is_whole(each) and each >= 0)]:
+        if wrong := [
+            each for each in seeds if each is not None and not (is_whole(each) and each >= 0)
+        ]:
             raise InputError(f"a seed is a whole number, 0 or more, not {excerpt(wrong[0], 60)}")
-        return super().reset(seed=list(seeds), options=by_name(options, f"options are given by name; {_OPTIONS}"))
+        return super().reset(
+            seed=list(seeds), options=by_name(options, f"options are given by name; {_OPTIONS}")
+        )
 
     def step(self, actions: Sequence[str]) -> tuple[tuple[str, ...], Any, Any, Any, dict[str, Any]]:
         commands_each(actions, self.num_envs, f"{self.num_envs} environments")
@@ -119,8 +171,12 @@ class WorldVectorEnv(SyncVectorEnv):
 
 
 def env_id(world: str) -> str:
-    """The id of an installed world: `rpms/ALFWorld-v0` for alfworld, `rpms/MyWorld-v0` for my_world."""
-    title = _TITLES.get(world) or "".join(word[:1].upper() + word[1:] for word in re.split(r"[\W_]+", world))
+    """The id of an installed world: `rpms/ALFWorld-v0` for alfworld, `rpms/MyWorld-v0` for
+    my_world.
+    """
+    title = _TITLES.get(world) or "".join(
+        word[:1].upper() + word[1:] for word in re.split(r"[\W_]+", world)
+    )
     return f"rpms/{title}-v0"
 
 

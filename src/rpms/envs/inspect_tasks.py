@@ -1,4 +1,6 @@
-"""The worlds' tasks as an Inspect task, `inspect eval rpms/world`: RPMS decides, and Inspect's model answers."""
+"""The worlds' tasks as an Inspect task, `inspect eval rpms/world`: RPMS decides, and Inspect's
+model answers.
+"""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -7,13 +9,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from rpms.core.condition import compose
-from rpms.core.episode import Ending, Episode
-from rpms.core.errors import ContextOverflow, InputError, ModelError
-from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Usage
 from rpms.envs.env_episodes import Episodes
+from rpms.logic.errors import ContextOverflow, InputError, ModelError
 from rpms.models.base import Answer, Request, ShorteningModel
+from rpms.paper.condition import compose
+from rpms.paper.episode import Ending, Episode
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.usage import Usage
 from rpms.play.seats import Play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
@@ -26,18 +28,32 @@ try:
     from inspect_ai import model as chat
     from inspect_ai._util.error import PrerequisiteError
     from inspect_ai.dataset import MemoryDataset, Sample
-    from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, mean, scorer, stderr
+    from inspect_ai.scorer import (
+        CORRECT,
+        INCORRECT,
+        Score,
+        Scorer,
+        Target,
+        accuracy,
+        mean,
+        scorer,
+        stderr,
+    )
     from inspect_ai.solver import Generate, Solver, TaskState, solver
     from rich.markup import escape
 except ImportError:
-    raise ImportError("rpms.envs.inspect_tasks needs Inspect: pip install 'rpms[inspect]'") from None
+    raise ImportError(
+        "rpms.envs.inspect_tasks needs Inspect: pip install 'rpms[inspect]'"
+    ) from None
 
 _OUTCOME = "rpms"
 """Key of a sample's store that holds its episode's ending."""
 
 
 class _Refused(InputError, PrerequisiteError):
-    """A person's mistake, which Inspect's command prints as a line: of all errors it does so for its own kind alone."""
+    """A person's mistake, which Inspect's command prints as a line: of all errors it does so
+    for its own kind alone.
+    """
 
     def __init__(self, line: str) -> None:
         Exception.__init__(self, line)
@@ -54,7 +70,9 @@ def _mistakes_in_a_line() -> Iterator[None]:
 
 def _chosen(name: str, split: str | None, settings: Mapping[str, Any]) -> tuple[Settings, Episodes]:
     own = {key: settings[key] for key in ("data", "engine", "options") if key in settings}
-    given = Settings.read({"split": split, **{key: value for key, value in settings.items() if key not in own}})
+    given = Settings.read(
+        {"split": split, **{key: value for key, value in settings.items() if key not in own}}
+    )
     return given, Episodes(name, split, **own, max_steps=given.steps)
 
 
@@ -63,7 +81,8 @@ def _chosen(name: str, split: str | None, settings: Mapping[str, Any]) -> tuple[
 def world(name: str = "alfworld", split: str | None = None, **settings: Any) -> Task:
     """The tasks of a world's split, played by the model that Inspect was given.
 
-    `settings` are data, engine and options of `Episodes`, and those of `rpms run`: condition, memory, preset and so on.
+    `settings` are data, engine and options of `Episodes`, and those of `rpms run`: condition,
+    memory, preset and so on.
     """
     given, episodes = _chosen(name, split, settings)
     tasks, _ = given.tasks(episodes.world, episodes.setting)
@@ -78,13 +97,17 @@ def world(name: str = "alfworld", split: str | None = None, **settings: Any) -> 
 @solver
 @_mistakes_in_a_line()
 def player(name: str, split: str | None = None, **settings: Any) -> Solver:
-    """Play the task that a sample is named after: RPMS decides what is asked, Inspect's model answers."""
+    """Play the task that a sample is named after: RPMS decides what is asked, Inspect's model
+    answers.
+    """
     given, episodes = _chosen(name, split, settings)
     found, decoding = episodes.world, given.decoding(episodes.world)
     file = given.memory_file(found)
     memory = read_memory(file, found.name) if file is not None else EpisodicMemory(world=found.name)
     method = given.method(found).once("a sample is one attempt")
-    knowledge = knowledge_of(found, given.sources(found, given.context or 0), decoding.max_tokens, method)
+    knowledge = knowledge_of(
+        found, given.sources(found, given.context or 0), decoding.max_tokens, method
+    )
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001
         chosen = episodes.choose(str(state.sample_id))
@@ -98,7 +121,9 @@ def player(name: str, split: str | None = None, **settings: Any) -> Solver:
             play = await to_thread.run_sync(Play, seat, game, chosen, episodes.max_steps)
             while play.ending is None:
                 await to_thread.run_sync(play.step)
-                _tell(state, play.episode())  # at each step: a limit of Inspect's may end the sample at any time
+                _tell(
+                    state, play.episode()
+                )  # at each step: a limit of Inspect's may end the sample at any time
             state.completed = True
         finally:
             await to_thread.run_sync(game.close)
@@ -111,7 +136,10 @@ def _tell(state: TaskState, episode: Episode) -> None:
     """Put an episode into the sample: its steps as messages, its end for the scorers."""
     messages: list[chat.ChatMessage] = []
     for step in episode.steps:
-        messages += [chat.ChatMessageUser(content=step.observation), chat.ChatMessageAssistant(content=step.answer)]
+        messages += [
+            chat.ChatMessageUser(content=step.observation),
+            chat.ChatMessageAssistant(content=step.answer),
+        ]
     if episode.steps:
         messages.append(chat.ChatMessageUser(content=episode.steps[-1].result))
     state.messages = messages
@@ -126,14 +154,20 @@ def _tell(state: TaskState, episode: Episode) -> None:
 
 
 class _Asked:
-    """Inspect's model as RPMS asks one: from the thread that plays, in the loop that Inspect runs."""
+    """Inspect's model as RPMS asks one: from the thread that plays, in the loop that Inspect
+    runs.
+    """
 
     def __init__(self, model: chat.Model) -> None:
         self._model = model
         self.name = str(model)
 
     def answer(self, request: Request) -> Answer:
-        said = {"system": chat.ChatMessageSystem, "user": chat.ChatMessageUser, "assistant": chat.ChatMessageAssistant}
+        said = {
+            "system": chat.ChatMessageSystem,
+            "user": chat.ChatMessageUser,
+            "assistant": chat.ChatMessageAssistant,
+        }
         messages = [said[each.role](content=each.content) for each in request.prompt.messages()]
         decoding, start = request.decoding, time.perf_counter()
         config = chat.GenerateConfig(
@@ -169,7 +203,9 @@ def done() -> Scorer:
     async def judge(state: TaskState, target: Target) -> Score:  # noqa: ARG001
         outcome = state.metadata.get(_OUTCOME, {})
         won = outcome.get("ending") == Ending.WON
-        return Score(value=CORRECT if won else INCORRECT, answer=outcome.get("ending"), metadata=outcome)
+        return Score(
+            value=CORRECT if won else INCORRECT, answer=outcome.get("ending"), metadata=outcome
+        )
 
     return judge
 

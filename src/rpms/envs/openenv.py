@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rpms.core.errors import InputError, RPMSError
 from rpms.envs.admission import LARGEST_MESSAGE, LONGEST_COMMAND, LONGEST_NAME, Admission, Admitting
 from rpms.envs.env_episodes import EnvTurn, Episodes, is_whole
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import InputError, RPMSError
 from rpms.worlds.base import World
 
 try:
@@ -24,14 +24,21 @@ try:
     from openenv.core.env_client import EnvClient
     from openenv.core.env_server.http_server import create_fastapi_app
     from openenv.core.env_server.interfaces import Environment
-    from openenv.core.env_server.types import Action, ConcurrencyConfig, EnvironmentMetadata, Observation, State
+    from openenv.core.env_server.types import (
+        Action,
+        ConcurrencyConfig,
+        EnvironmentMetadata,
+        Observation,
+        State,
+    )
     from pydantic import Field
     from websockets.exceptions import ConnectionClosed
 except ImportError:
     raise ImportError("rpms.envs.openenv needs OpenEnv: pip install 'rpms[openenv]'") from None
 
 IDLE_S = 600.0
-"""Seconds without use after which a session ends, unless it is told otherwise: a client that vanished holds a place."""
+"""Seconds without use after which a session ends, unless it is told otherwise: a client that
+vanished holds a place."""
 
 
 class Command(Action):  # type: ignore[misc]  # OpenEnv has no types of its own
@@ -41,7 +48,10 @@ class Command(Action):  # type: ignore[misc]  # OpenEnv has no types of its own
 
 
 class Observed(Observation):  # type: ignore[misc]
-    """Result of a command. `reward` is the rise of the score; `done` is the end, won, lost or out of steps."""
+    """Result of a command.
+
+    `reward` is the rise of the score; `done` is the end, won, lost or out of steps.
+    """
 
     text: str
     task: str
@@ -103,16 +113,27 @@ class WorldsEnvironment(Environment[Command, Observed, EpisodeState]):  # type: 
         admissible: bool = False,
         **unknown: Any,
     ) -> Observed:
-        """Start a task: the one that is named, or one that the seed draws. The rest is as in `Episodes`."""
+        """Start a task: the one that is named, or one that the seed draws.
+
+        The rest is as in `Episodes`.
+        """
         if unknown:
             raise InputError(f"reset has no argument {excerpt(next(iter(unknown)), 60)}")
         found, data, engine = self._served.named(world), self._served.data, self._served.engine
-        episodes = Episodes(found, split, data=data, engine=engine, options=options, max_steps=max_steps)
+        episodes = Episodes(
+            found, split, data=data, engine=engine, options=options, max_steps=max_steps
+        )
         if seed is not None and not is_whole(seed):
             raise InputError(f"a seed is a number, not {excerpt(seed, 60)}")
-        named = isinstance(episode_id, str) and len(episode_id) <= LONGEST_NAME and episode_id.isprintable()
+        named = (
+            isinstance(episode_id, str)
+            and len(episode_id) <= LONGEST_NAME
+            and episode_id.isprintable()
+        )
         if episode_id is not None and not named:
-            raise InputError(f"an episode's id is a text of {LONGEST_NAME} printable characters or fewer")
+            raise InputError(
+                f"an episode's id is a text of {LONGEST_NAME} printable characters or fewer"
+            )
         chosen = episodes.choose(task, seed)
         self.close()
         self._episodes, self._episode_id, self._admissible = episodes, episode_id, bool(admissible)
@@ -168,18 +189,24 @@ class WorldsClient(EnvClient[Command | str, Observed, EpisodeState]):  # type: i
         if isinstance(action, Command):
             action = action.command
         if not isinstance(action, str):
-            raise InputError(f"step takes a command as a text or a Command, not {excerpt(action, 60)}")
+            raise InputError(
+                f"step takes a command as a text or a Command, not {excerpt(action, 60)}"
+            )
         return {"command": action}
 
     async def _send_and_receive(self, message: dict[str, Any]) -> dict[str, Any]:
         try:
             return await super()._send_and_receive(message)  # type: ignore[no-any-return]
         except ConnectionClosed:
-            raise ConnectionError("the server ended this session: it is full, or it was stopped") from None
+            raise ConnectionError(
+                "the server ended this session: it is full, or it was stopped"
+            ) from None
 
     def _parse_result(self, payload: dict[str, Any]) -> StepResult[Observed]:
         reward, done = payload.get("reward"), bool(payload.get("done"))
-        observed = Observed.model_validate({**payload.get("observation", {}), "reward": reward, "done": done})
+        observed = Observed.model_validate(
+            {**payload.get("observation", {}), "reward": reward, "done": done}
+        )
         return StepResult(observed, None if reward is None else float(reward), done)
 
     def _parse_state(self, payload: dict[str, Any]) -> EpisodeState:
@@ -187,11 +214,19 @@ class WorldsClient(EnvClient[Command | str, Observed, EpisodeState]):  # type: i
 
 
 def make_app(
-    served: Served, sessions: int = 64, idle_s: float | None = IDLE_S, admitted: Admission | None = None
+    served: Served,
+    sessions: int = 64,
+    idle_s: float | None = IDLE_S,
+    admitted: Admission | None = None,
 ) -> FastAPI:
-    """The server's application. `idle_s` ends sessions that nobody used for so long; None: never."""
+    """The server's application.
+
+    `idle_s` ends sessions that nobody used for so long; None: never.
+    """
     limits = ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=idle_s)
-    app: FastAPI = create_fastapi_app(lambda: WorldsEnvironment(served), Command, Observed, concurrency_config=limits)
+    app: FastAPI = create_fastapi_app(
+        lambda: WorldsEnvironment(served), Command, Observed, concurrency_config=limits
+    )
     app.add_middleware(Admitting, admitted=admitted or Admission())
     for kind in (RPMSError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, _refused)
@@ -200,16 +235,28 @@ def make_app(
 
 async def _refused(_request: Request, error: Exception) -> JSONResponse:
     """One line where something is asked for by plain HTTP, without what was sent."""
-    problem: Any = error.errors() if isinstance(error, RequestValidationError) else getattr(error, "detail", str(error))
+    problem: Any = (
+        error.errors()
+        if isinstance(error, RequestValidationError)
+        else getattr(error, "detail", str(error))
+    )
     if isinstance(problem, list):
-        problem = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in problem[:3])
+        problem = "; ".join(
+            f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in problem[:3]
+        )
     return JSONResponse({"detail": excerpt(problem)}, getattr(error, "status_code", 422))
 
 
 def make_server(app: FastAPI) -> uvicorn.Server:
-    """Server of the application; it closes a connection that does not answer pings within a minute."""
+    """Server of the application; it closes a connection that does not answer pings within a
+    minute.
+    """
     config = uvicorn.Config(
-        app, log_level="warning", ws_max_size=LARGEST_MESSAGE, ws_ping_interval=20, ws_ping_timeout=20
+        app,
+        log_level="warning",
+        ws_max_size=LARGEST_MESSAGE,
+        ws_ping_interval=20,
+        ws_ping_timeout=20,
     )
     return uvicorn.Server(config)
 
@@ -220,4 +267,6 @@ def listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port))
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else "no such port"
-        raise InputError(f"cannot serve on {excerpt(host, 60)}, port {port}: {reason}; --port gives another") from None
+        raise InputError(
+            f"cannot serve on {excerpt(host, 60)}, port {port}: {reason}; --port gives another"
+        ) from None

@@ -1,6 +1,8 @@
-"""Tool calls as text, `refuel_data(line_id="L1002", gb_amount=2.0)`: one way to write them, several that are read.
+"""Tool calls as text, `refuel_data(line_id="L1002", gb_amount=2.0)`: one way to write them, several
+that are read.
 
-The text is a stranger's. It is read sign by sign, within the limits of all JSON here, and nothing is evaluated.
+The text is a stranger's. It is read sign by sign, within the limits of all JSON here, and nothing
+is evaluated.
 """
 
 import json
@@ -35,11 +37,16 @@ class WrittenCall:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in self.arguments.items())
+        given = ", ".join(
+            f"{name}={json.dumps(value, ensure_ascii=False)}"
+            for name, value in self.arguments.items()
+        )
         return f"{self.name}({given})"
 
     def ordered(self, parameters: Sequence[str]) -> Self:
-        """The same call with its arguments in a tool's own order; what the tool has not comes last."""
+        """The same call with its arguments in a tool's own order; what the tool has not comes
+        last.
+        """
         known = {name: self.arguments[name] for name in parameters if name in self.arguments}
         return replace(self, arguments={**known, **self.arguments})
 
@@ -50,7 +57,9 @@ class Tool:
 
     name: str
     description: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=lambda: {"type": "object", "properties": {}})
+    parameters: Mapping[str, Any] = field(
+        default_factory=lambda: {"type": "object", "properties": {}}
+    )
     """A JSON schema of its arguments."""
 
     def only(self, calls: Sequence[WrittenCall]) -> Self:
@@ -62,21 +71,29 @@ class Tool:
                 values = {json.dumps(value): value for value in given}
                 properties[name] = {**schema, "enum": list(values.values())}
         required = [name for name in properties if all(name in call.arguments for call in calls)]
-        return replace(self, parameters={**self.parameters, "properties": properties, "required": required})
+        return replace(
+            self, parameters={**self.parameters, "properties": properties, "required": required}
+        )
 
 
 def narrowed(tools: Sequence[Tool], actions: Sequence[str]) -> tuple[Tool, ...]:
-    """The tools, and of them the values, that some actions call; all tools where none of the actions is a call."""
+    """The tools, and of them the values, that some actions call; all tools where none of the
+    actions is a call.
+    """
     calls: dict[str, list[WrittenCall]] = {}
     for action in actions:
         with suppress(NotACall):
             call = read_call(action)
             calls.setdefault(call.name, []).append(call)
-    return tuple(tool.only(calls[tool.name]) for tool in tools if tool.name in calls) or tuple(tools)
+    return tuple(tool.only(calls[tool.name]) for tool in tools if tool.name in calls) or tuple(
+        tools
+    )
 
 
 def read_call(text: str, signatures: Mapping[str, Sequence[str]] | None = None) -> WrittenCall:
-    """Read a call: as written here, with other quotes, or as JSON; unnamed arguments go by the signature."""
+    """Read a call: as written here, with other quotes, or as JSON; unnamed arguments go by the
+    signature.
+    """
     if len(text) > LONGEST_CALL:
         raise NotACall("the call is too long")
     text = text.strip()

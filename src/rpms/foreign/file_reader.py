@@ -1,4 +1,6 @@
-"""The one reader of files: regular files alone, no more bytes than expected, and one line where it cannot."""
+"""The one reader of files: regular files alone, no more bytes than expected, and one line where
+it cannot.
+"""
 
 import lzma
 import os
@@ -6,17 +8,27 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from rpms.core.errors import FileError
-from rpms.foreign.limits import MOST_TRANSCRIPT, MOST_TRANSCRIPT_LINE, MOST_TRANSCRIPT_LINES, XZ_MEMORY
+from rpms.foreign.limits import (
+    MOST_TRANSCRIPT,
+    MOST_TRANSCRIPT_LINE,
+    MOST_TRANSCRIPT_LINES,
+    XZ_MEMORY,
+)
+from rpms.logic.errors import FileError
 
 _BLOCK, _CHUNK = 1 << 16, 1 << 20
 
 
 def read_bytes(file: str | Path, largest: int) -> bytes:
-    """The bytes of a regular file; anything else, or too much, is a FileError. A FIFO is not waited for."""
+    """The bytes of a regular file; anything else, or too much, is a FileError.
+
+    A FIFO is not waited for.
+    """
     handle, data = open_regular(file), b""
     try:  # a buffer for the largest would take longer than most files take to read
-        while len(data) <= largest and (more := os.read(handle, min(max(_BLOCK, len(data)), largest + 1 - len(data)))):
+        while len(data) <= largest and (
+            more := os.read(handle, min(max(_BLOCK, len(data)), largest + 1 - len(data)))
+        ):
             data += more
     except OSError as error:
         raise unreadable(file, error) from None
@@ -39,7 +51,9 @@ def read_text(file: str | Path, largest: int, *, encoding: str = "utf-8-sig") ->
 def open_regular(file: str | Path, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
     """Open a regular file, or refuse what is in its place, without waiting for anybody."""
     try:
-        handle = os.open(file, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0), mode)
+        handle = os.open(
+            file, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0), mode
+        )
     except (OSError, ValueError) as error:
         raise unreadable(file, error) from None
     kind = os.fstat(handle).st_mode
@@ -51,7 +65,9 @@ def open_regular(file: str | Path, flags: int = os.O_RDONLY, mode: int = 0o666) 
 
 
 def is_there(file: Path) -> bool:
-    """True if anything has this name, readable or not; a name that cannot be asked about is a FileError."""
+    """True if anything has this name, readable or not; a name that cannot be asked about is a
+    FileError.
+    """
     try:
         os.lstat(file)
     except (FileNotFoundError, NotADirectoryError):
@@ -69,16 +85,24 @@ def unreadable(file: str | Path, error: Exception) -> FileError:
 
 
 def text_lines(file: str | Path, *, bounded: bool = True) -> Iterator[str]:
-    """The lines of a transcript, `.xz` or not, read as they are asked for; `bounded` as a whole, when unpacked."""
+    """The lines of a transcript, `.xz` or not, read as they are asked for; `bounded` as a
+    whole, when unpacked.
+    """
     total = count = 0
     rest = b""
     for chunk in _chunks(file):
         total += len(chunk)
         if bounded and total > MOST_TRANSCRIPT:
-            raise FileError(file, None, f"holds more than {MOST_TRANSCRIPT:,} bytes, which no transcript does")
+            raise FileError(
+                file, None, f"holds more than {MOST_TRANSCRIPT:,} bytes, which no transcript does"
+            )
         count += chunk.count(b"\n")
         if bounded and count > MOST_TRANSCRIPT_LINES:
-            raise FileError(file, None, f"has more than {MOST_TRANSCRIPT_LINES:,} lines, which no transcript has")
+            raise FileError(
+                file,
+                None,
+                f"has more than {MOST_TRANSCRIPT_LINES:,} lines, which no transcript has",
+            )
         *whole, rest = (rest + chunk).split(b"\n")
         for line in whole:
             yield _line(file, line)
@@ -119,7 +143,9 @@ def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
                 if not data:
                     break
                 decoder = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
-            if piece := decoder.decompress(data, max_length=_CHUNK):  # of empty streams no reader hears
+            if piece := decoder.decompress(
+                data, max_length=_CHUNK
+            ):  # of empty streams no reader hears
                 yield piece
             data = b""
             if decoder.needs_input and not decoder.eof:

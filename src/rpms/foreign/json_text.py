@@ -1,7 +1,9 @@
-"""JSON from outside, also in lines: bounded in depth and numbers, so that nothing behind it has to be.
+"""JSON from outside, also in lines: bounded in depth and numbers, so that nothing behind it has to
+be.
 
-And values of frozen dataclasses from JSON or YAML, checked against their annotations: that loads in no time, texts may
-hold half characters, which pydantic's own cannot, and no form beside a dataclass names every field a second time.
+And values of frozen dataclasses from JSON or YAML, checked against their annotations: that loads in
+no time, texts may hold half characters, which pydantic's own cannot, and no form beside a dataclass
+names every field a second time.
 """
 
 import hashlib
@@ -18,9 +20,9 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from rpms.core.errors import FileError
 from rpms.foreign.limits import DEEPEST_JSON, LONGEST_NUMBER, MOST_JSON_VALUES
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import FileError
 
 _DIGITS = len(str(-LONGEST_NUMBER))
 _BLANK = re.compile(r"\s*")
@@ -28,7 +30,9 @@ _Value = TypeVar("_Value")
 
 
 class NotJson(ValueError):
-    """A text is not JSON that anything here would write; its words say why, and are fit to be shown."""
+    """A text is not JSON that anything here would write; its words say why, and are fit to be
+    shown.
+    """
 
     place: tuple[str, ...] = ()
     """Names of the fields that lead to what is wrong."""
@@ -63,7 +67,11 @@ def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_LIMITS: dict[str, Any] = {"parse_int": _whole, "parse_float": _decimal, "parse_constant": _constant}
+_LIMITS: dict[str, Any] = {
+    "parse_int": _whole,
+    "parse_float": _decimal,
+    "parse_constant": _constant,
+}
 DECODER = json.JSONDecoder(strict=False, **_LIMITS)
 """The same limits for texts that hold several values; depth is for the caller to check."""
 _ANY = json.JSONDecoder(**_LIMITS)
@@ -101,11 +109,12 @@ def read_jsonl(
     halves: bool = True,
     damaged: bool = False,
 ) -> Iterator[tuple[int, _Value]]:
-    """The values of JSON lines, as `read` makes them, each with its line; in one text, a value may take several.
+    """The values of JSON lines, as `read` makes them, each with its line; in one text, a value may
+    take several.
 
-    Checksums are the caller's: of a whole file, of a line, or of each line and those before it.
-    A mistake is a FileError with its line that begins with the `problem`; if lines may be `damaged`, they are left out.
-    Without `halves`, half of a letter is one.
+    Checksums are the caller's: of a whole file, of a line, or of each line and those before it. A
+    mistake is a FileError with its line that begins with the `problem`; if lines may be `damaged`,
+    they are left out. Without `halves`, half of a letter is one.
     """
     line, whole = 1, isinstance(lines, str)
     for text in [lines] if isinstance(lines, str) else lines:
@@ -113,7 +122,11 @@ def read_jsonl(
         while (begin := _BLANK.match(text, end).end()) < len(text):  # type: ignore[union-attr]
             line, start = line + text.count("\n", start, begin), begin
             try:
-                value, end = DECODER.raw_decode(text, start) if whole else (_ANY.decode(_counted(text)), len(text))
+                value, end = (
+                    DECODER.raw_decode(text, start)
+                    if whole
+                    else (_ANY.decode(_counted(text)), len(text))
+                )
                 check_depth(value)
                 if not halves and text.find("\\u", start, end) >= 0:
                     check_letters(value)
@@ -135,7 +148,9 @@ def _counted(text: str) -> str:
 
 
 def check_letters(value: object) -> None:
-    """Raise NotJson where a text holds half of a letter, which JSON can write and no file of plain text can keep."""
+    """Raise NotJson where a text holds half of a letter, which JSON can write and no file of
+    plain text can keep.
+    """
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -143,7 +158,9 @@ def check_letters(value: object) -> None:
 
 
 def check_depth(value: object) -> None:
-    """Raise NotJson where lists and objects stand in each other too deeply for the code behind to walk."""
+    """Raise NotJson where lists and objects stand in each other too deeply for the code behind
+    to walk.
+    """
     level = [value] if isinstance(value, (dict, list)) else []
     for _ in range(DEEPEST_JSON + 1):
         if not level:
@@ -154,7 +171,8 @@ def check_depth(value: object) -> None:
 
 
 def whole_number(text: str, most: int = LONGEST_NUMBER) -> int | None:
-    """The number that digits say; None for any other text and above `most`. Thousands of digits are an error to Python.
+    """The number that digits say; None for any other text and above `most`. Thousands of digits are
+    an error to Python.
 
     >>> whole_number("12"), whole_number("-1"), whole_number("9" * 5_000)
     (12, None, None)
@@ -164,7 +182,8 @@ def whole_number(text: str, most: int = LONGEST_NUMBER) -> int | None:
 
 
 Entry = dict[str, Any]
-"""A question and its answer: `model`, `decoding`, `messages`, perhaps some of `BOUNDS`; `parts` and `answer`."""
+"""A question and its answer: `model`, `decoding`, `messages`, perhaps some of `BOUNDS`; `parts`
+and `answer`."""
 BOUNDS = ("choices", "templates", "tools", "begun")
 """Constraint on an answer, if any; `begun` where choices are weighed."""
 
@@ -186,7 +205,8 @@ def from_json(kind: type[_Value], value: Any) -> _Value:
 
 
 def tagged_reader(forms: Mapping[str, Any], version: int = 1, *, heads: bool = False) -> Reader:
-    """The reader of a file's objects: the `type` of each names its dataclass, and the file begins with the first form.
+    """The reader of a file's objects: the `type` of each names its dataclass, and the file begins
+    with the first form.
 
     That one also has the version; with `heads`, more of it may come later.
     """
@@ -217,7 +237,11 @@ def reader_of(kind: Any) -> Reader:
     if kind in _PLAIN:
         return _PLAIN[kind]
     if origin in (Union, UnionType):
-        return partial(_one_of_several, [reader_of(each) for each in inner if each is not NoneType], NoneType in inner)
+        return partial(
+            _one_of_several,
+            [reader_of(each) for each in inner if each is not NoneType],
+            NoneType in inner,
+        )
     if origin is tuple:
         first, *others = (reader_of(each) for each in inner if each is not Ellipsis)
         return partial(_items, [first, *others]) if Ellipsis not in inner else partial(_list, first)
@@ -258,25 +282,37 @@ def _member(kind: type[Enum], value: Any) -> Enum:
 
 def _dataclass_reader(kind: Any) -> Reader:
     hints = get_type_hints(kind)
-    readers = {field.name.rstrip("_"): reader_of(hints[field.name]) for field in fields(kind) if field.init}
+    readers = {
+        field.name.rstrip("_"): reader_of(hints[field.name]) for field in fields(kind) if field.init
+    }
     words = {name for name in readers if iskeyword(name)}
 
     def make(given: dict[str, Any]) -> Any:
-        return kind(**{f"{name}_" if name in words else name: item for name, item in given.items()} if words else given)
+        return kind(
+            **{f"{name}_" if name in words else name: item for name, item in given.items()}
+            if words
+            else given
+        )
 
     return object_reader(readers, needed_by(kind), make)
 
 
 def needed_by(kind: Any) -> tuple[str, ...]:
     """Fields of a dataclass without a default, by their names in files."""
-    wanted = (each for each in fields(kind) if each.init and each.default is each.default_factory is MISSING)
+    wanted = (
+        each
+        for each in fields(kind)
+        if each.init and each.default is each.default_factory is MISSING
+    )
     return tuple(each.name.rstrip("_") for each in wanted)
 
 
 def object_reader(
     readers: Mapping[str, Reader], needed: Sequence[str], make: Callable[[dict[str, Any]], _Value]
 ) -> Callable[[Any], _Value]:
-    """The reader of an object whose fields have readers of their own, and of what is made of them."""
+    """The reader of an object whose fields have readers of their own, and of what is made of
+    them.
+    """
 
     def read(value: Any) -> _Value:
         given = {}
@@ -286,7 +322,9 @@ def object_reader(
             try:
                 given[name] = readers[name](item)
             except ValueError as error:
-                raise _at(name, error if isinstance(error, NotJson) else NotJson(excerpt(error))) from None
+                raise _at(
+                    name, error if isinstance(error, NotJson) else NotJson(excerpt(error))
+                ) from None
         missing = next((name for name in needed if name not in given), None)
         if missing is not None:
             raise NotJson(f"{missing}: is missing")

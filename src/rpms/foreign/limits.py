@@ -1,4 +1,6 @@
-"""The limits on all that comes from outside, each with its reason; what exceeds one is refused in one line."""
+"""The limits on all that comes from outside, each with its reason; what exceeds one is refused
+in one line.
+"""
 
 from typing import Final
 
@@ -28,17 +30,22 @@ LARGEST_GAME: Final = 16 * MEGABYTE
 # --- what a small file may become ---
 
 DEEPEST_JSON: Final = 40
-"""Brackets within brackets. What is written here has less than ten; past some hundreds Python itself gives up."""
+"""Brackets within brackets. What is written here has less than ten; past some hundreds Python
+itself gives up."""
 LONGEST_NUMBER: Final = 2**64
-"""The largest whole number: what servers and seeds may have, and short enough for every page and table."""
+"""The largest whole number: what servers and seeds may have, and short enough for every page
+and table."""
 MOST_JSON_VALUES: Final = 4_000_000
 """Values in one JSON text: 60 kB of gzip can hold 20 million empty lists, which take 1.5 GB."""
 MOST_LISTED_VALUES: Final = 12_000_000
-"""Values and lines in a file of JSON lines: the largest memory has ten million, and as many tiny lists take 0.5 GB."""
+"""Values and lines in a file of JSON lines: the largest memory has ten million, and as many
+tiny lists take 0.5 GB."""
 MOST_YAML_NODES: Final = 50_000
-"""Values in a manual or study, aliases written out, of which 430 bytes can stand for billions; each takes 75 µs."""
+"""Values in a manual or study, aliases written out, of which 430 bytes can stand for billions;
+each takes 75 µs."""
 MOST_TRANSCRIPT: Final = 64 * MEGABYTE
-"""Bytes of a recorded transcript when it is unpacked; the largest has 4 MB, and 9 kB of xz can hold 1.6 GB."""
+"""Bytes of a recorded transcript when it is unpacked; the largest has 4 MB, and 9 kB of xz can
+hold 1.6 GB."""
 MOST_TRANSCRIPT_LINES: Final = 200_000
 """One a playthrough, of which the largest transcript has some hundreds."""
 MOST_TRANSCRIPT_LINE: Final = 8 * MEGABYTE
@@ -47,7 +54,8 @@ XZ_MEMORY: Final = 96 * MEGABYTE
 """Memory for unpacking: `xz -9` needs 65 MB, and a header can claim 4 GB."""
 
 LONGEST_OBSERVATION: Final = 100_000
-"""Characters that a world says at once; the longest here have some thousands, and every prompt repeats them."""
+"""Characters that a world says at once; the longest here have some thousands, and every prompt
+repeats them."""
 
 # --- entries of a memory ---
 
@@ -65,7 +73,8 @@ MOST_ITEMS: Final = 1_000
 MOST_RECEIVED: Final = 8 * MEGABYTE
 """Bytes of one response. An answer of 100,000 tokens has half a megabyte."""
 MOST_HEAD: Final = 400_000
-"""Bytes before its body: the head, and informational answers ahead of it, of which a server may send any number."""
+"""Bytes before its body: the head, and informational answers ahead of it, of which a server may
+send any number."""
 MOST_UNPACKED: Final = 8 * MEGABYTE
 """Bytes of its body when it is unpacked."""
 LONGEST_RETRY: Final = 366 * 86_400.0

@@ -1,4 +1,6 @@
-"""Foreign text made safe to show: what a file, a model or a server wrote may command a terminal, or go on for pages."""
+"""Foreign text made safe to show: what a file, a model or a server wrote may command a
+terminal, or go on for pages.
+"""
 
 import re
 import unicodedata
@@ -7,8 +9,8 @@ from typing import Final
 from rpms.foreign.limits import LONGEST_LINE, LONGEST_SHOWN
 
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Control and formatting characters, halves of letters, private and unassigned ones, and breaks of lines: some move the
-cursor or turn text around, and none can be seen."""
+"""Control and formatting characters, halves of letters, private and unassigned ones, and breaks of
+lines: some move the cursor or turn text around, and none can be seen."""
 _FILLERS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u2800\u3164\uffa0")
 """Letters and marks that are drawn as nothing."""
 _VARIANTS: Final = range(0xFE00, 0xFE10)
@@ -23,7 +25,9 @@ def unseen(char: str) -> bool:
 
 
 def one_line(text: str, longest: int = LONGEST_LINE) -> str:
-    """A text as one line of bounded length, with a blank for each break and nothing for what cannot be seen."""
+    """A text as one line of bounded length, with a blank for each break and nothing for what
+    cannot be seen.
+    """
     text = _LONG_WORD.sub(lambda word: f"{word[1]}…{word[2]}", text[:_LOOKED_AT])[: 4 * longest]
     if not (text.isascii() and text.isprintable()):
         text = "".join(" " if char.isspace() else "" if unseen(char) else char for char in text)
@@ -35,18 +39,28 @@ def excerpt(text: object, longest: int = LONGEST_SHOWN) -> str:
     """A foreign text, or value, as it stands within a message."""
     try:
         said = str(text)
-    except (ValueError, RecursionError):  # Python writes no number of more than some thousand digits
+    except (
+        ValueError,
+        RecursionError,
+    ):  # Python writes no number of more than some thousand digits
         said = "something too long to be written"
     return one_line(said, longest)
 
 
 def whole_letters(text: str) -> str:
-    """A text that every file can keep: half characters, which some models write, become question marks."""
+    """A text that every file can keep: half characters, which some models write, become
+    question marks.
+    """
     return text.encode("utf-8", "replace").decode()
 
 
 def lines(text: str) -> str:
-    """A text of several lines for a terminal: breaks and tabs stay, what cannot be seen goes, no line is endless."""
+    """A text of several lines for a terminal: breaks and tabs stay, what cannot be seen goes,
+    no line is endless.
+    """
     if not (text.isascii() and text.isprintable()):
         text = "".join(char for char in text if char in "\n\t" or not unseen(char))
-    return "\n".join(line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…" for line in text.split("\n"))
+    return "\n".join(
+        line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
+        for line in text.split("\n")
+    )

@@ -1,4 +1,6 @@
-"""A guard for tool-calling agents: the same core, for JSON tool calls, with adapters for frameworks."""
+"""A guard for tool-calling agents: the same core, for JSON tool calls, with adapters for
+frameworks.
+"""
 
 from rpms.guard.call_facts import Look, ToolBelief, Unknown
 from rpms.guard.calls import Allow, Ask, Call, Modify, Refuse, Ruling, ToolManual, Warn

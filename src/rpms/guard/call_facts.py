@@ -1,4 +1,6 @@
-"""Calls and results as JSON, within limits, and the facts that a call is judged by: from calls, results and Python."""
+"""Calls and results as JSON, within limits, and the facts that a call is judged by: from calls,
+results and Python.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,15 @@ from functools import cached_property
 from itertools import product
 from typing import Any, Final
 
-from rpms.core.belief import FactBelief
-from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.core.rules import ANYTHING
 from rpms.foreign.json_text import NameTwice, NotJson, loads
 from rpms.foreign.limits import DEEPEST_JSON, LARGEST_CALL, LARGEST_RESULT
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import GIVEN, RESULT, Call, RecordKind, ToolEffect, ToolFact, ToolManual
 from rpms.guard.comparisons import MISSING, loosened, text_of
 from rpms.guard.json_facts import Path, Reading
+from rpms.logic.belief import FactBelief
+from rpms.logic.facts import Atom, Clause, Literal, Truth
+from rpms.logic.rules import ANYTHING
 
 MOST_RECORDS: Final = 10_000
 """Records that are kept; the oldest is forgotten first, and is then unknown again."""
@@ -42,13 +44,23 @@ class ToolBelief(FactBelief):
         return {_loose(atom): atom for atom in self.known if atom.args}
 
     def near(self, atom: Atom) -> Atom | None:
-        """A known fact whose names differ from a fact's only in case, blanks, invisible signs or the form of a path."""
+        """A known fact whose names differ from a fact's only in case, blanks, invisible signs
+        or the form of a path.
+        """
         found = self._loosely.get(_loose(atom)) if atom.args else None
         return None if found == atom else found
 
-    def with_records(self, found: Mapping[tuple[str, ...], Any], gone: Container[tuple[str, ...]]) -> ToolBelief:
-        """The same with some records told anew, and without those that are no longer what they were."""
-        kept = {key: value for key, value in self.records.items() if key not in found and key not in gone} | dict(found)
+    def with_records(
+        self, found: Mapping[tuple[str, ...], Any], gone: Container[tuple[str, ...]]
+    ) -> ToolBelief:
+        """The same with some records told anew, and without those that are no longer what they
+        were.
+        """
+        kept = {
+            key: value
+            for key, value in self.records.items()
+            if key not in found and key not in gone
+        } | dict(found)
         for key in list(kept)[: max(0, len(kept) - MOST_RECORDS)]:
             del kept[key]
         return replace(self, records=kept)
@@ -79,7 +91,9 @@ class Look:
         self._facts, self.call, self.now = facts, facts.call, facts.now
 
     def record(self, kind: str, *key: object) -> Any:
-        """The latest record of a kind; where it was not looked up, the fact is unknown and the lookup is asked for."""
+        """The latest record of a kind; where it was not looked up, the fact is unknown and the
+        lookup is asked for.
+        """
         wanted = (kind, *map(text_of, key))
         if wanted not in self._facts.belief.records:
             raise Unknown(*wanted)
@@ -87,7 +101,9 @@ class Look:
 
     def records(self, kind: str) -> dict[tuple[str, ...], Any]:
         """All records of a kind that were looked up, by their keys."""
-        return {key[1:]: value for key, value in self._facts.belief.records.items() if key[0] == kind}
+        return {
+            key[1:]: value for key, value in self._facts.belief.records.items() if key[0] == kind
+        }
 
     def truth(self, predicate: str, *args: object) -> bool | None:
         """Another fact of the manual; None where it is unknown."""
@@ -109,7 +125,10 @@ class Coming:
 
 @dataclass(eq=False)
 class CallFacts:
-    """The facts that one call is judged by. `why` says what makes those unknown that were asked for."""
+    """The facts that one call is judged by.
+
+    `why` says what makes those unknown that were asked for.
+    """
 
     call: Call
     manual: ToolManual
@@ -119,12 +138,15 @@ class CallFacts:
     """Asks the predicate of a name, with a Look and the values of its arguments."""
     coming: Mapping[Atom, Coming]
     why: dict[Atom, tuple[str, ...] | Atom | Coming] = field(default_factory=dict, init=False)
-    """Causes of unknown facts: a record not looked up, a known fact that may be the same, a call under way."""
+    """Causes of unknown facts: a record not looked up, a known fact that may be the same, a
+    call under way."""
     _values: dict[str, Any] = field(default_factory=dict, init=False)
     _known: dict[Atom, Truth] = field(default_factory=dict, init=False)
 
     def name(self, value: object) -> str:
-        """The text that stands for a value in facts, which gives the value back when a reading asks for it."""
+        """The text that stands for a value in facts, which gives the value back when a reading
+        asks for it.
+        """
         text = text_of(value)
         if text == ANYTHING:  # in a belief it stands for everything, and a call must not say that
             text = "\\_"
@@ -148,7 +170,9 @@ class CallFacts:
             return self._read(fact, fact.reading, atom)
         atom = fact.written_alike(atom)
         if atom not in self._known:  # set by calls, or answered by Python, which may take time
-            self._known[atom] = self._asked_of_python(fact, atom) if fact.python else self._told(fact, atom)
+            self._known[atom] = (
+                self._asked_of_python(fact, atom) if fact.python else self._told(fact, atom)
+            )
         return self._known[atom]
 
     def _read(self, fact: ToolFact, reading: Reading, atom: Atom) -> Truth:
@@ -165,7 +189,11 @@ class CallFacts:
 
     def _asked_of_python(self, fact: ToolFact, atom: Atom) -> Truth:
         try:
-            return Truth.of(self.python(fact.python, Look(self), *(self._values.get(arg, arg) for arg in atom.args)))
+            return Truth.of(
+                self.python(
+                    fact.python, Look(self), *(self._values.get(arg, arg) for arg in atom.args)
+                )
+            )
         except Unknown as unknown:
             self.why[atom] = unknown.record
             return Truth.UNKNOWN
@@ -185,12 +213,18 @@ class CallFacts:
         return Truth.UNKNOWN
 
     def values_at(self, path: Path, more: Mapping[str, Any] = NOTHING) -> list[Any]:
-        """Value at a path from an argument, or from `more`: variables, the result; MISSING where there is nothing."""
-        start = more[path.head] if path.head in more else self.call.arguments.get(path.head, MISSING)
+        """Value at a path from an argument, or from `more`: variables, the result; MISSING
+        where there is nothing.
+        """
+        start = (
+            more[path.head] if path.head in more else self.call.arguments.get(path.head, MISSING)
+        )
         return path.follow(start, self.call.arguments) if path.steps else [start]
 
     def bind(self, atom: Atom, more: Mapping[str, Any] = NOTHING) -> Iterator[Atom]:
-        """A fact with the call's values in place of the paths in it: one, or one for each value of `items.*`."""
+        """A fact with the call's values in place of the paths in it: one, or one for each value
+        of `items.*`.
+        """
 
         def names(arg: str) -> list[str]:
             if not arg.startswith("<"):
@@ -201,33 +235,57 @@ class CallFacts:
         return (Atom(atom.predicate, args) for args in product(*map(names, atom.args)))
 
     def changes(self, result: object, *, failed: bool) -> list[Literal]:
-        """Facts that the call makes true or false; what only its result names is left out until it is there."""
+        """Facts that the call makes true or false; what only its result names is left out until
+        it is there.
+        """
         returned = {RESULT: result}
         effects = self._effects(returned, failed)
-        held = (bound for effect, bound in effects if all(self._holds(clause, returned) for clause in effect.given))
+        held = (
+            bound
+            for effect, bound in effects
+            if all(self._holds(clause, returned) for clause in effect.given)
+        )
         return [each for bound in held for each in bound]
 
     def possible(self, *, failed: bool | None = None) -> list[Literal]:
-        """Facts that the call may make true or false, whatever that depends on, while nobody knows if it failed."""
-        found = [(effect, each) for effect, bound in self._effects(NOTHING, failed) for each in bound]
+        """Facts that the call may make true or false, whatever that depends on, while nobody
+        knows if it failed.
+        """
+        found = [
+            (effect, each) for effect, bound in self._effects(NOTHING, failed) for each in bound
+        ]
         # of opposite ones the last counts: what depends on nothing, or else what is not so yet
         found.sort(key=lambda one: (not one[0].given, one[1].truth(self) is not Truth.TRUE))
         return [each for _, each in found]
 
-    def _effects(self, more: Mapping[str, Any], failed: bool | None) -> Iterator[tuple[ToolEffect, Iterator[Literal]]]:
-        """Each effect of the tool with its facts, as far as the call and its result name them; None: failed or not."""
+    def _effects(
+        self, more: Mapping[str, Any], failed: bool | None
+    ) -> Iterator[tuple[ToolEffect, Iterator[Literal]]]:
+        """Each effect of the tool with its facts, as far as the call and its result name them;
+        None: failed or not.
+        """
         tool = self.manual.tools.get(self.call.tool)
         if tool is None:
             return
-        for effect in (*tool.effects, *tool.failing) if failed is None else tool.failing if failed else tool.effects:
+        for effect in (
+            (*tool.effects, *tool.failing)
+            if failed is None
+            else tool.failing
+            if failed
+            else tool.effects
+        ):
             fact, negated = self.manual.facts[effect.literal.atom.predicate], effect.literal.negated
             named = self.bind(effect.literal.atom, more)
-            whole = (atom for atom in named if not any(isinstance(arg, Absent) for arg in atom.args))
+            whole = (
+                atom for atom in named if not any(isinstance(arg, Absent) for arg in atom.args)
+            )
             yield effect, (Literal(fact.written_alike(atom), negated) for atom in whole)
 
     def _holds(self, clause: Clause, returned: Mapping[str, object]) -> bool:
         """True if a condition on the call and its result is known to hold."""
-        bound = (Literal(next(self.bind(each.atom, returned)), each.negated) for each in clause.literals)
+        bound = (
+            Literal(next(self.bind(each.atom, returned)), each.negated) for each in clause.literals
+        )
         return Clause(tuple(bound)).truth(self) is Truth.TRUE
 
 
@@ -237,19 +295,25 @@ class TooLarge(NotJson):
 
 def tool_of(call: object) -> str:
     """Best guess at a call that cannot be read."""
-    name = getattr(call, "tool", None) or (call.get("tool", call.get("name")) if isinstance(call, Mapping) else None)
+    name = getattr(call, "tool", None) or (
+        call.get("tool", call.get("name")) if isinstance(call, Mapping) else None
+    )
     return excerpt(name) if isinstance(name, str) and name else "(unreadable)"
 
 
 def as_call(call: Call | Mapping[str, Any]) -> Call:
-    """A call in one of the usual forms: a name or tool, arguments as an object or as JSON text, and perhaps an id."""
+    """A call in one of the usual forms: a name or tool, arguments as an object or as JSON text,
+    and perhaps an id.
+    """
     if not isinstance(call, Call):
         if not isinstance(call, Mapping):
             raise NotJson("it is not an object")
         inner = call.get("function", call)
         inner = inner if isinstance(inner, Mapping) else call
         name = inner.get("tool", inner.get("name", ""))
-        arguments: Any = next((inner[key] for key in ("arguments", "args", "input") if key in inner), {})
+        arguments: Any = next(
+            (inner[key] for key in ("arguments", "args", "input") if key in inner), {}
+        )
         if isinstance(arguments, str):
             if len(arguments) > LARGEST_CALL:
                 raise TooLarge(f"its arguments have more than {LARGEST_CALL:,} characters")
@@ -257,7 +321,9 @@ def as_call(call: Call | Mapping[str, Any]) -> Call:
         call = Call(name, arguments, call.get("id", ""))
     if not isinstance(call.tool, str) or not call.tool:
         raise NotJson("it names no tool")
-    if not isinstance(call.arguments, Mapping) or not all(isinstance(name, str) for name in call.arguments):
+    if not isinstance(call.arguments, Mapping) or not all(
+        isinstance(name, str) for name in call.arguments
+    ):
         raise NotJson("its arguments are not an object")
     _check_size(call.arguments, LARGEST_CALL)
     if len(call.tool) > 1_000:
@@ -289,11 +355,14 @@ def as_result(result: object) -> object:
 
 
 def _check_size(value: object, most: int) -> None:
-    """Raise NotJson for what is no JSON, or too deep or too large to be written; what it holds twice counts twice.
+    """Raise NotJson for what is no JSON, or too deep or too large to be written; what it holds
+    twice counts twice.
 
     A few lists that hold each other twice over stand for more than any machine can write.
     """
-    level: dict[int, tuple[Any, int]] = {id(value): (value, 1)} if isinstance(value, _HOLDERS) else {}
+    level: dict[int, tuple[Any, int]] = (
+        {id(value): (value, 1)} if isinstance(value, _HOLDERS) else {}
+    )
     total = 0
     for _ in range(DEEPEST_JSON + 1):
         below: dict[int, tuple[Any, int]] = {}
@@ -319,7 +388,11 @@ def _is_plain(value: object) -> bool:
     """True for what stands alone in JSON."""
     if isinstance(value, float):
         return math.isfinite(value)
-    return value is None or isinstance(value, str) or (isinstance(value, int) and value.bit_length() < _LONGEST)
+    return (
+        value is None
+        or isinstance(value, str)
+        or (isinstance(value, int) and value.bit_length() < _LONGEST)
+    )
 
 
 def records_in(kind: RecordKind, call: Call, result: object) -> dict[tuple[str, ...], Any]:
@@ -330,9 +403,15 @@ def records_in(kind: RecordKind, call: Call, result: object) -> dict[tuple[str, 
     for item in items:
         here = {**scope, "item": item}
         keys = [_only(way, here) for way in kind.key]
-        record = _only(kind.at, here) if kind.at is not None else result if kind.each is None else item
+        record = (
+            _only(kind.at, here) if kind.at is not None else result if kind.each is None else item
+        )
         asked = _only(kind.asked, here) if kind.asked is not None else keys[0]
-        if MISSING in (*keys, record, asked) or None in keys or text_of(asked) not in map(text_of, keys):
+        if (
+            MISSING in (*keys, record, asked)
+            or None in keys
+            or text_of(asked) not in map(text_of, keys)
+        ):
             continue
         found[kind.name, *map(text_of, keys)] = record
     return found

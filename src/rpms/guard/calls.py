@@ -1,4 +1,6 @@
-"""A manual for tools as values: calls, what they need and do, what policies forbid, where facts are from; rulings."""
+"""A manual for tools as values: calls, what they need and do, what policies forbid, where facts
+are from; rulings.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,12 +9,12 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Final
 
-from rpms.core.errors import InputError, nearest
-from rpms.core.facts import Atom, Clause, Literal, Truth, parse_literal
-from rpms.core.rules import Predicate, Rule, Tier
 from rpms.foreign.shown import excerpt
 from rpms.guard.comparisons import Alike, text_of
 from rpms.guard.json_facts import Path, Reading, Which
+from rpms.logic.errors import InputError, nearest
+from rpms.logic.facts import Atom, Clause, Literal, Truth, parse_literal
+from rpms.logic.rules import Predicate, Rule, Tier
 
 RESULT: Final = "result"
 """The name by which effects and keys speak of what a tool returned."""
@@ -33,13 +35,18 @@ class Call:
     @property
     def text(self) -> str:
         """The call as a person reads it."""
-        return f"{self.tool}({', '.join(f'{name}={text_of(value)}' for name, value in sorted(self.arguments.items()))})"
+        given = [f"{name}={text_of(value)}" for name, value in sorted(self.arguments.items())]
+        return f"{self.tool}({', '.join(given)})"
 
     @cached_property
     def key(self) -> str:
         """A short text that, in this process, is the same for the same call."""
         said = tuple((name, text_of(value)) for name, value in sorted(self.arguments.items()))
-        return self.text if sum(len(text) for _, text in said) < _LONG else f"{self.tool}({hash(said):x})"
+        return (
+            self.text
+            if sum(len(text) for _, text in said) < _LONG
+            else f"{self.tool}({hash(said):x})"
+        )
 
     @property
     def place(self) -> str:
@@ -49,7 +56,9 @@ class Call:
 
 @dataclass(frozen=True)
 class Tried:
-    """A call that was made, as a learner sees it: what was known before it, what came of it, what is known after."""
+    """A call that was made, as a learner sees it: what was known before it, what came of it,
+    what is known after.
+    """
 
     call: Call
     session: str
@@ -66,12 +75,15 @@ class Tried:
 OnError = StrEnum("OnError", ["CLOSED", "OPEN"])
 """The fate of a call when the guard itself fails; in manuals in small letters."""
 OnUnknown = StrEnum("OnUnknown", ["PASS", "WARN", "ASK", "REFUSE"])
-"""The fate of a call that a rule would judge by a fact that is not known; in manuals in small letters."""
+"""The fate of a call that a rule would judge by a fact that is not known; in manuals in small
+letters."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolFact:
-    """A predicate, and where its truth is from: a reading, a function in Python, or what calls did."""
+    """A predicate, and where its truth is from: a reading, a function in Python, or what calls
+    did.
+    """
 
     predicate: Predicate
     reading: Reading | None = None
@@ -92,7 +104,11 @@ class ToolFact:
 
     def written_alike(self, atom: Atom) -> Atom:
         """A fact of this kind with its arguments normalised."""
-        return Atom(atom.predicate, tuple(map(self.alike, atom.args))) if self.alike is not None else atom
+        return (
+            Atom(atom.predicate, tuple(map(self.alike, atom.args)))
+            if self.alike is not None
+            else atom
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +157,9 @@ class ToolSchema:
 
 @dataclass(frozen=True)
 class Policy:
-    """A rule on tools: where all of `when` holds, all of `requires` must; without that, `when` itself is forbidden."""
+    """A rule on tools: where all of `when` holds, all of `requires` must; without that, `when`
+    itself is forbidden.
+    """
 
     rule: Rule
     tools: tuple[str, ...]
@@ -200,8 +218,12 @@ class ToolManual(ManualSettings):
         """The rules on each tool: what it needs, then the policies."""
         found: dict[str, list[Policy]] = {}
         for tool in self.tools.values():
-            rule = Rule(f"E-{tool.name.upper()}", Tier.ENVIRONMENT, "tools", f"{tool.name} needs that ")
-            found[tool.name] = [Policy(rule, (), requires=(need,), unknown=tool.unknown) for need in tool.needs]
+            rule = Rule(
+                f"E-{tool.name.upper()}", Tier.ENVIRONMENT, "tools", f"{tool.name} needs that "
+            )
+            found[tool.name] = [
+                Policy(rule, (), requires=(need,), unknown=tool.unknown) for need in tool.needs
+            ]
         for policy in self.policies:
             for name in dict.fromkeys(policy.tools):
                 found.setdefault(name, []).append(policy)
@@ -210,15 +232,28 @@ class ToolManual(ManualSettings):
     @property
     def asking(self) -> frozenset[str]:
         """The tools about whose calls a person may be asked."""
-        policies = (name for each in self.policies if each.asks or each.unknown is OnUnknown.ASK for name in each.tools)
-        return frozenset(policies) | {name for name, tool in self.tools.items() if tool.unknown is OnUnknown.ASK}
+        policies = (
+            name
+            for each in self.policies
+            if each.asks or each.unknown is OnUnknown.ASK
+            for name in each.tools
+        )
+        return frozenset(policies) | {
+            name for name, tool in self.tools.items() if tool.unknown is OnUnknown.ASK
+        }
 
     def failed(self, result: object) -> bool:
         """True if a result says that the call failed."""
         if isinstance(result, str):
             begins = result.lstrip()[:_LONG].casefold()
-            return any(begins.startswith(each.casefold()) for each in self.fails if isinstance(each, str))
-        told = (each for each in self.fails if isinstance(each, Reading)) if isinstance(result, dict) else ()
+            return any(
+                begins.startswith(each.casefold()) for each in self.fails if isinstance(each, str)
+            )
+        told = (
+            (each for each in self.fails if isinstance(each, Reading))
+            if isinstance(result, dict)
+            else ()
+        )
         return any(each.truth(result, {}, datetime.now(UTC)) is Truth.TRUE for each in told)
 
     def say(self, atom: Atom, value: Truth) -> str:
@@ -232,20 +267,29 @@ class ToolManual(ManualSettings):
         return predicate.say(atom, value)
 
     def told(self, text: str) -> Literal:
-        """A fact with its own names, perhaps in quotes; InputError for one that no rule would ask for, if any asks."""
+        """A fact with its own names, perhaps in quotes; InputError for one that no rule would
+        ask for, if any asks.
+        """
         try:
             literal = parse_literal(text)
         except ValueError as error:
             raise InputError(str(error)) from None
-        args = (arg[1:-1] if len(arg) > 1 and arg[0] == arg[-1] == '"' else arg for arg in literal.atom.args)
+        args = (
+            arg[1:-1] if len(arg) > 1 and arg[0] == arg[-1] == '"' else arg
+            for arg in literal.atom.args
+        )
         atom = Atom(literal.atom.predicate, tuple(args))
         name, fact = atom.predicate, self.facts.get(atom.predicate)
         if fact is None and self.facts:
-            raise InputError(f"the manual has no fact {excerpt(name)!r}; {nearest(name, self.facts)}")
+            raise InputError(
+                f"the manual has no fact {excerpt(name)!r}; {nearest(name, self.facts)}"
+            )
         wanted = fact.predicate.args if fact is not None else atom.args
         if len(atom.args) != len(wanted):
             form = f"{name}({', '.join(wanted)})" if wanted else name
-            raise InputError(f"the fact {excerpt(str(atom))} has {len(atom.args)} arguments; write it as {form}")
+            raise InputError(
+                f"the fact {excerpt(str(atom))} has {len(atom.args)} arguments; write it as {form}"
+            )
         if fact is None or fact.told:
             return replace(literal, atom=atom)
         reason = "it is read from what a call is made with"
@@ -292,13 +336,20 @@ class Ruling:
 
     @property
     def goes_on(self) -> bool:
-        """True if a call is to be made: of a Modify its own `call`, of all others the one that was asked for."""
+        """True if a call is to be made: of a Modify its own `call`, of all others the one that
+        was asked for.
+        """
         return not isinstance(self, Refuse | Ask)
 
     @property
     def text(self) -> str:
-        """The ruling for a model to read: what was refused or warned of, why, and what to do. One bounded line."""
-        remedy = f" What to do: {excerpt(self.remedy, _LONGEST).rstrip('.')}." if self.remedy else ""
+        """The ruling for a model to read: what was refused or warned of, why, and what to do.
+
+        One bounded line.
+        """
+        remedy = (
+            f" What to do: {excerpt(self.remedy, _LONGEST).rstrip('.')}." if self.remedy else ""
+        )
         return f"{self._why}{remedy}"
 
     @property
@@ -311,7 +362,10 @@ class Ruling:
         """The rule and the fact, as a sentence."""
         if not self.reason:
             return ""
-        rule, fact = f"{self.rule}: " if self.rule else "", f" ({excerpt(self.fact, _LONGEST)})" if self.fact else ""
+        rule, fact = (
+            f"{self.rule}: " if self.rule else "",
+            f" ({excerpt(self.fact, _LONGEST)})" if self.fact else "",
+        )
         return f"{rule}{excerpt(self.reason, _LONGEST).rstrip('.')}{fact}."
 
 
@@ -336,7 +390,10 @@ class Modify(Ruling):
 
     @property
     def notice(self) -> str:
-        return f"[changed] {self._why} It was called with {excerpt(self.remedy.removeprefix(CALL_IT_WITH), _LONGEST)}."
+        return (
+            f"[changed] {self._why} It was called with"
+            f" {excerpt(self.remedy.removeprefix(CALL_IT_WITH), _LONGEST)}."
+        )
 
 
 class Refuse(Ruling):
@@ -344,4 +401,7 @@ class Refuse(Ruling):
 
 
 class Ask(Ruling):
-    """A person decides whether the call is made. Only a host that says it can ask one is told so."""
+    """A person decides whether the call is made.
+
+    Only a host that says it can ask one is told so.
+    """

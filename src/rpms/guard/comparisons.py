@@ -1,4 +1,6 @@
-"""Comparisons that a manual may name, each with three values: true, false, and None where nobody can tell."""
+"""Comparisons that a manual may name, each with three values: true, false, and None where
+nobody can tell.
+"""
 
 import json
 import math
@@ -35,11 +37,17 @@ def number_of(value: object) -> float | None:
     if isinstance(value, str) and len(value) < 40 and value.lstrip()[:1] in "+-.0123456789":
         with suppress(ValueError):
             value = float(value)
-    return value if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) else None
+    return (
+        value
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        else None
+    )
 
 
 def moment_of(value: object) -> datetime | None:
-    """A date or a time as ISO 8601 writes it; without a zone it is taken for UTC, as `now` then is too."""
+    """A date or a time as ISO 8601 writes it; without a zone it is taken for UTC, as `now` then
+    is too.
+    """
     if isinstance(value, datetime):
         return value
     if not isinstance(value, str) or len(value) > 40:
@@ -61,14 +69,20 @@ def _read_by(read: Callable[[object], Any], compare: Callable[[Any, Any], bool])
 
 
 def loosened(text: str) -> str:
-    """A text without what readers may disregard: case, blanks, invisible signs, forms of letters, detours in a path."""
+    """A text without what readers may disregard: case, blanks, invisible signs, forms of
+    letters, detours in a path.
+    """
     return _loosened_short(text) if len(text) <= _SHORT else _loosened(text)
 
 
 def _loosened(text: str) -> str:
     if not (text.isascii() and text.isprintable()):
         plain = unicodedata.normalize("NFKC", text)
-        text = "".join(sign for sign in plain if unicodedata.category(sign) not in ("Cf", "Cc") or sign.isspace())
+        text = "".join(
+            sign
+            for sign in plain
+            if unicodedata.category(sign) not in ("Cf", "Cc") or sign.isspace()
+        )
     text = " ".join(text.casefold().split())
     return _as_path(text) if "/" in text or "\\" in text else text
 
@@ -88,7 +102,8 @@ ALIKE: Final[Mapping[str, Alike]] = {"path": lambda text: _as_path(text.strip())
 
 
 def _texts(compare: Callable[[str, str], bool], *, only: bool = True) -> Compare:
-    """Compare two texts. If they agree only when read loosely (`Prod`, `/etc//passwd`), nobody knows: None.
+    """Compare two texts. If they agree only when read loosely (`Prod`, `/etc//passwd`), nobody
+    knows: None.
 
     With `only`, a value that is no text is not compared, which gives None too.
     """
@@ -111,7 +126,9 @@ _contains: Final = _texts(operator.contains)
 
 
 def _is(value: object, other: object) -> bool | None:
-    """True for the same text; None also for one number in two forms, `100` and `1e2`, since tools read numbers."""
+    """True for the same text; None also for one number in two forms, `100` and `1e2`, since
+    tools read numbers.
+    """
     held = _same_text(value, other)
     return None if held is False and number_of(value) == number_of(other) is not None else held
 
@@ -131,7 +148,9 @@ def _has(value: object, wanted: object) -> bool | None:
 
 
 def _inside(value: object, folder: object) -> bool | None:
-    """True if a path names something in a folder, by its text alone: `..` is followed, links are not."""
+    """True if a path names something in a folder, by its text alone: `..` is followed, links
+    are not.
+    """
     if not isinstance(value, str) or not isinstance(folder, str) or "\0" in value:
         return None
     path, root = _as_path(value), _as_path(folder)
@@ -154,7 +173,8 @@ _TOKEN = re.compile(
 )
 _LONGEST_MATCHED = 500
 _MOST_WAYS = 5_000_000
-"""Ways in which the repeats of a pattern may share the longest text, so that no text takes seconds."""
+"""Ways in which the repeats of a pattern may share the longest text, so that no text takes
+seconds."""
 
 
 def pattern_mistake(pattern: str) -> str:
@@ -163,7 +183,9 @@ def pattern_mistake(pattern: str) -> str:
     while place < len(pattern):
         token = _TOKEN.match(pattern, place)
         if token is None:
-            return f"cannot use {pattern[place : place + 10]!r}: repeats are of one character or class"
+            return (
+                f"cannot use {pattern[place : place + 10]!r}: repeats are of one character or class"
+            )
         ways *= _ways(token[1]) if token[1] else 2 if token[0] == "|" else 1
         place = token.end()
     if ways > _MOST_WAYS:
@@ -216,7 +238,11 @@ COMPARISONS: Final[Mapping[str, Compare]] = {
 def now_and(text: str, now: datetime) -> datetime | None:
     """The moment that `now`, `now - 24h` or `now + 3d` means; None for another text."""
     if match := _DURATION.fullmatch(text.strip()):
-        away = timedelta(**{_UNITS[match[3]]: int(f"{match[1]}{match[2]}")}) if match[1] else timedelta()
+        away = (
+            timedelta(**{_UNITS[match[3]]: int(f"{match[1]}{match[2]}")})
+            if match[1]
+            else timedelta()
+        )
         with suppress(OverflowError):
             return now + away
     return None

@@ -1,4 +1,6 @@
-"""One guard a conversation; of frameworks that hand over the whole conversation with each call, each event once."""
+"""One guard a conversation; of frameworks that hand over the whole conversation with each call,
+each event once.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +11,8 @@ from rpms.guard.calls import Call, Modify, Ruling
 from rpms.guard.guard import USER, Guard
 
 _MOST_CONVERSATIONS = 1_000
-"""Conversations that are remembered, those used last; one that is taken up again is read anew from its messages."""
+"""Conversations that are remembered, those used last; one that is taken up again is read anew
+from its messages."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,9 @@ def said(text: str, id_: str) -> Returned:
 
 @dataclass(frozen=True)
 class _Live:
-    """A conversation that goes on: its guard, the events it has learned of, calls that were modified by their ids."""
+    """A conversation that goes on: its guard, the events it has learned of, calls that were
+    modified by their ids.
+    """
 
     guard: Guard
     seen: set[str] = field(default_factory=set)
@@ -51,14 +56,21 @@ class Conversations:
         with self._lock:
             return self._of(session).guard
 
-    def check(self, session: str, past: Iterable[Returned], call: Call, *, approved: bool | None = None) -> Ruling:
-        """Judge a call after what was said and returned before it. The host can modify a call and ask a person."""
+    def check(
+        self, session: str, past: Iterable[Returned], call: Call, *, approved: bool | None = None
+    ) -> Ruling:
+        """Judge a call after what was said and returned before it.
+
+        The host can modify a call and ask a person.
+        """
         with self._lock:
             for event in past:
                 self.learn(session, event)
             here = self._of(session)
         ruling = here.guard.check(call, can_modify=True, can_ask=True, approved=approved)
-        if isinstance(ruling, Modify) and call.id:  # its result may be told under the call as asked for
+        if (
+            isinstance(ruling, Modify) and call.id
+        ):  # its result may be told under the call as asked for
             here.made[call.id] = ruling.call
         return ruling
 
@@ -70,7 +82,9 @@ class Conversations:
             if key in here.seen:
                 return
             here.seen.add(key)
-        here.guard.observe(here.made.pop(event.call.id, event.call), event.result, failed=event.failed)
+        here.guard.observe(
+            here.made.pop(event.call.id, event.call), event.result, failed=event.failed
+        )
 
     def _of(self, session: str) -> _Live:
         here = self._live.pop(session, None)

@@ -1,16 +1,18 @@
-"""Drafts of a manual: from the tools that a server lists, and rules from the sentences of a written policy."""
+"""Drafts of a manual: from the tools that a server lists, and rules from the sentences of a
+written policy.
+"""
 
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rpms.core.errors import FileError
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import RESULT
 from rpms.guard.mcp_messages import object_of
 from rpms.guard.tool_manuals import ARGUMENT, read_tool_manual
+from rpms.logic.errors import FileError
 from rpms.store.manual_reader import ManualSource
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*(?:[-*#]+|\d+[.)])\s*|\n\s*\n")
@@ -19,15 +21,17 @@ _HEAD = """# Drafted from what the server says of its tools. All passes but what
 # rpms rules learn THIS --from calls.jsonl --out LEARNED adds what the recorded calls show that tools need.
 others: pass
 unknown: warn
-"""
+"""  # noqa: E501  a comment in a file
 _TASK = """Turn one sentence of a policy into a rule on tool calls, as one JSON object:
 {"tools": [names], "when": [facts], "requires": [facts], "instead": "what to do instead"}
 Without `requires`, what `when` says is forbidden. Facts take arguments of the tools; `not` negates one.
-Answer {} if no call of these tools can break the sentence, or no fact below tells."""
+Answer {} if no call of these tools can break the sentence, or no fact below tells."""  # noqa: E501  a prompt
 
 
 def draft_manual(tools: Sequence[Mapping[str, Any]]) -> str:
-    """A manual of the tools in an answer to `tools/list`: required arguments are needed, destroying needs a person."""
+    """A manual of the tools in an answer to `tools/list`: required arguments are needed,
+    destroying needs a person.
+    """
     entries: list[str] = []
     policies: list[str] = []
     for tool in tools:
@@ -44,35 +48,61 @@ def draft_manual(tools: Sequence[Mapping[str, Any]]) -> str:
         entries += [f"  # {said}"] if said else []
         entries.append(f"  {json.dumps(tool['name'])}: {json.dumps(entry)}")
         if hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True:
-            rule = {"text": f"A person approves {tool['name']}.", "tools": tool["name"], "asks": True}
+            rule = {
+                "text": f"A person approves {tool['name']}.",
+                "tools": tool["name"],
+                "asks": True,
+            }
             words = re.sub("[^A-Z0-9]+", "-", tool["name"].upper()).strip("-") or "TOOL"
             policies.append(f"  P-{words}-{len(policies) + 1:03}: {json.dumps(rule)}")
-    blocks = [_HEAD, "tools:", *(entries or ["  {}"]), *(["policies:", *policies] if policies else [])]
+    blocks = [
+        _HEAD,
+        "tools:",
+        *(entries or ["  {}"]),
+        *(["policies:", *policies] if policies else []),
+    ]
     return "\n".join(blocks) + "\n"
 
 
 Drafted = tuple[str, dict[str, Any], str]
-"""A sentence of a policy, and the rule that a model made of it, by its id; without one, why there is none."""
+"""A sentence of a policy, and the rule that a model made of it, by its id; without one, why
+there is none."""
 
 
-def candidates(policy: str, sources: Sequence[ManualSource], ask: Callable[[str], str]) -> Iterator[Drafted]:
-    """Ask a model for a rule for each sentence of a policy. What it answers is data: only a rule that reads is kept."""
+def candidates(
+    policy: str, sources: Sequence[ManualSource], ask: Callable[[str], str]
+) -> Iterator[Drafted]:
+    """Ask a model for a rule for each sentence of a policy.
+
+    What it answers is data: only a rule that reads is kept.
+    """
     manual = read_tool_manual(*sources)
     tools = [f"{name}({', '.join(sorted(tool.arguments))})" for name, tool in manual.tools.items()]
-    facts = [f"{name}({', '.join(fact.predicate.args)}): {fact.predicate.yes}" for name, fact in manual.facts.items()]
-    asked = "\n".join([_TASK, "Tools:", *tools, "Facts:", *facts, "given(argument): the call has the argument"])
-    for number, sentence in enumerate(filter(None, map(str.strip, _SENTENCE.split(policy))), start=1):
+    facts = [
+        f"{name}({', '.join(fact.predicate.args)}): {fact.predicate.yes}"
+        for name, fact in manual.facts.items()
+    ]
+    asked = "\n".join(
+        [_TASK, "Tools:", *tools, "Facts:", *facts, "given(argument): the call has the argument"]
+    )
+    for number, sentence in enumerate(
+        filter(None, map(str.strip, _SENTENCE.split(policy))), start=1
+    ):
         text = " ".join(sentence.split())
         try:
             answer = ask(f"{asked}\nSentence: {text}")
-            found = loads(answer[max(0, answer.find("{")) : answer.rfind("}") + 1] or "{}", once=True)
+            found = loads(
+                answer[max(0, answer.find("{")) : answer.rfind("}") + 1] or "{}", once=True
+            )
         except NotJson as error:
             yield text, {}, f"the answer is no JSON: {error}"
             continue
         if not isinstance(found, dict) or not found:
             yield text, {}, "no call can break it"
             continue
-        rule = {key: found[key] for key in ("tools", "when", "requires", "instead") if found.get(key)}
+        rule = {
+            key: found[key] for key in ("tools", "when", "requires", "instead") if found.get(key)
+        }
         rule = {"text": text, **rule, "source": text, "draft": True}
         name = f"DRAFT-{number:03}"
         try:

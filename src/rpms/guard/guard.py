@@ -1,4 +1,6 @@
-"""The guard for tool-calling agents: a call is checked before it is made, and what came of it is learned from."""
+"""The guard for tool-calling agents: a call is checked before it is made, and what came of it
+is learned from.
+"""
 
 from __future__ import annotations
 
@@ -15,23 +17,55 @@ from types import ModuleType
 from typing import Any, Final
 from uuid import uuid4
 
-from rpms.core.belief import FactBelief
-from rpms.core.errors import FileError, InputError
-from rpms.core.facts import Atom, Truth
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
-from rpms.guard.call_facts import CallFacts, PythonFact, TooLarge, ToolBelief, as_call, as_result, records_in, tool_of
-from rpms.guard.calls import ERROR, FORM, RESULT, Allow, Ask, Call, Modify, OnError, Refuse, Ruling, ToolManual, Warn
+from rpms.guard.call_facts import (
+    CallFacts,
+    PythonFact,
+    TooLarge,
+    ToolBelief,
+    as_call,
+    as_result,
+    records_in,
+    tool_of,
+)
+from rpms.guard.calls import (
+    ERROR,
+    FORM,
+    RESULT,
+    Allow,
+    Ask,
+    Call,
+    Modify,
+    OnError,
+    Refuse,
+    Ruling,
+    ToolManual,
+    Warn,
+)
 from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.judging import findings, judge
-from rpms.guard.log import LONGEST_RESULT, CheckLine, Event, ResultLine, ToldLine, Word, add_line, begin_log
+from rpms.guard.log import (
+    LONGEST_RESULT,
+    CheckLine,
+    Event,
+    ResultLine,
+    ToldLine,
+    Word,
+    add_line,
+    begin_log,
+)
 from rpms.guard.python_facts import PythonFacts
 from rpms.guard.repeats import Repeats
 from rpms.guard.tool_manuals import manual_at, open_tool_manual, stamp_of
 from rpms.guard.under_way import UnderWay
+from rpms.logic.belief import FactBelief
+from rpms.logic.errors import FileError, InputError
+from rpms.logic.facts import Atom, Truth
 
 USER: Final = "user_says"
-"""The name under which what the user says is observed, with its `text`: a manual may declare it like a tool."""
+"""The name under which what the user says is observed, with its `text`: a manual may declare it
+like a tool."""
 Watch = Callable[[Call, Ruling, float], None]
 """Told of every check: the call, the ruling, the seconds."""
 _MOST_ASKED = 6
@@ -55,12 +89,14 @@ class Guard:
         observe_only: bool = False,
         watch: Watch | None = None,
     ) -> None:
-        """`manual` is read from its files, or read already. `belief` holds what is known from the start.
+        """`manual` is read from its files, or read already. `belief` holds what is known from the
+        start.
 
-        `python` has the functions that the manual names; a manual alone never runs code. `now` stands in place of the
-        manual's and the clock's. `log` is a file that everything is written to, under the name of a `session`. `store`
-        is a file in which guards share the facts that the manual says are `shared`. With `observe_only`, calls are
-        judged and logged, and all are allowed. `watch` is called with every call, its ruling and the seconds it took.
+        `python` has the functions that the manual names; a manual alone never runs code. `now`
+        stands in place of the manual's and the clock's. `log` is a file that everything is written
+        to, under the name of a `session`. `store` is a file in which guards share the facts that
+        the manual says are `shared`. With `observe_only`, calls are judged and logged, and all are
+        allowed. `watch` is called with every call, its ruling and the seconds it took.
         """
         self._files: tuple[str, ...] = ()
         if not isinstance(manual, ToolManual):
@@ -69,8 +105,12 @@ class Guard:
             manual = open_tool_manual(*self._files)
         self.manual = manual
         known = belief or FactBelief()
-        self._start = belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
-        self.python = python if isinstance(python, PythonFacts) else PythonFacts(self.manual, python)
+        self._start = (
+            belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
+        )
+        self.python = (
+            python if isinstance(python, PythonFacts) else PythonFacts(self.manual, python)
+        )
         self._now = now
         self._log = Path(log) if log is not None else None
         self._observe_only, self._watch = observe_only, watch
@@ -90,7 +130,9 @@ class Guard:
         self._lock = RLock()
 
     def fresh(self, session: str = "", *, silent: bool = False) -> Guard:
-        """A guard by the same manual that knows only what this one knew at first; a silent one writes no log."""
+        """A guard by the same manual that knows only what this one knew at first; a silent one
+        writes no log.
+        """
         other = copy(self)
         other._begin(session)  # noqa: SLF001  its own kind
         if silent:
@@ -132,11 +174,12 @@ class Guard:
         can_ask: bool = False,
         approved: bool | None = None,
     ) -> Ruling:
-        """Allow, Warn or Refuse; a call that is refused is not to be made. Never raises for what a call holds.
+        """Allow, Warn or Refuse; a call that is refused is not to be made. Never raises for what a
+        call holds.
 
-        A host that `can_modify` may be told Modify: its `call` is the one to make and to observe. One that `can_ask` a
-        person may be told Ask, and checks the call again with what was decided as `approved`. Otherwise such calls are
-        refused, and what to do about it is the remedy.
+        A host that `can_modify` may be told Modify: its `call` is the one to make and to observe.
+        One that `can_ask` a person may be told Ask, and checks the call again with what was decided
+        as `approved`. Otherwise such calls are refused, and what to do about it is the remedy.
         """
         start = perf_counter()
         with self._transaction():
@@ -145,20 +188,30 @@ class Guard:
                 read = as_call(call)
             except NotJson as error:
                 read = Call(tool_of(call))
-                smaller = "send less at once" if isinstance(error, TooLarge) else "write arguments as a JSON object"
+                smaller = (
+                    "send less at once"
+                    if isinstance(error, TooLarge)
+                    else "write arguments as a JSON object"
+                )
                 ruling: Ruling = Refuse(f"the call cannot be read: {error}", FORM, "", smaller)
             else:
                 try:
-                    facts, ruling = self._check(read, can_modify=can_modify, can_ask=can_ask, approved=approved)
+                    facts, ruling = self._check(
+                        read, can_modify=can_modify, can_ask=can_ask, approved=approved
+                    )
                 except Exception as error:  # noqa: BLE001  whatever the guard does wrong is no reason to go on unseen
                     ruling = self._failed(read, error)
-            ruling = self._written(read, ruling, approved=approved) if self._log is not None else ruling
+            ruling = (
+                self._written(read, ruling, approved=approved) if self._log is not None else ruling
+            )
             self._last = (facts.call if facts else read, facts, ruling)
         if self._watch is not None:
             self._watch(read, ruling, perf_counter() - start)
         if not self._observe_only:
             return ruling
-        if facts is not None and (not ruling.goes_on or isinstance(ruling, Modify)):  # it is made all the same
+        if facts is not None and (
+            not ruling.goes_on or isinstance(ruling, Modify)
+        ):  # it is made all the same
             self._under_way.add(read, self._facts(read).possible(), self.manual)
         return Allow()
 
@@ -180,9 +233,16 @@ class Guard:
 
     def _written(self, call: Call, ruling: Ruling, *, approved: bool | None) -> Ruling:
         """Put a ruling into the log. Where that fails, the guard has failed."""
-        said: dict[str, Any] = {name: getattr(ruling, name) for name in ("rule", "reason", "fact", "remedy")}
-        said |= {"made": dict(ruling.call.arguments) if isinstance(ruling, Modify) else None, "approved": approved}
-        error = self._note(CheckLine, call, ruling=Word(ruling.word), shadow=self._observe_only, **said)
+        said: dict[str, Any] = {
+            name: getattr(ruling, name) for name in ("rule", "reason", "fact", "remedy")
+        }
+        said |= {
+            "made": dict(ruling.call.arguments) if isinstance(ruling, Modify) else None,
+            "approved": approved,
+        }
+        error = self._note(
+            CheckLine, call, ruling=Word(ruling.word), shadow=self._observe_only, **said
+        )
         if error is None or not ruling.goes_on:
             return ruling
         failed = self._failed(call, error)
@@ -203,11 +263,19 @@ class Guard:
             return error
         return None
 
-    def _check(self, call: Call, *, can_modify: bool, can_ask: bool, approved: bool | None) -> tuple[CallFacts, Ruling]:
+    def _check(
+        self, call: Call, *, can_modify: bool, can_ask: bool, approved: bool | None
+    ) -> tuple[CallFacts, Ruling]:
         known = self._facts(call)
-        facts, ruling = self.python.within(lambda: judge(known, can_modify=can_modify, approved=approved is True))
+        facts, ruling = self.python.within(
+            lambda: judge(known, can_modify=can_modify, approved=approved is True)
+        )
         if isinstance(ruling, Ask) and (approved is False or not can_ask):
-            remedy = "a person said no" if approved is False else ruling.remedy or "ask a person to approve it"
+            remedy = (
+                "a person said no"
+                if approved is False
+                else ruling.remedy or "ask a person to approve it"
+            )
             ruling = Refuse(ruling.reason, ruling.rule, ruling.fact, remedy)
         if ruling.goes_on:
             ruling = self._repeats.judge(facts.call, ruling, self.manual)
@@ -220,7 +288,9 @@ class Guard:
         what = f"the guard failed on {excerpt(call.tool)}: {type(error).__name__}: {excerpt(error)}"
         if self.manual.errors is OnError.CLOSED:
             _LOUD.error("%s; the call is refused", what)
-            return Refuse(what, ERROR, "", "tell the operator; the manual says that nothing is done unchecked")
+            return Refuse(
+                what, ERROR, "", "tell the operator; the manual says that nothing is done unchecked"
+            )
         _LOUD.error("%s; THE CALL WAS NOT CHECKED", what)
         return Warn(f"{what}; the call was not checked", ERROR)
 
@@ -228,7 +298,9 @@ class Guard:
         """Truth of every fact of the manual over a call's arguments, by the arguments' names."""
         with self._lock:
             facts, given = self._facts(call), call.arguments.items()
-            plain = [name for name, value in given if isinstance(value, str | int | float)][:_MOST_ASKED]
+            plain = [name for name, value in given if isinstance(value, str | int | float)][
+                :_MOST_ASKED
+            ]
             found: dict[Atom, Truth] = {}
             for name, fact in self.manual.facts.items():
                 for args in permutations(plain, len(fact.predicate.args)):
@@ -249,14 +321,20 @@ class Guard:
             self._under_way.end(call)
 
     def abandon(self, call: Call) -> None:
-        """Note that nobody waits for a call any more: what it changes is unknown until it is found out, or told."""
+        """Note that nobody waits for a call any more: what it changes is unknown until it is
+        found out, or told.
+        """
         with self._transaction():
             self._under_way.lose(call)
 
-    def observe(self, call: Call | Mapping[str, Any], result: object, *, failed: bool | None = None) -> None:
-        """Learn from what a call returned. Text that is JSON is read as such; `failed` overrides the manual's `fails`.
+    def observe(
+        self, call: Call | Mapping[str, Any], result: object, *, failed: bool | None = None
+    ) -> None:
+        """Learn from what a call returned. Text that is JSON is read as such; `failed` overrides
+        the manual's `fails`.
 
-        What cannot be read tells nothing: its facts stay unknown. Never raises for what a result holds.
+        What cannot be read tells nothing: its facts stay unknown. Never raises for what a result
+        holds.
         """
         with self._transaction():
             try:
@@ -269,34 +347,46 @@ class Guard:
                 _LOUD.warning("the result of %s tells nothing: %s", excerpt(read.tool), error)
                 value = MISSING
             unsure = value is MISSING
-            if failed is None and not unsure:  # of what cannot be read, nobody knows whether it failed
+            if (
+                failed is None and not unsure
+            ):  # of what cannot be read, nobody knows whether it failed
                 failed = self.manual.failed(value)
             known = self.belief.known
             self.withdraw(read)
             try:
                 self._learn(read, value, failed=failed)
             except Exception as error:  # noqa: BLE001  see check
-                _LOUD.error("the guard failed on the result of %s: %s", excerpt(read.tool), excerpt(error))
+                _LOUD.error(
+                    "the guard failed on the result of %s: %s", excerpt(read.tool), excerpt(error)
+                )
                 unsure = True
             if unsure:  # its possible changes are unknown until they are found out, or told
                 self._under_way.add(read, self._facts(read).possible(failed=failed), self.manual)
                 self._under_way.lose(read)
             text = "" if value is MISSING else text_of(value)
             unread = value is MISSING or len(text) > LONGEST_RESULT
-            if problem := self._note(ResultLine, read, failed=failed, result=None if unread else value, unread=unread):
+            if problem := self._note(
+                ResultLine, read, failed=failed, result=None if unread else value, unread=unread
+            ):
                 _LOUD.error("the log cannot be written: %s", excerpt(problem))
             self._heard += read.tool == USER
-            news = self._heard if read.tool == USER else 0  # a user's message is news even in the same words
-            self._repeats.add(read, (news, text), failed=bool(failed), learned=self.belief.known != known)
+            news = (
+                self._heard if read.tool == USER else 0
+            )  # a user's message is news even in the same words
+            self._repeats.add(
+                read, (news, text), failed=bool(failed), learned=self.belief.known != known
+            )
 
     def hear(self, text: str) -> None:
         """Observe what the user said: a manual reads it from the tool `user_says`."""
         self.observe(Call(USER, {"text": text}), text, failed=False)
 
     def tell(self, *facts: str) -> None:
-        """Learn facts that the host knows, written as in a manual with their own names: `verified("mia_li_3668")`.
+        """Learn facts that the host knows, written as in a manual with their own names:
+        `verified("mia_li_3668")`.
 
-        Nothing is learned, and an InputError raised, where one of them is no fact of the manual that can be told.
+        Nothing is learned, and an InputError raised, where one of them is no fact of the manual
+        that can be told.
         """
         with self._transaction():
             told = [self.manual.told(fact) for fact in facts]
@@ -310,14 +400,26 @@ class Guard:
 
     def _learn(self, call: Call, result: object, *, failed: bool | None) -> None:
         facts = self._facts(call)
-        changes = self.python.within(lambda: facts.changes(result, failed=failed)) if failed is not None else []
+        changes = (
+            self.python.within(lambda: facts.changes(result, failed=failed))
+            if failed is not None
+            else []
+        )
         belief = self.belief.learn(*changes) if changes else self.belief
         tool = self.manual.tools.get(call.tool)
         if not failed:
             bound = (facts.bind(each, {RESULT: result}) for each in (tool.forgets if tool else ()))
             gone = {(atom.predicate, *atom.args) for atoms in bound for atom in atoms}
-            kinds = [each for each in self.manual.records.values() if call.tool in each.tools and result is not MISSING]
-            found = {key: value for kind in kinds for key, value in records_in(kind, call, result).items()}
+            kinds = [
+                each
+                for each in self.manual.records.values()
+                if call.tool in each.tools and result is not MISSING
+            ]
+            found = {
+                key: value
+                for kind in kinds
+                for key, value in records_in(kind, call, result).items()
+            }
             belief = belief.with_records(found, gone) if found or gone else belief
         self.belief = belief
         self._under_way.settle(changes, self.manual)
@@ -328,20 +430,34 @@ class Guard:
             lines: list[str] = []
             if self._last is not None:
                 call, facts, ruling = self._last
-                shown = f"{call.tool}, which could not be read" if ruling.rule == FORM else call.text
-                lines += [f"call: {excerpt(shown)}", f"ruling: {ruling.word}", f"  {ruling.text}".rstrip()]
+                shown = (
+                    f"{call.tool}, which could not be read" if ruling.rule == FORM else call.text
+                )
+                lines += [
+                    f"call: {excerpt(shown)}",
+                    f"ruling: {ruling.word}",
+                    f"  {ruling.text}".rstrip(),
+                ]
                 words = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
                 lines += ["", "rules:"]
                 if facts is None:
                     lines.append("  none was asked")
                 else:
                     for found in findings(facts):
-                        said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
+                        said = "; ".join(
+                            facts.manual.say(atom, facts.truth(atom)) for atom in found.facts
+                        )
                         why = f": {excerpt(said)}" if said else ""
                         lines.append(f"  {found.by.rule.id}: {words[found.broken]}{why}")
-            told = sorted(f"{'' if holds else 'not '}{atom}" for atom, holds in self.belief.known.items())
+            told = sorted(
+                f"{'' if holds else 'not '}{atom}" for atom, holds in self.belief.known.items()
+            )
             lines += ["", "facts:", *(f"  {excerpt(line)}" for line in told)]
-            lines += ["", "records:", *(f"  {excerpt(' '.join(key))}" for key in self.belief.records)]
+            lines += [
+                "",
+                "records:",
+                *(f"  {excerpt(' '.join(key))}" for key in self.belief.records),
+            ]
             return "\n".join(lines).strip()
 
     def kept_rules(self) -> list[str]:

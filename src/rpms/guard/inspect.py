@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Final
 from uuid import uuid4
 
-from rpms.core.errors import InputError
 from rpms.guard.calls import Call, Modify
 from rpms.guard.conversations import Conversations, Returned, said
 from rpms.guard.guard import Guard
 from rpms.guard.python_facts import load_python
+from rpms.logic.errors import InputError
 
 try:
     from inspect_ai.approval import Approval, ApprovalDecision, Approver, approver
@@ -36,7 +36,10 @@ def tell(*facts: str) -> None:
     store().set(_TOLD, [*store().get(_TOLD, []), *facts])
 
 
-@hooks("rpms_guard_notices", "Shows the model the guard's warnings and changes with the results they are about.")
+@hooks(
+    "rpms_guard_notices",
+    "Shows the model the guard's warnings and changes with the results they are about.",
+)
 class Notices(Hooks):
     """Adds what the guard noted about a call to its result, in what the model is about to read."""
 
@@ -50,7 +53,9 @@ class Notices(Hooks):
 
 @approver(name="guard")
 def guard(manual: str, python: str | None = None, log: str | None = None) -> Approver:
-    """Approve, modify, escalate or reject as the manual says; `python` is a file with the functions that it names."""
+    """Approve, modify, escalate or reject as the manual says; `python` is a file with the
+    functions that it names.
+    """
     conversations = Conversations(Guard(manual, python=load_python(python), log=log))
 
     async def approve(
@@ -66,13 +71,21 @@ def guard(manual: str, python: str | None = None, log: str | None = None) -> App
         if told := store().get(_TOLD):
             store().set(_TOLD, [])
             conversations.guard_of(session).tell(*told)
-        ruling = conversations.check(session, events(history), Call(call.function, call.arguments, call.id))
+        ruling = conversations.check(
+            session, events(history), Call(call.function, call.arguments, call.id)
+        )
         facts = {"rule": ruling.rule, "fact": ruling.fact, "remedy": ruling.remedy}
         if ruling.notice:
             store().set(_NOTICES, {**store().get(_NOTICES, {}), call.id: ruling.notice})
-        changed = replace(call, arguments=dict(ruling.call.arguments)) if isinstance(ruling, Modify) else None
+        changed = (
+            replace(call, arguments=dict(ruling.call.arguments))
+            if isinstance(ruling, Modify)
+            else None
+        )
         why = ruling.notice or ruling.text or "no rule stands against it"
-        return Approval(decision=_DECISIONS[ruling.word], modified=changed, explanation=why, metadata=facts)
+        return Approval(
+            decision=_DECISIONS[ruling.word], modified=changed, explanation=why, metadata=facts
+        )
 
     return approve
 
@@ -84,8 +97,15 @@ def events(history: list[ChatMessage]) -> Iterator[Returned]:
         if isinstance(message, ChatMessageUser):
             yield said(message.text, message.id or str(place))
         elif isinstance(message, ChatMessageAssistant):
-            asked.update({each.id: Call(each.function, each.arguments, each.id) for each in message.tool_calls or ()})
+            asked.update(
+                {
+                    each.id: Call(each.function, each.arguments, each.id)
+                    for each in message.tool_calls or ()
+                }
+            )
         elif isinstance(message, ChatMessageTool) and message.tool_call_id in asked:
             if message.error is not None and message.error.type == "approval":
                 continue  # it was never made
-            yield Returned(asked[message.tool_call_id], message.text, True if message.error else None)
+            yield Returned(
+                asked[message.tool_call_id], message.text, True if message.error else None
+            )

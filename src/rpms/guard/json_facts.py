@@ -1,4 +1,6 @@
-"""Readings: facts read from JSON by a path and a comparison, with three values as all facts have."""
+"""Readings: facts read from JSON by a path and a comparison, with three values as all facts
+have.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,17 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final
 
-from rpms.core.facts import Truth
-from rpms.guard.comparisons import COMPARISONS, MISSING, Alike, Compare, now_and, number_of, text_of, writes_alike
+from rpms.guard.comparisons import (
+    COMPARISONS,
+    MISSING,
+    Alike,
+    Compare,
+    now_and,
+    number_of,
+    text_of,
+    writes_alike,
+)
+from rpms.logic.facts import Truth
 
 RECORD: Final = ""
 """The head of a path that starts at the record that a fact is read from."""
@@ -56,7 +67,11 @@ class Path:
             match = _SEGMENT.match(text, place)
             if match is None or (match.end() < len(text) and text[match.end()] not in ".["):
                 raise ValueError(f"cannot read the path {text!r}; write it like `flights.*.status`")
-            steps.append(Only(match[1].strip(), _word(match[2].strip())) if match[1] else _word(match[0].strip()))
+            steps.append(
+                Only(match[1].strip(), _word(match[2].strip()))
+                if match[1]
+                else _word(match[0].strip())
+            )
             place = match.end() + (match.end() < len(text) and text[match.end()] == ".")
         if steps and isinstance(steps[0], PathParameter):
             return cls(steps[0].name, tuple(steps[1:]))
@@ -78,7 +93,9 @@ class Path:
         """Value at its end; MISSING for what is not there after a step that is."""
         found = [start]
         for step in self.steps:
-            if step.__class__ is str and step != "*" and len(found) == 1:  # the common case, without detours
+            if (
+                step.__class__ is str and step != "*" and len(found) == 1
+            ):  # the common case, without detours
                 found = [_field(found[0], step)]
             else:
                 found = [inner for each in found for inner in _step(each, step, values)]
@@ -97,7 +114,9 @@ def _plain(word: str | PathParameter, values: Mapping[str, Any]) -> str:
 def _step(value: object, step: Step, values: Mapping[str, Any]) -> Sequence[Any]:
     if isinstance(step, Only):
         wanted = _plain(step.value, values)
-        inner = [each for each in _elements(value) if isinstance(each, Mapping) and step.field in each]
+        inner = [
+            each for each in _elements(value) if isinstance(each, Mapping) and step.field in each
+        ]
         return [each for each in inner if text_of(each[step.field]) == wanted]
     return _elements(value) if step == "*" else [_field(value, _plain(step, values))]
 
@@ -111,7 +130,13 @@ def _field(value: object, name: str) -> Any:
 
 
 def _elements(value: object) -> Sequence[Any]:
-    return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return (
+        list(value.values())
+        if isinstance(value, dict)
+        else value
+        if isinstance(value, list)
+        else ()
+    )
 
 
 Which = StrEnum("Which", ["ANY", "ALL", "NONE"])
@@ -136,10 +161,15 @@ class Reading:
 
     def __post_init__(self) -> None:
         plain = COMPARISONS[self.compare]
-        object.__setattr__(self, "_compare", plain if self.alike is None else writes_alike(plain, self.alike))
+        object.__setattr__(
+            self, "_compare", plain if self.alike is None else writes_alike(plain, self.alike)
+        )
 
     def truth(self, record: object, values: Mapping[str, Any], now: datetime) -> Truth:
-        """Truth of the fact for a record and the arguments. What is not there is unknown, unless it was counted."""
+        """Truth of the fact for a record and the arguments.
+
+        What is not there is unknown, unless it was counted.
+        """
         start = record if self.path.head == RECORD else values.get(self.path.head, MISSING)
         other = self._other(record, values, now)
         if start is MISSING or other is MISSING:
@@ -149,14 +179,20 @@ class Reading:
             return self._each(found, other)
         if self.take is Take.COUNT:
             if not self.path.many:
-                found = list(_elements(found[0])) if isinstance(found[0], Mapping | list) else [MISSING]
+                found = (
+                    list(_elements(found[0])) if isinstance(found[0], Mapping | list) else [MISSING]
+                )
             return Truth.UNKNOWN if MISSING in found else Truth.of(self._compare(len(found), other))
         known = [number for value in found if (number := number_of(value)) is not None]
-        return Truth.UNKNOWN if len(known) < len(found) else Truth.of(self._compare(sum(known), other))
+        return (
+            Truth.UNKNOWN if len(known) < len(found) else Truth.of(self._compare(sum(known), other))
+        )
 
     def _each(self, found: Sequence[Any], other: object) -> Truth:
         compare, absent = self._compare, self.compare == "exists"
-        decisive = self.which is not Which.ALL  # the comparison that settles it: one that holds, or one that does not
+        decisive = (
+            self.which is not Which.ALL
+        )  # the comparison that settles it: one that holds, or one that does not
         settled = Truth.of(self.which is Which.ANY)
         unknown = False
         for value in found:

@@ -1,4 +1,6 @@
-"""One call judged by a manual and what is known: needs first, then policies; what is known before what is not."""
+"""One call judged by a manual and what is known: needs first, then policies; what is known
+before what is not.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +10,25 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Final
 
-from rpms.core.facts import Atom, Clause, Truth
-from rpms.core.rules import Tier
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import NOTHING, Absent, CallFacts, Coming
-from rpms.guard.calls import CALL_IT_WITH, GIVEN, OTHER, Allow, Ask, Modify, OnUnknown, Policy, Refuse, Ruling, Warn
+from rpms.guard.calls import (
+    CALL_IT_WITH,
+    GIVEN,
+    OTHER,
+    Allow,
+    Ask,
+    Modify,
+    OnUnknown,
+    Policy,
+    Refuse,
+    Ruling,
+    Warn,
+)
 from rpms.guard.comparisons import MISSING, loosened, text_of
 from rpms.guard.json_facts import Path
+from rpms.logic.facts import Atom, Clause, Truth
+from rpms.logic.rules import Tier
 
 _SHOWN = 4
 """Facts that are named in a reason."""
@@ -62,7 +76,9 @@ class _Case(dict[Atom, tuple[Atom, Truth]]):
     A fact about none of these elements is asked once, in the case of the whole call, for all sets.
     """
 
-    def __init__(self, facts: CallFacts, whole: _Case | None = None, of: Mapping[str, Any] = NOTHING) -> None:
+    def __init__(
+        self, facts: CallFacts, whole: _Case | None = None, of: Mapping[str, Any] = NOTHING
+    ) -> None:
         super().__init__()
         self.facts, self._whole, self._variables = facts, whole, of
 
@@ -80,7 +96,9 @@ class _Case(dict[Atom, tuple[Atom, Truth]]):
         return self[atom][1]
 
     def broken(self, policy: Policy) -> tuple[Truth, Clause | None]:
-        """Truth of a rule being broken, and the requirement that decides it; none where the rule only forbids."""
+        """Truth of a rule being broken, and the requirement that decides it; none where the
+        rule only forbids.
+        """
         scope = Truth.TRUE
         for clause in policy.when:
             scope &= clause.truth(self)
@@ -103,8 +121,14 @@ def _elements(each: Sequence[tuple[str, Path]], facts: CallFacts) -> Iterable[Ma
     lists = []
     for _, path in each:
         whole = facts.values_at(Path(path.head, path.steps[:-1]) if path.steps[-1] == "*" else path)
-        lists.append(facts.values_at(path) if all(isinstance(one, list | dict) for one in whole) else [MISSING])
-    return [dict(zip(dict(each), row, strict=True)) for row in zip_longest(*lists, fillvalue=MISSING)]
+        lists.append(
+            facts.values_at(path)
+            if all(isinstance(one, list | dict) for one in whole)
+            else [MISSING]
+        )
+    return [
+        dict(zip(dict(each), row, strict=True)) for row in zip_longest(*lists, fillvalue=MISSING)
+    ]
 
 
 def _found(policy: Policy, wanted: Clause | None, broken: Truth, case: _Case) -> RuleFinding:
@@ -113,35 +137,52 @@ def _found(policy: Policy, wanted: Clause | None, broken: Truth, case: _Case) ->
     scope = [(*case[each.atom], each.negated) for clause in policy.when for each in clause.literals]
     if broken is Truth.UNKNOWN:
         atoms = tuple(atom for atom, value, _ in (*scope, *required) if value is Truth.UNKNOWN)
-    else:  # the required facts, none of which holds; if nothing is required, the facts that make the rule apply
+    # the required facts, none of which holds; if nothing is required, the facts that make the rule
+    # apply
+    else:
         holding = (atom for atom, value, negated in scope if value is Truth.of(not negated))
         atoms = tuple(atom for atom, _, _ in required) or tuple(holding)
     text = policy.rule.text
     if policy.rule.tier is Tier.ENVIRONMENT:
-        text += " or ".join(case.facts.manual.say(atom, Truth.of(not negated)) for atom, _, negated in required)
+        text += " or ".join(
+            case.facts.manual.say(atom, Truth.of(not negated)) for atom, _, negated in required
+        )
     return RuleFinding(policy, broken, text, atoms)
 
 
-def judge(facts: CallFacts, *, can_modify: bool = False, approved: bool = False) -> tuple[CallFacts, Ruling]:
-    """The ruling on a call, and the facts of the call that it is about: that one, or the one to make in its place.
+def judge(
+    facts: CallFacts, *, can_modify: bool = False, approved: bool = False
+) -> tuple[CallFacts, Ruling]:
+    """The ruling on a call, and the facts of the call that it is about: that one, or the one to
+    make in its place.
 
-    Calls are changed first, one rule after another, and what comes of that is judged as any call is. A rule that is
-    broken again after it had its way refuses. What a person decides is not asked again of a call that was `approved`.
+    Calls are changed first, one rule after another, and what comes of that is judged as any call
+    is. A rule that is broken again after it had its way refuses. What a person decides is not asked
+    again of a call that was `approved`.
     """
     mended: dict[str, RuleFinding] = {}
     changed = facts
     while any(rule.sets for rule in facts.manual.rules.get(facts.call.tool, ())):
-        found = next((each for each in findings(changed) if each.by.sets and each.broken is Truth.TRUE), None)
+        found = next(
+            (each for each in findings(changed) if each.by.sets and each.broken is Truth.TRUE), None
+        )
         if found is None or found.by.rule.id in mended:
             break
         mended[found.by.rule.id] = found
-        changed = replace(changed, call=replace(changed.call, arguments={**changed.call.arguments, **found.by.sets}))
+        changed = replace(
+            changed,
+            call=replace(changed.call, arguments={**changed.call.arguments, **found.by.sets}),
+        )
     ruling = _judge(changed, approved=approved)
     if not mended or not ruling.goes_on:
         return changed, ruling
     first = next(iter(mended.values()))
-    others = (f"{rule}: {each.text.rstrip('.')}" for rule, each in mended.items() if each is not first)
-    reason = "; ".join([first.text.rstrip("."), *others, *([ruling.text] if isinstance(ruling, Warn) else [])])
+    others = (
+        f"{rule}: {each.text.rstrip('.')}" for rule, each in mended.items() if each is not first
+    )
+    reason = "; ".join(
+        [first.text.rstrip("."), *others, *([ruling.text] if isinstance(ruling, Warn) else [])]
+    )
     sets = {name: changed.call.arguments[name] for each in mended.values() for name in each.by.sets}
     remedy = CALL_IT_WITH + ", ".join(f"{name}={text_of(value)}" for name, value in sets.items())
     fact = _said(first, facts)
@@ -152,11 +193,15 @@ def judge(facts: CallFacts, *, can_modify: bool = False, approved: bool = False)
 
 def _said(found: RuleFinding, facts: CallFacts) -> str:
     """The facts that decide, in the manual's words."""
-    return "; ".join(dict.fromkeys(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts[:_SHOWN]))
+    return "; ".join(
+        dict.fromkeys(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts[:_SHOWN])
+    )
 
 
 def _judge(facts: CallFacts, *, approved: bool) -> Ruling:
-    """The gravest ruling of all rules: known to be broken, then unknown, then for a person to decide."""
+    """The gravest ruling of all rules: known to be broken, then unknown, then for a person to
+    decide.
+    """
     if (other := _undeclared(facts)) is not None:
         return other
     gravest: Ruling = Allow()
@@ -166,7 +211,9 @@ def _judge(facts: CallFacts, *, approved: bool) -> Ruling:
         kind = otherwise if known else _ruling(by.unknown, otherwise)
         if kind is Allow or (kind is Ask and approved):
             continue
-        remedy = (by.instead or _way_to(found, facts)) if known else _lookup(found, facts) or by.instead
+        remedy = (
+            (by.instead or _way_to(found, facts)) if known else _lookup(found, facts) or by.instead
+        )
         ruling = kind(found.text, by.rule.id, _said(found, facts), remedy)
         if known and kind is Refuse:
             return ruling
@@ -176,13 +223,21 @@ def _judge(facts: CallFacts, *, approved: bool) -> Ruling:
 
 
 def _undeclared(facts: CallFacts) -> Ruling | None:
-    """The ruling on names that are not declared. One that only seems to be another is never let through unseen."""
+    """The ruling on names that are not declared.
+
+    One that only seems to be another is never let through unseen.
+    """
     manual, name = facts.manual, facts.call.tool
     if name in manual.tools:
         known = {loosened(each): each for each in manual.tools[name].arguments}
         for odd in facts.call.arguments.keys() - set(known.values()):
             if meant := known.get(loosened(odd)):
-                return Refuse(f"the argument {excerpt(odd)} may be read as {meant}", OTHER, "", f"write {meant}")
+                return Refuse(
+                    f"the argument {excerpt(odd)} may be read as {meant}",
+                    OTHER,
+                    "",
+                    f"write {meant}",
+                )
         return None
     words = _SEPARATED.sub("_", loosened(name)).strip("_")
     for declared in manual.tools:
@@ -198,7 +253,12 @@ def _undeclared(facts: CallFacts) -> Ruling | None:
 
 def _ruling(unknown: OnUnknown, otherwise: type[Ruling]) -> type[Ruling]:
     """The ruling where a fact is unknown; a rule that only warns when broken does no more then."""
-    kind = {OnUnknown.PASS: Allow, OnUnknown.WARN: Warn, OnUnknown.ASK: Ask, OnUnknown.REFUSE: Refuse}[unknown]
+    kind = {
+        OnUnknown.PASS: Allow,
+        OnUnknown.WARN: Warn,
+        OnUnknown.ASK: Ask,
+        OnUnknown.REFUSE: Refuse,
+    }[unknown]
     return Warn if otherwise is Warn and kind is not Allow else kind
 
 
@@ -224,7 +284,9 @@ def _lookup(found: RuleFinding, facts: CallFacts) -> str:
 
 
 def _way_to(found: RuleFinding, facts: CallFacts) -> str:
-    """A call whose effect would change one of the facts that stand in the way, and that changes nothing else."""
+    """A call whose effect would change one of the facts that stand in the way, and that changes
+    nothing else.
+    """
     for atom in found.facts:
         for tool in facts.manual.tools.values():
             for effect in tool.effects if tool.reads and tool.name != facts.call.tool else ():

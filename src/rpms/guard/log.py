@@ -1,4 +1,6 @@
-"""The guard's log: JSON lines, one for each call that was checked, each result that was seen, each fact told."""
+"""The guard's log: JSON lines, one for each call that was checked, each result that was seen,
+each fact told.
+"""
 
 import errno
 import json
@@ -11,13 +13,14 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from rpms.core.errors import FileError
 from rpms.foreign.file_reader import is_there, open_regular, text_lines
 from rpms.foreign.json_text import read_jsonl, tagged_reader
+from rpms.logic.errors import FileError
 
 VERSION: Final = 1
 LONGEST_RESULT: Final = 200_000
-"""Characters of a result that are kept; what is longer is left out, and tells nothing when the log is replayed."""
+"""Characters of a result that are kept; what is longer is left out, and tells nothing when the
+log is replayed."""
 
 
 Word = StrEnum("Word", ["ALLOW", "WARN", "MODIFY", "ASK", "REFUSE"])
@@ -87,11 +90,15 @@ class ToldLine(_Happened):
 
 
 Event = CheckLine | ResultLine | ToldLine
-_FORMS: Final[Mapping[str, Any]] = {form.type: form for form in (HeadLine, CheckLine, ResultLine, ToldLine)}
+_FORMS: Final[Mapping[str, Any]] = {
+    form.type: form for form in (HeadLine, CheckLine, ResultLine, ToldLine)
+}
 
 
 def begin_log(file: Path, manual: str) -> None:
-    """Write the first line of a file that is not there yet; another file in its place is a FileError."""
+    """Write the first line of a file that is not there yet; another file in its place is a
+    FileError.
+    """
     if not is_there(file) or not os.lstat(file).st_size:
         add_line(file, HeadLine(manual=manual))
         return
@@ -99,14 +106,18 @@ def begin_log(file: Path, manual: str) -> None:
     with os.fdopen(open_regular(file, os.O_RDWR), "r+b") as stream:
         with mmap.mmap(stream.fileno(), 0, prot=mmap.PROT_READ) as data:
             keep, size = data.rfind(b"\n") + 1, len(data)
-        if 0 < keep < size:  # a process was killed amid a line, which no reader takes and the next would join
+        if (
+            0 < keep < size
+        ):  # a process was killed amid a line, which no reader takes and the next would join
             stream.truncate(keep)
 
 
 def add_line(file: Path, line: HeadLine | Event) -> None:
     """Add a line to a log; it is written whole, and the file is never held open."""
     data = (json.dumps({"type": line.type, **vars(line)}, separators=(",", ":")) + "\n").encode()
-    with os.fdopen(open_regular(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab", buffering=0) as stream:
+    with os.fdopen(
+        open_regular(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab", buffering=0
+    ) as stream:
         before = os.fstat(stream.fileno()).st_size
         if stream.write(data) < len(data):  # a full disk; what others have added since then stays
             if os.fstat(stream.fileno()).st_size < before + len(data):
@@ -115,7 +126,10 @@ def add_line(file: Path, line: HeadLine | Event) -> None:
 
 
 def read_guard_log(file: Path) -> Iterator[Event]:
-    """The lines of a log, read as they are asked for. A wrong line is a FileError; a cut-off end is left out."""
+    """The lines of a log, read as they are asked for.
+
+    A wrong line is a FileError; a cut-off end is left out.
+    """
     lines = text_lines(file, bounded=False)
     first = next(lines, "") or "null"
     read = tagged_reader(_FORMS, VERSION, heads=True)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from rpms.core.facts import Literal
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import OnUnknown, Policy, ToolManual
+from rpms.logic.facts import Literal
 
 
 def doubts_of(manual: ToolManual) -> Iterator[tuple[str, str, str]]:
@@ -12,36 +12,62 @@ def doubts_of(manual: ToolManual) -> Iterator[tuple[str, str, str]]:
     for kind in manual.records.values() if manual.tools else ():
         for tool in kind.tools:
             if tool not in manual.tools:
-                refused = "; it is refused, since `others` says so" if manual.others is OnUnknown.REFUSE else ""
-                problem = f"{kind.name} is from {excerpt(tool)!r}, which is none of the `tools`{refused}"
+                refused = (
+                    "; it is refused, since `others` says so"
+                    if manual.others is OnUnknown.REFUSE
+                    else ""
+                )
+                problem = (
+                    f"{kind.name} is from {excerpt(tool)!r}, which is none of the `tools`{refused}"
+                )
                 yield ("records", kind.name, problem)
     tools = manual.tools.values()
     asked = [clause for tool in tools for clause in tool.needs]
     asked += [clause for each in manual.policies for clause in (*each.when, *each.requires)]
     used = {literal.atom.predicate for clause in asked for literal in clause.literals}
-    changed = {effect.literal.atom.predicate for tool in tools for effect in (*tool.effects, *tool.failing)}
+    changed = {
+        effect.literal.atom.predicate for tool in tools for effect in (*tool.effects, *tool.failing)
+    }
     for name, fact in manual.facts.items():
         if fact.told and name in used - changed:
             yield ("facts", name, f"nothing sets {name}: no effect does, so only `guard.tell` can")
     for place, policy in enumerate(manual.policies):
         name = policy.rule.id
         alone = [clause.literals[0] for clause in policy.when if len(clause.literals) == 1]
-        if _opposed(alone) or (policy.requires and all(_opposed(clause.literals) for clause in policy.requires)):
+        if _opposed(alone) or (
+            policy.requires and all(_opposed(clause.literals) for clause in policy.requires)
+        ):
             yield ("policies", name, f"{name} never decides: what it says cannot be broken")
-        elif earlier := next((each for each in manual.policies[:place] if _covers(each, policy)), None):
-            yield ("policies", name, f"{name} never decides: {earlier.rule.id} refuses all that it would")
+        elif earlier := next(
+            (each for each in manual.policies[:place] if _covers(each, policy)), None
+        ):
+            yield (
+                "policies",
+                name,
+                f"{name} never decides: {earlier.rule.id} refuses all that it would",
+            )
 
 
 def _opposed(literals: Iterable[Literal]) -> bool:
-    """True if a fact stands among them with its negation: together they cannot hold, and one of them always does."""
+    """True if a fact stands among them with its negation: together they cannot hold, and one of
+    them always does.
+    """
     both = {(each.atom, each.negated) for each in literals}
     return any((atom, not negated) in both for atom, negated in both)
 
 
 def _covers(earlier: Policy, later: Policy) -> bool:
     """True if one rule refuses every call that another would."""
-    if earlier.warns or earlier.asks or earlier.sets or earlier.each != later.each or earlier.unknown != later.unknown:
+    if (
+        earlier.warns
+        or earlier.asks
+        or earlier.sets
+        or earlier.each != later.each
+        or earlier.unknown != later.unknown
+    ):
         return False
     if not set(later.tools) <= set(earlier.tools) or not set(earlier.when) <= set(later.when):
         return False
-    return set(later.requires) <= set(earlier.requires) if later.requires else earlier.requires == ()
+    return (
+        set(later.requires) <= set(earlier.requires) if later.requires else earlier.requires == ()
+    )

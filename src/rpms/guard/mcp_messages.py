@@ -1,4 +1,6 @@
-"""MCP messages: which is a tool call, what its answer tells, and the answers that the guard gives itself."""
+"""MCP messages: which is a tool call, what its answer tells, and the answers that the guard
+gives itself.
+"""
 
 import json
 import re
@@ -28,7 +30,9 @@ _PARAMS: Final = ("name", "arguments")
 _ID = rb'"id"\s*:\s*(-?\d{1,15}|"[^"\\]{1,200}")'
 _FIRST_ID = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,100}"\s*,\s*){0,2}' + _ID)
 _LAST_ID = re.compile(
-    rb',\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$'
+    rb',\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?'
+    + _ID
+    + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$'
 )
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 T = TypeVar("T")
@@ -59,7 +63,10 @@ def read_answer(line: bytes) -> tuple[Any, bool]:
 
 
 def written(message: Any) -> bytes:
-    """A message as one line of ASCII, in which no reader finds another line break. NotJson for infinite numbers."""
+    """A message as one line of ASCII, in which no reader finds another line break.
+
+    NotJson for infinite numbers.
+    """
     try:
         return _ENCODER.encode(message).encode() + b"\n"
     except (ValueError, RecursionError):
@@ -67,7 +74,9 @@ def written(message: Any) -> bytes:
 
 
 def id_within(start: bytes, end: bytes) -> int | str | None:
-    """The id of a message that is too long to be read, if it stands where SDKs write it: first or last."""
+    """The id of a message that is too long to be read, if it stands where SDKs write it: first
+    or last.
+    """
     found = _LAST_ID.search(end) or _FIRST_ID.match(start)
     try:
         return loads(found[1], once=True) if found else None
@@ -91,9 +100,23 @@ def id_of(message: Mapping[str, Any]) -> int | str | None:
 
 
 def misspelled(message: Mapping[str, Any]) -> str:
-    """A name that some readers take for one of the protocol's: many of them disregard case. Empty if there is none."""
-    pairs = ((_FIELDS, message), (_PARAMS, params_of(message) if message.get("method") == CALL else {}))
-    return next((name for known, held in pairs for name in held if name not in known and name.casefold() in known), "")
+    """A name that some readers take for one of the protocol's: many of them disregard case.
+
+    Empty if there is none.
+    """
+    pairs = (
+        (_FIELDS, message),
+        (_PARAMS, params_of(message) if message.get("method") == CALL else {}),
+    )
+    return next(
+        (
+            name
+            for known, held in pairs
+            for name in held
+            if name not in known and name.casefold() in known
+        ),
+        "",
+    )
 
 
 def params_of(message: Mapping[str, Any]) -> dict[str, Any]:
@@ -138,7 +161,11 @@ def tool_error(call: Mapping[str, Any], text: str) -> dict[str, Any]:
 def question(call: Call, ruling: Ruling) -> dict[str, Any]:
     """An elicitation that asks a person for a decision and nothing else."""
     text = f"{ruling.text}\nThe call: {excerpt(call.text)}\nShall it be made?"
-    return {"mode": "form", "message": text, "requestedSchema": {"type": "object", "properties": {}}}
+    return {
+        "mode": "form",
+        "message": text,
+        "requestedSchema": {"type": "object", "properties": {}},
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,34 +193,50 @@ def result_outcome(result: Mapping[str, Any]) -> CallOutcome:
     """Read the result of a call: what the tool returned, or that it has not returned yet."""
     task = result.get("task")
     if isinstance(task, dict) or result.get("resultType") == "task":
-        return CallOutcome(task=str((task if isinstance(task, dict) else result).get("taskId", "?")))
+        return CallOutcome(
+            task=str((task if isinstance(task, dict) else result).get("taskId", "?"))
+        )
     if result.get("resultType", "complete") != "complete":
         return CallOutcome(asks=True)
     failed = True if result.get("isError") is True else None
     content = result.get("content")
     parts = content if isinstance(content, list) else []
-    texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
+    texts = [
+        part["text"]
+        for part in parts
+        if isinstance(part, dict) and isinstance(part.get("text"), str)
+    ]
     structured = result.get("structuredContent")
     if not isinstance(structured, dict):
         return CallOutcome("\n".join(texts), failed)
     if structured.keys() == {"result"} and not _says(texts, structured):
-        return CallOutcome(structured["result"], failed)  # SDKs wrap what is not an object: a text, which may be JSON
+        return CallOutcome(
+            structured["result"], failed
+        )  # SDKs wrap what is not an object: a text, which may be JSON
     return CallOutcome(structured, failed)
 
 
 def _says(texts: list[str], value: Any) -> bool:
     """True if the text beside a structured result is that very object."""
     try:
-        return len(texts) == 1 and texts[0].lstrip()[:1] == "{" and loads(texts[0], once=True) == value
+        return (
+            len(texts) == 1 and texts[0].lstrip()[:1] == "{" and loads(texts[0], once=True) == value
+        )
     except NotJson:
         return False
 
 
 def task_outcome(method: str, response: Mapping[str, Any]) -> CallOutcome | None:
-    """Result of the call in an answer to `tasks/get` or `tasks/result`; None while the task goes on."""
+    """Result of the call in an answer to `tasks/get` or `tasks/result`; None while the task
+    goes on.
+    """
     result = response.get("result")
     if not isinstance(result, dict):
-        return CallOutcome("", failed=True) if method == "tasks/result" and "error" in response else None
+        return (
+            CallOutcome("", failed=True)
+            if method == "tasks/result" and "error" in response
+            else None
+        )
     status = result.get("status")
     if status in ("failed", "cancelled"):
         return CallOutcome(str(result.get("statusMessage", status)), failed=True)
@@ -206,11 +249,22 @@ def task_outcome(method: str, response: Mapping[str, Any]) -> CallOutcome | None
 def differences(manual: ToolManual, tools: list[dict[str, Any]]) -> list[str]:
     """Tools and arguments of a manual that a server does not have, in words for the operator."""
     missing = sorted(set(manual.tools) - {USER} - {tool["name"] for tool in tools})
-    found = [f"the manual declares tools that the server does not have: {', '.join(missing)}"] if missing else []
+    found = (
+        [f"the manual declares tools that the server does not have: {', '.join(missing)}"]
+        if missing
+        else []
+    )
     for tool in tools:
-        declared, known = manual.tools.get(tool["name"]), object_of(tool.get("inputSchema")).get("properties")
-        strange = sorted(declared.arguments - set(known)) if declared and isinstance(known, dict) else []
+        declared, known = (
+            manual.tools.get(tool["name"]),
+            object_of(tool.get("inputSchema")).get("properties"),
+        )
+        strange = (
+            sorted(declared.arguments - set(known)) if declared and isinstance(known, dict) else []
+        )
         if strange:
             choice = ", ".join(excerpt(name, 60) for name in known or ()) or "none"
-            found.append(f"the tool {tool['name']} has no argument {', '.join(strange)}; it has {choice}")
+            found.append(
+                f"the tool {tool['name']} has no argument {', '.join(strange)}; it has {choice}"
+            )
     return found

@@ -1,4 +1,5 @@
-"""A guard before any MCP server over stdio. Only messages that it has read and written again reach the other side.
+"""A guard before any MCP server over stdio. Only messages that it has read and written again reach
+the other side.
 
 One loop reads both sides. Nothing here needs the `mcp` package.
 """
@@ -15,24 +16,28 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Lock, Thread
 
-from rpms.core.errors import InputError
 from rpms.foreign.limits import LARGEST_MESSAGE, MOST_WAITING
 from rpms.guard.guard import Guard
 from rpms.guard.mcp_session import Line, McpSession
+from rpms.logic.errors import InputError
 
 _CHUNK = 1 << 20
 _PIPE_SIZE = 1 << 20
-"""Bytes that a pipe is asked to hold: a message of a megabyte then takes a few turns, not twenty."""
+"""Bytes that a pipe is asked to hold: a message of a megabyte then takes a few turns, not
+twenty."""
 _KEPT = 2_000
 """First and last bytes of a line that was too long, in which its id is looked for."""
 _GRACE = 0.6
-"""Seconds that a server has to end when its input has ended, and again after it was told to. Clients kill a proxy after
-about two, and one that is killed cannot end what it started."""
+"""Seconds that a server has to end when its input has ended, and again after it was told to.
+Clients kill a proxy after about two, and one that is killed cannot end what it started."""
 
 
 @dataclass(eq=False)
 class _Lines:
-    """The lines of a stream, as they come. Of one that is too long, only its first and last bytes are kept."""
+    """The lines of a stream, as they come.
+
+    Of one that is too long, only its first and last bytes are kept.
+    """
 
     handle: int
     ended: bool = False
@@ -65,11 +70,16 @@ class _Lines:
 
     def _line(self, line: bytes) -> Line:
         start, self._start = self._start, b""
-        return (start or line[:_KEPT], line[-_KEPT:]) if start or len(line) > LARGEST_MESSAGE else line
+        return (
+            (start or line[:_KEPT], line[-_KEPT:]) if start or len(line) > LARGEST_MESSAGE else line
+        )
 
 
 class _Writer:
-    """Writes lines to a stream. What might have to wait for its reader waits in a thread of its own."""
+    """Writes lines to a stream.
+
+    What might have to wait for its reader waits in a thread of its own.
+    """
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
@@ -80,13 +90,19 @@ class _Writer:
 
     def put(self, line: bytes) -> None:
         with self._lock:
-            if not self._size and len(line) <= select.PIPE_BUF and select.select((), (self._handle,), (), 0)[1]:
+            if (
+                not self._size
+                and len(line) <= select.PIPE_BUF
+                and select.select((), (self._handle,), (), 0)[1]
+            ):
                 with suppress(OSError):  # nobody is there any more; whoever reads sees the end
                     os.write(self._handle, line)
                 return
             self._size += len(line)
         if self._size > MOST_WAITING:
-            raise InputError(f"more than {MOST_WAITING:,} bytes wait for a reader that does not read")
+            raise InputError(
+                f"more than {MOST_WAITING:,} bytes wait for a reader that does not read"
+            )
         self._lines.put(line)
 
     def close(self, patience: float) -> None:
@@ -95,7 +111,10 @@ class _Writer:
         self._thread.join(patience)
 
     def _run(self) -> None:
-        with suppress(OSError), os.fdopen(self._handle, "wb") as stream:  # nobody is there: the other thread sees it
+        with (
+            suppress(OSError),
+            os.fdopen(self._handle, "wb") as stream,
+        ):  # nobody is there: the other thread sees it
             for line in iter(self._lines.get, None):
                 stream.write(line)
                 stream.flush()
@@ -105,7 +124,9 @@ class _Writer:
 
 @dataclass
 class Proxy:
-    """One session between a client, which is whoever started this process, and a server, which it starts."""
+    """One session between a client, which is whoever started this process, and a server, which
+    it starts.
+    """
 
     guard: Guard
     complain: Callable[[str], None]
@@ -114,14 +135,18 @@ class Proxy:
     """Seconds that a call may take."""
 
     def run(self, command: Sequence[str], client_in: int = 0, client_out: int = 1) -> int:
-        """Start the server and pass messages until one side ends; the server's exit code. No process stays behind."""
+        """Start the server and pass messages until one side ends; the server's exit code.
+
+        No process stays behind.
+        """
         try:
             server = subprocess.Popen(  # noqa: S603  the user's own command
                 list(command),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 bufsize=0,
-                start_new_session=True,  # it and all that it starts are one group, which can be ended as one
+                # it and all that it starts are one group, which can be ended as one
+                start_new_session=True,
             )
         except (OSError, ValueError) as error:
             why = (error.strerror if isinstance(error, OSError) else None) or error
@@ -129,10 +154,14 @@ class Proxy:
         assert server.stdin is not None and server.stdout is not None  # noqa: PT018
         self._to_client = _Writer(os.dup(client_out))
         self._to_server = _Writer(os.dup(server.stdin.fileno()))
-        self._session = McpSession(self.guard, self._to_client.put, self._to_server.put, self.complain, self.patience)
+        self._session = McpSession(
+            self.guard, self._to_client.put, self._to_server.put, self.complain, self.patience
+        )
         client, answers = _Lines(client_in), _Lines(os.dup(server.stdout.fileno()))
         for handle in (client_in, client_out, server.stdin.fileno(), server.stdout.fileno()):
-            with suppress(OSError, AttributeError):  # a handle that is no pipe, or cannot hold more, stays as it is
+            with suppress(
+                OSError, AttributeError
+            ):  # a handle that is no pipe, or cannot hold more, stays as it is
                 fcntl.fcntl(handle, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
         server.stdin.close()
         server.stdout.close()
@@ -159,7 +188,9 @@ class Proxy:
                     return  # nobody could be answered: an end is better than a client that waits
 
     def _end(self, server: subprocess.Popen[bytes], answers: _Lines) -> int:
-        """End the server: its input first, then it is told to, then it is killed with all that it started."""
+        """End the server: its input first, then it is told to, then it is killed with all that
+        it started.
+        """
         self._to_server.close(_GRACE)
         deadline = time.monotonic() + _GRACE
         while time.monotonic() < deadline and server.poll() is None:  # its last output is passed on

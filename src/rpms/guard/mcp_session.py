@@ -1,4 +1,5 @@
-"""One MCP session over stdio behind a guard: messages in, messages out, and a person asked where one has to approve.
+"""One MCP session over stdio behind a guard: messages in, messages out, and a person asked where
+one has to approve.
 
 Nothing is passed on but what was read here.
 """
@@ -52,7 +53,8 @@ class McpSession:
     _tasks: mcp.Newest[Call] = field(default_factory=mcp.Newest)
     _asked: dict[str, _Open] = field(default_factory=dict)
     _approved: mcp.Newest[str] = field(default_factory=mcp.Newest)
-    """States of approved calls about which the server asks too: the same call comes with the answer."""
+    """States of approved calls about which the server asks too: the same call comes with the
+    answer."""
     _requests: mcp.Newest[tuple[str, str]] = field(default_factory=mcp.Newest)
     """Other requests whose answers are read: the method, and the task it is about."""
     _tools: list[dict[str, Any]] = field(default_factory=list)
@@ -69,7 +71,10 @@ class McpSession:
         False if it was thrown away as it came and nobody knows its id.
         """
         if isinstance(line, tuple):
-            id_, problem = mcp.id_within(*line), f"a message has more than {LARGEST_MESSAGE:,} bytes"
+            id_, problem = (
+                mcp.id_within(*line),
+                f"a message has more than {LARGEST_MESSAGE:,} bytes",
+            )
             self.complain(f"{problem} and was not passed on")
             self._to_client(mcp.error(id_, mcp.INVALID, f"{problem}; send less at once"))
             return id_ is not None
@@ -77,13 +82,21 @@ class McpSession:
             message = loads(line, once=True) if line.strip() else []
         except NotJson as error:
             self.complain(f"a message that is not JSON was not passed on: {error}")
-            self._to_client(mcp.error(mcp.answered_by(line), mcp.PARSE_ERROR, f"the guard cannot read this: {error}"))
+            self._to_client(
+                mcp.error(
+                    mcp.answered_by(line), mcp.PARSE_ERROR, f"the guard cannot read this: {error}"
+                )
+            )
             return True
-        for each in message if isinstance(message, list) else [message]:  # of a batch, each on its own
+        for each in (
+            message if isinstance(message, list) else [message]
+        ):  # of a batch, each on its own
             if not isinstance(each, dict):
                 self._to_client(mcp.error(None, mcp.INVALID, "a message is an object"))
             elif odd := mcp.misspelled(each):
-                problem = f"{excerpt(odd)} may be read as {odd.casefold()}, so that it was not passed on"
+                problem = (
+                    f"{excerpt(odd)} may be read as {odd.casefold()}, so that it was not passed on"
+                )
                 self._to_client(mcp.error(mcp.answered_by(line), mcp.INVALID, problem))
             else:
                 self._request(each)
@@ -96,7 +109,9 @@ class McpSession:
         elif method is None and key in self._asked:
             self._judge(self._asked.pop(key).message, approved=mcp.accepts(message.get("result")))
         elif "method" in message and (not isinstance(method, str) or loosened(method) == mcp.CALL):
-            self._to_client(mcp.error(mcp.id_of(message), mcp.INVALID, f"{excerpt(method)!r} is no method"))
+            self._to_client(
+                mcp.error(mcp.id_of(message), mcp.INVALID, f"{excerpt(method)!r} is no method")
+            )
         else:
             if method == "initialize":
                 self._elicits = mcp.can_elicit(params)
@@ -106,7 +121,9 @@ class McpSession:
                 cancelled = _key(params.get("requestId"))
                 self._set_aside(cancelled)
                 asked = self._asked.items()
-                self._asked = {token: each for token, each in asked if _key(each.message["id"]) != cancelled}
+                self._asked = {
+                    token: each for token, each in asked if _key(each.message["id"]) != cancelled
+                }
             self.write_server(mcp.written(message))
 
     def _call(self, message: dict[str, Any]) -> None:
@@ -114,18 +131,31 @@ class McpSession:
         if mcp.id_of(message) is None:
             self.complain("a tool call without an id was not passed on")
             if id_ is not None:
-                self._to_client(mcp.error(None, mcp.INVALID, "the id of a call is a text or a whole number"))
+                self._to_client(
+                    mcp.error(None, mcp.INVALID, "the id of a call is a text or a whole number")
+                )
             return
-        if _key(id_) in self._waiting:  # also one that the client gave up, whose answer may still come
+        if (
+            _key(id_) in self._waiting
+        ):  # also one that the client gave up, whose answer may still come
             self._to_client(mcp.error(id_, mcp.INVALID, "another call with this id is under way"))
             return
         approved = None
-        if mcp.is_modern(message) and (asked := self._asked.pop(str(params.get("requestState")), None)):
-            # the call without what was added for the guard, and the decision, which holds for that very call
+        if mcp.is_modern(message) and (
+            asked := self._asked.pop(str(params.get("requestState")), None)
+        ):
+            # the call without what was added for the guard, and the decision, which holds for that
+            # very call
             params = {name: value for name, value in params.items() if name != "requestState"}
-            replies, before = mcp.object_of(params.pop("inputResponses", None)), mcp.params_of(asked.message)
+            replies, before = (
+                mcp.object_of(params.pop("inputResponses", None)),
+                mcp.params_of(asked.message),
+            )
             same = all(params.get(name) == before.get(name) for name in ("name", "arguments"))
-            message, approved = {**message, "params": params}, same and mcp.accepts(replies.get(mcp.MINE))
+            message, approved = (
+                {**message, "params": params},
+                same and mcp.accepts(replies.get(mcp.MINE)),
+            )
         self._judge(message, approved=approved)
 
     def _judge(self, message: dict[str, Any], *, approved: bool | None) -> None:
@@ -133,7 +163,11 @@ class McpSession:
         params = mcp.params_of(message)
         arguments = {} if params.get("arguments") is None else params["arguments"]
         call = Call(params.get("name", ""), arguments, json.dumps(message["id"]))
-        state = self._approved.pop(call.key, None) if self._approved and isinstance(arguments, dict) else None
+        state = (
+            self._approved.pop(call.key, None)
+            if self._approved and isinstance(arguments, dict)
+            else None
+        )
         if approved is None and not params.keys().isdisjoint(("requestState", "inputResponses")):
             approved = state == (params.get("requestState") or "") or None
         can_ask = self._elicits or mcp.can_elicit(params)
@@ -153,11 +187,17 @@ class McpSession:
         self.write_server(mcp.written(message))
 
     def _ask(self, asked: _Open, ruling: Ruling) -> None:
-        """Have the client ask its user: by a request of its own, or since 2026-07-28 in the answer to the call."""
+        """Have the client ask its user: by a request of its own, or since 2026-07-28 in the
+        answer to the call.
+        """
         token, asking = f"{mcp.MINE}-{uuid4().hex}", mcp.question(asked.call, ruling)
         if mcp.is_modern(asked.message):
             wanted = {mcp.MINE: {"method": mcp.ELICIT, "params": asking}}
-            result = {"resultType": "input_required", "inputRequests": wanted, "requestState": token}
+            result = {
+                "resultType": "input_required",
+                "inputRequests": wanted,
+                "requestState": token,
+            }
             self._asked[token] = asked
             self._to_client({"jsonrpc": "2.0", "id": asked.message["id"], "result": result})
         else:
@@ -165,12 +205,16 @@ class McpSession:
             self._to_client({"jsonrpc": "2.0", "id": token, "method": mcp.ELICIT, "params": asking})
 
     def _set_aside(self, key: str) -> _Open | None:
-        """A call that was passed on, for which the client waits no more from now on; its message is not kept."""
+        """A call that was passed on, for which the client waits no more from now on; its
+        message is not kept.
+        """
         waited = self._waiting.get(key)
         if waited is None or waited.given_up:
             return None
         self.guard.abandon(waited.call)
-        self._waiting[key] = replace(waited, message={"id": waited.message["id"]}, given_up=len(waited.call.text))
+        self._waiting[key] = replace(
+            waited, message={"id": waited.message["id"]}, given_up=len(waited.call.text)
+        )
         sizes = {each: kept.given_up for each, kept in self._waiting.items() if kept.given_up}
         while len(sizes) > mcp.MOST_KEPT or sum(sizes.values()) > LARGEST_MESSAGE:
             oldest = next(iter(sizes))
@@ -182,7 +226,10 @@ class McpSession:
     def time_left(self) -> float:
         """Seconds until somebody has waited long enough."""
         waiting = [each.until for each in self._waiting.values() if not each.given_up]
-        first = min((*waiting, *(each.until for each in self._asked.values())), default=time.monotonic() + 3_600)
+        first = min(
+            (*waiting, *(each.until for each in self._asked.values())),
+            default=time.monotonic() + 3_600,
+        )
         return max(0.0, first - time.monotonic())
 
     def give_up(self) -> None:
@@ -193,7 +240,9 @@ class McpSession:
                 text = f"{each.call.tool} did not return within {self.patience:g} seconds"
                 self.complain(text)
                 told = {"requestId": each.message["id"], "reason": "it took too long"}
-                self.write_server(mcp.written({"jsonrpc": "2.0", "method": mcp.CANCELLED, "params": told}))
+                self.write_server(
+                    mcp.written({"jsonrpc": "2.0", "method": mcp.CANCELLED, "params": told})
+                )
                 self._to_client(mcp.tool_error(each.message, f"{text}; it may or may not be done."))
         for key, asked in list(self._asked.items()):
             if asked.until <= now:
@@ -204,7 +253,9 @@ class McpSession:
     # --- from the server ---
 
     def from_server(self, line: Line) -> None:
-        """Learn from what a server sent, and pass it on as it was read; answer for what was thrown away as it came."""
+        """Learn from what a server sent, and pass it on as it was read; answer for what was
+        thrown away as it came.
+        """
         if isinstance(line, tuple):
             self.complain(f"an answer of more than {LARGEST_MESSAGE:,} bytes was not passed on")
             id_ = mcp.id_within(*line)
@@ -221,7 +272,10 @@ class McpSession:
                     self._response(each, readable=readable)
         except NotJson as error:
             said = excerpt(line.decode("utf-8", "replace"))
-            self.complain(f"the server wrote a line that is no message, which was not passed on: {error}: {said}")
+            self.complain(
+                f"the server wrote a line that is no message, which was not passed on: {error}:"
+                f" {said}"
+            )
             self._lost(mcp.answered_by(line), f"cannot be read: {error}")
 
     def _lost(self, id_: Any, problem: str) -> None:
@@ -250,14 +304,18 @@ class McpSession:
         if outcome.asks:
             self.guard.withdraw(call)
             if waited.approved and not waited.given_up:
-                self._approved[waited.approved] = mcp.object_of(response["result"]).get("requestState") or ""
+                self._approved[waited.approved] = (
+                    mcp.object_of(response["result"]).get("requestState") or ""
+                )
         elif outcome.task:
             self._tasks[outcome.task] = call
         else:
             self.guard.observe(call, outcome.result if readable else MISSING, failed=outcome.failed)
 
     def _read(self, method: str, task: str, response: dict[str, Any]) -> None:
-        if method == mcp.LIST:  # say where the manual and the server's tools do not agree, once the list is whole
+        if (
+            method == mcp.LIST
+        ):  # say where the manual and the server's tools do not agree, once the list is whole
             result = mcp.object_of(response.get("result"))
             listed = result.get("tools")
             tools = map(mcp.object_of, listed if isinstance(listed, list) else ())

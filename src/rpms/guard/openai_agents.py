@@ -9,10 +9,10 @@ from functools import wraps
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from rpms.core.errors import InputError
 from rpms.guard.calls import Ask, Call, Modify
 from rpms.guard.comparisons import MISSING
 from rpms.guard.guard import Guard
+from rpms.logic.errors import InputError
 
 try:
     from agents import FunctionTool, RunContextWrapper
@@ -22,22 +22,27 @@ except ModuleNotFoundError as error:
 
 
 GuardOf = Guard | Callable[[Any], Guard]
-"""One guard for one conversation; or, given the run's own context, the guard of the conversation it is."""
+"""One guard for one conversation; or, given the run's own context, the guard of the
+conversation it is."""
 Invoke = Callable[[ToolContext[Any], str], Awaitable[Any]]
 
 
-def guarded(guard: GuardOf, *tools: FunctionTool, asks: Collection[str] | None = None) -> list[FunctionTool]:
+def guarded(
+    guard: GuardOf, *tools: FunctionTool, asks: Collection[str] | None = None
+) -> list[FunctionTool]:
     """The same tools, each checked before it runs and learned from after.
 
-    `asks` names the tools about which the guard may ask a person, by the SDK's own approvals; without it, those of the
-    manual, where `guard` is one guard.
+    `asks` names the tools about which the guard may ask a person, by the SDK's own approvals;
+    without it, those of the manual, where `guard` is one guard.
     """
     if asks is None:
         asks = guard.manual.asking if isinstance(guard, Guard) else ()
     heard: WeakKeyDictionary[Guard, list[str]] = WeakKeyDictionary()
 
     def listening(context: RunContextWrapper[Any]) -> Guard:
-        """The guard of a run, after it heard the new user messages; it hears all again if earlier ones have changed."""
+        """The guard of a run, after it heard the new user messages; it hears all again if
+        earlier ones have changed.
+        """
         here = guard if isinstance(guard, Guard) else guard(context.context)
         said = [text for item in context.turn_input if (text := _user_text(item))]
         known = heard.get(here, [])
@@ -57,7 +62,9 @@ def guarded(guard: GuardOf, *tools: FunctionTool, asks: Collection[str] | None =
 
 
 def _checked(invoke: Invoke, listening: Callable[[RunContextWrapper[Any]], Guard]) -> Invoke:
-    """Check a tool from within the SDK's handling of errors: outside, an exception has become a plain text."""
+    """Check a tool from within the SDK's handling of errors: outside, an exception has become a
+    plain text.
+    """
     inner = getattr(invoke, "_invoke_tool_impl", None)  # set by `function_tool`
     if inner is not None:
         seen: Any = copy(invoke)
@@ -85,7 +92,11 @@ def _checked(invoke: Invoke, listening: Callable[[RunContextWrapper[Any]], Guard
             guard.observe(call, str(error), failed=True)
             raise
         guard.observe(call, _shown(result))
-        return f"{result}\n{ruling.notice}" if ruling.notice and isinstance(result, str | dict | list) else result
+        return (
+            f"{result}\n{ruling.notice}"
+            if ruling.notice and isinstance(result, str | dict | list)
+            else result
+        )
 
     return checked
 
@@ -93,7 +104,9 @@ def _checked(invoke: Invoke, listening: Callable[[RunContextWrapper[Any]], Guard
 def _asking(
     tool: FunctionTool, listening: Callable[[RunContextWrapper[Any]], Guard]
 ) -> Callable[[RunContextWrapper[Any], dict[str, Any], str], Awaitable[bool]]:
-    """Have the SDK stop for a person where the guard would ask one, beside where the tool itself does."""
+    """Have the SDK stop for a person where the guard would ask one, beside where the tool
+    itself does.
+    """
     before = tool.needs_approval
 
     async def asking(context: RunContextWrapper[Any], arguments: dict[str, Any], id_: str) -> bool:
@@ -105,7 +118,10 @@ def _asking(
 
 
 def _shown(result: Any) -> Any:
-    """A tool's result; the text that the SDK shows the model of an object. What is in a list is left to the guard."""
+    """A tool's result; the text that the SDK shows the model of an object.
+
+    What is in a list is left to the guard.
+    """
     if result is None or isinstance(result, str | bytes | int | float | Mapping | list | tuple):
         return result
     if isinstance(text := getattr(result, "text", None), str):

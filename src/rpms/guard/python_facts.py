@@ -1,4 +1,6 @@
-"""Facts in Python: functions from a file that whoever runs the guard names, each asked in a worker with a deadline."""
+"""Facts in Python: functions from a file that whoever runs the guard names, each asked in a
+worker with a deadline.
+"""
 
 import ctypes
 import importlib.util
@@ -15,12 +17,12 @@ from time import monotonic
 from types import ModuleType
 from typing import Any, TypeVar
 
-from rpms.core.errors import FileError, InputError
 from rpms.foreign.file_reader import open_regular
 from rpms.foreign.limits import LONGEST_FACT, MOST_HUNG
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import PythonFact
 from rpms.guard.calls import ToolManual
+from rpms.logic.errors import FileError, InputError
 
 _LOUD = logging.getLogger("rpms.guard")
 _T = TypeVar("_T")
@@ -30,7 +32,10 @@ _LONGEST = 500
 
 
 def load_python(file: str | Path | None) -> ModuleType | None:
-    """Run a Python file and return it as a module; what goes wrong in it is a FileError. Without a file, None."""
+    """Run a Python file and return it as a module; what goes wrong in it is a FileError.
+
+    Without a file, None.
+    """
     if not file:
         return None
     os.close(open_regular(file))  # a pipe in its place would be waited for
@@ -46,17 +51,26 @@ def load_python(file: str | Path | None) -> ModuleType | None:
 
 
 class PythonFacts:
-    """The functions that a manual names. What is neither true, false nor unknown, or not in time, counts as unknown."""
+    """The functions that a manual names.
+
+    What is neither true, false nor unknown, or not in time, counts as unknown.
+    """
 
     def __init__(
-        self, manual: ToolManual, given: Mapping[str, PythonFact] | ModuleType | None, seconds: float = LONGEST_FACT
+        self,
+        manual: ToolManual,
+        given: Mapping[str, PythonFact] | ModuleType | None,
+        seconds: float = LONGEST_FACT,
     ) -> None:
         self.given = given
         found = vars(given) if isinstance(given, ModuleType) else given or {}
         wanted = {fact.python: fact.predicate.name for fact in manual.facts.values() if fact.python}
         for function, name in wanted.items():
             if not callable(found.get(function)):
-                raise InputError(f"the fact {name} is read by a function {function!r}, which was not given as `python`")
+                raise InputError(
+                    f"the fact {name} is read by a function {function!r}, which was not given as"
+                    " `python`"
+                )
         self._functions: dict[str, PythonFact] = {function: found[function] for function in wanted}
         self._seconds = seconds
         self._mine = local()
@@ -86,9 +100,13 @@ class PythonFacts:
         return None
 
     def within(self, work: Callable[[], _T]) -> _T:
-        """Do something that may ask functions, in a worker; where one takes too long, again with its fact unknown."""
+        """Do something that may ask functions, in a worker; where one takes too long, again
+        with its fact unknown.
+        """
         while self._functions and not isinstance(current_thread(), _Worker) and not _all_hang():
-            worker: _Worker | None = getattr(self._mine, "worker", None)  # each thread that asks has one of its own
+            worker: _Worker | None = getattr(
+                self._mine, "worker", None
+            )  # each thread that asks has one of its own
             if worker is None or worker.late:
                 worker = self._mine.worker = _Worker()
             done = worker.ask(work, self._seconds)
@@ -104,14 +122,18 @@ class PythonFacts:
 
 
 class _LateError(BaseException):
-    """Ends a function that took too long, at its next step in Python; one that waits for the system goes on waiting."""
+    """Ends a function that took too long, at its next step in Python; one that waits for the
+    system goes on waiting.
+    """
 
 
 class _Worker(Thread):
-    """Does one thing after another; one that takes too long is told to end, and this thread is left to it until then.
+    """Does one thing after another; one that takes too long is told to end, and this thread is left
+    to it until then.
 
-    A process could be killed at once, but what a function holds (the host's objects, connections, what it is asked
-    about) cannot be sent to another process, and forking one with threads may hang it.
+    A process could be killed at once, but what a function holds (the host's objects, connections,
+    what it is asked about) cannot be sent to another process, and forking one with threads may hang
+    it.
     """
 
     def __init__(self) -> None:

@@ -3,7 +3,17 @@
 from collections import Counter, deque
 
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import CIRCLE, REPEAT, Call, Modify, OnUnknown, Refuse, Ruling, ToolManual, Warn
+from rpms.guard.calls import (
+    CIRCLE,
+    REPEAT,
+    Call,
+    Modify,
+    OnUnknown,
+    Refuse,
+    Ruling,
+    ToolManual,
+    Warn,
+)
 
 _MOST_TURNS = 50
 _WINDOW = 10
@@ -28,17 +38,31 @@ class Repeats:
         again = self._failures[call.key]
         rule, kind, found = REPEAT, manual.repeats, ""
         if again >= _MOST_FAILURES and manual.repeats is not OnUnknown.PASS:
-            found = f"`{excerpt(call.text)}` has failed {again} times, and nothing was learned since it first did"
+            found = (
+                f"`{excerpt(call.text)}` has failed {again} times, and nothing was learned since it"
+                " first did"
+            )
         elif sum(key == call.key for key, _ in self._calls) >= _RETURNS - 1:
-            idle = [key for key, learned in list(self._calls)[-_WINDOW:] if learned == len(self._seen)]
+            idle = [
+                key for key, learned in list(self._calls)[-_WINDOW:] if learned == len(self._seen)
+            ]
             rule, kind = CIRCLE, manual.circles
             if len(idle) >= _RETURNS - 1:
-                found = f"nothing new came of {', '.join(excerpt(key, 120) for key in dict.fromkeys(idle))}"
+                found = (
+                    "nothing new came of"
+                    f" {', '.join(excerpt(key, 120) for key in dict.fromkeys(idle))}"
+                )
         else:
             return ruling  # to read several known things anew, once each, is no circle
-        if not found or kind is OnUnknown.PASS or (isinstance(ruling, Warn | Modify) and kind is OnUnknown.WARN):
+        if (
+            not found
+            or kind is OnUnknown.PASS
+            or (isinstance(ruling, Warn | Modify) and kind is OnUnknown.WARN)
+        ):
             return ruling
-        return (Warn if kind is OnUnknown.WARN else Refuse)(found, rule, "", "do something else, or ask the user")
+        return (Warn if kind is OnUnknown.WARN else Refuse)(
+            found, rule, "", "do something else, or ask the user"
+        )
 
     def add(self, call: Call, said: object, *, failed: bool, learned: bool) -> None:
         """Count a result; `said` tells it from others, `learned` that it changed what is known."""

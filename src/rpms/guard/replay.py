@@ -1,4 +1,6 @@
-"""A manual tried out: a guard's log played again, and cases of calls with the ruling that is expected of each."""
+"""A manual tried out: a guard's log played again, and cases of calls with the ruling that is
+expected of each.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -6,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rpms.core.errors import FileError, InputError
-from rpms.core.facts import Atom, Truth
 from rpms.foreign.file_reader import read_text
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
@@ -15,6 +15,8 @@ from rpms.guard.calls import FORM, Call, Ruling, Tried
 from rpms.guard.comparisons import MISSING
 from rpms.guard.guard import Guard
 from rpms.guard.log import CheckLine, Event, ResultLine, ToldLine, Word, read_guard_log
+from rpms.logic.errors import FileError, InputError
+from rpms.logic.facts import Atom, Truth
 from rpms.store.yaml_files import YamlFile, YamlKind, entries_at, read_yaml, validate
 
 _CASES = YamlKind("cases", LARGEST_MANUAL, 64, "the key cases; this file has none")
@@ -39,7 +41,8 @@ def _played(
 ) -> Iterator[tuple[Event, Guard, Mapping[Atom, Truth]]]:
     """The events of a log, each with the guard of its conversation, which has learned it.
 
-    Where `asked`, also the facts of a call before its result was learned. `gaps` counts what could not be learned.
+    Where `asked`, also the facts of a call before its result was learned. `gaps` counts what could
+    not be learned.
     """
     live: dict[str, Guard] = {}
     gaps = gaps if gaps is not None else Counter()
@@ -53,8 +56,12 @@ def _played(
         before: Mapping[Atom, Truth] = {}
         if isinstance(event, ResultLine):
             before = here.facts_of(_call(event)) if asked else {}
-            gaps["results were not kept: what followed from them is unknown"] += event.unread and not event.failed
-            here.observe(_call(event), MISSING if event.unread else event.result, failed=event.failed)
+            gaps["results were not kept: what followed from them is unknown"] += (
+                event.unread and not event.failed
+            )
+            here.observe(
+                _call(event), MISSING if event.unread else event.result, failed=event.failed
+            )
         for fact in event.facts if isinstance(event, ToldLine) else ():
             try:
                 here.tell(fact)
@@ -68,7 +75,9 @@ def _call(event: CheckLine | ResultLine) -> Call:
 
 
 def tried(guard: Guard, log: Path) -> Iterator[Tried]:
-    """The calls of a log that were made, with what the manual's facts were before and after each."""
+    """The calls of a log that were made, with what the manual's facts were before and after
+    each.
+    """
     steps: Counter[str] = Counter()
     for event, here, before in _played(guard, log, asked=True):
         if isinstance(event, ResultLine):
@@ -76,13 +85,23 @@ def tried(guard: Guard, log: Path) -> Iterator[Tried]:
             if event.failed is None:
                 continue  # nobody knows what came of it
             call, error = _call(event), excerpt(event.result) if event.failed else ""
-            yield Tried(call, event.session, steps[event.session], event.failed, error, before, here.facts_of(call))
+            yield Tried(
+                call,
+                event.session,
+                steps[event.session],
+                event.failed,
+                error,
+                before,
+                here.facts_of(call),
+            )
 
 
 def replay(guard: Guard, log: Path, gaps: Counter[str] | None = None) -> Iterator[Replayed]:
-    """Judge every call of a log anew, each conversation by a guard of its own, at the moment it was made.
+    """Judge every call of a log anew, each conversation by a guard of its own, at the moment it was
+    made.
 
-    A call that could not be read then is not judged: `gaps` counts those, and what else the log does not tell.
+    A call that could not be read then is not judged: `gaps` counts those, and what else the log
+    does not tell.
     """
     for event, here, _ in _played(guard, log, gaps):
         if isinstance(event, CheckLine) and event.rule != FORM:
@@ -92,15 +111,21 @@ def replay(guard: Guard, log: Path, gaps: Counter[str] | None = None) -> Iterato
 
 
 def resumed(guard: Guard, log: Path) -> dict[str, Guard]:
-    """The guards of a log's conversations, with what each had learned; calls that never returned count as lost."""
+    """The guards of a log's conversations, with what each had learned; calls that never
+    returned count as lost.
+    """
     live: dict[str, Guard] = {}
     open_: dict[str, list[Call]] = {}
     for event, here, _ in _played(guard, log):
         live[event.session], calls = here, open_.setdefault(event.session, [])
         if isinstance(event, ResultLine):
             open_[event.session] = [each for each in calls if each.place != _call(event).place]
-        elif isinstance(event, CheckLine) and (event.ruling in ("allow", "warn", "modify") or event.shadow):
-            calls.append(_call(event if event.made is None else replace(event, arguments=event.made)))
+        elif isinstance(event, CheckLine) and (
+            event.ruling in ("allow", "warn", "modify") or event.shadow
+        ):
+            calls.append(
+                _call(event if event.made is None else replace(event, arguments=event.made))
+            )
     for session, here in live.items():
         for call in open_[session]:
             here.check(call, can_modify=True, approved=True)
@@ -112,7 +137,9 @@ def resumed(guard: Guard, log: Path) -> dict[str, Guard]:
 
 @dataclass(frozen=True)
 class StepForm:
-    """A line of a conversation: a call with its expected ruling and its result, what the user says, or what is told."""
+    """A line of a conversation: a call with its expected ruling and its result, what the user
+    says, or what is told.
+    """
 
     call: str = ""
     args: Mapping[str, Any] = field(default_factory=dict)
@@ -153,7 +180,9 @@ def run_cases(guard: Guard, file: Path) -> CasesRun:
     """Play every case of a file with a guard of its own."""
     yaml = read_yaml(str(file), read_text(file, LARGEST_MANUAL), _CASES)
     if not yaml.tree.get("cases"):
-        raise FileError(file, 1, "cases are written under the key `cases`, each a name with a list of steps")
+        raise FileError(
+            file, 1, "cases are written under the key `cases`, each a name with a list of steps"
+        )
     done = CasesRun()
     for name, steps in entries_at(yaml, ("cases",)):
         if not isinstance(steps, list):
@@ -173,16 +202,24 @@ def _play(guard: Guard, yaml: YamlFile, name: str, place: int, step: Any, done: 
         guard.tell(form.tell)
     if not form.call:
         if not (form.says or form.tell):
-            raise yaml.error(("cases", name, place), "a step has a `call`, or what the user `says`, or facts to `tell`")
+            raise yaml.error(
+                ("cases", name, place),
+                "a step has a `call`, or what the user `says`, or facts to `tell`",
+            )
         return
     call = Call(form.call, form.args, f"{place}")
-    ruling = guard.check(call, can_modify=True, can_ask=form.approved is None, approved=form.approved)
+    ruling = guard.check(
+        call, can_modify=True, can_ask=form.approved is None, approved=form.approved
+    )
     done.checks += 1
     done.fired[ruling.rule] += bool(ruling.rule)
     for rule in guard.kept_rules():
         done.kept[rule] += rule != ruling.rule
     if (form.expect and ruling.word != form.expect) or (form.by and ruling.rule != form.by):
-        expected, got = f"{form.expect or ''} {form.by}".strip(), f"{ruling.word} {ruling.rule}".rstrip()
+        expected, got = (
+            f"{form.expect or ''} {form.by}".strip(),
+            f"{ruling.word} {ruling.rule}".rstrip(),
+        )
         where = f"{yaml.name}:{yaml.line(('cases', name, place))} {excerpt(name)}, {form.call}"
         done.differences.append(f"{where}: expected {expected}, got {got}. {ruling.text}".rstrip())
     if form.result is not None or form.failed is not None:

@@ -1,4 +1,6 @@
-"""Manuals for tool-calling agents: YAML on what tools need and do, what policies forbid, where facts are from."""
+"""Manuals for tool-calling agents: YAML on what tools need and do, what policies forbid, where
+facts are from.
+"""
 
 import json
 import os
@@ -10,16 +12,24 @@ from functools import lru_cache
 from pathlib import Path as FilePath
 from typing import Any
 
-from rpms.core.errors import FileError
-from rpms.core.facts import Atom, Literal, parse_literal
-from rpms.core.rules import Predicate, Rule, Tier
 from rpms.foreign.shown import excerpt
 from rpms.guard import calls
 from rpms.guard.calls import GIVEN, RESULT, OnUnknown, Policy, ToolManual
 from rpms.guard.comparisons import ALIKE, COMPARISONS, moment_of, now_and, pattern_mistake
 from rpms.guard.json_facts import Path, Reading, Take, Which
 from rpms.guard.manual_doubts import doubts_of
-from rpms.store.manual_reader import ID, NAME, ManualReader, ManualSource, manual_kind, manual_text, read_each
+from rpms.logic.errors import FileError
+from rpms.logic.facts import Atom, Literal, parse_literal
+from rpms.logic.rules import Predicate, Rule, Tier
+from rpms.store.manual_reader import (
+    ID,
+    NAME,
+    ManualReader,
+    ManualSource,
+    manual_kind,
+    manual_text,
+    read_each,
+)
 from rpms.store.yaml_files import At, YamlFile, plain, validate
 
 _SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "fails")
@@ -32,8 +42,13 @@ _TAKES: Mapping[str, tuple[Any, str]] = {
     "exists": (bool, "true or false"),
     "matches": (str, "a regular expression"),
     "in": (list, "a list"),
-    **dict.fromkeys(("at_least", "at_most", "above", "below"), (int | float, "a number or an argument, `<limit>`")),
-    **dict.fromkeys(("before", "after"), (str, "a moment: `now`, `now - 24h`, `now + 3d`, or 2024-05-15")),
+    **dict.fromkeys(
+        ("at_least", "at_most", "above", "below"),
+        (int | float, "a number or an argument, `<limit>`"),
+    ),
+    **dict.fromkeys(
+        ("before", "after"), (str, "a moment: `now`, `now - 24h`, `now + 3d`, or 2024-05-15")
+    ),
 }
 """Values that a comparison takes, if not any."""
 _COMPARED_TO_TEXT = ("starts", "ends", "contains", "matches", "inside", "under")
@@ -49,7 +64,10 @@ class _SettingsForm(calls.ManualSettings):
 
 @dataclass(frozen=True)
 class _RecordForm:
-    """A kind of record, and where it stands in what tools return. What has no default must be given."""
+    """A kind of record, and where it stands in what tools return.
+
+    What has no default must be given.
+    """
 
     from_: tuple[str, ...]
     key: tuple[str, ...]
@@ -104,7 +122,9 @@ class _PolicyForm:
 
 @dataclass
 class _Reader(ManualReader[ToolManual]):
-    """Builds one manual out of one or more files: facts, then tools, then policies, which speak of both."""
+    """Builds one manual out of one or more files: facts, then tools, then policies, which speak
+    of both.
+    """
 
     kind = TOOL_MANUAL
     noun = "fact"
@@ -114,9 +134,13 @@ class _Reader(ManualReader[ToolManual]):
     """True if likely mistakes are noted where there are no others."""
 
     def build(self, yamls: Sequence[YamlFile]) -> ToolManual:
-        for section, read in zip(_SECTIONS, (self._record, self._fact, self._tool, self._policy), strict=True):
+        for section, read in zip(
+            _SECTIONS, (self._record, self._fact, self._tool, self._policy), strict=True
+        ):
             self.read_each_in(yamls, section, read, name=True)
-        for section, name, problem in doubts_of(self.manual) if self.doubting and not self.mistakes else ():
+        for section, name, problem in (
+            doubts_of(self.manual) if self.doubting and not self.mistakes else ()
+        ):
             yaml = next(each for each in yamls if name in (each.tree.get(section) or ()))
             self.mistakes.append(yaml.error((section, name), problem))
         return self.manual
@@ -129,12 +153,16 @@ class _Reader(ManualReader[ToolManual]):
         mine = validate(yaml, _SettingsForm, given, ())
         chosen = {name: getattr(mine, name) for name in given}
         if "fails" in given:
-            chosen["fails"] = tuple(self._failure(yaml, place, each) for place, each in enumerate(mine.fails))
+            chosen["fails"] = tuple(
+                self._failure(yaml, place, each) for place, each in enumerate(mine.fails)
+            )
         if "now" in given:
             chosen["now"] = moment_of(mine.now) or self.manual.now
         self.manual = replace(self.manual, **chosen)
         if mine.now and moment_of(mine.now) is None:
-            raise yaml.error(("now",), f"{excerpt(mine.now)!r} is no moment; write it like 2024-05-15T15:00:00")
+            raise yaml.error(
+                ("now",), f"{excerpt(mine.now)!r} is no moment; write it like 2024-05-15T15:00:00"
+            )
 
     def _failure(self, yaml: YamlFile, place: int, value: str | Mapping[str, Any]) -> str | Reading:
         """Beginning of a failed result, or a condition on its JSON: `{path: ok, is: false}`."""
@@ -152,10 +180,17 @@ class _Reader(ManualReader[ToolManual]):
             raise yaml.error(path, f"{name!r} cannot name a record; write it like `reservation`")
         self.claim(yaml, path, f"record {name}")
         heads = frozenset({"arguments", RESULT, *(["item"] if read.each else [])})
-        key = tuple(self._from(yaml, (*path, "key", place), text, heads) for place, text in enumerate(read.key))
+        key = tuple(
+            self._from(yaml, (*path, "key", place), text, heads)
+            for place, text in enumerate(read.key)
+        )
         each = self._from(yaml, (*path, "each"), read.each, heads - {"item"}) if read.each else None
         at = self._from(yaml, (*path, "at"), read.at, heads) if read.at else None
-        asked = self._from(yaml, (*path, "asked"), read.asked, frozenset({"arguments"})) if read.asked else None
+        asked = (
+            self._from(yaml, (*path, "asked"), read.asked, frozenset({"arguments"}))
+            if read.asked
+            else None
+        )
         ask = read.ask or f"look up the {name}"
         self.manual.records[name] = calls.RecordKind(name, read.from_, key, each, at, ask, asked)
 
@@ -176,42 +211,68 @@ class _Reader(ManualReader[ToolManual]):
         if read.of and read.of not in self.manual.records:
             if read.of in self.broken:
                 return
-            raise yaml.error((*path, "of"), f"no record is called {read.of!r}; known: {', '.join(self.manual.records)}")
+            raise yaml.error(
+                (*path, "of"),
+                f"no record is called {read.of!r}; known: {', '.join(self.manual.records)}",
+            )
         if read.of and len(self.manual.records[read.of].key) > len(read.args):
             raise yaml.error(path, f"the first of `args` must name the {read.of}")
         is_read = compared or read.path or read.count or read.sum or (read.of and not read.python)
         reading = self._reading(yaml, path, read, compared) if is_read else None
         if read.python and (reading or read.initially is not None):
-            raise yaml.error(path, f"{name}: a fact is read by a path, by Python, or told by effects; choose one")
+            raise yaml.error(
+                path, f"{name}: a fact is read by a path, by Python, or told by effects; choose one"
+            )
         if read.shared and (reading or read.python):
             raise yaml.error(path, f"{name}: only what effects tell is shared")
         self.manual.facts[name] = calls.ToolFact(
-            predicate, reading, read.of, read.python, read.initially, ALIKE.get(read.as_), read.shared
+            predicate,
+            reading,
+            read.of,
+            read.python,
+            read.initially,
+            ALIKE.get(read.as_),
+            read.shared,
         )
 
-    def _fact_form(self, yaml: YamlFile, path: At, value: object) -> tuple[_FactForm, dict[str, Any]]:
+    def _fact_form(
+        self, yaml: YamlFile, path: At, value: object
+    ) -> tuple[_FactForm, dict[str, Any]]:
         """A fact as it is written, and its comparisons, each of which is a key of its own."""
         if not isinstance(value, Mapping):
             return validate(yaml, _FactForm, value, path), {}
         compared = {key: plain(value[key]) for key in COMPARISONS if key in value}
-        read = validate(yaml, _FactForm, {key: value[key] for key in value if key not in compared}, path)
+        read = validate(
+            yaml, _FactForm, {key: value[key] for key in value if key not in compared}, path
+        )
         if read.as_ and read.as_ not in ALIKE:
             raise yaml.error((*path, "as"), f"{path[-1]}: as: should be one of {', '.join(ALIKE)}")
         return read, compared
 
-    def _reading(self, yaml: YamlFile, path: At, read: _FactForm, compared: Mapping[str, Any]) -> Reading:
-        paths = {take: text for take, text in zip(Take, (read.path, read.count, read.sum), strict=True) if text}
+    def _reading(
+        self, yaml: YamlFile, path: At, read: _FactForm, compared: Mapping[str, Any]
+    ) -> Reading:
+        paths = {
+            take: text
+            for take, text in zip(Take, (read.path, read.count, read.sum), strict=True)
+            if text
+        }
         if not paths and not compared:
             raise yaml.error(path, "say what is read: a `path`, `count` or `sum`, and a comparison")
         if len(paths) != 1 or len(compared) != 1:
             choice = ", ".join(COMPARISONS)
-            raise yaml.error(path, f"a reading is one of `path`, `count` and `sum`, and one comparison: {choice}")
+            raise yaml.error(
+                path, f"a reading is one of `path`, `count` and `sum`, and one comparison: {choice}"
+            )
         if read.initially is not None:
             raise yaml.error((*path, "initially"), "what is read from a record is not so at first")
         (take, text), (compare, other) = next(iter(paths.items())), next(iter(compared.items()))
         way = yaml.parsed((*path, "path"), Path.parse, text)
         if not way.head and not read.of:
-            raise yaml.error(path, "say of which record: `of: NAME`; or begin the path with an argument: `<items>.*`")
+            raise yaml.error(
+                path,
+                "say of which record: `of: NAME`; or begin the path with an argument: `<items>.*`",
+            )
         other = self._other(yaml, (*path, compare), compare, other)
         used = way.parameters | (other.parameters if isinstance(other, Path) else frozenset())
         for name in sorted(used - set(read.args)):
@@ -239,39 +300,62 @@ class _Reader(ManualReader[ToolManual]):
 
     def _tool(self, yaml: YamlFile, name: str, value: object) -> None:
         path = ("tools", name)
-        read = validate(yaml, _ToolForm, {"args": plain(value)} if isinstance(value, list) else value or {}, path)
+        read = validate(
+            yaml,
+            _ToolForm,
+            {"args": plain(value)} if isinstance(value, list) else value or {},
+            path,
+        )
         self.claim(yaml, path, f"tool {name}")
         for place, argument in enumerate(read.args):
             if not ARGUMENT.fullmatch(argument) or argument == RESULT:
-                raise yaml.error((*path, "args", place), f"{excerpt(argument)!r} cannot be spoken of as an argument")
+                raise yaml.error(
+                    (*path, "args", place),
+                    f"{excerpt(argument)!r} cannot be spoken of as an argument",
+                )
         names = frozenset(read.args)
         needs = read_each(self._clause, yaml, (*path, "needs"), read.needs, names)
         effects = read_each(self._effect, yaml, (*path, "effects"), read.effects, names)
         failing = read_each(self._effect, yaml, (*path, "on_failure"), read.on_failure, names)
         forgets = read_each(self._forgotten, yaml, (*path, "forgets"), read.forgets, names)
         unknown = read.unknown or self.manual.unknown
-        self.manual.tools[name] = calls.ToolSchema(name, names, needs, effects, failing, forgets, unknown, read.reads)
+        self.manual.tools[name] = calls.ToolSchema(
+            name, names, needs, effects, failing, forgets, unknown, read.reads
+        )
 
-    def _effect(self, yaml: YamlFile, path: At, text: str, names: frozenset[str]) -> calls.ToolEffect:
+    def _effect(
+        self, yaml: YamlFile, path: At, text: str, names: frozenset[str]
+    ) -> calls.ToolEffect:
         """Read `exchanged(order_id)`, or with a condition: `confirmed if agrees(text)`."""
         head, _, condition = text.partition(" if ")
         names |= {RESULT}
         literal = self._literal(yaml, path, head, names, AS_MANY)
         fact = self.manual.facts.get(literal.atom.predicate)
         if fact is not None and not fact.told:
-            raise yaml.error(path, f"{literal.atom.predicate} is read from results; no call makes it so")
+            raise yaml.error(
+                path, f"{literal.atom.predicate} is read from results; no call makes it so"
+            )
         pieces = filter(str.strip, condition.split(" and "))
-        return calls.ToolEffect(literal, tuple(self._clause(yaml, path, piece, names) for piece in pieces))
+        return calls.ToolEffect(
+            literal, tuple(self._clause(yaml, path, piece, names) for piece in pieces)
+        )
 
     def _forgotten(self, yaml: YamlFile, path: At, text: str, names: frozenset[str]) -> Atom:
         atom = yaml.parsed(path, parse_literal, text).atom
         kind = self.manual.records.get(atom.predicate)
         if kind is None:
-            raise yaml.error(path, f"no record is called {atom.predicate!r}; known: {', '.join(self.manual.records)}")
+            raise yaml.error(
+                path,
+                f"no record is called {atom.predicate!r}; known: {', '.join(self.manual.records)}",
+            )
         if len(kind.key) != len(atom.args):
-            raise yaml.error(path, f"a {kind.name} has a key of {len(kind.key)}: write it like `{kind.name}(id)`")
+            raise yaml.error(
+                path, f"a {kind.name} has a key of {len(kind.key)}: write it like `{kind.name}(id)`"
+            )
         places, named = range(len(atom.args)), Literal(atom)
-        args = [self.argument(yaml, path, named, place, names | {RESULT}, AS_MANY) for place in places]
+        args = [
+            self.argument(yaml, path, named, place, names | {RESULT}, AS_MANY) for place in places
+        ]
         return Atom(atom.predicate, tuple(args))
 
     def _policy(self, yaml: YamlFile, id_: str, value: object) -> None:
@@ -285,7 +369,9 @@ class _Reader(ManualReader[ToolManual]):
                 return
             if tool not in self.manual.tools:
                 known = ", ".join(self.manual.tools) or "none"
-                raise yaml.error((*path, "tools", place), f"no tool is called {excerpt(tool)!r}; known: {known}")
+                raise yaml.error(
+                    (*path, "tools", place), f"no tool is called {excerpt(tool)!r}; known: {known}"
+                )
         shared = frozenset.intersection(*(self.manual.tools[tool].arguments for tool in read.tools))
         each = {}
         for variable, source in read.each.items():
@@ -298,34 +384,67 @@ class _Reader(ManualReader[ToolManual]):
         requires = read_each(self._clause, yaml, (*path, "requires"), read.requires, bound)
         rule = Rule(id_, Tier.DOMAIN, "policies", " ".join(read.text.split()))
         unknown, sets = read.unknown or self.manual.unknown, self._sets(yaml, path, read, shared)
-        policy = Policy(rule, read.tools, when, requires, each, unknown, read.instead, read.warns, read.asks, sets)
+        policy = Policy(
+            rule,
+            read.tools,
+            when,
+            requires,
+            each,
+            unknown,
+            read.instead,
+            read.warns,
+            read.asks,
+            sets,
+        )
         if read.draft:
             self.manual = replace(self.manual, drafts=(*self.manual.drafts, policy))
         else:
             self.manual = replace(self.manual, policies=(*self.manual.policies, policy))
 
-    def _sets(self, yaml: YamlFile, path: At, read: _PolicyForm, names: frozenset[str]) -> Mapping[str, Any]:
+    def _sets(
+        self, yaml: YamlFile, path: At, read: _PolicyForm, names: frozenset[str]
+    ) -> Mapping[str, Any]:
         """Arguments for a call that breaks a policy, as JSON."""
         if sum((bool(read.sets), read.warns, read.asks)) > 1:
-            raise yaml.error((*path, "sets"), "a rule `warns`, `asks` a person or `sets` arguments; choose one")
+            raise yaml.error(
+                (*path, "sets"), "a rule `warns`, `asks` a person or `sets` arguments; choose one"
+            )
         if read.sets and not (read.when or read.requires):
             raise yaml.error((*path, "sets"), "say when they are set: `when` or `requires`")
         sets = {}
         for name, value in read.sets.items():
             if name not in names:
                 choice = ", ".join(sorted(names)) or "none here"
-                raise yaml.error((*path, "sets", name), f"{excerpt(name)!r} is no argument of these tools ({choice})")
+                raise yaml.error(
+                    (*path, "sets", name),
+                    f"{excerpt(name)!r} is no argument of these tools ({choice})",
+                )
             try:
                 sets[name] = json.loads(json.dumps(plain(value), allow_nan=False))
             except (TypeError, ValueError):
-                raise yaml.error((*path, "sets", name), "is not JSON; put a date in quotes") from None
+                raise yaml.error(
+                    (*path, "sets", name), "is not JSON; put a date in quotes"
+                ) from None
         return sets
 
     def known(self) -> Mapping[str, int]:
-        return {**{name: len(fact.predicate.args) for name, fact in self.manual.facts.items()}, GIVEN: 1}
+        return {
+            **{name: len(fact.predicate.args) for name, fact in self.manual.facts.items()},
+            GIVEN: 1,
+        }
 
-    def argument(self, yaml: YamlFile, path: At, literal: Literal, place: int, names: frozenset[str], role: str) -> str:
-        """A fixed name without its quotes, or a path from an argument of the call, as `<items>.*`."""
+    def argument(
+        self,
+        yaml: YamlFile,
+        path: At,
+        literal: Literal,
+        place: int,
+        names: frozenset[str],
+        role: str,
+    ) -> str:
+        """A fixed name without its quotes, or a path from an argument of the call, as
+        `<items>.*`.
+        """
         arg = literal.atom.args[place]
         head = re.split(r"[.\[]", arg, maxsplit=1)[0]
         if head not in names:
@@ -342,7 +461,9 @@ class _Reader(ManualReader[ToolManual]):
 
 
 def read_tool_manual(*sources: ManualSource) -> ToolManual:
-    """Read a manual of one or more texts, each with its name; the first mistake is a FileError at its line."""
+    """Read a manual of one or more texts, each with its name; the first mistake is a FileError
+    at its line.
+    """
     return _Reader().sound(sources)
 
 

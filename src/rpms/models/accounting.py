@@ -5,18 +5,26 @@ import tomllib
 from importlib.resources import files
 from typing import Any
 
-from rpms.core.errors import InputError
-from rpms.core.usage import Price, Usage
+from rpms.logic.errors import InputError
+from rpms.paper.usage import Price, Usage
 
-KNOWN: dict[str, Any] = tomllib.loads(files("rpms.models").joinpath("known.toml").read_text(encoding="utf-8"))
+KNOWN: dict[str, Any] = tomllib.loads(
+    files("rpms.models").joinpath("known.toml").read_text(encoding="utf-8")
+)
 """Prices and context windows of models, by name."""
-PRICES = {f"{host}/{name}": Price(*price) for host, each in KNOWN["prices"].items() for name, price in each.items()}
+PRICES = {
+    f"{host}/{name}": Price(*price)
+    for host, each in KNOWN["prices"].items()
+    for name, price in each.items()
+}
 """By `provider/name`; `--price` goes before."""
 _DATED = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 
 
 def price_of(model: str) -> Price | None:
-    """The listed price of `provider/name`; a dated name without an entry of its own has its family's."""
+    """The listed price of `provider/name`; a dated name without an entry of its own has its
+    family's.
+    """
     return PRICES.get(model) or PRICES.get(_DATED.sub("", model))
 
 
@@ -28,21 +36,28 @@ def parse_price(text: str) -> Price:
         numbers = []
     if len(numbers) not in {2, 3} or not all(0 <= number < float("inf") for number in numbers):
         raise InputError(
-            f"--price {text[:60]!r}: give IN,OUT or IN,OUT,CACHED in US dollars for a million tokens, as 2.5,10,1.25"
+            f"--price {text[:60]!r}: give IN,OUT or IN,OUT,CACHED in US dollars for a million"
+            " tokens, as 2.5,10,1.25"
         )
     return Price(*numbers)
 
 
 def cost(usage: Usage, price: Price | None) -> float | None:
-    """US dollars paid for one answer: 0 where no provider was asked, None where the price is not known."""
+    """US dollars paid for one answer: 0 where no provider was asked, None where the price is
+    not known.
+    """
     return list_cost(usage, price) if usage.requests else 0.0
 
 
 def list_cost(usage: Usage, price: Price | None) -> float | None:
-    """US dollars these tokens cost at this price, asked for or from a record; None where the price is not known."""
+    """US dollars these tokens cost at this price, asked for or from a record; None where the
+    price is not known.
+    """
     if price is None:
         return None
     fresh = max(usage.prompt_tokens - usage.cached_tokens - usage.written_tokens, 0)
-    cached, written = (price.prompt if each is None else each for each in (price.cached, price.written))
+    cached, written = (
+        price.prompt if each is None else each for each in (price.cached, price.written)
+    )
     prompt = fresh * price.prompt + usage.cached_tokens * cached + usage.written_tokens * written
     return (prompt + usage.completion_tokens * price.completion) / 1_000_000

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from rpms.core.decide import Decision
-from rpms.core.errors import ContextOverflow, InputError
-from rpms.core.prompt import Part, Prompt
-from rpms.core.usage import Usage
 from rpms.foreign.call_text import Tool
+from rpms.logic.errors import ContextOverflow, InputError
+from rpms.paper.decide import Decision
+from rpms.paper.prompt import Part, Prompt
+from rpms.paper.usage import Usage
 
 __all__ = ["Answer", "CannotHold", "Decoding", "Model", "Request", "Scalar", "Usage"]
 
@@ -18,7 +18,10 @@ Scalar = str | int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """Decoding of an answer. The defaults are the paper's: greedy, short, no observations of its own."""
+    """Decoding of an answer.
+
+    The defaults are the paper's: greedy, short, no observations of its own.
+    """
 
     max_tokens: int = 256
     """New tokens at most; a world sets its own default (256 in ALFWorld, 512 in ScienceWorld)."""
@@ -28,7 +31,8 @@ class Decoding:
     stop: tuple[str, ...] = ("\nObs:", "\nObservation:")
     """Texts to stop at, so that a model cannot write the world's answer itself."""
     extra: tuple[tuple[str, Scalar], ...] = ()
-    """A provider's other parameters by name (`top_k`, `reasoning_effort`), sent as given and part of the record."""
+    """A provider's other parameters by name (`top_k`, `reasoning_effort`), sent as given and
+    part of the record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +42,20 @@ class Request:
     prompt: Prompt
     decoding: Decoding
     episode: str
-    """The episode that asks. A local model keeps one context for each, so that a prefix is not computed again."""
+    """The episode that asks. A local model keeps one context for each, so that a prefix is not
+    computed again."""
     decision: Decision | None = field(default=None, compare=False)
-    """The step's whole decision, for models that are no LLM and read the belief instead of the text."""
+    """The step's whole decision, for models that are no LLM and read the belief instead of the
+    text."""
     choices: tuple[str, ...] = ()
-    """The actions to choose from, where the action is to be held to them while it is written; none: any."""
+    """The actions to choose from, where the action is to be held to them while it is written;
+    none: any."""
     templates: tuple[str, ...] = ()
-    """Templates of an action, such as `go to <place>`, one of which it is held to if there are no choices."""
+    """Templates of an action, such as `go to <place>`, one of which it is held to if there are
+    no choices."""
     tools: tuple[Tool, ...] = ()
-    """The tools to answer with a call of, where calls are the server's own; the answer's text says which it was."""
+    """The tools to answer with a call of, where calls are the server's own; the answer's text
+    says which it was."""
     weigh: bool = False
     """True if the answer is the likelihood of each choice, with nothing written before it."""
     begun: str = ""
@@ -62,7 +71,8 @@ class Answer:
     finish: str = "stop"
     """Reason for its end: `stop`, `length`, or the provider's own word."""
     notes: tuple[str, ...] = ()
-    """Departures from the request: parameters a model does not take, history dropped to fit its context window."""
+    """Departures from the request: parameters a model does not take, history dropped to fit its
+    context window."""
     weights: tuple[float, ...] = ()
     """Logarithms of the choices' probabilities, where they were to be weighed."""
 
@@ -74,9 +84,10 @@ class CannotHold(InputError):
 class Model(Protocol):
     """Prompt in, answer and usage out. `answer` may be called from several threads at once.
 
-    A model that can hold its action to a request's choices says so by a true attribute `constrains`. One that can do so
-    for choices and not for templates raises CannotHold where it is sent templates. One whose server takes tools says so
-    by a true attribute `calls_tools`, one that can weigh choices by `weighs`, and a language model by `reads`.
+    A model that can hold its action to a request's choices says so by a true attribute
+    `constrains`. One that can do so for choices and not for templates raises CannotHold where it is
+    sent templates. One whose server takes tools says so by a true attribute `calls_tools`, one that
+    can weigh choices by `weighs`, and a language model by `reads`.
     """
 
     @property
@@ -84,19 +95,26 @@ class Model(Protocol):
         """The name as the user wrote it after `--model`."""
 
     def answer(self, request: Request) -> Answer:
-        """Answer, or raise ModelUnavailable (nothing will work), ContextOverflow, or ModelError (this one failed)."""
+        """Answer, or raise ModelUnavailable (nothing will work), ContextOverflow, or ModelError
+        (this one failed).
+        """
 
     def close(self) -> None:
         """Release connections, processes and memory."""
 
 
 def able(model: Model, ability: str) -> bool:
-    """True if a model says that it can: one that does not say so cannot. Whoever weighs choices also reads."""
+    """True if a model says that it can: one that does not say so cannot.
+
+    Whoever weighs choices also reads.
+    """
     return bool(getattr(model, ability, False)) or (ability == "reads" and able(model, "weighs"))
 
 
 def cut_at_stop(text: str, stop: Sequence[str]) -> str:
-    """The text up to the first stop sequence, for models and servers that do not stop by themselves."""
+    """The text up to the first stop sequence, for models and servers that do not stop by
+    themselves.
+    """
     ends = [at for at in (text.find(mark) for mark in stop if mark) if at >= 0]
     return text[: min(ends)] if ends else text
 
@@ -124,7 +142,9 @@ class WrappedModel:
 
 
 class ShorteningModel(WrappedModel):
-    """Asks again with the older half of the turns dropped while the window is too small; the notes say how many."""
+    """Asks again with the older half of the turns dropped while the window is too small; the
+    notes say how many.
+    """
 
     reads = True
 
@@ -139,12 +159,18 @@ class ShorteningModel(WrappedModel):
                     raise
                 dropped += fewer
             else:
-                note = (f"history: {dropped} oldest turns dropped to fit the context window",) if dropped else ()
+                note = (
+                    (f"history: {dropped} oldest turns dropped to fit the context window",)
+                    if dropped
+                    else ()
+                )
                 return replace(answer, notes=answer.notes + note)
 
 
 def drop_older_half(prompt: Prompt) -> tuple[Prompt, int]:
-    """The prompt without the older half (rounded up) of the turns after the opening one, and how many these were."""
+    """The prompt without the older half (rounded up) of the turns after the opening one, and
+    how many these were.
+    """
     for place, block in enumerate(prompt.blocks):
         if block.part is Part.HISTORY and len(block.items) > 1:
             fewer = len(block.items) // 2

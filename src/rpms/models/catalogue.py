@@ -1,4 +1,6 @@
-"""From `provider/name` to a model that answers: providers, from `known.toml`, and what each needs to be there."""
+"""From `provider/name` to a model that answers: providers, from `known.toml`, and what each
+needs to be there.
+"""
 
 import importlib.util
 import os
@@ -14,22 +16,32 @@ from urllib.parse import urlsplit
 
 from rapidfuzz import process
 
-from rpms.core.errors import InputError, ModelUnavailable, RPMSError
 from rpms.foreign.file_reader import is_there
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import InputError, ModelUnavailable, RPMSError
 from rpms.models.accounting import KNOWN
 from rpms.models.base import Model, Scalar, ShorteningModel
 from rpms.models.constraint import LLAMACPP, OPENAI, VLLM, ConstraintForm
 from rpms.models.patience import Patience
-from rpms.models.policy import PolicyModel, follow_plan, menu_best, menu_first, menu_random, read_script
+from rpms.models.policy import (
+    PolicyModel,
+    follow_plan,
+    menu_best,
+    menu_first,
+    menu_random,
+    read_script,
+)
 from rpms.models.recorded import AnswerStore, RecordedModel, ReplayModel
 from rpms.models.secrets import check_base_url, is_loopback, shown_url
 
 Backend = Enum(
-    "Backend", "OPENAI ANTHROPIC GGUF HF INSTALLED PLANNER SCRIPTED REPLAY HUMAN MENU_RANDOM MENU_FIRST MENU_BEST"
+    "Backend",
+    "OPENAI ANTHROPIC GGUF HF INSTALLED PLANNER SCRIPTED REPLAY HUMAN MENU_RANDOM MENU_FIRST"
+    " MENU_BEST",
 )
-"""Protocols by which providers are asked; INSTALLED: registered by another package under `rpms.models`."""
+"""Protocols by which providers are asked; INSTALLED: registered by another package under
+`rpms.models`."""
 ENTRY_POINTS = "rpms.models"
 IN_PROCESS = frozenset({Backend.GGUF, Backend.HF})
 """Backends that load weights, which takes long."""
@@ -74,11 +86,17 @@ def _provider(name: str, backend: str = "openai", forms: str = "", **told: Any) 
     ways = {"openai": OPENAI, "vllm": VLLM, "llamacpp": LLAMACPP, "": ()}
     if backend in ("openai", "anthropic"):
         variable = name.upper().replace("-", "_")
-        told = {"base_url_variable": f"{variable}_BASE_URL", "key_variable": f"{variable}_API_KEY", **told}
+        told = {
+            "base_url_variable": f"{variable}_BASE_URL",
+            "key_variable": f"{variable}_API_KEY",
+            **told,
+        }
     return Provider(name, backend=Backend[backend.upper()], forms=ways[forms], **told)
 
 
-PROVIDERS: dict[str, Provider] = {name: _provider(name, **told) for name, told in KNOWN["providers"].items()}
+PROVIDERS: dict[str, Provider] = {
+    name: _provider(name, **told) for name, told in KNOWN["providers"].items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +112,20 @@ class ModelName:
 
 
 def parse_model_name(text: str) -> ModelName:
-    """Take `provider/name` apart; an unknown provider is an InputError that lists the known ones, nearest first."""
+    """Take `provider/name` apart; an unknown provider is an InputError that lists the known
+    ones, nearest first.
+    """
     name, _, rest = text.strip().partition("/")
     provider = PROVIDERS.get(name.lower()) or _installed(name)
     if provider is None:
-        near = [match[0] for match in process.extract(name.lower(), list(PROVIDERS), limit=2, score_cutoff=75)]
+        near = [
+            match[0]
+            for match in process.extract(name.lower(), list(PROVIDERS), limit=2, score_cutoff=75)
+        ]
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise InputError(
-            f"--model {text[:80]!r}: there is no provider {name[:40]!r}.{hint} Known: {', '.join(PROVIDERS)}"
+            f"--model {text[:80]!r}: there is no provider {name[:40]!r}.{hint} Known:"
+            f" {', '.join(PROVIDERS)}"
         )
     if provider.rest and not rest and not provider.rest_optional:
         raise InputError(f"--model {text[:80]!r}: write {provider.form}")
@@ -118,7 +142,9 @@ def backend_of(model: str) -> Backend | None:
 
 
 def _installed(name: str) -> Provider | None:
-    """A provider that another package registers: what it leads to is called with the rest of the name."""
+    """A provider that another package registers: what it leads to is called with the rest of
+    the name.
+    """
     found = next((point for point in entry_points(group=ENTRY_POINTS) if point.name == name), None)
     if found is None:
         return None
@@ -139,7 +165,10 @@ def missing_extra(provider: Provider) -> str:
 
 
 def _reached(provider: Provider, given: str | None = None) -> tuple[str, str | None]:
-    """The address in force, and the key, from the environment alone. No error text ever holds it."""
+    """The address in force, and the key, from the environment alone.
+
+    No error text ever holds it.
+    """
     url = base_url_of(provider, given)
     if url is None:
         either = f"--base-url or {provider.base_url_variable}"
@@ -148,14 +177,21 @@ def _reached(provider: Provider, given: str | None = None) -> tuple[str, str | N
     variable = provider.key_variable
     key = os.environ.get(variable, "").strip() if variable else ""
     if key and not (key.isascii() and key.isprintable()):
-        raise ModelUnavailable(f"the environment variable {variable} holds characters that no key has")
+        raise ModelUnavailable(
+            f"the environment variable {variable} holds characters that no key has"
+        )
     if not key and provider.key_needed:
-        raise ModelUnavailable(f"{provider.name} needs a key: set the environment variable {variable}")
+        raise ModelUnavailable(
+            f"{provider.name} needs a key: set the environment variable {variable}"
+        )
     return url, key or None
 
 
 def available(provider: Provider) -> tuple[bool, str]:
-    """True if nothing is known to be missing, and why. No key is tried, and only servers on this machine are called."""
+    """True if nothing is known to be missing, and why.
+
+    No key is tried, and only servers on this machine are called.
+    """
     if lacking := missing_extra(provider):
         return False, lacking
     if provider.base_url_variable is None:
@@ -200,12 +236,16 @@ def open_model(
     open_answers: Callable[[Path], AnswerStore] | None = None,
     record: AnswerStore | None = None,
 ) -> Model:
-    """Open the model that `provider/name` names. `open_answers`: for `replay/`; `record`: keeps answers."""
+    """Open the model that `provider/name` names.
+
+    `open_answers`: for `replay/`; `record`: keeps answers.
+    """
     name = parse_model_name(text)
     options = options or ModelOptions()
     if name.provider.backend in NO_LLM and record is not None:
         raise InputError(
-            f"--model {name}: only answers of an LLM can be recorded, since only they follow from the prompt"
+            f"--model {name}: only answers of an LLM can be recorded, since only they follow from"
+            " the prompt"
         )
     match name.provider.backend:
         case Backend.PLANNER:
@@ -219,16 +259,22 @@ def open_model(
         case Backend.MENU_RANDOM:
             return menu_random(str(name), name.rest or "0")
         case Backend.MENU_FIRST | Backend.MENU_BEST:
-            return (menu_first if name.provider.backend is Backend.MENU_FIRST else menu_best)(str(name))
+            return (menu_first if name.provider.backend is Backend.MENU_FIRST else menu_best)(
+                str(name)
+            )
         case Backend.HUMAN:
-            raise InputError("--model human: a person plays one episode at a terminal, with `rpms play` alone")
+            raise InputError(
+                "--model human: a person plays one episode at a terminal, with `rpms play` alone"
+            )
         case _:
             model = ShorteningModel(_open_llm(name, options))
             return model if record is None else RecordedModel(model, record)
 
 
 def check_openable(text: str, options: ModelOptions | None = None, **stores: Any) -> None:
-    """Raise what opening a model would, as far as that is known at once: no weights are loaded, and nobody is asked."""
+    """Raise what opening a model would, as far as that is known at once: no weights are loaded,
+    and nobody is asked.
+    """
     name = parse_model_name(text)
     if name.provider.backend not in IN_PROCESS:
         open_model(text, options, **stores).close()
@@ -251,7 +297,12 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
     if provider.backend is Backend.GGUF:
         from rpms.models.local_gguf import GGUFModel  # noqa: PLC0415  an extra
 
-        return GGUFModel(str(name), Path(name.rest).expanduser(), context=options.context, contexts=options.contexts)
+        return GGUFModel(
+            str(name),
+            Path(name.rest).expanduser(),
+            context=options.context,
+            contexts=options.contexts,
+        )
     from rpms.models.remote import ClaudeModel, RemoteModel  # noqa: PLC0415  what few commands need
 
     url, key = _reached(provider, options.base_url)
@@ -262,32 +313,46 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
 
 
 def _load_installed(name: ModelName) -> Model:
-    """The model of another package: its entry point is called with what follows the provider's name."""
-    point = next(point for point in entry_points(group=ENTRY_POINTS) if point.name == name.provider.name)
+    """The model of another package: its entry point is called with what follows the provider's
+    name.
+    """
+    point = next(
+        point for point in entry_points(group=ENTRY_POINTS) if point.name == name.provider.name
+    )
     try:
         made: Model = point.load()(name.rest)
     except RPMSError:
         raise
     except Exception as error:  # noqa: BLE001  a stranger's package may raise anything
-        raise ModelUnavailable(f"{name} cannot be opened: {excerpt(f'{type(error).__name__}: {error}')}") from None
+        raise ModelUnavailable(
+            f"{name} cannot be opened: {excerpt(f'{type(error).__name__}: {error}')}"
+        ) from None
     if lacking := [each for each in ("answer", "close", "name") if not hasattr(made, each)]:
         raise ModelUnavailable(f"{name} is no model: what {point.value} makes has no {lacking[0]}")
     return made
 
 
 def _check_weights(name: ModelName) -> None:
-    """Refuse a path at which there is nothing; what transformers is given may be a name on a hub instead."""
+    """Refuse a path at which there is nothing; what transformers is given may be a name on a
+    hub instead.
+    """
     path = Path(name.rest).expanduser()
-    on_a_hub = name.provider.backend is Backend.HF and name.rest[0] not in "/.~" and path.suffix != ".gguf"
+    on_a_hub = (
+        name.provider.backend is Backend.HF and name.rest[0] not in "/.~" and path.suffix != ".gguf"
+    )
     if not on_a_hub and not is_there(path):
         raise InputError(f"{name}: there is no such file or folder")
 
 
 def parse_parameter(text: str) -> tuple[str, Scalar]:
-    """Read `name=value`, a provider's own decoding parameter; numbers and true or false are read as such."""
+    """Read `name=value`, a provider's own decoding parameter; numbers and true or false are
+    read as such.
+    """
     name, sign, value = map(str.strip, text.partition("="))
     if not sign or not name.isidentifier():
-        raise InputError(f"{text[:60]!r}: write a decoding parameter as name=value, such as top_k=20")
+        raise InputError(
+            f"{text[:60]!r}: write a decoding parameter as name=value, such as top_k=20"
+        )
     if value.lower() in {"true", "false"}:
         return name, value.lower() == "true"
     for number in (int, float):

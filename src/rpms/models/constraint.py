@@ -1,6 +1,7 @@
 """Answers held to a menu or to a manual's templates: a free thought, then an action.
 
-Actions are foreign text: each form escapes them, so that none can end a string, open a group or add a rule.
+Actions are foreign text: each form escapes them, so that none can end a string, open a group or add
+a rule.
 """
 
 import json
@@ -9,13 +10,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from rpms.core.actions import PARAMETER
+from rpms.logic.actions import PARAMETER
 from rpms.models.parsing import LONGEST_ACTION, parse_answer
 
 THOUGHT = "Thought:"
 ACTION = "\nAction:"
 THOUGHT_CHARACTERS = 400
-"""A thought in the paper's transcripts is one sentence or two; what is longer would leave no room for the action."""
+"""A thought in the paper's transcripts is one sentence or two; what is longer would leave no
+room for the action."""
 THOUGHT_TOKENS = 100
 """The same limit where tokens are counted."""
 ACTION_TOKENS = 48
@@ -24,7 +26,8 @@ NOT_HELD = "the action was not held to the choices"
 """Beginning of the note on an answer whose backend did not hold it to the choices."""
 
 Shape = tuple[str, ...]
-"""An action as its fixed pieces, of which a choice has one: between each two stands a parameter, any text on a line."""
+"""An action as its fixed pieces, of which a choice has one: between each two stands a
+parameter, any text on a line."""
 Fields = dict[str, Any]
 
 
@@ -43,8 +46,14 @@ class ConstraintForm:
 
 
 def usable(choices: Iterable[str]) -> tuple[str, ...]:
-    """The choices that one line can hold, each once: what is empty, too long or not printable is left out."""
-    kept = (choice for choice in choices if choice.strip() and choice.isprintable() and len(choice) <= LONGEST_ACTION)
+    """The choices that one line can hold, each once: what is empty, too long or not printable
+    is left out.
+    """
+    kept = (
+        choice
+        for choice in choices
+        if choice.strip() and choice.isprintable() and len(choice) <= LONGEST_ACTION
+    )
     return tuple(dict.fromkeys(kept))
 
 
@@ -52,26 +61,42 @@ def shapes_of(choices: Iterable[str], templates: Iterable[str] = ()) -> tuple[Sh
     """The actions that choices, or else templates, allow."""
     if fixed := usable(choices):
         return tuple((choice,) for choice in fixed)
-    return tuple(dict.fromkeys(tuple(PARAMETER.split(template.strip())[::2]) for template in usable(templates)))
+    return tuple(
+        dict.fromkeys(
+            tuple(PARAMETER.split(template.strip())[::2]) for template in usable(templates)
+        )
+    )
 
 
 def fits(text: str, shape: Shape) -> bool:
     """True for an action of this shape, with something in place of each parameter."""
     first, *others = map(re.escape, shape)
-    between = (rf"(?>.+?{piece})" for piece in others[:-1])  # only its first occurrence: linear in time
-    return re.fullmatch("".join((first, *between, *(f".+{last}" for last in others[-1:]))), text) is not None
+    between = (
+        rf"(?>.+?{piece})" for piece in others[:-1]
+    )  # only its first occurrence: linear in time
+    return (
+        re.fullmatch("".join((first, *between, *(f".+{last}" for last in others[-1:]))), text)
+        is not None
+    )
 
 
 def begins(text: str, shape: Shape) -> bool:
-    """True if a text can become an action of this shape. In a parameter, anything on the line can."""
+    """True if a text can become an action of this shape.
+
+    In a parameter, anything on the line can.
+    """
     first = shape[0]
     if len(text) <= len(first):
         return first.startswith(text)
-    return len(shape) > 1 and text.startswith(first) and text[len(first)] != " " and "\n" not in text
+    return (
+        len(shape) > 1 and text.startswith(first) and text[len(first)] != " " and "\n" not in text
+    )
 
 
 def thought_characters(max_tokens: int) -> int:
-    """Characters a thought may have, so that the action still fits: two for each token that the action leaves."""
+    """Characters a thought may have, so that the action still fits: two for each token that the
+    action leaves.
+    """
     return max(min(THOUGHT_CHARACTERS, 2 * (max_tokens - ACTION_TOKENS)), 0)
 
 
@@ -81,15 +106,21 @@ def thought_tokens(max_tokens: int) -> int:
 
 
 def regex(shapes: tuple[Shape, ...], max_tokens: int) -> str:
-    """The form of an answer as a regular expression of the plainest kind, which every engine reads alike."""
+    """The form of an answer as a regular expression of the plainest kind, which every engine
+    reads alike.
+    """
     actions = "|".join(r"[^ \n][^\n]*".join(map(_escaped, shape)) for shape in shapes)
-    end = r"\n?" if _open(shapes) else ""  # a model that ends its lines would otherwise add to the parameter
+    end = (
+        r"\n?" if _open(shapes) else ""
+    )  # a model that ends its lines would otherwise add to the parameter
     return rf"{THOUGHT} [^\n]{{0,{thought_characters(max_tokens)}}}\nAction: ({actions}){end}"
 
 
 def grammar(shapes: tuple[Shape, ...], max_tokens: int) -> str:
     """The form of an answer as a grammar in llama.cpp's notation (GBNF)."""
-    actions = " | ".join(" text ".join(json.dumps(piece, ensure_ascii=False) for piece in shape) for shape in shapes)
+    actions = " | ".join(
+        " text ".join(json.dumps(piece, ensure_ascii=False) for piece in shape) for shape in shapes
+    )
     end, text = (' "\\n"?', "text ::= [^ \\n] [^\\n]*\n") if _open(shapes) else ("", "")
     return (
         f'root ::= "{THOUGHT} " thought "\\nAction: " action{end}\n'
@@ -99,12 +130,21 @@ def grammar(shapes: tuple[Shape, ...], max_tokens: int) -> str:
 
 
 def held(text: str, shapes: tuple[Shape, ...]) -> bool:
-    """True if an answer's action is one of these. Choices are compared as `parse_answer` reads both."""
+    """True if an answer's action is one of these.
+
+    Choices are compared as `parse_answer` reads both.
+    """
     action, line = parse_answer(text).action, text.partition(ACTION)[2].strip()
     if any(fits(line, shape) for shape in shapes):
         return True
-    choices = (parse_answer(f"{THOUGHT} x{ACTION} {shape[0]}").action for shape in shapes if len(shape) == 1)
-    return action is not None and (any(fits(action, shape) for shape in shapes) or action in choices)
+    choices = (
+        parse_answer(f"{THOUGHT} x{ACTION} {shape[0]}").action
+        for shape in shapes
+        if len(shape) == 1
+    )
+    return action is not None and (
+        any(fits(action, shape) for shape in shapes) or action in choices
+    )
 
 
 def _open(shapes: Iterable[Shape]) -> bool:
@@ -113,20 +153,32 @@ def _open(shapes: Iterable[Shape]) -> bool:
 
 
 def _escaped(text: str) -> str:
-    """`re.escape` without the escapes of blanks and hyphens, which stricter engines refuse outside a class."""
+    """`re.escape` without the escapes of blanks and hyphens, which stricter engines refuse
+    outside a class.
+    """
     return re.sub(r"([\\.^$*+?{}\[\]()|/])", r"\\\1", text)
 
 
 def _response_format(shapes: tuple[Shape, ...], _max_tokens: int) -> Fields:
-    """An answer as a JSON object, the thought first. For choices only: some servers take an enum but no pattern."""
+    """An answer as a JSON object, the thought first.
+
+    For choices only: some servers take an enum but no pattern.
+    """
     choices = [choice for (choice,) in shapes]
     fields = {"thought": {"type": "string"}, "action": {"type": "string", "enum": choices}}
-    schema = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    schema = {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
     described = {"name": "answer", "strict": True, "schema": schema}
     return {"response_format": {"type": "json_schema", "json_schema": described}}
 
 
-STRUCTURED_OUTPUTS = ConstraintForm("structured_outputs", lambda s, n: {"structured_outputs": {"regex": regex(s, n)}})
+STRUCTURED_OUTPUTS = ConstraintForm(
+    "structured_outputs", lambda s, n: {"structured_outputs": {"regex": regex(s, n)}}
+)
 """vLLM since 0.11."""
 GUIDED_REGEX = ConstraintForm("guided_regex", lambda s, n: {"guided_regex": regex(s, n)})
 """vLLM up to 0.11; later versions overlook it, as earlier ones do its successor."""

@@ -10,23 +10,27 @@ from operator import eq
 from pathlib import Path
 from typing import Any
 
-from rpms.core.errors import ContextOverflow, ModelUnavailable
-from rpms.core.prompt import Message
+from rpms.logic.errors import ContextOverflow, ModelUnavailable
 from rpms.models.accounting import KNOWN
 from rpms.models.base import Answer, Decoding, Request, Usage, cut_at_stop
 from rpms.models.constraint import Shape, grammar, shapes_of
 from rpms.models.secrets import excerpt
+from rpms.paper.prompt import Message
 
 
 class GGUFModel:
     """A GGUF file read by llama.cpp, one prompt at a time.
 
-    The state of an episode's last prompt is kept, for a bounded number of episodes, so that a step computes only what
-    is new. A new episode starts from nothing, so that its answers do not depend on the ones before it.
+    The state of an episode's last prompt is kept, for a bounded number of episodes, so that a step
+    computes only what is new. A new episode starts from nothing, so that its answers do not depend
+    on the ones before it.
     """
 
     def __init__(self, name: str, path: Path, *, context: int = 8_192, contexts: int = 8) -> None:
-        """`context`: tokens of prompt and answer together. `contexts`: episodes whose prefix is kept at most."""
+        """`context`: tokens of prompt and answer together.
+
+        `contexts`: episodes whose prefix is kept at most.
+        """
         self.name = name
         self._context = context
         self._most = max(contexts, 1)
@@ -38,14 +42,21 @@ class GGUFModel:
             formats: Any = importlib.import_module("llama_cpp.llama_chat_format")
         except (ImportError, OSError):
             builds = KNOWN["providers"]["gguf"]["builds"]
-            raise ModelUnavailable(f"{name} needs llama-cpp-python: pip install 'rpms[local]'{builds}") from None
+            raise ModelUnavailable(
+                f"{name} needs llama-cpp-python: pip install 'rpms[local]'{builds}"
+            ) from None
         try:
             self._llama: Any = llama_cpp.Llama(
-                model_path=str(path), n_ctx=context, n_batch=min(512, context), n_gpu_layers=-1, verbose=False
+                model_path=str(path),
+                n_ctx=context,
+                n_batch=min(512, context),
+                n_gpu_layers=-1,
+                verbose=False,
             )
         except (ValueError, OSError, RuntimeError) as error:
             raise ModelUnavailable(f"{name}: cannot be loaded: {excerpt(str(error))}") from error
-        # Logits of a whole batch, copied with each kept state and never read: one row keeps a state small.
+        # Logits of a whole batch, copied with each kept state and never read: one row keeps a state
+        # small.
         self._llama.scores = self._llama.scores[:1].copy()
         self._format = self._formatter(formats)
         self._grammar: Any = getattr(llama_cpp, "LlamaGrammar", None)
@@ -60,20 +71,27 @@ class GGUFModel:
             decoding = request.decoding
             if len(tokens) + decoding.max_tokens > self._context:
                 raise ContextOverflow(
-                    f"{self.name}: {len(tokens)} + {decoding.max_tokens} tokens exceed the context of {self._context}"
+                    f"{self.name}: {len(tokens)} + {decoding.max_tokens} tokens exceed the context"
+                    f" of {self._context}"
                 )
             self._switch_to(request.episode)
             held = [int(token) for token in self._llama.input_ids[: self._llama.n_tokens]]
-            cached = sum(takewhile(bool, map(eq, tokens[:-1], held)))  # the last one is always computed again
-            # Tokens from the first difference on are dropped here, because some versions would move later matches into
-            # place instead, which is faster and gives other answers.
+            cached = sum(
+                takewhile(bool, map(eq, tokens[:-1], held))
+            )  # the last one is always computed again
+            # Tokens from the first difference on are dropped here, because some versions would move
+            # later matches into place instead, which is faster and gives other answers.
             self._llama.n_tokens = cached
             arguments = self._arguments(decoding, shapes_of(request.choices, request.templates))
             completion = self._llama.create_completion(prompt=tokens, **arguments)
         choice = completion["choices"][0]
         written = int(completion["usage"]["completion_tokens"])
         usage = Usage(len(tokens), cached, written, requests=1, seconds=time.monotonic() - started)
-        return Answer(cut_at_stop(str(choice["text"]), decoding.stop), usage, str(choice["finish_reason"] or "stop"))
+        return Answer(
+            cut_at_stop(str(choice["text"]), decoding.stop),
+            usage,
+            str(choice["finish_reason"] or "stop"),
+        )
 
     def close(self) -> None:
         with self._lock:
@@ -89,11 +107,18 @@ class GGUFModel:
             return None
 
         def piece(token: int) -> str:
-            return str(self._llama.detokenize([token], special=True).decode(errors="replace")) if token >= 0 else ""
+            return (
+                str(self._llama.detokenize([token], special=True).decode(errors="replace"))
+                if token >= 0
+                else ""
+            )
 
         end = self._llama.token_eos()
         return formats.Jinja2ChatFormatter(
-            template=template, eos_token=piece(end), bos_token=piece(self._llama.token_bos()), stop_token_ids=[end]
+            template=template,
+            eos_token=piece(end),
+            bos_token=piece(self._llama.token_bos()),
+            stop_token_ids=[end],
         )
 
     def _tokens(self, messages: Sequence[Message]) -> list[int]:
@@ -114,7 +139,9 @@ class GGUFModel:
         if decoding.seed is not None:
             arguments["seed"] = decoding.seed
         if shapes:
-            arguments["grammar"] = self._grammar.from_string(grammar(shapes, decoding.max_tokens), verbose=False)
+            arguments["grammar"] = self._grammar.from_string(
+                grammar(shapes, decoding.max_tokens), verbose=False
+            )
         return arguments
 
     def _switch_to(self, episode: str) -> None:

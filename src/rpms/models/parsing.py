@@ -1,4 +1,7 @@
-"""A model's text, read as a thought and an action. The text is a stranger's: it is cut and compared, nothing else."""
+"""A model's text, read as a thought and an action.
+
+The text is a stranger's: it is cut and compared, nothing else.
+"""
 
 import json
 import re
@@ -22,7 +25,8 @@ class ParsedAnswer:
     """Departures of the answer from `Thought: … Action: …`, in fixed words, for statistics."""
 
 
-# Every pattern is anchored or a plain alternation, with bounded repeats: time grows with the length and no faster.
+# Every pattern is anchored or a plain alternation, with bounded repeats: time grows with the length
+# and no faster.
 _SPECIAL = re.compile(
     r"<\|?(?:im_end|im_start|eot_id|end_of_text|endoftext|eom_id|end|user|start_header_id|end_of_turn|start_of_turn)\|?>"
     r"|</s>|\[/?INST\]"
@@ -40,7 +44,9 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _INLINE_ACTION = re.compile(r"(?<![\w'’])(?:action|act)[*_ ]{0,3}:[*_ ]{0,3}", re.IGNORECASE)
-_BULLET = re.compile(r"(?:[>\-*•#+][ ]{1,3}|[>#]{1,6}[ ]{0,3}|\(?\d{1,2}[.)][ ]{1,3}|[a-c][.)][ ]{1,3}){1,3}")
+_BULLET = re.compile(
+    r"(?:[>\-*•#+][ ]{1,3}|[>#]{1,6}[ ]{0,3}|\(?\d{1,2}[.)][ ]{1,3}|[a-c][.)][ ]{1,3}){1,3}"
+)
 _FENCE = re.compile(r"[`~]{3,}[\w+-]{0,20}\s{0,3}$")
 _JSON_ACTION = re.compile(r"""["']action["'][ \n\t]{0,20}:[ \n\t]{0,20}["']([^"'\n]{1,400})""")
 _JSON_THOUGHT = re.compile(r"""["']thought["'][ \n\t]{0,20}:[ \n\t]{0,20}"([^"\n]{1,4000})""")
@@ -49,14 +55,62 @@ _CALL = re.compile(r"(?:\d{1,2}\.[ ])?[A-Za-z_]\w{0,99}\(.*\)\.?")
 """A tool call is one action, whatever its texts say."""
 _NOTHING = frozenset({"", "none", "n/a", "null", "nothing", "no action", "-", "..."})
 _PROSE = frozenset(
-    {"i", "i'm", "i'll", "i've", "i'd", "we", "we'll", "let", "let's", "you", "your", "my", "our", "it", "it's", "its"}
-    | {"the", "this", "that", "these", "there", "here", "here's", "since", "because", "so", "to", "as", "if", "when"}
-    | {"first,", "now,", "ok", "okay", "sorry", "sure", "yes", "no", "based", "given", "however", "but", "thus"}
+    {
+        "i",
+        "i'm",
+        "i'll",
+        "i've",
+        "i'd",
+        "we",
+        "we'll",
+        "let",
+        "let's",
+        "you",
+        "your",
+        "my",
+        "our",
+        "it",
+        "it's",
+        "its",
+    }
+    | {
+        "the",
+        "this",
+        "that",
+        "these",
+        "there",
+        "here",
+        "here's",
+        "since",
+        "because",
+        "so",
+        "to",
+        "as",
+        "if",
+        "when",
+    }
+    | {
+        "first,",
+        "now,",
+        "ok",
+        "okay",
+        "sorry",
+        "sure",
+        "yes",
+        "no",
+        "based",
+        "given",
+        "however",
+        "but",
+        "thus",
+    }
 )
 _LABELS = {
     **dict.fromkeys(("thought", "thoughts", "think", "thinking", "reasoning"), "thought"),
     **dict.fromkeys(("action", "actions", "act", "command", "next step"), "action"),
-    **dict.fromkeys(("obs", "observation", "human", "user", "environment", "env", "system"), "other"),
+    **dict.fromkeys(
+        ("obs", "observation", "human", "user", "environment", "env", "system"), "other"
+    ),
 }
 """The words of labels, less `assistant` and `ai`, which say nothing of what follows."""
 
@@ -72,7 +126,10 @@ class _Line:
 
 
 def parse_answer(text: str) -> ParsedAnswer:
-    """Read an answer; it never fails. The first action counts, and text in the name of the world or the user is cut."""
+    """Read an answer; it never fails.
+
+    The first action counts, and text in the name of the world or the user is cut.
+    """
     repairs: list[str] = []
     if len(text) > LONGEST_TEXT:
         repairs.append("cut to length")
@@ -80,10 +137,14 @@ def parse_answer(text: str) -> ParsedAnswer:
     text, open_reasoning = _without_reasoning(_without_specials(text, repairs), repairs)
     parsed = _from_json(text, repairs)
     if parsed is None:
-        text, tags = _FIELD_TAG.subn(lambda tag: "\n" if tag[1] else _FIELDS.get(tag[2].lower(), "\n"), text)
+        text, tags = _FIELD_TAG.subn(
+            lambda tag: "\n" if tag[1] else _FIELDS.get(tag[2].lower(), "\n"), text
+        )
         repairs += ["tags"] if tags else []
         lines = _lines(text, repairs)
-        parsed = _from_labels(lines, repairs) or _unlabelled(lines, repairs, allowed=not open_reasoning)
+        parsed = _from_labels(lines, repairs) or _unlabelled(
+            lines, repairs, allowed=not open_reasoning
+        )
     thought, action = parsed
     action = _clean_action(action, repairs) if action is not None else None
     if action is None:
@@ -92,7 +153,9 @@ def parse_answer(text: str) -> ParsedAnswer:
 
 
 def action_is_complete(text: str) -> bool:
-    """True if nothing that follows could change the action: its line has ended, and no reasoning is open."""
+    """True if nothing that follows could change the action: its line has ended, and no
+    reasoning is open.
+    """
     if not text.endswith("\n"):
         return False
     *_, last = text[-2 * LONGEST_ACTION :].rstrip("\n").rpartition("\n")
@@ -110,11 +173,16 @@ def _without_specials(text: str, repairs: list[str]) -> str:
     if len(pieces) == 1:
         return text
     repairs.append("control tokens")
-    return next((piece for piece in pieces if piece.strip()), "").lstrip().removeprefix("assistant\n")
+    return (
+        next((piece for piece in pieces if piece.strip()), "").lstrip().removeprefix("assistant\n")
+    )
 
 
 def _without_reasoning(text: str, repairs: list[str]) -> tuple[str, bool]:
-    """The answer proper: after the last closing tag. Without one the reasoning was cut short, and only labels count."""
+    """The answer proper: after the last closing tag.
+
+    Without one the reasoning was cut short, and only labels count.
+    """
     closings = list(_CLOSE_TAG.finditer(text))
     if closings:
         repairs.append("reasoning tags")
@@ -133,7 +201,9 @@ def _without_reasoning(text: str, repairs: list[str]) -> tuple[str, bool]:
 
 
 def _from_json(text: str, repairs: list[str]) -> tuple[str, str | None] | None:
-    """The fields of an answer written as a JSON object, whole or broken off; None where it is not one."""
+    """The fields of an answer written as a JSON object, whole or broken off; None where it is
+    not one.
+    """
     start = text.find("{")
     if start < 0:
         return None
@@ -146,7 +216,10 @@ def _from_json(text: str, repairs: list[str]) -> tuple[str, str | None] | None:
     if isinstance(value, dict):
         fields = {key.lower(): entry for key, entry in value.items() if isinstance(entry, str)}
         action = next((fields[key] for key in ("action", "act", "command") if key in fields), None)
-        thought = next((fields[key] for key in ("thought", "thoughts", "think", "reasoning") if key in fields), "")
+        thought = next(
+            (fields[key] for key in ("thought", "thoughts", "think", "reasoning") if key in fields),
+            "",
+        )
     else:
         found, reason = _JSON_ACTION.search(text, start), _JSON_THOUGHT.search(text, start)
         action, thought = found and found[1], reason[1] if reason else ""
@@ -193,7 +266,9 @@ def _read_line(line: str, fenced: bool) -> _Line:
 
 def _from_labels(lines: list[_Line], repairs: list[str]) -> tuple[str, str | None] | None:
     """Thought and action by their labels; None where no line says which it is the action."""
-    for index, line in ((index, line) for index, line in enumerate(lines) if line.label == "action"):
+    for index, line in (
+        (index, line) for index, line in enumerate(lines) if line.label == "action"
+    ):
         later = lines[index + 1 :]
         action = line.text
         if not action.strip("*_`\"' ") and later and later[0].label == "":
@@ -227,8 +302,14 @@ def _joined(lines: list[_Line]) -> str:
 
 
 def _unlabelled(lines: list[_Line], repairs: list[str], *, allowed: bool) -> tuple[str, str | None]:
-    """The first line that can be a command: one at a prompt sign or in a fence rather than any other."""
-    plain = [(index, line) for index, line in enumerate(lines) if not line.label and _can_be_command(line.text)]
+    """The first line that can be a command: one at a prompt sign or in a fence rather than any
+    other.
+    """
+    plain = [
+        (index, line)
+        for index, line in enumerate(lines)
+        if not line.label and _can_be_command(line.text)
+    ]
     candidates = [(index, line) for index, line in plain if line.quoted or line.fenced] or plain
     if not candidates or not allowed:
         return _joined(lines), None
@@ -263,7 +344,9 @@ def _clean_action(action: str, repairs: list[str]) -> str | None:
     while line != previous:
         previous = line
         bullet = _BULLET.match(line)
-        line = (line[bullet.end() :] if bullet else line).strip().strip('`*_"“”').rstrip(".!,").strip()
+        line = (
+            (line[bullet.end() :] if bullet else line).strip().strip('`*_"“”').rstrip(".!,").strip()
+        )
         for left, right in (("[", "]"), ("<", ">"), ("'", "'"), ("(", ")")):
             if len(line) > 1 and line[0] == left and line[-1] == right and left not in line[1:-1]:
                 line = line[1:-1]

@@ -1,4 +1,6 @@
-"""Patience with an endpoint that does not answer, and what its failures mean, whichever SDK raised them."""
+"""Patience with an endpoint that does not answer, and what its failures mean, whichever SDK
+raised them.
+"""
 
 import json
 import random
@@ -10,8 +12,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 
-from rpms.core.errors import ContextOverflow, ModelError, ModelUnavailable
 from rpms.foreign.limits import LONGEST_RETRY
+from rpms.logic.errors import ContextOverflow, ModelError, ModelUnavailable
 from rpms.models.secrets import excerpt
 
 T = TypeVar("T")
@@ -19,12 +21,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Limits on waiting for one answer. The defaults ride out a restart of a server or a minute's rate limit."""
+    """Limits on waiting for one answer.
+
+    The defaults ride out a restart of a server or a minute's rate limit.
+    """
 
     tries: int = 8
     """Requests for one answer at most, the first one included."""
     first_wait: float = 1.0
-    """Seconds before the second try; doubled for each one after it, and shortened at random by up to a half."""
+    """Seconds before the second try; doubled for each one after it, and shortened at random by
+    up to a half."""
     longest_wait: float = 60.0
     """Seconds between two tries at most, unless the server itself asks for more."""
     total: float = 600.0
@@ -32,26 +38,36 @@ class Patience:
     timeout: float = 120.0
     """Seconds that one request may be silent."""
     whole: float = 300.0
-    """Seconds that one response may take in all: a byte now and then would never be silent for long."""
+    """Seconds that one response may take in all: a byte now and then would never be silent for
+    long."""
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], object] = time.sleep
     """Time, as values, so that a test need not wait."""
 
     def wait(self, failures: int) -> float:
-        """Seconds to wait after so many failures: exponential, with jitter so that episodes do not return together."""
+        """Seconds to wait after so many failures: exponential, with jitter so that episodes do
+        not return together.
+        """
         full = min(self.first_wait * 2.0 ** (failures - 1), self.longest_wait)
         return full * random.uniform(0.5, 1.0)  # noqa: S311  spreading load needs no cryptography
 
     def left(self, failures: int, seconds: float) -> float:
         """Seconds of waiting until it gives up, at most; what requests take comes on top."""
-        waits = (min(self.first_wait * 2.0 ** (n - 1), self.longest_wait) for n in range(failures, self.tries))
+        waits = (
+            min(self.first_wait * 2.0 ** (n - 1), self.longest_wait)
+            for n in range(failures, self.tries)
+        )
         return max(0.0, min(sum(waits), seconds))
 
 
 class TryAgain(Exception):
-    """One try failed in a way that may pass: a rate limit, a time-out, a dropped connection, a server's own error."""
+    """One try failed in a way that may pass: a rate limit, a time-out, a dropped connection, a
+    server's own error.
+    """
 
-    def __init__(self, what: str, after: float | None = None, lasting: type[ModelError] = ModelUnavailable) -> None:
+    def __init__(
+        self, what: str, after: float | None = None, lasting: type[ModelError] = ModelUnavailable
+    ) -> None:
         super().__init__(what)
         self.after = after
         """Seconds the server asked to wait."""
@@ -69,7 +85,10 @@ def persevere(
     where: str,
     before_wait: Callable[[str, float, float], None] | None = None,
 ) -> T:
-    """Call until it does not raise TryAgain, within limits. `before_wait` is told the trouble, the wait, the rest."""
+    """Call until it does not raise TryAgain, within limits.
+
+    `before_wait` is told the trouble, the wait, the rest.
+    """
     deadline = patience.now() + patience.total
     failures = 0
     while True:
@@ -82,18 +101,24 @@ def persevere(
         if failures >= patience.tries:
             ending = f"gave up after {failures} {'try' if failures == 1 else 'tries'}"
         elif patience.now() + wait > deadline:
-            asked = f"the server asks to wait {after:.0f} s, and " if after and after >= wait else ""
+            asked = (
+                f"the server asks to wait {after:.0f} s, and " if after and after >= wait else ""
+            )
             ending = f"{asked}{patience.total:.0f} s is the limit for one answer"
         else:
             if before_wait is not None:
-                before_wait(what, wait, max(wait, patience.left(failures, deadline - patience.now())))
+                before_wait(
+                    what, wait, max(wait, patience.left(failures, deadline - patience.now()))
+                )
             patience.sleep(wait)
             continue
         raise lasting(f"{where}: {what} ({ending})")
 
 
 def retry_after(value: str | None, now: datetime | None = None) -> float | None:
-    """Seconds named by a Retry-After header, a number or an HTTP date; None where it is neither or means nothing."""
+    """Seconds named by a Retry-After header, a number or an HTTP date; None where it is neither
+    or means nothing.
+    """
     text = (value or "nan").strip()
     try:
         seconds = float(text)
@@ -102,9 +127,15 @@ def retry_after(value: str | None, now: datetime | None = None) -> float | None:
             moment = parsedate_to_datetime(text)
             moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
             seconds = (moment - (now or datetime.now(UTC))).total_seconds()
-        except (TypeError, ValueError, OverflowError):  # no date, or a time zone that leads out of the calendar
+        except (
+            TypeError,
+            ValueError,
+            OverflowError,
+        ):  # no date, or a time zone that leads out of the calendar
             return None
-    return max(seconds, 0.0) if seconds <= LONGEST_RETRY else None  # not a number is no smaller than anything
+    return (
+        max(seconds, 0.0) if seconds <= LONGEST_RETRY else None
+    )  # not a number is no smaller than anything
 
 
 _OVERFLOW = re.compile(
@@ -120,22 +151,29 @@ _OVERFLOW = re.compile(
     r"|reduce the length of the (?:messages|prompt|input)",
     re.IGNORECASE,
 )
-"""OpenAI, vLLM, llama.cpp, Ollama, DeepInfra, Together, Groq and Anthropic, in this order of appearance or nearly."""
+"""OpenAI, vLLM, llama.cpp, Ollama, DeepInfra, Together, Groq and Anthropic, in this order of
+appearance or nearly."""
 
 _UNSUPPORTED = re.compile(
-    r"unsupported|not supported|does not support|deprecated|unrecognized|unknown|not permitted|not allowed|unexpected"
+    r"unsupported|not supported|does not support|deprecated|unrecognized|unknown|not permitted|not"
+    r" allowed|unexpected"
     r"|cannot both be specified",
     re.IGNORECASE,
 )
 
-_GIVE_UP_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "account_deactivated"})
+_GIVE_UP_CODES = frozenset(
+    {"insufficient_quota", "billing_hard_limit_reached", "account_deactivated"}
+)
 """Sent with status 429, which would otherwise be worth a wait."""
 
 NOT_OF_PROTOCOL = "the answer is not of the protocol's form (check the base URL)"
 
 
 class Refused(ModelError):
-    """A request that the server does not take. `why`: its code and message; `named`: the parameter it names, if any."""
+    """A request that the server does not take.
+
+    `why`: its code and message; `named`: the parameter it names, if any.
+    """
 
     def __init__(self, what: str, why: str = "", named: object = None) -> None:
         super().__init__(what)
@@ -148,7 +186,9 @@ class Refused(ModelError):
         if isinstance(self.named, str) and self.named in sent:
             return self.named
         # by its name in the text, with blanks for its underscores or not
-        found = {name: re.search(rf"(?<!\w){name.replace('_', '[_ ]')}(?!\w)", self.why) for name in sent}
+        found = {
+            name: re.search(rf"(?<!\w){name.replace('_', '[_ ]')}(?!\w)", self.why) for name in sent
+        }
         return min(((at.start(), name) for name, at in found.items() if at), default=(0, ""))[1]
 
 
@@ -174,28 +214,44 @@ class Endpoint:
         return NobodyThere(what) if inner is not None else TryAgain(what)
 
     def failed(self, status: int, body: Any, after: str | None = None) -> Exception:  # noqa: PLR0911  a table
-        """The failure that a response without an answer means. OpenRouter sends errors with status 200 too."""
+        """The failure that a response without an answer means.
+
+        OpenRouter sends errors with status 200 too.
+        """
         code, text, named = _read_body(body)
         said = excerpt(text, self.secrets)
         tail = f" ({status}){': ' if said else ''}{said}"
         if status in {200, 400, 413, 422, 500} and _OVERFLOW.search(f"{code} {text}"):
             return ContextOverflow(f"the prompt is too long: {said}")
         if status == 200:
-            return TryAgain(f"the server reports an error: {said or excerpt(code, self.secrets) or 'unnamed'}")
+            return TryAgain(
+                f"the server reports an error: {said or excerpt(code, self.secrets) or 'unnamed'}"
+            )
         if 300 <= status < 400:
-            final = f"the server sends requests on to another address ({status}), which is not followed; "
+            final = (
+                f"the server sends requests on to another address ({status}), which is not"
+                " followed; "
+            )
             return ModelUnavailable(f"{final}give the address itself as --base-url")
         if status in {401, 403}:
             advice = "this server wants a key, and none is defined for this provider"
             if self.key_variable is not None:
-                advice = f"set the environment variable {self.key_variable} to a key that is valid there"
+                advice = (
+                    f"set the environment variable {self.key_variable} to a key that is valid there"
+                )
             return ModelUnavailable(f"the key was refused ({status}); {advice}")
         if status == 402 or code in _GIVE_UP_CODES:
             return ModelUnavailable(f"the account has no credit left{tail}")
         if status in {404, 405}:
             return ModelUnavailable(f"no model `{self.model}` there, or a wrong base URL{tail}")
         if status in {408, 409, 425, 429} or not 200 <= status < 500:
-            name = "rate limit" if status == 429 else "server busy" if 200 <= status < 500 else "server error"
+            name = (
+                "rate limit"
+                if status == 429
+                else "server busy"
+                if 200 <= status < 500
+                else "server error"
+            )
             return TryAgain(f"{name}{tail}", retry_after(after))
         return Refused(f"the request was refused{tail}", f"{code} {text}", named)
 

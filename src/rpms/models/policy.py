@@ -1,4 +1,6 @@
-"""Models that are no LLM: a plan followed, menus chosen from unread (controls), a script, a plain function."""
+"""Models that are no LLM: a plan followed, menus chosen from unread (controls), a script, a
+plain function.
+"""
 
 import hashlib
 from collections import defaultdict
@@ -8,27 +10,33 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from rpms.core.acting.menu import Menu
-from rpms.core.belief import Situation
-from rpms.core.decide import Decision
-from rpms.core.errors import InputError, ModelError
-from rpms.core.planning.reason import reasoner_of
 from rpms.foreign.file_reader import read_text
 from rpms.foreign.json_text import NotJson, as_object, read_jsonl
 from rpms.foreign.limits import LARGEST_SCRIPT
+from rpms.logic.belief import Situation
+from rpms.logic.errors import InputError, ModelError
 from rpms.models.base import Answer, Request
+from rpms.paper.decide import Decision
+from rpms.planning.menu import Menu
+from rpms.planning.reason import reasoner_of
 
 Policy = Callable[[Decision], tuple[str, str]]
 """From the step's decision to a thought and an action."""
 NO_MENU = "Thought: There is no menu to choose from."
-"""The answer to a prompt without a menu. It has no action, and costs a step as any such answer does."""
+"""The answer to a prompt without a menu. It has no action, and costs a step as any such answer
+does."""
 
 
 def follow_plan(decision: Decision) -> tuple[str, str]:
-    """The policy called `planner`: begin the best plan. What the decision does not know, it does not know."""
+    """The policy called `planner`: begin the best plan.
+
+    What the decision does not know, it does not know.
+    """
     for option in decision.plan.options:
         return f"I want to {decision.progress.text}.", option.command
-    commands = (schema.syntax[0] for schema in decision.schemas.environment if not schema.parameters)
+    commands = (
+        schema.syntax[0] for schema in decision.schemas.environment if not schema.parameters
+    )
     waiting = (command for command in commands if not decision.bars(command))
     reason = reasoner_of(decision.schemas).impasse(Situation(decision.belief, decision.goal))
     return f"Nothing is left to try: {reason}.", next(waiting, "")
@@ -38,9 +46,16 @@ class FunctionModel:
     """A plain function as a model: for tests, baselines and models this package does not know."""
 
     def __init__(
-        self, function: Callable[[Request], str | Answer], name: str = "function", *, constrains: bool = False
+        self,
+        function: Callable[[Request], str | Answer],
+        name: str = "function",
+        *,
+        constrains: bool = False,
     ) -> None:
-        """`function` may be called from several threads at once. `constrains`: it answers with an entry of the menu."""
+        """`function` may be called from several threads at once.
+
+        `constrains`: it answers with an entry of the menu.
+        """
         self._function, self.name, self.constrains = function, name, constrains
 
     def answer(self, request: Request) -> Answer:
@@ -70,7 +85,9 @@ def _decision(request: Request, name: str) -> Decision:
 
 
 def _menu_model(name: str, choose: Callable[[Request, Menu], int]) -> FunctionModel:
-    """A model that answers with an entry of the menu, as shown: the one at the index that `choose` returns."""
+    """A model that answers with an entry of the menu, as shown: the one at the index that
+    `choose` returns.
+    """
 
     def answer(request: Request) -> str:
         menu = _decision(request, name).menu
@@ -85,12 +102,18 @@ def menu_first(name: str) -> FunctionModel:
 
 
 def menu_best(name: str) -> FunctionModel:
-    """The entry that ranks highest for the sub-goal, which the menu's order does not show: a planner in disguise."""
-    return _menu_model(name, lambda _, menu: min(range(len(menu.items)), key=lambda place: menu.items[place].rank))
+    """The entry that ranks highest for the sub-goal, which the menu's order does not show: a
+    planner in disguise.
+    """
+    return _menu_model(
+        name, lambda _, menu: min(range(len(menu.items)), key=lambda place: menu.items[place].rank)
+    )
 
 
 def menu_random(name: str, seed: str = "0") -> FunctionModel:
-    """A uniform choice drawn from seed, episode and prompt alone, so that no scheduling changes a result."""
+    """A uniform choice drawn from seed, episode and prompt alone, so that no scheduling changes
+    a result.
+    """
     if not seed.isdecimal():
         raise InputError(f"--model {name}: the seed must be a whole number, such as menu-random/1")
 
@@ -105,7 +128,10 @@ def menu_random(name: str, seed: str = "0") -> FunctionModel:
 
 @dataclass(eq=False)
 class ScriptedModel:
-    """Answers line after line. Each episode reads from the beginning, so that several at once change nothing."""
+    """Answers line after line.
+
+    Each episode reads from the beginning, so that several at once change nothing.
+    """
 
     name: str
     answers: Sequence[str]
@@ -117,7 +143,10 @@ class ScriptedModel:
         answers = self.by_episode.get(request.episode, self.answers)
         position = next(self._given[request.episode])
         if position >= len(answers):
-            raise ModelError(f"{self.name}: the script has {len(answers)} answers and the episode asks for another")
+            raise ModelError(
+                f"{self.name}: the script has {len(answers)} answers and the episode asks for"
+                " another"
+            )
         return Answer(answers[position])
 
     def close(self) -> None:
@@ -126,12 +155,16 @@ class ScriptedModel:
 
 
 def read_script(path: Path, name: str | None = None) -> ScriptedModel:
-    """Read a script: an action a line, or in `.jsonl` objects with `text`, or `action`, `thought`, `episode`."""
+    """Read a script: an action a line, or in `.jsonl` objects with `text`, or `action`,
+    `thought`, `episode`.
+    """
     lines = read_text(path, LARGEST_SCRIPT).splitlines()
     common: list[str] = []
     by_episode: dict[str, list[str]] = {}
     if path.suffix == ".jsonl":
-        for _, (text, episode) in read_jsonl(path, lines, _scripted, "is not a JSON object with `text` or `action`"):
+        for _, (text, episode) in read_jsonl(
+            path, lines, _scripted, "is not a JSON object with `text` or `action`"
+        ):
             (common if episode is None else by_episode.setdefault(str(episode), [])).append(text)
     else:
         told = (line for line in map(str.strip, lines) if line and not line.startswith("#"))

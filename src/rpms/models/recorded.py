@@ -1,4 +1,6 @@
-"""Answers kept under the hash of their question: recorded once, replayed by anyone without a key."""
+"""Answers kept under the hash of their question: recorded once, replayed by anyone without a
+key.
+"""
 
 import hashlib
 import threading
@@ -7,10 +9,10 @@ from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any, Protocol
 
-from rpms.core.errors import InputError, ModelUnavailable
-from rpms.core.prompt import Prompt
 from rpms.foreign.json_text import BOUNDS, Entry, NotJson, from_json, question_key
+from rpms.logic.errors import InputError, ModelUnavailable
 from rpms.models.base import Answer, CannotHold, Model, Request, WrappedModel
+from rpms.paper.prompt import Prompt
 
 
 class AnswerStore(Protocol):
@@ -24,20 +26,28 @@ class AnswerStore(Protocol):
         """The entry under a key; None where there is none or where it is damaged."""
 
     def put(self, key: str, entry: Mapping[str, Any]) -> Entry:
-        """Keep an entry, and return the one that is kept, which may be another's; it survives a crash."""
+        """Keep an entry, and return the one that is kept, which may be another's; it survives a
+        crash.
+        """
 
     def entries(self) -> Iterator[Entry]:
         """Every undamaged entry, in no particular order."""
 
 
 def question(request: Request, model: str) -> dict[str, Any]:
-    """Fields of a question that its hash is taken of: all that decides its answer, and nothing else."""
+    """Fields of a question that its hash is taken of: all that decides its answer, and nothing
+    else.
+    """
     chosen = request.decoding
     decoding = asdict(chosen) | {"stop": list(chosen.stop), "extra": dict(sorted(chosen.extra))}
-    messages = [{"role": message.role, "content": message.content} for message in request.prompt.messages()]
+    messages = [
+        {"role": message.role, "content": message.content} for message in request.prompt.messages()
+    ]
     asked = {"model": model, "decoding": decoding, "messages": messages}
     # Left out where there are none, so that what was recorded before there were any is still found.
-    bounds: dict[str, list[Any]] = {name: list(getattr(request, name)) for name in ("choices", "templates")}
+    bounds: dict[str, list[Any]] = {
+        name: list(getattr(request, name)) for name in ("choices", "templates")
+    }
     bounds["tools"] = [asdict(tool) for tool in request.tools]
     if request.weigh:
         asked["begun"] = request.begun  # and so no other question has its hash
@@ -47,7 +57,9 @@ def question(request: Request, model: str) -> dict[str, Any]:
 def _parts(prompt: Prompt) -> dict[str, str]:
     """A hash of each block, so that a miss can name the block that changed."""
     return {
-        str(block.part): hashlib.sha256(block.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        str(block.part): (
+            hashlib.sha256(block.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        )
         for block in prompt.blocks
     }
 
@@ -58,7 +70,9 @@ def _kept(answer: Answer) -> dict[str, Any]:
 
 
 def _replayed(entry: Entry | None) -> Answer | None:
-    """The answer of an entry, with its tokens and no request; None where there is no entry of this form."""
+    """The answer of an entry, with its tokens and no request; None where there is no entry of
+    this form.
+    """
     try:
         kept = from_json(Answer, (entry or {}).get("answer"))
     except NotJson:
@@ -67,7 +81,9 @@ def _replayed(entry: Entry | None) -> Answer | None:
 
 
 class RecordedModel(WrappedModel):
-    """Answers from the store, or asks the model and keeps the answer; equal questions at a time are asked once."""
+    """Answers from the store, or asks the model and keeps the answer; equal questions at a time
+    are asked once.
+    """
 
     def __init__(self, inner: Model, store: AnswerStore) -> None:
         super().__init__(inner)
@@ -85,10 +101,15 @@ class RecordedModel(WrappedModel):
                 if (known := _replayed(self._store.get(key))) is not None:
                     return known
                 answer = self._model.answer(request)
-                kept = self._store.put(key, {**asked, "parts": _parts(request.prompt), "answer": _kept(answer)})
-                # Another process may have been faster: what is kept is what is played, so that a replay is the same.
+                kept = self._store.put(
+                    key, {**asked, "parts": _parts(request.prompt), "answer": _kept(answer)}
+                )
+                # Another process may have been faster: what is kept is what is played, so that a
+                # replay is the same.
                 played = _replayed(kept) or answer
-                usage = replace(played.usage, requests=answer.usage.requests, seconds=answer.usage.seconds)
+                usage = replace(
+                    played.usage, requests=answer.usage.requests, seconds=answer.usage.seconds
+                )
                 return replace(played, usage=usage)
         finally:
             with self._lock:
@@ -96,10 +117,15 @@ class RecordedModel(WrappedModel):
 
 
 class ReplayModel:
-    """Answers from the store alone. A question it does not hold stops the run, with a line that says what changed."""
+    """Answers from the store alone.
+
+    A question it does not hold stops the run, with a line that says what changed.
+    """
 
     def __init__(self, name: str, store: AnswerStore, model: str | None = None) -> None:
-        """`model` is the recorded model's name; it may be left out where the store holds answers of only one."""
+        """`model` is the recorded model's name; it may be left out where the store holds
+        answers of only one.
+        """
         self.name = name
         self._store = store
         names = set() if model else {str(entry.get("model")) for entry in store.entries()}
@@ -107,12 +133,20 @@ class ReplayModel:
             raise InputError(f"{store.place} holds no recorded answers")
         if len(names) > 1:
             listed = ", ".join(sorted(names)[:5])
-            raise InputError(f"{store.place} holds answers of several models ({listed}): say which one to replay")
+            raise InputError(
+                f"{store.place} holds answers of several models ({listed}): say which one to replay"
+            )
         self.model = model or names.pop()
 
     def __getattr__(self, name: str) -> bool:
-        """Abilities of the recorded model, as far as they were used: what was asked then must be asked now."""
-        used = {"constrains": {"choices", "templates"}, "calls_tools": {"tools"}, "weighs": {"begun"}}
+        """Abilities of the recorded model, as far as they were used: what was asked then must
+        be asked now.
+        """
+        used = {
+            "constrains": {"choices", "templates"},
+            "calls_tools": {"tools"},
+            "weighs": {"begun"},
+        }
         if name not in used:
             raise AttributeError(name)
         return not self._bounds.isdisjoint(used[name])
@@ -126,24 +160,33 @@ class ReplayModel:
 
     def answer(self, request: Request) -> Answer:
         if request.templates and "templates" not in self._bounds:
-            raise CannotHold(f"{self.name} cannot hold its answers to action templates: none were so recorded")
+            raise CannotHold(
+                f"{self.name} cannot hold its answers to action templates: none were so recorded"
+            )
         asked = question(request, self.model)
         answer = _replayed(self._store.get(question_key(asked)))
         if answer is None:
-            raise ModelUnavailable(f"{self._store.place} holds no such answer: {self._what_changed(asked, request)}")
+            raise ModelUnavailable(
+                f"{self._store.place} holds no such answer: {self._what_changed(asked, request)}"
+            )
         return answer
 
     def close(self) -> None:
         """Nothing is held."""
 
     def _what_changed(self, asked: dict[str, Any], request: Request) -> str:
-        """Name the difference to the nearest recorded question. Reads the whole store, which only a miss has to."""
+        """Name the difference to the nearest recorded question.
+
+        Reads the whole store, which only a miss has to.
+        """
         parts = _parts(request.prompt)
 
         def likeness(entry: Entry) -> int:
             recorded = _mapping(entry.get("parts"))
             score: int = 2 * sum(recorded.get(name) == value for name, value in parts.items())
-            score += 1000 * (entry.get("messages") == asked["messages"]) + (entry.get("model") == asked["model"])
+            score += 1000 * (entry.get("messages") == asked["messages"]) + (
+                entry.get("model") == asked["model"]
+            )
             return score + all((name in entry) == (name in asked) for name in BOUNDS)
 
         nearest = max(self._store.entries(), key=likeness, default=None)
@@ -151,14 +194,18 @@ class ReplayModel:
             return "the store is empty"
         if "messages" not in nearest:
             return (
-                "this was not asked when it was recorded. It holds what was asked then and nothing else: play what it "
-                "was recorded with, whole (no --limit, the same settings and the same version)"
+                "this was not asked when it was recorded. It holds what was asked then and nothing"
+                " else: play what it was recorded with, whole (no --limit, the same settings and"
+                " the same version)"
             )
         if nearest.get("messages") == asked["messages"]:
             return _differences(nearest, asked)
         recorded = _mapping(nearest.get("parts"))
         names = [name for name in {**recorded, **parts} if recorded.get(name) != parts.get(name)]
-        return f"the prompt changed (nearest recorded one differs in {', '.join(map(str, names)) or 'its messages'})"
+        return (
+            "the prompt changed (nearest recorded one differs in"
+            f" {', '.join(map(str, names)) or 'its messages'})"
+        )
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
@@ -172,9 +219,17 @@ def _differences(entry: Entry, asked: dict[str, Any]) -> str:
         found.append(f"it was recorded with the model {entry.get('model')}, not {asked['model']}")
     recorded, now = _mapping(entry.get("decoding")), asked["decoding"]
     changed = [name for name, value in now.items() if recorded.get(name) != value]
-    if "temperature" in changed and "seed" in changed and None in {recorded.get("seed"), now["seed"]}:
-        changed.remove("seed")  # greedy answers need none: that it came or went follows from the temperature
-    found += [f"it was recorded with {name} {recorded.get(name)!r}, not {now[name]!r}" for name in changed]
+    if (
+        "temperature" in changed
+        and "seed" in changed
+        and None in {recorded.get("seed"), now["seed"]}
+    ):
+        changed.remove(
+            "seed"
+        )  # greedy answers need none: that it came or went follows from the temperature
+    found += [
+        f"it was recorded with {name} {recorded.get(name)!r}, not {now[name]!r}" for name in changed
+    ]
     if any(entry.get(name) != asked.get(name) for name in BOUNDS):
         was = next((name for name in BOUNDS if entry.get(name)), None)
         found.append(f"its action was held to other {was}" if was else "its action was free")

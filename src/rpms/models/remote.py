@@ -1,4 +1,6 @@
-"""Models behind HTTP: every endpoint that speaks OpenAI's chat protocol, and Anthropic's with prompt caching."""
+"""Models behind HTTP: every endpoint that speaks OpenAI's chat protocol, and Anthropic's with
+prompt caching.
+"""
 
 import importlib
 import logging
@@ -8,28 +10,39 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from rpms.core.errors import ModelError, ModelUnavailable
-from rpms.core.prompt import Form, Message, Part, Prompt
 from rpms.foreign.call_text import NotACall, from_fields
 from rpms.foreign.limits import LONGEST_WORD
 from rpms.foreign.shown import one_line
+from rpms.logic.errors import ModelError, ModelUnavailable
 from rpms.models.base import Answer, CannotHold, Decoding, Request, Usage, cut_at_stop
 from rpms.models.constraint import NOT_HELD, THOUGHT, ConstraintForm, Fields, held, shapes_of
 from rpms.models.parsing import parse_answer
-from rpms.models.patience import NOT_OF_PROTOCOL, Endpoint, NobodyThere, Patience, Refused, TryAgain, persevere
+from rpms.models.patience import (
+    NOT_OF_PROTOCOL,
+    Endpoint,
+    NobodyThere,
+    Patience,
+    Refused,
+    TryAgain,
+    persevere,
+)
 from rpms.models.secrets import check_allowed, shown_url, url_secrets, without_secrets
 from rpms.models.wire import JSON, count, dig, make_client
+from rpms.paper.prompt import Form, Message, Part, Prompt
 
 _LOG = logging.getLogger("rpms")
 
 
 class ServedModel:
-    """A model that a server answers for, through the official SDK; any number of threads may ask it."""
+    """A model that a server answers for, through the official SDK; any number of threads may
+    ask it.
+    """
 
     sdk: ClassVar[tuple[str, str, str]]
     """The SDK's package, its client, and the path that questions are sent to."""
     adaptable: ClassVar[Mapping[str, str | None]]
-    """Parameters left out, or renamed, from a model's first refusal of them on; the answers' notes say so."""
+    """Parameters left out, or renamed, from a model's first refusal of them on; the answers'
+    notes say so."""
     own: ClassVar[Sequence[str]] = ()
     """Those of them that are a question's own, whose refusals are not kept."""
     stop: ClassVar[str] = "stop"
@@ -46,18 +59,27 @@ class ServedModel:
         key_variable: str | None = None,
         patience: Patience | None = None,
     ) -> None:
-        """`name`: as the user wrote it; `model`: as the endpoint knows it. The key is held by the SDK alone."""
+        """`name`: as the user wrote it; `model`: as the endpoint knows it.
+
+        The key is held by the SDK alone.
+        """
         package, client, self._path = self.sdk
         try:
-            sdk = importlib.import_module(package)  # here: half a second that only a remote model should cost
+            sdk = importlib.import_module(
+                package
+            )  # here: half a second that only a remote model should cost
         except ImportError:
-            raise ModelUnavailable(f"{name} needs the package {package}: pip install 'rpms[{package}]'") from None
+            raise ModelUnavailable(
+                f"{name} needs the package {package}: pip install 'rpms[{package}]'"
+            ) from None
         self.name = name
         self._model = model
         self._patience = patience or Patience()
         secrets = (*((key,) if key else ()), *url_secrets(base_url))
         self._endpoint = Endpoint(shown_url(base_url), model, key_variable, secrets)
-        library = importlib.import_module(sdk.DefaultHttpxClient.__base__.__module__)  # httpx, or its successor
+        library = importlib.import_module(
+            sdk.DefaultHttpxClient.__base__.__module__
+        )  # httpx, or its successor
         limits = {"silence": self._patience.timeout, "whole": self._patience.whole}
         # The SDK's own retries are off: two layers would multiply, and only one would be recorded.
         self._client: Any = getattr(sdk, client)(
@@ -86,9 +108,15 @@ class ServedModel:
         raise NotImplementedError
 
     def _ask(
-        self, messages: Sequence[Any], decoding: Decoding, fields: Mapping[str, Any], notes: tuple[str, ...] = ()
+        self,
+        messages: Sequence[Any],
+        decoding: Decoding,
+        fields: Mapping[str, Any],
+        notes: tuple[str, ...] = (),
     ) -> Answer:
-        """Send until answered; the answer is cut at its stop and has no secrets in it, since answers go to disk."""
+        """Send until answered; the answer is cut at its stop and has no secrets in it, since
+        answers go to disk.
+        """
         check_allowed(self._endpoint.url)
         arguments = {"model": self._model, "messages": messages, **fields}
         arguments |= {"max_tokens": decoding.max_tokens, "temperature": decoding.temperature}
@@ -114,24 +142,46 @@ class ServedModel:
                 if not (parameter := reply.parameter(names) if isinstance(reply, Refused) else ""):
                     break
                 with self._lock:
-                    (here if parameter in self.own else self._adapted)[parameter] = self.adaptable[parameter]
+                    (here if parameter in self.own else self._adapted)[parameter] = self.adaptable[
+                        parameter
+                    ]
             failure = reply
             if isinstance(reply, NobodyThere) and not self._answers:  # nothing is restarting
-                failure = ModelUnavailable(f"{reply}; start the server, or give its address with --base-url")
+                failure = ModelUnavailable(
+                    f"{reply}; start the server, or give its address with --base-url"
+                )
             elif isinstance(reply, Refused) and not self._answers:  # it concerns no single prompt
                 failure = ModelUnavailable(str(reply))
-            raise failure if isinstance(failure, TryAgain) else type(failure)(f"{self._endpoint}: {failure}")
+            raise (
+                failure
+                if isinstance(failure, TryAgain)
+                else type(failure)(f"{self._endpoint}: {failure}")
+            )
 
         reply = persevere(attempt, self._patience, str(self._endpoint), self._tell)
         shortened = cut_at_stop(reply.text, decoding.stop)
-        cleaned, ending = (without_secrets(text, self._endpoint.secrets) for text in (shortened, reply.finish))
-        removed = () if (cleaned, ending) == (shortened, reply.finish) else ("a key was removed from the answer",)
+        cleaned, ending = (
+            without_secrets(text, self._endpoint.secrets) for text in (shortened, reply.finish)
+        )
+        removed = (
+            ()
+            if (cleaned, ending) == (shortened, reply.finish)
+            else ("a key was removed from the answer",)
+        )
         ending = "stop" if shortened != reply.text else one_line(ending, LONGEST_WORD)
         spent = replace(reply.usage, requests=requests, seconds=time.monotonic() - started)
-        return Answer(cleaned, spent, ending, (*self._adapt(arguments, here)[1], *reply.notes, *notes, *removed))
+        return Answer(
+            cleaned,
+            spent,
+            ending,
+            (*self._adapt(arguments, here)[1], *reply.notes, *notes, *removed),
+        )
 
     def _try(self, sent: dict[str, Any]) -> Answer | Exception:
-        """Send once. A failure is returned, so that no SDK exception, which may hold a key, is chained."""
+        """Send once.
+
+        A failure is returned, so that no SDK exception, which may hold a key, is chained.
+        """
         try:
             response = self._client.post(self._path, cast_to=self._response, body=sent)
             return self._read(response.extensions[JSON], sent)
@@ -158,9 +208,14 @@ class ServedModel:
     ) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Arguments as this model takes them, and notes on what was left out or renamed."""
         with self._lock:
-            adapted = {name: new for name, new in {**self._adapted, **here}.items() if name in arguments}
+            adapted = {
+                name: new for name, new in {**self._adapted, **here}.items() if name in arguments
+            }
         renamed = ((adapted.get(name, name), value) for name, value in arguments.items())
-        told = {name: f"sent as {new}" if new else "not sent: refused by this model" for name, new in adapted.items()}
+        told = {
+            name: f"sent as {new}" if new else "not sent: refused by this model"
+            for name, new in adapted.items()
+        }
         notes = tuple(f"{name} {what}" for name, what in sorted(told.items()))
         return {name: value for name, value in renamed if name is not None}, notes
 
@@ -179,22 +234,29 @@ _PROBE = (
 class RemoteModel(ServedModel):
     """A model behind an OpenAI-compatible endpoint.
 
-    Choices and templates are sent in the first of the provider's forms that the server heeds. The notes name the form
-    if it was not the first; if none is heeded, answers are free, and the notes and one line on stderr say so.
+    Choices and templates are sent in the first of the provider's forms that the server heeds. The
+    notes name the form if it was not the first; if none is heeded, answers are free, and the notes
+    and one line on stderr say so.
     """
 
     sdk = ("openai", "OpenAI", "/chat/completions")
     adaptable: ClassVar = {
         "max_tokens": "max_completion_tokens",
-        **dict.fromkeys(("temperature", "top_p", "seed", "stop", "tool_choice", "tools", *CARRIERS)),
+        **dict.fromkeys(
+            ("temperature", "top_p", "seed", "stop", "tool_choice", "tools", *CARRIERS)
+        ),
     }
     own = CARRIERS
     most_stops = 4
     """OpenAI's limit on stop sequences in one request."""
     calls_tools = True
 
-    def __init__(self, *endpoint: str, forms: tuple[ConstraintForm, ...] = (), **options: Any) -> None:
-        """`forms`: the ways in which this kind of server may take choices; none for one that cannot."""
+    def __init__(
+        self, *endpoint: str, forms: tuple[ConstraintForm, ...] = (), **options: Any
+    ) -> None:
+        """`forms`: the ways in which this kind of server may take choices; none for one that
+        cannot.
+        """
         super().__init__(*endpoint, **options)
         self._forms, self.constrains = forms, bool(forms)
         self._finding = threading.Lock()
@@ -205,7 +267,11 @@ class RemoteModel(ServedModel):
         messages, decoding = request.prompt.messages(), request.decoding
         if request.tools:
             told = [
-                {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+                {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": dict(tool.parameters),
+                }
                 for tool in request.tools
             ]
             functions = [{"type": "function", "function": one} for one in told]
@@ -214,41 +280,55 @@ class RemoteModel(ServedModel):
         shapes = shapes_of(request.choices, request.templates)
         forms = [form for form in self._forms if form.takes(shapes)]
         if not forms and request.templates:
-            raise CannotHold(f"{self.name} cannot hold its answers to action templates, only to a menu")
+            raise CannotHold(
+                f"{self.name} cannot hold its answers to action templates, only to a menu"
+            )
         if not shapes or not forms:
             return self._say(messages, decoding, {})
         form = self._heeded(decoding)
         if form not in forms:
             answer = self._say(messages, decoding, {})
-            return replace(answer, notes=(*answer.notes, f"{NOT_HELD}: this server takes none of the forms"))
+            return replace(
+                answer, notes=(*answer.notes, f"{NOT_HELD}: this server takes none of the forms")
+            )
         answer = self._say(messages, decoding, form.fields(shapes, decoding.max_tokens))
         notes = answer.notes
         if form is not forms[0]:
             notes += (f"{'choices' if request.choices else 'templates'} sent as {form.name}",)
-        # One that begins as asked and cannot be read, such as for a quoted stop sign, was held as far as it goes.
+        # One that begins as asked and cannot be read, such as for a quoted stop sign, was held as
+        # far as it goes.
         unread = answer.text.startswith(THOUGHT) and parse_answer(answer.text).action is None
         if not (held(answer.text, shapes) or answer.finish != "stop" or unread):
             notes += (f"{NOT_HELD}: this server did not heed {form.name} here",)
         return replace(answer, notes=notes)
 
     def _heeded(self, decoding: Decoding) -> ConstraintForm | None:
-        """The first form that the server heeds: each is sent with choices that rule out the wanted action, once."""
+        """The first form that the server heeds: each is sent with choices that rule out the
+        wanted action, once.
+        """
 
         def heeds(form: ConstraintForm) -> bool:
-            return held(self._say(_PROBE, decoding, form.fields(_PROBED, decoding.max_tokens)).text, _PROBED)
+            return held(
+                self._say(_PROBE, decoding, form.fields(_PROBED, decoding.max_tokens)).text, _PROBED
+            )
 
         with self._finding:
             if not self._found:
                 self._heeds = next(filter(heeds, self._forms), None)
                 self._found = True
                 if self._heeds is None:
-                    note = "note: %s does not hold its actions to a menu or grammar; its server may be too old"
+                    note = (
+                        "note: %s does not hold its actions to a menu or grammar; its server may be"
+                        " too old"
+                    )
                     _LOG.warning(note, self.name)
             return self._heeds
 
     def _say(self, messages: Sequence[Message], decoding: Decoding, fields: Fields) -> Answer:
         seed = {} if decoding.seed is None else {"seed": decoding.seed}
-        return self._ask([{"role": m.role, "content": m.content} for m in messages], decoding, {**fields, **seed})
+        return self._ask(
+            [{"role": m.role, "content": m.content} for m in messages], decoding, {**fields, **seed}
+        )
 
     def _read(self, body: Any, sent: Mapping[str, Any]) -> Answer:
         message = dig(body, "choices", 0, "message")
@@ -259,10 +339,16 @@ class RemoteModel(ServedModel):
                 raise TryAgain("the answer has no choices", lasting=ModelError)
             raise TryAgain(NOT_OF_PROTOCOL)
         content = message.get("content")
-        parts = content if isinstance(content, list) else [{"text": content}]  # some servers send parts
-        text = "".join(part for part in (dig(each, "text") for each in parts) if isinstance(part, str))
+        parts = (
+            content if isinstance(content, list) else [{"text": content}]
+        )  # some servers send parts
+        text = "".join(
+            part for part in (dig(each, "text") for each in parts) if isinstance(part, str)
+        )
         used = dig(body, "usage")
-        notes: tuple[str, ...] = () if isinstance(used, dict) else ("the server reports no token counts",)
+        notes: tuple[str, ...] = (
+            () if isinstance(used, dict) else ("the server reports no token counts",)
+        )
         prompt = count(used, "prompt_tokens")
         cached = min(count(used, "prompt_tokens_details", "cached_tokens"), prompt)
         if "tools" in sent:
@@ -277,7 +363,10 @@ NO_CALL = "answered without a tool call"
 
 
 def called(text: str, calls: object) -> tuple[str, tuple[str, ...]]:
-    """An answer as text, given its words and tool calls, and what to note. The first call counts, readable or not."""
+    """An answer as text, given its words and tool calls, and what to note.
+
+    The first call counts, readable or not.
+    """
     name, given = (dig(calls, 0, "function", field) for field in ("name", "arguments"))
     if not isinstance(calls, list) or not isinstance(name, str):
         return text, (NO_CALL,)
@@ -289,11 +378,16 @@ def called(text: str, calls: object) -> tuple[str, tuple[str, ...]]:
         notes += (str(problem),)
     answer = f"Thought: {one_line(text)}\nAction: {action}"
     # Words that would be read as another answer are left out.
-    return (answer if text and parse_answer(answer).action == action else f"Action: {action}"), notes
+    return (
+        answer if text and parse_answer(answer).action == action else f"Action: {action}"
+    ), notes
 
 
-UNCHANGING = frozenset({Part.INSTRUCTION, Part.EXAMPLE, Part.CARRIED, Part.UNIVERSAL, Part.DOMAIN, Part.ENVIRONMENT})
-"""Blocks that are the same at each step of an episode, and mostly between episodes of one task type."""
+UNCHANGING = frozenset(
+    {Part.INSTRUCTION, Part.EXAMPLE, Part.CARRIED, Part.UNIVERSAL, Part.DOMAIN, Part.ENVIRONMENT}
+)
+"""Blocks that are the same at each step of an episode, and mostly between episodes of one task
+type."""
 
 Pieces = list[dict[str, Any]]
 """Content blocks, as the provider takes them."""
@@ -319,7 +413,10 @@ class ClaudeModel(ServedModel):
         if not isinstance(content, list):
             raise TryAgain(NOT_OF_PROTOCOL)
         texts = (dig(block, "text") for block in content if dig(block, "type") == "text")
-        read, written = count(used, "cache_read_input_tokens"), count(used, "cache_creation_input_tokens")
+        read, written = (
+            count(used, "cache_read_input_tokens"),
+            count(used, "cache_creation_input_tokens"),
+        )
         prompt = count(used, "input_tokens") + read + written
         usage = Usage(prompt, read, count(used, "output_tokens"), written_tokens=written)
         finish = _FINISH.get(reason, reason) if isinstance(reason, str) else "stop"
@@ -327,23 +424,31 @@ class ClaudeModel(ServedModel):
 
 
 def cached_pieces(prompt: Prompt) -> tuple[Pieces, list[dict[str, Any]]]:
-    """The system's text as content blocks, and the messages, marked where the provider should cache.
+    """The system's text as content blocks, and the messages, marked where the provider should
+    cache.
 
-    Joined, the blocks are the texts of `Prompt.messages()`. A mark stands after the fixed part and, in the `cached`
-    layout, after the latest turn; each turn is a block, since a provider caches at the ends of blocks only.
+    Joined, the blocks are the texts of `Prompt.messages()`. A mark stands after the fixed part and,
+    in the `cached` layout, after the latest turn; each turn is a block, since a provider caches at
+    the ends of blocks only.
     """
     spoken = prompt.messages()
     system = spoken[0].content if spoken[0].role == "system" else ""
     said = [message for message in spoken if message.role != "system"]
-    messages: list[dict[str, Any]] = [{"role": message.role, "content": _pieces(message.content)} for message in said]
+    messages: list[dict[str, Any]] = [
+        {"role": message.role, "content": _pieces(message.content)} for message in said
+    ]
     told = [block for block in prompt.blocks if block.part in prompt.layout.system]
-    if any(block.part not in UNCHANGING for block in told):  # the paper's layout: what follows changes at each step
+    if any(
+        block.part not in UNCHANGING for block in told
+    ):  # the paper's layout: what follows changes at each step
         end = len(told[0].text) if told[0].part is Part.INSTRUCTION else 0
         return _pieces(system, {end}, {end}), messages
     ends: list[int] = []
     at = fixed = 0
     for block in (block for block in prompt.blocks if block.part not in prompt.layout.system):
-        turns = block.part is Part.HISTORY and prompt.form is not Form.CHAT  # in a chat they are messages of their own
+        turns = (
+            block.part is Part.HISTORY and prompt.form is not Form.CHAT
+        )  # in a chat they are messages of their own
         if not turns and block.part not in UNCHANGING:
             break
         for text in block.items if turns else (block.text,):

@@ -1,4 +1,6 @@
-"""A switch that forbids requests to other machines, and the removal of keys from every text a person may see."""
+"""A switch that forbids requests to other machines, and the removal of keys from every text a
+person may see.
+"""
 
 import ipaddress
 import os
@@ -8,13 +10,13 @@ from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
-from rpms.core.errors import InputError, ModelUnavailable
 from rpms.foreign.limits import LONGEST_LINE
 from rpms.foreign.shown import one_line, unseen
+from rpms.logic.errors import InputError, ModelUnavailable
 
 FORBID_VARIABLE = "RPMS_FORBID_REQUESTS"
-"""Set to anything but `0` or nothing, no request leaves this machine. An environment variable, so that child processes
-inherit it."""
+"""Set to anything but `0` or nothing, no request leaves this machine. An environment variable, so
+that child processes inherit it."""
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
 _KEY_SHAPE = re.compile(
@@ -69,7 +71,8 @@ def check_allowed(url: str) -> None:
     """Raise ModelUnavailable where the switch forbids a request to this address."""
     if requests_forbidden() and not is_loopback(url):
         raise ModelUnavailable(
-            f"requests to other machines are switched off by {FORBID_VARIABLE}, and {shown_url(url)} is one"
+            f"requests to other machines are switched off by {FORBID_VARIABLE}, and"
+            f" {shown_url(url)} is one"
         )
 
 
@@ -81,7 +84,9 @@ def shown_url(url: str) -> str:
 
 def known_secrets() -> set[str]:
     """Every value in the environment whose variable is named like a secret."""
-    named = {value.strip() for name, value in os.environ.items() if _SECRET_NAME.search(name.upper())}
+    named = {
+        value.strip() for name, value in os.environ.items() if _SECRET_NAME.search(name.upper())
+    }
     return {value for value in named if len(value) >= _SHORTEST_SECRET}
 
 
@@ -97,19 +102,27 @@ def url_secrets(url: str) -> tuple[str, ...]:
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
-    """An answer without the secrets given and those of the environment; short or plain words stay."""
+    """An answer without the secrets given and those of the environment; short or plain words
+    stay.
+    """
     given = {secret for secret in secrets if len(secret) >= _SHORTEST_SECRET}
-    return _cut(text, {*given, *(secret for secret in known_secrets() if not _WORD.fullmatch(secret))})
+    return _cut(
+        text, {*given, *(secret for secret in known_secrets() if not _WORD.fullmatch(secret))}
+    )
 
 
 def _cut(text: str, secrets: Iterable[str]) -> str:
-    """A text without some secrets, also where characters that are drawn as nothing, or wider letters, disguise them."""
+    """A text without some secrets, also where characters that are drawn as nothing, or wider
+    letters, disguise them.
+    """
     wanted = sorted(filter(None, (_plain(secret)[0] for secret in secrets)), key=len, reverse=True)
     if not wanted:
         return text
     letters, places = _plain(text)
     pieces, end = [], 0
-    for found in re.finditer(f"(?=({'|'.join(map(re.escape, wanted))}))", letters):  # they may overlap
+    for found in re.finditer(
+        f"(?=({'|'.join(map(re.escape, wanted))}))", letters
+    ):  # they may overlap
         if places[found.start(1)] >= end:
             pieces += [text[end : places[found.start(1)]], _REMOVED]
         end = max(end, places[found.end(1) - 1] + 1)
@@ -117,7 +130,9 @@ def _cut(text: str, secrets: Iterable[str]) -> str:
 
 
 def _plain(text: str) -> tuple[str, Sequence[int]]:
-    """A text as it is read, without what cannot be seen and with each letter in its usual form; and where it stands."""
+    """A text as it is read, without what cannot be seen and with each letter in its usual form;
+    and where it stands.
+    """
     if text.isascii() and text.isprintable():
         return text, range(len(text))
     letters: list[str] = []
@@ -132,7 +147,12 @@ def _plain(text: str) -> tuple[str, Sequence[int]]:
 
 
 def excerpt(text: str, secrets: Iterable[str] = ()) -> str:
-    """One short line of a stranger's text, safe to show: no keys, whole or in part, and no control characters."""
-    text = _cut(text[: 200 * _LONGEST_EXCERPT], {secret for secret in (*secrets, *known_secrets()) if secret})
+    """One short line of a stranger's text, safe to show: no keys, whole or in part, and no
+    control characters.
+    """
+    text = _cut(
+        text[: 200 * _LONGEST_EXCERPT],
+        {secret for secret in (*secrets, *known_secrets()) if secret},
+    )
     text = one_line(text, 20 * _LONGEST_EXCERPT)
     return one_line(_KEY_SHAPE.sub(_REMOVED, text), _LONGEST_EXCERPT)

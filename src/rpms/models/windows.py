@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rpms.core.errors import FileError
 from rpms.foreign.file_reader import read_text
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_TABLE
+from rpms.logic.errors import FileError
 from rpms.models.accounting import KNOWN
 from rpms.models.catalogue import NO_LLM, Backend, ModelName, base_url_of, parse_model_name
 from rpms.models.wire import count, dig, fetch
@@ -19,7 +19,13 @@ from rpms.models.wire import count, dig, fetch
 ASSUMED: Final = 8_192
 """Assumed window: the smallest of the models in use."""
 _TIMEOUT_S: Final = 5.0
-_FIELDS: Final = ("max_model_len", "context_length", "context_window", "n_ctx", "max_context_length")
+_FIELDS: Final = (
+    "max_model_len",
+    "context_length",
+    "context_window",
+    "n_ctx",
+    "max_context_length",
+)
 """Servers' names for it: vLLM, OpenRouter and Together, Groq, llama.cpp, LM Studio."""
 
 
@@ -37,11 +43,17 @@ class Window:
         """Note for the user; empty if it is certain enough."""
         if self.source != "assumed":
             return ""
-        return f"the model's context window is not known, and taken to be {self.tokens:,} tokens: give --context"
+        return (
+            f"the model's context window is not known, and taken to be {self.tokens:,} tokens: give"
+            " --context"
+        )
 
 
 def context_window(model: str, given: int | None = None, base_url: str | None = None) -> Window:
-    """The window of a model, by its name as after `--model`. Asks its server where that may know better."""
+    """The window of a model, by its name as after `--model`.
+
+    Asks its server where that may know better.
+    """
     name = parse_model_name(model)
     if given is not None:
         return Window(given, "given")
@@ -54,9 +66,15 @@ def context_window(model: str, given: int | None = None, base_url: str | None = 
                 return Window(held, "known")
     if name.provider.backend is Backend.GGUF:
         return Window(ASSUMED, "known")  # the context that it is opened with
-    known = next((n for form, n in KNOWN["windows"].items() if re.search(form, name.rest, re.IGNORECASE)), 0)
+    known = next(
+        (n for form, n in KNOWN["windows"].items() if re.search(form, name.rest, re.IGNORECASE)), 0
+    )
     own_server = not name.provider.key_needed
-    if name.provider.backend is Backend.OPENAI and (own_server or not known) and (asked := _asked(name, base_url)):
+    if (
+        name.provider.backend is Backend.OPENAI
+        and (own_server or not known)
+        and (asked := _asked(name, base_url))
+    ):
         return Window(asked, "asked")
     return Window(known, "known") if known else Window(ASSUMED, "assumed")
 
@@ -78,4 +96,6 @@ def _asked(name: ModelName, base_url: str | None) -> int:
 def _largest(value: object) -> int:
     """The largest window that a description names, at any depth; 0 if it names none."""
     inner = value.items() if isinstance(value, Mapping) else ()
-    return max(((field in _FIELDS and count(each)) or _largest(each) for field, each in inner), default=0)
+    return max(
+        ((field in _FIELDS and count(each)) or _largest(each) for field, each in inner), default=0
+    )

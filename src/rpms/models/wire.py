@@ -1,6 +1,7 @@
 """The HTTP client of both SDKs: bounded in time and bytes, no redirects, no `.netrc`.
 
-It uses the environment's proxy, except to this machine, and reads a response whole before anything looks at it.
+It uses the environment's proxy, except to this machine, and reads a response whole before anything
+looks at it.
 """
 
 from __future__ import annotations
@@ -15,11 +16,18 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from rpms.core.errors import InputError, ModelError, ModelUnavailable, RPMSError
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import MOST_HEAD, MOST_RECEIVED, MOST_TOKENS, MOST_UNPACKED
+from rpms.logic.errors import InputError, ModelError, ModelUnavailable, RPMSError
 from rpms.models.patience import Endpoint, TryAgain
-from rpms.models.secrets import FORBID_VARIABLE, check_allowed, check_base_url, is_local, requests_forbidden, shown_url
+from rpms.models.secrets import (
+    FORBID_VARIABLE,
+    check_allowed,
+    check_base_url,
+    is_local,
+    requests_forbidden,
+    shown_url,
+)
 
 _OK = range(200, 300)
 JSON = "rpms.json"
@@ -32,7 +40,10 @@ def _bad(what: str) -> TryAgain:
 
 
 class _Allowance(threading.local):
-    """Seconds and bytes left to the request of this thread. One thread makes one request at a time."""
+    """Seconds and bytes left to the request of this thread.
+
+    One thread makes one request at a time.
+    """
 
     deadline = float("inf")
     left = 0
@@ -40,9 +51,11 @@ class _Allowance(threading.local):
 
 
 class _Bounded:
-    """A connection that stops when its thread's allowance is used up, in the head of a response too.
+    """A connection that stops when its thread's allowance is used up, in the head of a response
+    too.
 
-    With `FORBID_VARIABLE` set, it connects to nothing but this machine, whatever a name resolves to.
+    With `FORBID_VARIABLE` set, it connects to nothing but this machine, whatever a name resolves
+    to.
     """
 
     def __init__(self, inner: Any, allowance: _Allowance) -> None:
@@ -54,12 +67,18 @@ class _Bounded:
         if requests_forbidden() and not (server and is_local(str(server[0]))):
             stream.close()
             raise ModelUnavailable(
-                f"the address is on another machine, and {FORBID_VARIABLE} forbids requests to those"
+                f"the address is on another machine, and {FORBID_VARIABLE} forbids requests to"
+                " those"
             )
         return _Bounded(stream, self._allowance)
 
-    def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> _Bounded:
-        return _Bounded(self._inner.start_tls(ssl_context, server_hostname, self._seconds(timeout)), self._allowance)
+    def start_tls(
+        self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
+    ) -> _Bounded:
+        return _Bounded(
+            self._inner.start_tls(ssl_context, server_hostname, self._seconds(timeout)),
+            self._allowance,
+        )
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         data: bytes = self._inner.read(max_bytes, timeout=self._seconds(timeout))
@@ -82,7 +101,9 @@ class _Bounded:
 
 
 def fetch(url: str, key: str, seconds: float) -> Any:
-    """The JSON at an address, asked for like everything else; None where none may be, or can be, had in time."""
+    """The JSON at an address, asked for like everything else; None where none may be, or can
+    be, had in time.
+    """
     name = next(filter(importlib.util.find_spec, ("httpx2", "httpx")), "")
     if not name:  # the SDK that brings it is not installed
         return None
@@ -90,29 +111,46 @@ def fetch(url: str, key: str, seconds: float) -> Any:
     try:
         check_base_url(url)
         check_allowed(url)
-        with make_client(library, url, Endpoint(shown_url(url)), silence=seconds, whole=seconds) as client:
-            return client.get(url, headers={"Authorization": f"Bearer {key}"} if key else {}).extensions[JSON]
+        with make_client(
+            library, url, Endpoint(shown_url(url)), silence=seconds, whole=seconds
+        ) as client:
+            return client.get(
+                url, headers={"Authorization": f"Bearer {key}"} if key else {}
+            ).extensions[JSON]
     except (library.HTTPError, library.InvalidURL, TryAgain, RPMSError, ValueError):
         return None
 
 
-def make_client(library: ModuleType, base_url: str, endpoint: Endpoint, *, silence: float, whole: float) -> Any:
-    """A client of httpx, or of its successor. `silence`, `whole`: seconds without a word, and for a whole response."""
+def make_client(
+    library: ModuleType, base_url: str, endpoint: Endpoint, *, silence: float, whole: float
+) -> Any:
+    """A client of httpx, or of its successor.
+
+    `silence`, `whole`: seconds without a word, and for a whole response.
+    """
     allowance = _Allowance()
     try:
         inner = library.HTTPTransport(proxy=_proxy(base_url))
     except (ValueError, ImportError, library.InvalidURL) as error:
-        raise InputError(f"the proxy that the environment names cannot be used: {type(error).__name__}") from None
+        raise InputError(
+            f"the proxy that the environment names cannot be used: {type(error).__name__}"
+        ) from None
     pool = getattr(inner, "_pool", None)
     if not hasattr(pool, "_network_backend"):  # the one thing here that no library promises
-        raise ModelUnavailable(f"this version of {library.__name__} cannot be held to limits; pip install -U rpms")
+        raise ModelUnavailable(
+            f"this version of {library.__name__} cannot be held to limits; pip install -U rpms"
+        )
     pool._network_backend = _Bounded(pool._network_backend, allowance)  # type: ignore[union-attr]  # noqa: SLF001
 
-    class Transport(library.BaseTransport):  # type: ignore[misc, name-defined]  # of one library or the other
-        """Sends a request and gives back an answer that is read and checked, with nothing of the server's around it."""
+    # of one library or the other
+    class Transport(library.BaseTransport):  # type: ignore[misc, name-defined]
+        """Sends a request and gives back an answer that is read and checked, with nothing of
+        the server's around it.
+        """
 
         def handle_request(self, request: Any) -> Any:
-            # Answers are small. What is packed all the same is unpacked below, where it can be bounded.
+            # Answers are small. What is packed all the same is unpacked below, where it can be
+            # bounded.
             request.headers["accept-encoding"] = "identity"
             allowance.deadline = time.monotonic() + whole
             allowance.left, allowance.piece = MOST_HEAD, "head"
@@ -130,19 +168,27 @@ def make_client(library: ModuleType, base_url: str, endpoint: Endpoint, *, silen
                 if isinstance(error, library.RemoteProtocolError) and allowance.left != MOST_HEAD:
                     raise _bad("the response is not whole, or not HTTP") from None
                 raise endpoint.unreached(error) from None
-            found = _read(response.status_code, _unpacked(body, response.headers.get("content-encoding", "")))
+            found = _read(
+                response.status_code, _unpacked(body, response.headers.get("content-encoding", ""))
+            )
             if response.status_code not in _OK:
-                raise endpoint.failed(response.status_code, found, response.headers.get("retry-after"))
+                raise endpoint.failed(
+                    response.status_code, found, response.headers.get("retry-after")
+                )
             return library.Response(response.status_code, request=request, extensions={JSON: found})
 
         def close(self) -> None:
             inner.close()
 
-    return library.Client(transport=Transport(), follow_redirects=False, trust_env=False, timeout=silence)
+    return library.Client(
+        transport=Transport(), follow_redirects=False, trust_env=False, timeout=silence
+    )
 
 
 def _proxy(base_url: str) -> str | None:
-    """The environment's proxy for an address; none to this machine, which no proxy leads back to."""
+    """The environment's proxy for an address; none to this machine, which no proxy leads back
+    to.
+    """
     parts = urlsplit(base_url)
     if not parts.hostname or is_local(parts.hostname) or proxy_bypass(parts.hostname):
         return None
@@ -158,7 +204,9 @@ def _unpacked(body: bytes, encoding: str) -> bytes:
     if coding not in {"gzip", "x-gzip", "deflate"}:
         raise _bad("the response is packed in a way that was not asked for")
     try:
-        data = zlib.decompressobj(wbits=47).decompress(body, MOST_UNPACKED + 1)  # gzip or zlib, by its first bytes
+        data = zlib.decompressobj(wbits=47).decompress(
+            body, MOST_UNPACKED + 1
+        )  # gzip or zlib, by its first bytes
     except zlib.error:
         raise _bad("the response cannot be unpacked") from None
     if len(data) > MOST_UNPACKED:
@@ -167,7 +215,10 @@ def _unpacked(body: bytes, encoding: str) -> bytes:
 
 
 def _read(status: int, body: bytes) -> Any:
-    """The JSON of a body, or its text. A failure's body is only words: one that cannot be read is left out."""
+    """The JSON of a body, or its text.
+
+    A failure's body is only words: one that cannot be read is left out.
+    """
     try:
         return loads(body)
     except NotJson as error:

@@ -9,8 +9,8 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from rpms.core.usage import Price, Usage
-from rpms.core.wilson_interval import wilson
+from rpms.paper.usage import Price, Usage
+from rpms.paper.wilson_interval import wilson
 from rpms.play.meter import total_cost
 from rpms.play.plan import RunPlan
 from rpms.play.run import Listener
@@ -20,7 +20,9 @@ from rpms.store.episodes import EpisodeRow
 class RunTally(Listener):
     """Counts a run as it goes."""
 
-    def __init__(self, price: Price | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, price: Price | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._price = price
         self._clock = clock
         self._start = clock()
@@ -57,11 +59,20 @@ class RunTally(Listener):
     def text(self) -> str:
         """The run so far in one line, less what a bar shows."""
         low, high = wilson(self.won, self.done)
-        pieces = [f"won {self.won} = {self.won / self.done:.1%} [{low:.1%}, {high:.1%}]" if self.done else "none done"]
+        pieces = [
+            (
+                f"won {self.won} = {self.won / self.done:.1%} [{low:.1%}, {high:.1%}]"
+                if self.done
+                else "none done"
+            )
+        ]
         if self.failed:
             pieces.append(f"{self.failed} broke down")
         if self.usage.prompt_tokens or self.usage.completion_tokens:
-            pieces.append(f"{_short(self.usage.prompt_tokens)} + {_short(self.usage.completion_tokens)} tokens")
+            pieces.append(
+                f"{_short(self.usage.prompt_tokens)} + {_short(self.usage.completion_tokens)}"
+                " tokens"
+            )
         if self._price is not None and self.cost is not None:
             pieces.append(f"${self.cost:.2f}")
         if self.left is not None and self.done < self.total:
@@ -129,7 +140,9 @@ class Display(RunTally):
             expand=True,
         )
         self._live = Live(
-            get_renderable=lambda: Group(self._bar, Text(f"  {self.text()}")), console=console, refresh_per_second=4
+            get_renderable=lambda: Group(self._bar, Text(f"  {self.text()}")),
+            console=console,
+            refresh_per_second=4,
         )
 
     def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
@@ -153,4 +166,6 @@ def progress(console: Console, price: Price | None = None) -> Listener:
     """Listener for a console: the live display on a terminal, plain lines elsewhere."""
     if console.is_terminal:
         return Display(console, price)
-    return Lines(lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True), price)
+    return Lines(
+        lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True), price
+    )

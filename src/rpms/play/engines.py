@@ -1,8 +1,10 @@
-"""Many episodes at once: on all cores, by players in forks of this process, or on a Ray cluster of any size.
+"""Many episodes at once: on all cores, by players in forks of this process, or on a Ray cluster of
+any size.
 
-A fork has the plan, memory and manual already, and to a cluster the plan goes out once: only tasks and finished
-episodes are sent, and these are written by the process that started the run. Remote and recorded models are opened in
-each process; weights in this process are asked over the pipe, in one batch.
+A fork has the plan, memory and manual already, and to a cluster the plan goes out once: only tasks
+and finished episodes are sent, and these are written by the process that started the run. Remote
+and recorded models are opened in each process; weights in this process are asked over the pipe, in
+one batch.
 """
 
 from __future__ import annotations
@@ -28,10 +30,10 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from rpms.core.episode import Ending, Episode
-from rpms.core.errors import InputError, ModelUnavailable, RPMSError
+from rpms.logic.errors import InputError, ModelUnavailable, RPMSError
 from rpms.models.base import Answer, Model, Request, WrappedModel
 from rpms.models.catalogue import IN_PROCESS, Backend, backend_of
+from rpms.paper.episode import Ending, Episode
 from rpms.play.plan import RunPlan
 from rpms.play.seats import GRACE, Finished, Players, Seat, Threads, finish
 from rpms.worlds.base import Task, World
@@ -42,7 +44,8 @@ AVAILABLE = sys.platform == "linux"
 LOSSES = 4
 """Losses of an episode with its node or process after which it counts as a world error."""
 _FORKING = threading.Lock()
-"""Held over a fork: runs in several threads would otherwise fork at once, which filelock refuses."""
+"""Held over a fork: runs in several threads would otherwise fork at once, which filelock
+refuses."""
 _AHEAD = 1
 """Tasks that wait in a process beside those it plays, so that it need not wait for the next."""
 
@@ -59,12 +62,17 @@ class InProcesses:
     count: int | None = None
     """Processes at most; by default one for each core."""
     shared: bool | None = None
-    """True if the model is opened here, once, and asked by all processes; by default for weights in this process."""
+    """True if the model is opened here, once, and asked by all processes; by default for
+    weights in this process."""
 
-    def __call__(self, plan: RunPlan, tasks: Sequence[Task], workers: int | None) -> Processes | Threads:
+    def __call__(
+        self, plan: RunPlan, tasks: Sequence[Task], workers: int | None
+    ) -> Processes | Threads:
         backend = backend_of(plan.model_name)
         most = min(self.count or cores(), workers or len(tasks), len(tasks))
-        reads_here = backend_of(plan.reader) in IN_PROCESS  # weights are not loaded again in each process
+        reads_here = (
+            backend_of(plan.reader) in IN_PROCESS
+        )  # weights are not loaded again in each process
         if not AVAILABLE or backend is Backend.HUMAN or most == 1 or reads_here:
             return Threads(plan, tasks, workers)
         shared = backend in IN_PROCESS if self.shared is None else self.shared
@@ -84,7 +92,10 @@ class _Child:
 
 
 class _Engine:
-    """Tasks to hand out. One that is lost with its process or node is played again, a few times at most."""
+    """Tasks to hand out.
+
+    One that is lost with its process or node is played again, a few times at most.
+    """
 
     def __init__(self, plan: RunPlan, tasks: Sequence[Task]) -> None:
         self._plan = plan
@@ -98,14 +109,24 @@ class _Engine:
             self._todo.append(task)
             return
         text = f"lost {LOSSES + 1} times with the process that played it ({why})"
-        yield finish(self._plan, Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), text), 0.0)
+        yield finish(
+            self._plan, Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), text), 0.0
+        )
 
 
 class Processes(_Engine):
-    """Plays tasks in several processes and gives back episodes in the order in which they finish."""
+    """Plays tasks in several processes and gives back episodes in the order in which they
+    finish.
+    """
 
     def __init__(
-        self, plan: RunPlan, tasks: Sequence[Task], most: int, workers: int | None, *, shared: bool = False
+        self,
+        plan: RunPlan,
+        tasks: Sequence[Task],
+        most: int,
+        workers: int | None,
+        *,
+        shared: bool = False,
     ) -> None:
         super().__init__(plan, tasks)
         self._threads = -(-min(workers or most, len(tasks)) // most)
@@ -116,16 +137,29 @@ class Processes(_Engine):
 
     def _start(self) -> _Child:
         here, there = multiprocessing.Pipe()
-        asking = [multiprocessing.Pipe() for _ in range(self._threads)] if self._model is not None else []
-        model = None if self._model is None else _AskedOverPipes(self._model, [far for _, far in asking])
+        asking = (
+            [multiprocessing.Pipe() for _ in range(self._threads)]
+            if self._model is not None
+            else []
+        )
+        model = (
+            None
+            if self._model is None
+            else _AskedOverPipes(self._model, [far for _, far in asking])
+        )
         given = (there, self._plan, self._knowledge, model, self._threads)
         process = multiprocessing.get_context("fork").Process(target=_live, args=given, daemon=True)
-        with _FORKING, warnings.catch_warnings():  # the fork touches no lock that a thread of this process may hold
+        with (
+            _FORKING,
+            warnings.catch_warnings(),
+        ):  # the fork touches no lock that a thread of this process may hold
             warnings.simplefilter("ignore", DeprecationWarning)
             process.start()
         for near, far in asking:
             far.close()
-            threading.Thread(target=_answer, args=(near, self._model), name="asker", daemon=True).start()
+            threading.Thread(
+                target=_answer, args=(near, self._model), name="asker", daemon=True
+            ).start()
         there.close()
         return _Child(process, here)
 
@@ -150,7 +184,9 @@ class Processes(_Engine):
             yield ended
 
     def _hand_out(self) -> None:
-        """Give each process as many tasks as it plays at once, the least busy first, and one to wait."""
+        """Give each process as many tasks as it plays at once, the least busy first, and one to
+        wait.
+        """
         for room in range(self._threads + _AHEAD):
             for child in self._children:
                 if self._todo and len(child.tasks) == room:
@@ -189,10 +225,16 @@ class Processes(_Engine):
         return late
 
 
-def _live(pipe: Connection, plan: RunPlan, knowledge: Any, model: Model | None, threads: int) -> None:
+def _live(
+    pipe: Connection, plan: RunPlan, knowledge: Any, model: Model | None, threads: int
+) -> None:
     """Play what the parent hands over until it says to stop, or is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides what it means
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a parent that ends while it starts ends its children without a word
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C reaches all; the parent decides what it means
+    signal.signal(
+        signal.SIGTERM, signal.SIG_DFL
+    )  # a parent that ends while it starts ends its children without a word
     atexit._clear()  # noqa: SLF001  what the parent is to clean up is not ours
     gc.freeze()  # plan, memory and manual stay to the end: nobody need look for garbage in them
     sending = threading.Lock()
@@ -217,7 +259,9 @@ def _live(pipe: Connection, plan: RunPlan, knowledge: Any, model: Model | None, 
 
 
 class _AskedOverPipes(WrappedModel):
-    """The parent's model: what it can do is known here, but it answers there, one question over each pipe at a time."""
+    """The parent's model: what it can do is known here, but it answers there, one question over
+    each pipe at a time.
+    """
 
     def __init__(self, model: Model, pipes: Sequence[Connection]) -> None:
         super().__init__(model)
@@ -254,7 +298,9 @@ def _answer(pipe: Connection, model: Model) -> None:
 
 
 def _portable(error: BaseException) -> BaseException:
-    """An exception as it can be sent to another process; one that cannot is told in words, with its traceback."""
+    """An exception as it can be sent to another process; one that cannot is told in words, with
+    its traceback.
+    """
     with suppress(Exception):  # whatever its class does with its arguments
         if str(pickle.loads(pickle.dumps(error))) == str(error):  # noqa: S301  our own, made here
             return error
@@ -264,7 +310,8 @@ def _portable(error: BaseException) -> BaseException:
 _PATIENCE = 1.0
 """Seconds between looks at whether the cluster has grown or shrunk."""
 _AHEAD_ON_RAY = 2
-"""Episodes handed out for each that the cluster can play at once, so that no node waits for the next."""
+"""Episodes handed out for each that the cluster can play at once, so that no node waits for the
+next."""
 
 
 @dataclass(frozen=True)
@@ -272,26 +319,39 @@ class OnRay:
     """Makes engines that play on a cluster: `run(plan, out, engine=OnRay())`."""
 
     address: str | None = None
-    """Of the cluster; by default the one `RAY_ADDRESS` names or that runs here, or else one started for the run."""
+    """Of the cluster; by default the one `RAY_ADDRESS` names or that runs here, or else one
+    started for the run."""
     cpus: float = 1.0
-    """Of a node's CPUs, for each episode. An episode that waits for a model's server needs a tenth of one or less."""
+    """Of a node's CPUs, for each episode. An episode that waits for a model's server needs a
+    tenth of one or less."""
 
     def __call__(self, plan: RunPlan, tasks: Sequence[Task], workers: int | None) -> RayEngine:
         return RayEngine(plan, tasks, workers, self)
 
 
 class RayEngine(_Engine):
-    """Plays tasks on a cluster, at most `workers` at once; as many as it has CPUs for if that is None."""
+    """Plays tasks on a cluster, at most `workers` at once; as many as it has CPUs for if that
+    is None.
+    """
 
-    def __init__(self, plan: RunPlan, tasks: Sequence[Task], workers: int | None, options: OnRay) -> None:
+    def __init__(
+        self, plan: RunPlan, tasks: Sequence[Task], workers: int | None, options: OnRay
+    ) -> None:
         self._ray = _import_ray()
         self._started_here = not self._ray.is_initialized()
         if self._started_here:
             try:
-                self._ray.init(options.address, log_to_driver=False, logging_level="error", include_dashboard=False)
+                self._ray.init(
+                    options.address,
+                    log_to_driver=False,
+                    logging_level="error",
+                    include_dashboard=False,
+                )
             except (ConnectionError, ValueError, RuntimeError) as error:
                 line = " ".join(str(error).split())[:200]
-                raise InputError(f"no Ray cluster at {options.address or 'the default address'}: {line}") from None
+                raise InputError(
+                    f"no Ray cluster at {options.address or 'the default address'}: {line}"
+                ) from None
         super().__init__(plan, tasks)
         self._workers = workers
         self._cpus = options.cpus
@@ -338,7 +398,9 @@ class RayEngine(_Engine):
         """Take what is finished, cancel the rest, and leave the cluster as it was."""
         late: list[Finished] = []
         if self._pending:
-            ready, _ = self._ray.wait(list(self._pending), num_returns=len(self._pending), timeout=0)
+            ready, _ = self._ray.wait(
+                list(self._pending), num_returns=len(self._pending), timeout=0
+            )
             for reference in ready:
                 with suppress(self._ray.exceptions.RayError, ModelUnavailable, InputError):
                     late += self._take(reference)
@@ -366,11 +428,15 @@ def travelling(world: World) -> Any:
 
 
 _OPEN: dict[str, tuple[Model, Seat]] = {}
-"""State of this process: one run's model and seat, by its ticket, however many episodes of it are played here."""
+"""State of this process: one run's model and seat, by its ticket, however many episodes of it
+are played here."""
 
 
 def _play(ticket: tuple[str, Any], task: Task) -> Finished | RPMSError:
-    """Play one episode somewhere on the cluster. An error for the user is returned in words alone, which travel."""
+    """Play one episode somewhere on the cluster.
+
+    An error for the user is returned in words alone, which travel.
+    """
     run, shared = ticket
     try:
         if run not in _OPEN:

@@ -1,4 +1,6 @@
-"""Knobs, readers of their values, and parts of one's own as `module:name` or by an entry point of `rpms.SEAM`."""
+"""Knobs, readers of their values, and parts of one's own as `module:name` or by an entry point
+of `rpms.SEAM`.
+"""
 
 import hashlib
 import inspect
@@ -14,23 +16,28 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from rpms.core.acting.enforcement import PAPER, PARTS, Enforcement, with_part
-from rpms.core.condition import Seams, named_condition
-from rpms.core.errors import InputError, nearest
-from rpms.core.memory import Kind, told_kinds
-from rpms.core.prompt import Layout
-from rpms.core.rules import Tier
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import InputError, nearest
+from rpms.logic.rules import Tier
+from rpms.paper.condition import Seams, named_condition
+from rpms.paper.memory import Kind, told_kinds
+from rpms.paper.prompt import Layout
+from rpms.planning.enforcement import PAPER, PARTS, Enforcement, with_part
 
 SEAMS = tuple(each.name for each in fields(Seams))
 Part = Callable[..., Any]
 
 
 def find_part(seam: str, name: str, folder: Path | None = None) -> Part:
-    """Load a part. `folder` is searched for its module as well: the present one, where a person typed the name."""
+    """Load a part.
+
+    `folder` is searched for its module as well: the present one, where a person typed the name.
+    """
     points = {point.name: point for point in entry_points(group=f"rpms.{seam}")}
     module, sign, attribute = name.partition(":")
-    if name not in points and not (sign and attribute.isidentifier() and all(map(str.isidentifier, module.split(".")))):
+    if name not in points and not (
+        sign and attribute.isidentifier() and all(map(str.isidentifier, module.split(".")))
+    ):
         known = f"; {nearest(name, points)}" if points else ""
         raise InputError(f"{excerpt(name)!r} is no {seam}: write it as module:name{known}")
     before = list(sys.path)
@@ -44,7 +51,9 @@ def find_part(seam: str, name: str, folder: Path | None = None) -> Part:
         sys.path[:] = before
     part = part() if inspect.isclass(part) else part
     if not callable(part):
-        raise InputError(f"the {seam} {excerpt(name)} is {excerpt(part, 60)}, which cannot be called")
+        raise InputError(
+            f"the {seam} {excerpt(name)} is {excerpt(part, 60)}, which cannot be called"
+        )
     return part  # type: ignore[no-any-return]
 
 
@@ -57,7 +66,9 @@ def name_of(part: str | Part) -> str:
 
 
 def identity(part: Part) -> dict[str, str]:
-    """Entry of a part in a protocol: its name, its package's version, and a hash of its module's source."""
+    """Entry of a part in a protocol: its name, its package's version, and a hash of its
+    module's source.
+    """
     owner = part if inspect.isroutine(part) or inspect.isclass(part) else type(part)
     module = inspect.getmodule(owner)
     name = f"{owner.__module__}:{getattr(owner, '__qualname__', type(part).__name__)}"
@@ -67,7 +78,11 @@ def identity(part: Part) -> dict[str, str]:
         source = inspect.getsource(module) if module is not None else ""
     with suppress(PackageNotFoundError):
         released = version(package) if package else ""
-    return {"name": name, "version": released, "source": hashlib.sha256(source.encode()).hexdigest()}
+    return {
+        "name": name,
+        "version": released,
+        "source": hashlib.sha256(source.encode()).hexdigest(),
+    }
 
 
 Read = Callable[[Any], Any]
@@ -77,7 +92,10 @@ class SettingError(InputError):
     """A knob that is not known, or a value it cannot have."""
 
     def __init__(self, name: str, problem: str, inner: str = "") -> None:
-        """`inner`: which entry of it, where it has several. A reader of values knows no name, which is added."""
+        """`inner`: which entry of it, where it has several.
+
+        A reader of values knows no name, which is added.
+        """
         self.name, self.problem, self.inner = name, problem, inner
         super().__init__(f"{name}: {problem}")
 
@@ -89,7 +107,9 @@ def knob(read: Read) -> Any:
 
 def one_of(values: Iterable[Enum | str]) -> Read:
     """One of a few names."""
-    named = {(each.name.lower() if isinstance(each, Layout) else str(each)): each for each in values}
+    named = {
+        (each.name.lower() if isinstance(each, Layout) else str(each)): each for each in values
+    }
 
     def read(value: Any) -> Any:
         if isinstance(value, Enum) and value in named.values():
@@ -102,7 +122,9 @@ def one_of(values: Iterable[Enum | str]) -> Read:
 
 
 def part_or(seam: str, other: Read | None = None) -> Read:
-    """A part of one's own, as `module:name`, by the name it is installed under, or as a function; or another value."""
+    """A part of one's own, as `module:name`, by the name it is installed under, or as a
+    function; or another value.
+    """
 
     def read(value: Any) -> Any:
         if callable(value) and not isinstance(value, Enum):
@@ -117,16 +139,22 @@ def part_or(seam: str, other: Read | None = None) -> Read:
 def number(least: float, most: float | None = None) -> Read:
     """A number in a range."""
     words = f"of {least:g} or more" if most is None else f"from {least:g} to {most:g}"
-    return _typed(Annotated[float, Field(ge=least, le=most, allow_inf_nan=False)], f"a number {words}")
+    return _typed(
+        Annotated[float, Field(ge=least, le=most, allow_inf_nan=False)], f"a number {words}"
+    )
 
 
 def whole(least: int, most: int = 10_000_000) -> Read:
     """A whole number in a range."""
-    return _typed(Annotated[int, Field(ge=least, le=most)], f"a whole number from {least} to {most:,}")
+    return _typed(
+        Annotated[int, Field(ge=least, le=most)], f"a whole number from {least} to {most:,}"
+    )
 
 
 def _typed(kind: Any, words: str) -> Read:
-    """Read what pydantic takes for a type, written as text or given as it is; a truth value is no number."""
+    """Read what pydantic takes for a type, written as text or given as it is; a truth value is
+    no number.
+    """
     adapter = TypeAdapter[Any](kind)
 
     def read(value: Any) -> Any:
@@ -150,7 +178,11 @@ def pairs(keys: Iterable[str], each: Read, example: str, one_for_all: bool = Fal
         if one_for_all and str(value).isdecimal():
             return dict.fromkeys(known, each(value))
         pieces = [piece for piece in str(value).split(",") if piece.strip()]
-        given = dict(value) if isinstance(value, Mapping) else dict(piece.partition("=")[::2] for piece in pieces)
+        given = (
+            dict(value)
+            if isinstance(value, Mapping)
+            else dict(piece.partition("=")[::2] for piece in pieces)
+        )
         found: dict[str, Any] = {}
         for name, item in given.items():
             key = str(name).strip()
@@ -165,7 +197,12 @@ def pairs(keys: Iterable[str], each: Read, example: str, one_for_all: bool = Fal
 
 def kinds(value: Any) -> dict[Kind, int]:
     """A number for all kinds of memories, or by kind."""
-    read = pairs([str(kind) for kind in told_kinds()], whole(0, 1000), "success=3,failure=3", one_for_all=True)
+    read = pairs(
+        [str(kind) for kind in told_kinds()],
+        whole(0, 1000),
+        "success=3,failure=3",
+        one_for_all=True,
+    )
     return {Kind(name): most for name, most in read(value).items()}
 
 
@@ -216,8 +253,8 @@ def file_or(*names: str) -> Read:
 def worded(value: object, *, between: str = ",", equals: str = "=") -> str:
     """A value that was read, as it would be written; of a file, its name without folder and ending.
 
-    >>> worded((Tier.UNIVERSAL, Tier.DOMAIN)), worded({Kind.SUCCESS: 3}), worded(Layout.CACHED), worded(False)
-    ('universal,domain', 'success=3', 'cached', 'off')
+    >>> worded((Tier.UNIVERSAL, Tier.DOMAIN)), worded({Kind.SUCCESS: 3}), worded(Layout.CACHED),
+    worded(False) ('universal,domain', 'success=3', 'cached', 'off')
     """
     match value:
         case bool():
@@ -227,7 +264,10 @@ def worded(value: object, *, between: str = ",", equals: str = "=") -> str:
         case Layout():
             return value.name.lower()
         case Mapping():
-            entries = (f"{name}{equals}{worded(item, between=between, equals=equals)}" for name, item in value.items())
+            entries = (
+                f"{name}{equals}{worded(item, between=between, equals=equals)}"
+                for name, item in value.items()
+            )
             return between.join(entries)
         case tuple():
             return between.join(worded(item, between=between, equals=equals) for item in value)

@@ -1,4 +1,6 @@
-"""The knobs of an experiment as a command line's help tells them: light, so that a typing error is answered at once."""
+"""The knobs of an experiment as a command line's help tells them: light, so that a typing error
+is answered at once.
+"""
 
 import tomllib
 from collections.abc import Mapping

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from rpms.core.errors import InputError, RPMSError
-from rpms.core.usage import Price, Usage
+from rpms.logic.errors import InputError, RPMSError
 from rpms.models.accounting import cost
 from rpms.models.base import Answer, Model, Request, WrappedModel
+from rpms.paper.usage import Price, Usage
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunFolder
 
@@ -31,7 +31,11 @@ def parse_duration(text: str) -> float:
     (5400.0, 1800.0, 90.0)
     """
     found = _DURATION.fullmatch(text.strip().lower().replace(" ", ""))
-    seconds = sum(float(n) * _UNITS[unit] for n, unit in zip(found.groups(), "hms", strict=True) if n) if found else 0.0
+    seconds = (
+        sum(float(n) * _UNITS[unit] for n, unit in zip(found.groups(), "hms", strict=True) if n)
+        if found
+        else 0.0
+    )
     if not 0 < seconds <= 366 * 86_400:  # a wait of this length works on every platform
         raise InputError(f"--max-time {text[:40]!r}: give a time such as 90s, 30m or 1h30m")
     return seconds
@@ -39,7 +43,10 @@ def parse_duration(text: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """US dollars, requests, seconds; None is no limit. They hold for one start: the next may take as much again."""
+    """US dollars, requests, seconds; None is no limit.
+
+    They hold for one start: the next may take as much again.
+    """
 
     cost: float | None = None
     requests: int | None = None
@@ -69,10 +76,17 @@ class Meter:
         return None if seconds is None else max(0.0, seconds - (time.monotonic() - self._start))
 
     def begin(self) -> None:
-        """Before an answer: wait for those under way that may be the last; LimitReached if this one is too many."""
+        """Before an answer: wait for those under way that may be the last; LimitReached if this
+        one is too many.
+        """
         most = self.limits.requests
         with self._changed:
-            while most is not None and self._asking and self._requests + self._asking >= most and not self.reached():
+            while (
+                most is not None
+                and self._asking
+                and self._requests + self._asking >= most
+                and not self.reached()
+            ):
                 self._changed.wait(self.seconds_left)
             if reached := self.reached():
                 raise reached
@@ -98,7 +112,9 @@ class Meter:
             else:
                 return None
             taken = f"{self._requests:,} requests" + (f", ${self._cost:,.4f}" if self._cost else "")
-            return LimitReached(f"{which} is reached, after {taken} and {time.monotonic() - self._start:,.0f} s")
+            return LimitReached(
+                f"{which} is reached, after {taken} and {time.monotonic() - self._start:,.0f} s"
+            )
 
     def watching(self, open_model: Callable[[], Model], price: Price | None) -> Callable[[], Model]:
         """Opens the same model, whose answers count."""
@@ -124,27 +140,42 @@ class MeteredModel(WrappedModel):
 
 
 def spending(folder: RunFolder, rows: Iterable[EpisodeRow]) -> tuple[Usage, float | None]:
-    """Tokens and seconds of a run's answers; US dollars paid at the price kept with it, None where that is unknown."""
+    """Tokens and seconds of a run's answers; US dollars paid at the price kept with it, None
+    where that is unknown.
+    """
     usages = usages_of(folder, rows)
     return sum(usages, start=Usage()), total_cost(usages, folder.price())
 
 
 def total_cost(usages: Iterable[Usage], price: Price | None) -> float | None:
-    """US dollars for answers, each one priced by itself; None where one of them has a cost that is not known."""
+    """US dollars for answers, each one priced by itself; None where one of them has a cost that
+    is not known.
+    """
     costs = [cost(usage, price) for usage in usages]
     return None if None in costs else math.fsum(filter(None, costs))
 
 
 def usages_of(folder: RunFolder, rows: Iterable[EpisodeRow]) -> tuple[Usage, ...]:
-    """Usage of finished episodes, in pieces that were either paid for or not; without a timing, paid for."""
+    """Usage of finished episodes, in pieces that were either paid for or not; without a timing,
+    paid for.
+    """
     timings, found = folder.timings(), list[Usage]()
     for row in rows:
         timing = timings.get(row.task)
         if timing is None:
             found.append(replace(row.usage, requests=row.steps))
-        elif all(timing.requests) or not any(timing.requests):  # one price for all: the numbers of the row are enough
-            found.append(replace(row.usage, requests=sum(timing.requests), seconds=sum(timing.model_seconds)))
+        elif all(timing.requests) or not any(
+            timing.requests
+        ):  # one price for all: the numbers of the row are enough
+            found.append(
+                replace(row.usage, requests=sum(timing.requests), seconds=sum(timing.model_seconds))
+            )
         else:
-            steps = zip(folder.episode(row.task).steps, timing.requests, timing.model_seconds, strict=False)
-            found += [replace(step.usage, requests=asked, seconds=seconds) for step, asked, seconds in steps]
+            steps = zip(
+                folder.episode(row.task).steps, timing.requests, timing.model_seconds, strict=False
+            )
+            found += [
+                replace(step.usage, requests=asked, seconds=seconds)
+                for step, asked, seconds in steps
+            ]
     return tuple(found)

@@ -1,4 +1,6 @@
-"""The methods that people compare with (methods.toml, docs/methods.md), and what an attempt leaves for the next."""
+"""The methods that people compare with (methods.toml, docs/methods.md), and what an attempt
+leaves for the next.
+"""
 
 import re
 import tomllib
@@ -7,15 +9,26 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
-from rpms.core.episode import Episode
-from rpms.core.errors import InputError, ModelError, ModelUnavailable
-from rpms.core.goal import Goal
-from rpms.core.prompt import Budget, Form, Layout, Part, Prompt, Turn, build, make_block, prompt_limit, transcript
-from rpms.core.usage import Usage
-from rpms.core.wording import Wording
 from rpms.foreign.shown import excerpt, one_line
+from rpms.logic.errors import InputError, ModelError, ModelUnavailable
+from rpms.logic.goal import Goal
 from rpms.models.base import Decoding, Model, Request
 from rpms.models.parsing import LONGEST_TEXT
+from rpms.paper.episode import Episode
+from rpms.paper.prompt import (
+    Budget,
+    Form,
+    Layout,
+    Part,
+    Prompt,
+    Turn,
+    build,
+    make_block,
+    prompt_limit,
+    transcript,
+)
+from rpms.paper.usage import Usage
+from rpms.paper.wording import Wording
 from rpms.store.episodes import EpisodeRecord
 from rpms.store.expel_material import Experience
 from rpms.worlds.base import World
@@ -27,11 +40,14 @@ BOTH = "a short thought and one"
 
 @dataclass(frozen=True)
 class Method:
-    """An agent's way of playing beside what RPMS adds; plain data, which goes to wherever episodes are played."""
+    """An agent's way of playing beside what RPMS adds; plain data, which goes to wherever
+    episodes are played.
+    """
 
     name: str
     trials: int = 1
-    """Attempts at a task at most, the first included; by default as many as in the method's paper."""
+    """Attempts at a task at most, the first included; by default as many as in the method's
+    paper."""
     thinks: bool = True
     """True if a thought is asked for, and shown in the history."""
     labels: tuple[str, ...] = ()
@@ -39,9 +55,11 @@ class Method:
     question: str = ""
     """Question after a failed attempt; empty if nothing is carried to the next one."""
     kept: int = 0
-    """How many of the last texts that it wrote after attempts a prompt shows; 0: each replaces the one before."""
+    """How many of the last texts that it wrote after attempts a prompt shows; 0: each replaces
+    the one before."""
     form: str = ""
-    """A pattern that a line of such a text must have to be carried; nothing: the text is one item as it is."""
+    """A pattern that a line of such a text must have to be carried; nothing: the text is one
+    item as it is."""
     heading: str = ""
     """Of the block with what is carried."""
     recalled: int = 0
@@ -53,43 +71,70 @@ class Method:
         """A world's wording, with instruction and example in this method's form."""
         wording = replace(wording, headings={Part.CARRIED: self.heading, **wording.headings})
         printed = self._instruction(wording.printed) if wording.printed else ""
-        wording = replace(wording, instruction=self._instruction(wording.instruction), printed=printed)
+        wording = replace(
+            wording, instruction=self._instruction(wording.instruction), printed=printed
+        )
         if not self.thinks:
-            example, choosing = _without_thoughts(wording.example), _without_thoughts(wording.choosing)
+            example, choosing = (
+                _without_thoughts(wording.example),
+                _without_thoughts(wording.choosing),
+            )
             return replace(wording, example=example, choosing=choosing)
-        return replace(wording, example=_with_states(wording.example, world)) if self.labels else wording
+        return (
+            replace(wording, example=_with_states(wording.example, world))
+            if self.labels
+            else wording
+        )
 
     def _instruction(self, text: str) -> str:
         """An instruction that asks for an answer in this method's form."""
         if not self.thinks:
-            return f"{_without_thoughts(_worded(text, 'one'))}\nWrite the action alone, without a thought."
+            return (
+                f"{_without_thoughts(_worded(text, 'one'))}\nWrite the action alone, without a"
+                " thought."
+            )
         if not self.labels:
             return text
         told = _worded(text, f"the goal, your state, {BOTH}")
         told = re.sub(r"^Thought:", f"{_LABELLED}\nThought:", told, count=1, flags=re.MULTILINE)
-        return told if _LABELLED in told else f"{told}\nBegin each answer with these lines:\n{_LABELLED}"
+        return (
+            told
+            if _LABELLED in told
+            else f"{told}\nBegin each answer with these lines:\n{_LABELLED}"
+        )
 
     def words(self, thought: str) -> tuple[str, str]:
-        """The thought as later histories tell it, and the labelled lines in its place where it is more than one."""
+        """The thought as later histories tell it, and the labelled lines in its place where it
+        is more than one.
+        """
         if not self.thinks:
             return "", ""
         if not self.labels:
             return thought, ""
         lines = thought.split("\n")
-        labelled = {each: line for each in self.labels for line in lines if line.startswith(f"{each}:")}
+        labelled = {
+            each: line for each in self.labels for line in lines if line.startswith(f"{each}:")
+        }
         rest = " ".join(line for line in lines if line not in labelled.values())
         return thought, "\n".join((*labelled.values(), *((f"Thought: {rest}",) if rest else ())))
 
     def opening(self, goal: Goal, task: str) -> tuple[str, ...]:
-        """Texts brought along to every episode: insights, and trajectories of the tasks most like this one."""
+        """Texts brought along to every episode: insights, and trajectories of the tasks most
+        like this one.
+        """
         if self.experience is None:
             return ()
         insights = tuple(f"  - {insight.text}" for insight in self.experience.insights)
         recalled = self.experience.recall(goal.text, task, self.recalled)
-        return (*insights, *(f"An attempt at another task that succeeded:\n{each.text}" for each in recalled))
+        return (
+            *insights,
+            *(f"An attempt at another task that succeeded:\n{each.text}" for each in recalled),
+        )
 
     def once(self, why: str) -> Self:
-        """The same, where a task is attempted once; one that lives by its trials is an InputError there."""
+        """The same, where a task is attempted once; one that lives by its trials is an
+        InputError there.
+        """
         if self.question:
             raise InputError(
                 f"the agent {self.name} carries notes from trial to trial of a task, and {why}: "
@@ -103,8 +148,13 @@ class Method:
         return {"name": self.name, **insights}
 
 
-_TOLD: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("methods.toml").read_text(encoding="utf-8"))
-METHODS = {name: Method(name, **{**told, "labels": tuple(told.get("labels", ()))}) for name, told in _TOLD.items()}
+_TOLD: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_name("methods.toml").read_text(encoding="utf-8")
+)
+METHODS = {
+    name: Method(name, **{**told, "labels": tuple(told.get("labels", ()))})
+    for name, told in _TOLD.items()
+}
 _LABELLED = "Goal: the task in a few words\nState: where you are, and what you carry"
 
 
@@ -115,12 +165,16 @@ def _worded(instruction: str, instead: str) -> str:
 
 def _without_thoughts(text: str) -> str:
     """Without thoughts, each from its label up to the next one, and without the advice to think."""
-    text = re.sub(r"^Thought:.*(?:\n|\Z)(?:(?!(?:Action|Obs|Thought):).*\n)*", "", text, flags=re.MULTILINE)
+    text = re.sub(
+        r"^Thought:.*(?:\n|\Z)(?:(?!(?:Action|Obs|Thought):).*\n)*", "", text, flags=re.MULTILINE
+    )
     return re.sub(r"^.*\bThink when necessary\b.*\n?", "", text, flags=re.MULTILINE).rstrip("\n")
 
 
 def _with_states(example: str, world: World) -> str:
-    """The example with a goal and a state before each turn: the world's own reading of it, in the form asked for."""
+    """The example with a goal and a state before each turn: the world's own reading of it, in
+    the form asked for.
+    """
     pieces = re.split(r"^(?=(?:Thought|Action|Obs):)", example, flags=re.MULTILINE)
     goal = world.goal(pieces[0])
     belief = world.update(world.start(goal), None, pieces[0])
@@ -129,7 +183,10 @@ def _with_states(example: str, world: World) -> str:
         if piece.startswith("Obs:"):
             belief = world.update(belief, action, piece.removeprefix("Obs:").strip())
         elif not before.startswith("Thought:"):
-            state = f"at {belief.location or 'the start'}; carrying {', '.join(belief.holding) or 'nothing'}"
+            state = (
+                f"at {belief.location or 'the start'}; carrying"
+                f" {', '.join(belief.holding) or 'nothing'}"
+            )
             told.append(f"Goal: {goal.text or 'the task above'}\nState: {state}\n")
         if piece.startswith("Action:"):
             action = piece.removeprefix("Action:").partition("\n")[0].strip()
@@ -155,7 +212,9 @@ class Earlier:
     carried: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, episode: Episode | EpisodeRecord, ending: str, carried: tuple[str, ...] = ()) -> Self:
+    def of(
+        cls, episode: Episode | EpisodeRecord, ending: str, carried: tuple[str, ...] = ()
+    ) -> Self:
         """From an episode that was just played, or from its file."""
         turns = tuple(Turn(step.observation, step.command, step.thought) for step in episode.steps)
         return cls(turns, episode.steps[-1].result if episode.steps else "", ending, carried)
@@ -174,27 +233,48 @@ NOTHING = Reflection((), Usage(), "")
 
 
 def reflect(
-    method: Method, earlier: Earlier, model: Model, decoding: Decoding, episode: str, context: int = 0
+    method: Method,
+    earlier: Earlier,
+    model: Model,
+    decoding: Decoding,
+    episode: str,
+    context: int = 0,
 ) -> Reflection:
-    """Ask the model about an attempt. One that fails to answer carries what it had; ModelUnavailable passes through."""
+    """Ask the model about an attempt.
+
+    One that fails to answer carries what it had; ModelUnavailable passes through.
+    """
     prompt = question(method, earlier, prompt_limit(context, decoding.max_tokens))
     try:
         answer = model.answer(Request(prompt, replace(decoding, stop=()), f"{episode} after"))
     except ModelUnavailable:
         raise
     except ModelError as error:
-        return Reflection(earlier.carried, Usage(), f"nothing was written after the last attempt: {excerpt(error)}")
+        return Reflection(
+            earlier.carried,
+            Usage(),
+            f"nothing was written after the last attempt: {excerpt(error)}",
+        )
     written = _items(method, answer.text)
     if not written:
-        return Reflection(earlier.carried, answer.usage, "nothing of use was written after the last attempt")
+        return Reflection(
+            earlier.carried, answer.usage, "nothing of use was written after the last attempt"
+        )
     carried = (*earlier.carried, *written)[-method.kept :] if method.kept else written
-    return Reflection(carried, answer.usage, "the last attempt was read first, and its tokens are counted here")
+    return Reflection(
+        carried, answer.usage, "the last attempt was read first, and its tokens are counted here"
+    )
 
 
 def question(method: Method, earlier: Earlier, limit: int = 0) -> Prompt:
-    """The prompt: what is asked, what was carried, and the attempt, of which the oldest turns give way first."""
+    """The prompt: what is asked, what was carried, and the attempt, of which the oldest turns
+    give way first.
+    """
     history, last = transcript(earlier.turns, earlier.last)
-    end = f"The attempt ended here: {earlier.ending}. {'Now write.' if not earlier.carried else 'Now write anew.'}"
+    end = (
+        f"The attempt ended here: {earlier.ending}."
+        f" {'Now write.' if not earlier.carried else 'Now write anew.'}"
+    )
     blocks = (
         make_block(Part.INSTRUCTION, "", [method.question]),
         make_block(Part.CARRIED, method.heading, earlier.carried),
@@ -207,7 +287,9 @@ def question(method: Method, earlier: Earlier, limit: int = 0) -> Prompt:
 
 def _items(method: Method, text: str) -> tuple[str, ...]:
     """A model's text, bounded: as one item, or the lines of it that have the method's form."""
-    text = re.split(r"</think(?:ing)?>", text[:LONGEST_TEXT])[-1]  # the reasoning before it is dropped
+    text = re.split(r"</think(?:ing)?>", text[:LONGEST_TEXT])[
+        -1
+    ]  # the reasoning before it is dropped
     if not method.form:
         item = one_line(text, LONGEST_ITEM).strip()
         return (f"  - {item}",) if item else ()

@@ -1,4 +1,6 @@
-"""A run's plan: which tasks are played, by whom and on what terms; and the protocol that records it."""
+"""A run's plan: which tasks are played, by whom and on what terms; and the protocol that
+records it.
+"""
 
 import hashlib
 import json
@@ -14,19 +16,19 @@ from pathlib import Path
 from random import Random
 from typing import Any, Self
 
-from rpms.core.condition import FULL, Condition
-from rpms.core.decide import Mind
-from rpms.core.episode import Episode
-from rpms.core.errors import InputError
-from rpms.core.facts import grouped
-from rpms.core.memory import learned_from
-from rpms.core.recall import EpisodicMemory
 from rpms.foreign.json_text import whole_number
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import InputError
+from rpms.logic.facts import grouped
 from rpms.models import catalogue
 from rpms.models.base import Decoding, Model, WrappedModel
 from rpms.models.catalogue import NO_LLM, Backend, ModelOptions, backend_of, parse_model_name
+from rpms.paper.condition import FULL, Condition
+from rpms.paper.decide import Mind
+from rpms.paper.episode import Episode
+from rpms.paper.memory import learned_from
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.knob_values import SEAMS, identity
 from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, Method
 from rpms.play.sources import Sources, knowledge_of
@@ -40,21 +42,28 @@ from rpms.worlds.base import Setting, Task, World, game_of
 
 @dataclass(frozen=True)
 class NamedModel:
-    """A model by name, opened when called; it can be pickled and sent to where the episodes are played."""
+    """A model by name, opened when called; it can be pickled and sent to where the episodes are
+    played.
+    """
 
     name: str
     options: ModelOptions = field(default_factory=ModelOptions)
     record: Path | None = None
     """A folder that keeps every answer, and gives back what it holds."""
     reader: str = ""
-    """Reader of goals beside it: of a model that is no LLM, nothing is kept then, and of the reader all."""
+    """Reader of goals beside it: of a model that is no LLM, nothing is kept then, and of the
+    reader all."""
 
     def __call__(self) -> Model:
-        return catalogue.open_model(self.name, self.options, open_answers=open_answers, record=self._kept)
+        return catalogue.open_model(
+            self.name, self.options, open_answers=open_answers, record=self._kept
+        )
 
     def check(self) -> None:
         """Raise what opening it here would, as far as that is known at once."""
-        catalogue.check_openable(self.name, self.options, open_answers=open_answers, record=self._kept)
+        catalogue.check_openable(
+            self.name, self.options, open_answers=open_answers, record=self._kept
+        )
 
     @property
     def _kept(self) -> FolderOfAnswers | None:
@@ -63,7 +72,8 @@ class NamedModel:
 
 
 OpenModel = Callable[[], Model]
-"""Opens a model. A cluster calls it once in each of its processes, and so it must be possible to pickle it."""
+"""Opens a model. A cluster calls it once in each of its processes, and so it must be possible
+to pickle it."""
 
 
 @dataclass(frozen=True)
@@ -87,12 +97,14 @@ class RunPlan:
     epoch: int = 1
     """Number of the time that these tasks are played; see `rpms.play.run`."""
     keep: Mapping[str, Callable[[Episode], str]] = field(default_factory=dict)
-    """Makes further texts of a finished episode to keep, by the name of their folder in the run's folder."""
+    """Makes further texts of a finished episode to keep, by the name of their folder in the
+    run's folder."""
     harvest: str = ""
     """By which rules memories are made of its episodes, where they are."""
     method: Method = METHODS[REACT]
     reader: str = ""
-    """Name of the reader of goals in people's words, a control or a model; by default the model that plays."""
+    """Name of the reader of goals in people's words, a control or a model; by default the model
+    that plays."""
     open_reader: OpenModel | None = None
     trial: int = 0
     """Number of the attempt at its tasks; see `rpms.play.run`."""
@@ -102,7 +114,11 @@ class RunPlan:
     @property
     def overlap(self) -> tuple[str, ...]:
         """The tasks that its memory was learned from, too; none where it plays without a memory."""
-        known = {game_of(task) for task in learned_from(self.memory.entries)} if self.condition.memory else set()
+        known = (
+            {game_of(task) for task in learned_from(self.memory.entries)}
+            if self.condition.memory
+            else set()
+        )
         return tuple(task.id for task in self.tasks if game_of(task.id) in known)
 
     @property
@@ -138,7 +154,10 @@ class RunPlan:
                 "entries": len(self.memory) if remembering else 0,
                 **({"overlap": len(overlap)} if (overlap := self.overlap) else {}),
             },
-            "manual": {"name": self.sources.manual.name, "hash": self.sources.manual.hash(self.world)},
+            "manual": {
+                "name": self.sources.manual.name,
+                "hash": self.sources.manual.hash(self.world),
+            },
             "prompts": prompts_hash(self.sources.prompts.over(self.world.wording)),
             "retrieval": self.sources.retrieval_settings(self.world) if remembering else {},
             "context": self.sources.context,
@@ -147,15 +166,30 @@ class RunPlan:
             "seed": self.seed,
         }
         told = [
-            [task, [[turn.observation, turn.thought, turn.action] for turn in each.turns], each.last, *each.carried]
+            [
+                task,
+                [[turn.observation, turn.thought, turn.action] for turn in each.turns],
+                each.last,
+                *each.carried,
+            ]
             for task, each in self.earlier.items()
         ]
-        followed = {"earlier": hashlib.sha256(json.dumps(told).encode()).hexdigest()} if self.trial else {}
-        own = {seam: identity(part) for seam in SEAMS if (part := getattr(self.sources.seams, seam)) is not None}
+        followed = (
+            {"earlier": hashlib.sha256(json.dumps(told).encode()).hexdigest()} if self.trial else {}
+        )
+        own = {
+            seam: identity(part)
+            for seam in SEAMS
+            if (part := getattr(self.sources.seams, seam)) is not None
+        }
         unusual = {
             "harvest": self.harvest,
             "parts": own,
-            "agent": {**self.method.settings(), "trial": self.trial, **followed} if self.method.name != REACT else {},
+            "agent": (
+                {**self.method.settings(), "trial": self.trial, **followed}
+                if self.method.name != REACT
+                else {}
+            ),
             "reader": self.reader,
             "epoch": self.epoch if self.epoch > 1 else 0,
         }
@@ -181,9 +215,11 @@ def plan_run(
     overlap: bool = False,
     **others: Any,
 ) -> RunPlan:
-    """Make a plan, by default the paper's and the world's. What cannot be run is an InputError here.
+    """Make a plan, by default the paper's and the world's. What cannot be run is an InputError
+    here.
 
-    `overlap`: play tasks that the memory was learned from, which results then say. `others`: fields of a `RunPlan`.
+    `overlap`: play tasks that the memory was learned from, which results then say. `others`: fields
+    of a `RunPlan`.
     """
     setting = setting or Setting()
     split = split or world.splits[0]
@@ -193,7 +229,10 @@ def plan_run(
     if twice := [task for task, times in Counter(task.id for task in chosen).items() if times > 1]:
         raise InputError(f"the task {twice[0]!r} is listed more than once")
     if setting.engine not in world.engines:
-        raise InputError(f"{world.name} has no engine {setting.engine!r}; choose one of {', '.join(world.engines)}")
+        raise InputError(
+            f"{world.name} has no engine {setting.engine!r}; choose one of"
+            f" {', '.join(world.engines)}"
+        )
     named = open_model if isinstance(open_model, NamedModel) else NamedModel(model_name)
     silent = named is not open_model and reader and reader not in CONTROLS
     if silent and parse_model_name(reader).provider.backend in NO_LLM - {Backend.REPLAY}:
@@ -204,7 +243,9 @@ def plan_run(
         "decoding": Decoding(max_tokens=world.max_tokens),
         "step_budget": world.step_budget,
         "reader": reader,
-        "open_reader": replace(named, name=reader) if reader else None,  # reached as the model that plays is
+        "open_reader": (
+            replace(named, name=reader) if reader else None
+        ),  # reached as the model that plays is
         **{name: value for name, value in others.items() if value is not None},
     }
     plan = RunPlan(world, split, chosen, model_name, open_model, setting=setting, **given)
@@ -212,7 +253,10 @@ def plan_run(
     if memory is not None:
         plan = plan.remembering(memory)
     elif plan.condition.memory:
-        raise InputError("the condition uses memory, and none was given: read one, or give EpisodicMemory() for none")
+        raise InputError(
+            "the condition uses memory, and none was given: read one, or give EpisodicMemory() for"
+            " none"
+        )
     if plan.overlap and not overlap:
         raise InputError(overlapping(len(plan.overlap), len(plan.tasks), plan.overlap[0]))
     return plan
@@ -221,8 +265,9 @@ def plan_run(
 def overlapping(shared: int, total: int, example: str) -> str:
     """Refusal of tasks that a memory is learned from, in words."""
     return (
-        f"the memory is learned from {shared} of these {total} tasks, such as {example}: play others, or learn from "
-        "others (a split called train); `overlap: allow` (--overlap allow) plays them, and every table says so"
+        f"the memory is learned from {shared} of these {total} tasks, such as {example}: play"
+        " others, or learn from others (a split called train); `overlap: allow` (--overlap allow)"
+        " plays them, and every table says so"
     )
 
 
@@ -231,17 +276,31 @@ def _check_ranges(plan: RunPlan) -> None:
     decoding = plan.decoding
     wrong = {
         f"a budget of {plan.step_budget} steps leaves nothing to do": plan.step_budget < 1,
-        f"a temperature of {decoding.temperature}: give 0 or more": not 0 <= decoding.temperature < math.inf,
-        f"a top_p of {decoding.top_p}: give a number above 0, at most 1": not 0 < decoding.top_p <= 1,
+        f"a temperature of {decoding.temperature}: give 0 or more": (
+            not 0 <= decoding.temperature < math.inf
+        ),
+        f"a top_p of {decoding.top_p}: give a number above 0, at most 1": (
+            not 0 < decoding.top_p <= 1
+        ),
         f"{decoding.max_tokens} new tokens are no answer; give 1 or more": decoding.max_tokens < 1,
-        f"stuck after {plan.stuck_after} failures: give 1 or more, or 0 for never": plan.stuck_after < 0,
+        f"stuck after {plan.stuck_after} failures: give 1 or more, or 0 for never": (
+            plan.stuck_after < 0
+        ),
     }
     for problem, is_so in wrong.items():
         if is_so:
             raise InputError(problem)
-    for number in (decoding.max_tokens, plan.step_budget, plan.seed, plan.stuck_after, decoding.seed or 0):
+    for number in (
+        decoding.max_tokens,
+        plan.step_budget,
+        plan.seed,
+        plan.stuck_after,
+        decoding.seed or 0,
+    ):
         if abs(number) > LONGEST_NUMBER:
-            raise InputError(f"{excerpt(number, 40)} is beyond what can be recorded; give a smaller number")
+            raise InputError(
+                f"{excerpt(number, 40)} is beyond what can be recorded; give a smaller number"
+            )
 
 
 def _json(value: Any) -> Any:
@@ -257,7 +316,11 @@ def _json(value: Any) -> Any:
             return sorted(map(_json, value))
         case tuple() | list():
             return [_json(item) for item in value]
-    return {each.name: _json(getattr(value, each.name)) for each in fields(value)} if is_dataclass(value) else value
+    return (
+        {each.name: _json(getattr(value, each.name)) for each in fields(value)}
+        if is_dataclass(value)
+        else value
+    )
 
 
 class _Lent(WrappedModel):
@@ -273,7 +336,9 @@ def lend(model: Model) -> OpenModel:
 
 
 def read_part(text: str) -> slice:
-    """Read `2/3`: the second of three parts that tasks are dealt into like cards, so that each part has every type."""
+    """Read `2/3`: the second of three parts that tasks are dealt into like cards, so that each
+    part has every type.
+    """
     number, _, of = map(whole_number, text.partition("/"))
     if not number or not of or number > of:
         raise ValueError(f"{excerpt(text)!r}: write it like 1/2, the first of two parts")
@@ -287,7 +352,9 @@ def first_of_each_type(tasks: Sequence[Task], number: int | None) -> Sequence[Ta
 
 
 def drawn(tasks: Sequence[Task], number: int | None, seed: int) -> Sequence[Task]:
-    """So many tasks drawn at random, in their order; the same seed draws the same on every machine."""
+    """So many tasks drawn at random, in their order; the same seed draws the same on every
+    machine.
+    """
     if number is None or number >= len(tasks):
         return tasks
     chosen = set(Random(seed).sample(range(len(tasks)), number))  # noqa: S311  a draw, not a secret
@@ -295,7 +362,9 @@ def drawn(tasks: Sequence[Task], number: int | None, seed: int) -> Sequence[Task
 
 
 def limited(tasks: Sequence[Task], limit: int | None) -> Sequence[Task]:
-    """So many tasks, dealt round-robin over their types, so that a few of them show all; in their order."""
+    """So many tasks, dealt round-robin over their types, so that a few of them show all; in
+    their order.
+    """
     if limit is None or limit >= len(tasks):
         return tasks
     if limit < 1:
@@ -308,12 +377,16 @@ def limited(tasks: Sequence[Task], limit: int | None) -> Sequence[Task]:
 def tasks_named(
     world: World, split: str, setting: Setting, wanted: Sequence[str] | None
 ) -> tuple[Sequence[Task], Setting]:
-    """The tasks of a split that go by some names, all without any; the setting says which, where the world can."""
+    """The tasks of a split that go by some names, all without any; the setting says which,
+    where the world can.
+    """
     if not wanted:
         return world.tasks(split, setting), setting
     names = [name.strip() for given in wanted for name in given.split(",") if name.strip()]
     if not names:
-        raise InputError(f"--task {wanted[0]!r} names no task: give types, names or ids, or leave it out")
+        raise InputError(
+            f"--task {wanted[0]!r} names no task: give types, names or ids, or leave it out"
+        )
     if "tasks" in world.options:  # such a world leaves some tasks out unless they are named
         kinds = dict.fromkeys(name.partition("/")[0] for name in names)
         setting = replace(setting, options={**setting.options, "tasks": ",".join(kinds)})
@@ -322,7 +395,10 @@ def tasks_named(
         if not any(_goes_by(task, name) for task in every):
             other = variation_called(world, name)
             if other is not None and other.split != split:
-                raise InputError(f"{name} is of the split {other.split}, not of {split}: add --split {other.split}")
+                raise InputError(
+                    f"{name} is of the split {other.split}, not of {split}: add --split"
+                    f" {other.split}"
+                )
             types = ", ".join(sorted({task.type for task in every}))
             raise InputError(f"no task {name!r} in {split}: give an id, or a type out of {types}")
     return [task for task in every if any(_goes_by(task, name) for name in names)], setting
@@ -334,13 +410,17 @@ def place_of(ids: Sequence[str], wanted: str) -> int | None:
         return number - 1
     if wanted in ids:
         return ids.index(wanted)
-    return next((place for place, each in enumerate(ids) if wanted and each.startswith(wanted)), None)
+    return next(
+        (place for place, each in enumerate(ids) if wanted and each.startswith(wanted)), None
+    )
 
 
 def variation_called(world: World, text: str) -> Task | None:
     """The task that `name/number` means in a world of variations, of whatever split."""
     name, _, number = text.partition("/")
-    found = whole_number(number, 1_000_000)  # the most variations that a world has are some hundreds
+    found = whole_number(
+        number, 1_000_000
+    )  # the most variations that a world has are some hundreds
     return world.variation(name, found) if found is not None else None
 
 

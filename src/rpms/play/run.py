@@ -1,9 +1,10 @@
-"""A run: the episodes of a plan, played and kept in a folder; it resumes with what is missing. In it, further runs:
+"""A run: the episodes of a plan, played and kept in a folder; it resumes with what is missing. In
+it, further runs:
 
-epochs/2 …      the same tasks played again: single runs of hosted models differ, and this is by how much
-controls/NAME   a random choice from the same menus, and always the best entry; they cost no model
-trial-1/ …      later attempts at the tasks that no earlier one has won
-best-of-N/      the best attempt at each task, the earliest where several are
+epochs/2 …      the same tasks played again: single runs of hosted models differ, and this is by how
+much controls/NAME   a random choice from the same menus, and always the best entry; they cost no
+model trial-1/ …      later attempts at the tasks that no earlier one has won best-of-N/      the
+best attempt at each task, the earliest where several are
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,12 +17,12 @@ from math import comb
 from pathlib import Path
 from typing import Protocol, TypedDict, TypeVar, Unpack
 
-from rpms.core.errors import FileError, InputError, ModelUnavailable
-from rpms.core.usage import Price, Usage
 from rpms.foreign.file_reader import is_there, read_bytes
 from rpms.foreign.json_text import NotJson, loads, reader_of
 from rpms.foreign.limits import LARGEST_EPISODE
+from rpms.logic.errors import FileError, InputError, ModelUnavailable
 from rpms.models.catalogue import NO_LLM, Backend, backend_of
+from rpms.paper.usage import Price, Usage
 from rpms.play.engines import InProcesses
 from rpms.play.meter import LimitReached, Meter, usages_of
 from rpms.play.methods import CARRIED, METHODS, REACT, Earlier
@@ -36,21 +37,32 @@ class Engine(Protocol):
     """Player of a plan's tasks."""
 
     def results(self) -> Iterator[Sequence[Finished]]:
-        """The episodes as they finish, one or several. ModelUnavailable where no model can answer."""
+        """The episodes as they finish, one or several.
+
+        ModelUnavailable where no model can answer.
+        """
 
     def stop(self) -> Sequence[Finished]:
-        """Stop within moments and let go of everything; the episodes that were finished but not given back yet."""
+        """Stop within moments and let go of everything; the episodes that were finished but not
+        given back yet.
+        """
 
 
 MakeEngine = Callable[[RunPlan, Sequence[Task], int | None], Engine]
-"""From a plan, what is left of its tasks, and a number of workers; None for as many as suit the engine."""
+"""From a plan, what is left of its tasks, and a number of workers; None for as many as suit the
+engine."""
 
 
 class Listener:
-    """Is told what happens; one that does nothing. All calls come from the thread that runs the run."""
+    """Is told what happens; one that does nothing.
+
+    All calls come from the thread that runs the run.
+    """
 
     def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
-        """The run begins, or goes on from episodes that are finished already and have taken so much."""
+        """The run begins, or goes on from episodes that are finished already and have taken so
+        much.
+        """
 
     def finished(self, row: EpisodeRow, usages: Sequence[Usage], file: Path) -> None:
         """An episode has ended and is on disk."""
@@ -88,25 +100,36 @@ def run(
 ) -> RunSummary:
     """Play what a folder still lacks of a plan, and summarise the run.
 
-    Episodes with a model or world error are finished ones, played again with `retry_errors`. The price is kept for
-    reports. Raises InputError for an unusable folder, ModelUnavailable, LimitReached, or Interrupted on Ctrl-C;
-    finished episodes are on disk then, and the same call continues.
+    Episodes with a model or world error are finished ones, played again with `retry_errors`. The
+    price is kept for reports. Raises InputError for an unusable folder, ModelUnavailable,
+    LimitReached, or Interrupted on Ctrl-C; finished episodes are on disk then, and the same call
+    continues.
     """
     check_workers(workers)
     if meter is not None:
         if engine is not Threads and not isinstance(engine, InProcesses):
-            raise InputError("limits are kept where the answers are counted, and a cluster's are not: play without Ray")
+            raise InputError(
+                "limits are kept where the answers are counted, and a cluster's are not: play"
+                " without Ray"
+            )
         engine = partial(Threads, meter=meter, price=price)
     listener = listener or Listener()
     with open_run(out, plan.protocol()) as folder:
         rows = {
             task: row
             for task, row in folder.finished.items()
-            if not (retry_errors and row.failed) and not any(folder.run.faults_beside(task, plan.beside))
+            if not (retry_errors and row.failed)
+            and not any(folder.run.faults_beside(task, plan.beside))
         }
-        again = (folder.run.faults_beside(task, plan.beside) for task in folder.finished.keys() - rows.keys())
+        again = (
+            folder.run.faults_beside(task, plan.beside)
+            for task in folder.finished.keys() - rows.keys()
+        )
         lost = [damage for damage in chain.from_iterable(again) if is_there(Path(damage.file))]
-        for note in (*map(str, folder.damaged), *(f"{damage}; its episode is played again" for damage in lost)):
+        for note in (
+            *map(str, folder.damaged),
+            *(f"{damage}; its episode is played again" for damage in lost),
+        ):
             listener.note(note)
         if price is not None:
             folder.write_price(price)
@@ -115,7 +138,9 @@ def run(
         todo = [task for task in plan.tasks if task.id not in rows]
 
         def keep(ended: Sequence[Finished]) -> None:
-            written = disk.map(lambda done: folder.write(done.row, done.data, done.timing, done.beside), ended)
+            written = disk.map(
+                lambda done: folder.write(done.row, done.data, done.timing, done.beside), ended
+            )
             for done, _ in zip(ended, written, strict=True):
                 rows[done.row.task] = done.row
                 listener.finished(done.row, done.usages, folder.run.file(done.row.task))
@@ -130,8 +155,12 @@ def run(
 
 
 _WRITERS = 16
-"""Episodes that are written at once: a disk takes long to say that one is safe, and no longer for several."""
-_NO_PROGRESS = "no episode ended within the limit: raise it, or keep answers with --record, so that none is asked twice"
+"""Episodes that are written at once: a disk takes long to say that one is safe, and no longer
+for several."""
+_NO_PROGRESS = (
+    "no episode ended within the limit: raise it, or keep answers with --record, so that none is"
+    " asked twice"
+)
 
 
 def check_workers(workers: int | None) -> None:
@@ -140,8 +169,12 @@ def check_workers(workers: int | None) -> None:
         raise InputError(f"{workers} workers can do nothing; give 1 or more")
 
 
-def _play(engine: Engine, rows: Mapping[str, EpisodeRow], keep: Callable[[Sequence[Finished]], None]) -> None:
-    """Keep episodes as they finish; of a run that is stopped, also those under way and those being written."""
+def _play(
+    engine: Engine, rows: Mapping[str, EpisodeRow], keep: Callable[[Sequence[Finished]], None]
+) -> None:
+    """Keep episodes as they finish; of a run that is stopped, also those under way and those
+    being written.
+    """
     ended: Sequence[Finished] = ()
     try:
         for ended in engine.results():
@@ -175,20 +208,27 @@ def _saying_how_to_go_on(plan: RunPlan, rows: Mapping[str, EpisodeRow]) -> Itera
 
 
 def _how_to_go_on(rows: Mapping[str, EpisodeRow], plan: RunPlan) -> str:
-    return f"{len(rows)} of {len(plan.tasks)} episodes are done, and the same command goes on from there"
+    return (
+        f"{len(rows)} of {len(plan.tasks)} episodes are done, and the same command goes on from"
+        " there"
+    )
 
 
 Outcome = TypeVar("Outcome")
 
 
 def epoch_folders(run: Path) -> tuple[Path, ...]:
-    """The folders of a run's epochs, itself first; later ones as far as they are there without a gap."""
+    """The folders of a run's epochs, itself first; later ones as far as they are there without
+    a gap.
+    """
     later = (run / EPOCHS / str(number) for number in count(2))
     return (run, *takewhile(lambda folder: is_there(folder / PROTOCOL), later))
 
 
 def epoch_plan(plan: RunPlan, number: int) -> RunPlan:
-    """The plan of an epoch: the same tasks, another seed for a model that samples, and a record of its own."""
+    """The plan of an epoch: the same tasks, another seed for a model that samples, and a record
+    of its own.
+    """
     if number == 1:
         return plan
     decoding, open_model = plan.decoding, plan.open_model
@@ -230,12 +270,17 @@ class Agreement:
         return sum(self.rates) / len(self.rates)
 
     def pass_hat(self, k: int) -> float:
-        """pass^k: how likely k attempts at a task, drawn from its epochs without putting back, are all won.
+        """pass^k: how likely k attempts at a task, drawn from its epochs without putting back, are
+        all won.
 
         >>> Agreement((3, 1, 0), 3, (0.0, 0.0, 0.0)).pass_hat(2)  # (1 + 0 + 0) / 3
         0.3333333333333333
         """
-        return sum(comb(won, k) for won in self.wins) / (comb(self.epochs, k) * self.tasks) if self.tasks else 0.0
+        return (
+            sum(comb(won, k) for won in self.wins) / (comb(self.epochs, k) * self.tasks)
+            if self.tasks
+            else 0.0
+        )
 
     @property
     def flip_rate(self) -> float:
@@ -256,7 +301,9 @@ class Agreement:
 
 
 def agreement(epochs: Sequence[Mapping[str, bool]]) -> Agreement | None:
-    """Compare epochs, each by task whether it was won; None for fewer than two, or none with a task in common."""
+    """Compare epochs, each by task whether it was won; None for fewer than two, or none with a
+    task in common.
+    """
     if len(epochs) < 2:
         return None
     every = dict.fromkeys(task for epoch in epochs for task in epoch)
@@ -274,7 +321,9 @@ FOLDER = "controls"
 
 
 def control_plans(plan: RunPlan) -> Mapping[str, RunPlan]:
-    """The controls of a plan, by name; none where there is no menu, or where no LLM chooses from it."""
+    """The controls of a plan, by name; none where there is no menu, or where no LLM chooses
+    from it.
+    """
     menu = plan.condition.enforcement.menu and plan.condition.informed
     if not menu or plan.trial or backend_of(plan.model_name) in NO_LLM - {Backend.REPLAY}:
         return {}
@@ -321,7 +370,10 @@ def run_trials(
     listener: Callable[[int], Listener] = lambda _: Listener(),
     **how: Unpack[How],
 ) -> Trials:
-    """Play what is missing of all trials of a plan's method: one, for most. Raises and continues as `run` does."""
+    """Play what is missing of all trials of a plan's method: one, for most.
+
+    Raises and continues as `run` does.
+    """
     runs: list[RunFolder] = []
     summaries: list[RunSummary] = []
     trial = plan
@@ -334,7 +386,12 @@ def run_trials(
             earlier = {task.id: _earlier(runs[-1], task.id, first=number == 1) for task in todo}
             trial = replace(plan, tasks=todo, trial=number, earlier=earlier)
         begun = RunFolder(_trial_folder(out, number))
-        if trial.trial and begun.begun and begun.played and begun.protocol.differences(trial.protocol()):
+        if (
+            trial.trial
+            and begun.begun
+            and begun.played
+            and begun.protocol.differences(trial.protocol())
+        ):
             why = "its attempts followed from others, which were played again since"
             raise InputError(f"{begun.folder}: {why}; remove it to play them too")
         summaries.append(run(trial, begun.folder, workers, listener(number), **how))
@@ -349,9 +406,13 @@ def run_trials(
 def _earlier(run_before: RunFolder, task: str, *, first: bool) -> Earlier:
     record = run_before.episode(task)
     try:
-        carried = () if first else reader_of(tuple[str, ...])(loads(run_before.beside(task, CARRIED)))
+        carried = (
+            () if first else reader_of(tuple[str, ...])(loads(run_before.beside(task, CARRIED)))
+        )
     except NotJson:
-        raise FileError(run_before.file_beside(task, CARRIED), None, "is not what an episode brought along") from None
+        raise FileError(
+            run_before.file_beside(task, CARRIED), None, "is not what an episode brought along"
+        ) from None
     return Earlier.of(record, str(record.row.ending), carried)
 
 
@@ -366,7 +427,10 @@ def _write_best(plan: RunPlan, runs: Sequence[RunFolder], out: Path) -> RunSumma
             tried = [(rows[task], number) for number, rows in enumerate(attempts) if task in rows]
             row, number = max(tried, key=lambda each: (each[0].won, each[0].score, -each[1]))
             data = read_bytes(runs[number].file(task), LARGEST_EPISODE)
-            if not is_there(best.run.file(task)) or read_bytes(best.run.file(task), LARGEST_EPISODE) != data:
+            if (
+                not is_there(best.run.file(task))
+                or read_bytes(best.run.file(task), LARGEST_EPISODE) != data
+            ):
                 best.write(row, data, timings[number].get(task, Timing(task, 0.0)))
         if (price := runs[0].price()) is not None:
             best.write_price(price)

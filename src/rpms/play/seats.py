@@ -1,4 +1,7 @@
-"""One episode: steps in a game until it ends. A seat plays one after the other; threads are several seats."""
+"""One episode: steps in a game until it ends.
+
+A seat plays one after the other; threads are several seats.
+"""
 
 import json
 import queue
@@ -8,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 
-from rpms.core.condition import compose
-from rpms.core.decide import Mind
-from rpms.core.episode import Ending, Episode, Step
-from rpms.core.errors import FileError, ModelError, ModelUnavailable, WorldError
-from rpms.core.usage import Price, Usage
-from rpms.core.verdict import Mask
+from rpms.logic.errors import FileError, ModelError, ModelUnavailable, WorldError
 from rpms.models.base import Model
+from rpms.paper.condition import compose
+from rpms.paper.decide import Mind
+from rpms.paper.episode import Ending, Episode, Step
+from rpms.paper.usage import Price, Usage
+from rpms.paper.verdict import Mask
 from rpms.play.meter import LimitReached, Meter
 from rpms.play.methods import CARRIED, NOTHING, Earlier, Reflection, reflect
 from rpms.play.plan import RunPlan
@@ -30,19 +33,24 @@ NO_ACTION = "Nothing happens. Your answer had no action; write one after `Action
 
 @dataclass
 class Play:
-    """An episode in the making. `step` until `ending` is set; a caller with its own loop may stop at any time."""
+    """An episode in the making.
+
+    `step` until `ending` is set; a caller with its own loop may stop at any time.
+    """
 
     player: Player
     game: Game
     task: Task
     budget: int
     stuck_after: int = 0
-    """End after so many failures of the same command in a row; 0 for never, which is the paper's protocol."""
+    """End after so many failures of the same command in a row; 0 for never, which is the
+    paper's protocol."""
     episode_id: str = ""
     seed: int = 0
     """Seed that draws hidden memories, together with the task."""
     brought: Reflection = NOTHING
-    """Texts carried from earlier attempts; the cost of asking for them is counted with the first step."""
+    """Texts carried from earlier attempts; the cost of asking for them is counted with the
+    first step."""
     ending: Ending | None = None
     error: str = ""
 
@@ -56,10 +64,13 @@ class Play:
         except WorldError as error:
             self._stop(Ending.WORLD_ERROR, str(error))
         self.games_own = ""
-        """The goal that the game states and decides by, where somebody asked for something in other words."""
+        """The goal that the game states and decides by, where somebody asked for something in
+        other words."""
         if request := self.task.source.get(REQUEST, ""):
             self.games_own = player.world.goal(self._outcome.observation).text
-            self._outcome = replace(self._outcome, observation=player.world.stating(self._outcome.observation, request))
+            self._outcome = replace(
+                self._outcome, observation=player.world.stating(self._outcome.observation, request)
+            )
         name = self.episode_id or self.task.id
         read = replace(player, mind=mind).understand(self._outcome.observation, name, request)
         self.goal = read.goal
@@ -76,13 +87,20 @@ class Play:
 
     @property
     def told(self) -> str:
-        """Text for the player now: the observation, and why the last command failed where the guard advises."""
+        """Text for the player now: the observation, and why the last command failed where the
+        guard advises.
+        """
         return self._course.told(self._outcome.observation)
 
     def step(self) -> None:
-        """Decide, ask, act. ModelUnavailable passes through: the run is to stop, this episode to be done again."""
+        """Decide, ask, act.
+
+        ModelUnavailable passes through: the run is to stop, this episode to be done again.
+        """
         try:
-            move = self.player.choose(self._course, self._outcome.observation, self.episode_id or self.task.id)
+            move = self.player.choose(
+                self._course, self._outcome.observation, self.episode_id or self.task.id
+            )
             drift = self.player.world.contradictions(move.decision.belief, self.game)
             unsaid = Outcome(NO_ACTION, self._outcome.score)
             self._outcome = act(self.game, move.command) if move.command else unsaid
@@ -90,7 +108,10 @@ class Play:
         except ModelUnavailable:
             raise
         except (ModelError, WorldError) as error:
-            self._stop(Ending.MODEL_ERROR if isinstance(error, ModelError) else Ending.WORLD_ERROR, str(error))
+            self._stop(
+                Ending.MODEL_ERROR if isinstance(error, ModelError) else Ending.WORLD_ERROR,
+                str(error),
+            )
             return
         if self._outcome.won:
             self._stop(Ending.WON)
@@ -138,8 +159,12 @@ class Finished:
     """Cost of each step, for a listener that adds up prices."""
 
 
-def finish(plan: RunPlan, episode: Episode, seconds: float, carried: tuple[str, ...] = ()) -> Finished:
-    """Make of an episode what goes to disk; `carried`: what it brought along from earlier attempts."""
+def finish(
+    plan: RunPlan, episode: Episode, seconds: float, carried: tuple[str, ...] = ()
+) -> Finished:
+    """Make of an episode what goes to disk; `carried`: what it brought along from earlier
+    attempts.
+    """
     episode = replace(episode, trial=plan.trial)
     usages = tuple(step.usage for step in episode.steps)
     timing = Timing(
@@ -157,16 +182,28 @@ def finish(plan: RunPlan, episode: Episode, seconds: float, carried: tuple[str, 
 class Seat:
     """Plays episodes of one plan. Each worker has its own."""
 
-    def __init__(self, plan: RunPlan, model: Model, knowledge: Mind | None = None, reads: Reads | None = None) -> None:
-        """`knowledge`: of the world, where it was read before. `reads`: a reader that is open already."""
+    def __init__(
+        self, plan: RunPlan, model: Model, knowledge: Mind | None = None, reads: Reads | None = None
+    ) -> None:
+        """`knowledge`: of the world, where it was read before.
+
+        `reads`: a reader that is open already.
+        """
         self._plan = plan
         knowledge = knowledge or plan.knowledge()
-        mind = compose(plan.condition, replace(knowledge, manual=replace(knowledge.manual)), plan.memory)
+        mind = compose(
+            plan.condition, replace(knowledge, manual=replace(knowledge.manual)), plan.memory
+        )
         own, reads = plan.condition, reads or plan.reads(model)
-        self._player = Player(plan.world, mind, model, plan.decoding, plan.method, own.repair, own.calls, reads)
+        self._player = Player(
+            plan.world, mind, model, plan.decoding, plan.method, own.repair, own.calls, reads
+        )
 
     def play(self, task: Task, stop: Callable[[], bool] = lambda: False) -> Finished | None:
-        """Play one episode; None if asked to stop. A world's error ends it; ModelUnavailable passes through."""
+        """Play one episode; None if asked to stop.
+
+        A world's error ends it; ModelUnavailable passes through.
+        """
         plan, start = self._plan, time.perf_counter()
         earlier = plan.earlier.get(task.id)
         brought = self.reflect(task, earlier) if earlier else NOTHING
@@ -191,11 +228,27 @@ class Seat:
     def reflect(self, task: Task, earlier: Earlier) -> Reflection:
         """Ask the model what to carry from the last attempt at a task to the next."""
         plan = self._plan
-        return reflect(plan.method, earlier, self._player.model, plan.decoding, self._name(task), plan.sources.context)
+        return reflect(
+            plan.method,
+            earlier,
+            self._player.model,
+            plan.decoding,
+            self._name(task),
+            plan.sources.context,
+        )
 
     def begin(self, task: Task, game: Game, brought: Reflection = NOTHING) -> Play:
         plan = self._plan
-        return Play(self._player, game, task, plan.step_budget, plan.stuck_after, self._name(task), plan.seed, brought)
+        return Play(
+            self._player,
+            game,
+            task,
+            plan.step_budget,
+            plan.stuck_after,
+            self._name(task),
+            plan.seed,
+            brought,
+        )
 
 
 GRACE = 1.5
@@ -222,7 +275,8 @@ class Players:
         self._stop = threading.Event()
         # daemons: one that waits for an answer that never comes must not keep the process alive
         self._threads = [
-            threading.Thread(target=self._work, name=f"worker {number}", daemon=True) for number in range(1, count + 1)
+            threading.Thread(target=self._work, name=f"worker {number}", daemon=True)
+            for number in range(1, count + 1)
         ]
         for thread in self._threads:
             thread.start()
@@ -242,12 +296,16 @@ class Players:
             self._tell(error)
 
     def stop(self, wait: Callable[[float], object] = time.sleep) -> None:
-        """Let the steps under way end, as far as they do within moments; `wait` passes them, by seconds."""
+        """Let the steps under way end, as far as they do within moments; `wait` passes them, by
+        seconds.
+        """
         self._stop.set()
         for _ in self._threads:
             self.todo.put(None)
         deadline = time.monotonic() + GRACE
-        while (alive := any(thread.is_alive() for thread in self._threads)) and time.monotonic() < deadline:
+        while (
+            alive := any(thread.is_alive() for thread in self._threads)
+        ) and time.monotonic() < deadline:
             wait(0.02)
         if not alive:
             self._model.close()
@@ -256,7 +314,9 @@ class Players:
 
 
 class Threads:
-    """Plays tasks with a number of workers and gives back episodes in the order in which they finish."""
+    """Plays tasks with a number of workers and gives back episodes in the order in which they
+    finish.
+    """
 
     def __init__(
         self,
@@ -266,7 +326,9 @@ class Threads:
         meter: Meter | None = None,
         price: Price | None = None,
     ) -> None:
-        """With a meter, LimitReached ends the results where a limit is reached, even while an answer is waited for."""
+        """With a meter, LimitReached ends the results where a limit is reached, even while an
+        answer is waited for.
+        """
         workers = workers or 1
         self._count, self._meter = len(tasks), meter
         self._done: queue.Queue[Finished | BaseException] = queue.Queue(_AHEAD * workers)
@@ -279,7 +341,9 @@ class Threads:
         """The episodes as they finish; what a worker raises is raised here."""
         for _ in range(self._count):
             try:
-                done = self._done.get(timeout=self._meter.seconds_left if self._meter is not None else None)
+                done = self._done.get(
+                    timeout=self._meter.seconds_left if self._meter is not None else None
+                )
             except queue.Empty:
                 assert self._meter is not None  # its time is up
                 done = self._meter.reached() or LimitReached("no time is left")

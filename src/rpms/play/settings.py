@@ -1,4 +1,6 @@
-"""Every knob of an experiment, defined once: `rpms run`, `learn`, `study run`, study files and `Agent` read it here."""
+"""Every knob of an experiment, defined once: `rpms run`, `learn`, `study run`, study files and
+`Agent` read it here.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +9,27 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from rpms.core.acting.enforcement import PAPER, PARTS, STRICT, Calls, Repair, with_part
-from rpms.core.arbitration import Arbitration
-from rpms.core.condition import CONDITIONS, BeliefShown, Condition, Seams, named_condition
-from rpms.core.errors import FileError, InputError, nearest
-from rpms.core.memory import Kind, told_kinds
-from rpms.core.prompt import Budget, Form, Layout
-from rpms.core.rules import Tier
+from rpms.logic.errors import FileError, InputError, nearest
+from rpms.logic.rules import Tier
 from rpms.models.base import Decoding
+from rpms.paper.arbitration import Arbitration
+from rpms.paper.condition import CONDITIONS, BeliefShown, Condition, Seams, named_condition
+from rpms.paper.memory import Kind, told_kinds
+from rpms.paper.prompt import Budget, Form, Layout
+from rpms.planning.enforcement import PAPER, PARTS, STRICT, Calls, Repair, with_part
 from rpms.play import knob_values as reads
 from rpms.play.knob_values import Part, SettingError, knob
 from rpms.play.knobs import KNOBS
 from rpms.play.methods import METHODS, REACT, Method
-from rpms.play.plan import OpenModel, RunPlan, drawn, first_of_each_type, limited, plan_run, tasks_named
+from rpms.play.plan import (
+    OpenModel,
+    RunPlan,
+    drawn,
+    first_of_each_type,
+    limited,
+    plan_run,
+    tasks_named,
+)
 from rpms.play.sources import MANUALS, PAPER_MANUAL, WEIGHTS, Sources, choose_manual, manual_of
 from rpms.store.expel_material import read_experience
 from rpms.store.prompt_files import Prompts, read_prompts
@@ -37,12 +47,17 @@ CONDITION_KNOBS = ("condition", "preset", "enforce", *_SWITCHES)
 
 @dataclass(frozen=True)
 class Settings:
-    """The knobs. None is not given: then it is what the preset says, or else the world, or else the model."""
+    """The knobs.
+
+    None is not given: then it is what the preset says, or else the world, or else the model.
+    """
 
     condition: str | None = knob(reads.condition_name)
     preset: str | None = knob(reads.one_of(("paper", "strict")))
     enforce: Mapping[str, Any] | None = knob(reads.parts)
-    arbitration: Arbitration | Part | None = knob(reads.part_or("arbitration", reads.one_of(Arbitration)))
+    arbitration: Arbitration | Part | None = knob(
+        reads.part_or("arbitration", reads.one_of(Arbitration))
+    )
     retriever: Part | None = knob(reads.part_or("retriever"))
     consistency: Part | None = knob(reads.part_or("consistency"))
     prompt: Part | None = knob(reads.part_or("prompt"))
@@ -82,15 +97,22 @@ class Settings:
     sample: int | None = knob(reads.whole(1))
     limit: int | None = knob(reads.whole(1))
     steps: int | None = knob(reads.whole(1))
-    simplifications: str | None = knob(lambda value: "" if str(value) == "none" else ",".join(reads.texts(value)))
+    simplifications: str | None = knob(
+        lambda value: "" if str(value) == "none" else ",".join(reads.texts(value))
+    )
 
     @classmethod
     def read(cls, given: Mapping[str, Any], folder: Path = Path()) -> Settings:
-        """Read knobs by name. A wrong name or value is a SettingError; files are relative to a folder."""
+        """Read knobs by name.
+
+        A wrong name or value is a SettingError; files are relative to a folder.
+        """
         values: dict[str, Any] = {}
         for name, value in given.items():
             if (read := _READS.get(name)) is None:
-                raise SettingError(str(name), f"there is no such setting; {nearest(str(name), KNOBS)}")
+                raise SettingError(
+                    str(name), f"there is no such setting; {nearest(str(name), KNOBS)}"
+                )
             if value is None:
                 continue
             try:
@@ -107,7 +129,10 @@ class Settings:
         return {name: value for name in KNOBS if (value := getattr(self, name)) is not None}
 
     def over(self, other: Settings) -> Settings:
-        """These, and where they say nothing, others. Parts of the enforcement are laid over the others' one by one."""
+        """These, and where they say nothing, others.
+
+        Parts of the enforcement are laid over the others' one by one.
+        """
         merged = {**other.given, **self.given}
         if self.enforce is not None and other.enforce is not None:
             merged["enforce"] = {**other.enforce, **self.enforce}
@@ -131,7 +156,10 @@ class Settings:
         method = METHODS[self.agent or REACT]
         if self.trials is not None:
             if self.trials > 1 and not method.question:
-                raise SettingError("trials", f"{method.name} attempts a task once; choose the agent reflexion or clin")
+                raise SettingError(
+                    "trials",
+                    f"{method.name} attempts a task once; choose the agent reflexion or clin",
+                )
             method = replace(method, trials=self.trials)
         if self.insights is not None:
             if not method.recalled:
@@ -139,7 +167,9 @@ class Settings:
             return replace(method, experience=read_experience(self.insights, world.name))
         if method.recalled:
             how = f"`rpms insights RUNS --out {world.name}.expel.jsonl --model MODEL`"
-            raise SettingError("insights", f"expel plays with what recorded runs taught: gather it with {how}")
+            raise SettingError(
+                "insights", f"expel plays with what recorded runs taught: gather it with {how}"
+            )
         return method
 
     def condition_value(self) -> Condition:
@@ -149,7 +179,9 @@ class Settings:
             enforcement = with_part(enforcement, name, value)
         base = named_condition(self.condition_name)
         given = {name: value for name in _SWITCHES if (value := getattr(full, name)) is not None}
-        if callable(given.get("arbitration")):  # a judge of one's own, which is no part of the condition
+        if callable(
+            given.get("arbitration")
+        ):  # a judge of one's own, which is no part of the condition
             del given["arbitration"]
         return replace(base, **given, enforcement=enforcement)
 
@@ -164,10 +196,13 @@ class Settings:
             raise SettingError("manual", str(error)) from None
         usual, judge = world.retrieval, self.arbitration if callable(self.arbitration) else None
         k = self.k or {}
-        asked = [number for kind, number in k.items() if kind in (Kind.CRITICAL_FAILURE, Kind.FAILURE)]
+        asked = [
+            number for kind, number in k.items() if kind in (Kind.CRITICAL_FAILURE, Kind.FAILURE)
+        ]
         recall = replace(
             usual,
-            similarity=replace(usual.similarity, **(self.weights or {})),  # type: ignore[arg-type]  # its weights alone
+            # its weights alone
+            similarity=replace(usual.similarity, **(self.weights or {})),  # type: ignore[arg-type]
             threshold=usual.threshold if self.theta is None else self.theta,
             top={**usual.top, **k},
             mask=self.mask or 0.0,
@@ -190,7 +225,9 @@ class Settings:
         try:
             manual_of(world, manual)
         except FileError as error:
-            raise FileError(error.file, error.line, f"{error.problem} (in the manual of {world.name})") from None
+            raise FileError(
+                error.file, error.line, f"{error.problem} (in the manual of {world.name})"
+            ) from None
         return sources
 
     @property
@@ -205,8 +242,13 @@ class Settings:
             seed=self.seed or 0 if self.temperature else None,
         )
 
-    def plan(self, world: World, model: str, open_model: OpenModel, context: int = 0, **given: Any) -> RunPlan:
-        """The run that they describe. `context`: the model's window; `given`: more of `plan_run`, or in their place."""
+    def plan(
+        self, world: World, model: str, open_model: OpenModel, context: int = 0, **given: Any
+    ) -> RunPlan:
+        """The run that they describe.
+
+        `context`: the model's window; `given`: more of `plan_run`, or in their place.
+        """
         usual = {
             "split": self.split,
             "condition": self.condition_value(),
@@ -227,14 +269,25 @@ class Settings:
             raise SettingError("simplifications", f"{world.name} has none")
         return replace(base, options={**base.options, "simplifications": self.simplifications})
 
-    def tasks(self, world: World, base: Setting, part: slice = slice(None)) -> tuple[list[Task], Setting]:
-        """The selected tasks, and the setting that records the selection if the world has an option for it."""
-        named, setting = tasks_named(world, self.split or world.splits[0], self.setting(world, base), self.task)
+    def tasks(
+        self, world: World, base: Setting, part: slice = slice(None)
+    ) -> tuple[list[Task], Setting]:
+        """The selected tasks, and the setting that records the selection if the world has an
+        option for it.
+        """
+        named, setting = tasks_named(
+            world, self.split or world.splits[0], self.setting(world, base), self.task
+        )
         every = first_of_each_type(named, self.per_task)[part]
         return list(limited(drawn(every, self.sample, self.seed or 0), self.limit)), setting
 
-    def memory_file(self, world: World, model: str = "", *, embedded_games: bool | None = None) -> Path | None:
-        """The memory to read, or None; a condition that lacks one is an InputError. `model`: who would learn one."""
+    def memory_file(
+        self, world: World, model: str = "", *, embedded_games: bool | None = None
+    ) -> Path | None:
+        """The memory to read, or None; a condition that lacks one is an InputError.
+
+        `model`: who would learn one.
+        """
         name = self.condition_name
         if not named_condition(name).memory or self.memory == NO_MEMORY:
             return None
@@ -249,12 +302,15 @@ class Settings:
             raise SettingError("memory", f"{world.name} has no embedded memory; give a file")
         who = f" --model {model}" if model else ""
         played = self.split or world.splits[0]
-        splits = [split for split in ("train", *world.splits) if split in world.splits and split != played]
+        splits = [
+            split for split in ("train", *world.splits) if split in world.splits and split != played
+        ]
         tasks = f"--split {splits[0]}" if splits else "--task TASKS-THAT-YOU-WILL-NOT-PLAY"
         learn = f"rpms learn {world.name} {tasks}{who} --out memory.jsonl"
         raise InputError(
-            f"the condition {name} uses memory, and none was given. Learn one with `{learn}` and give it as memory; or "
-            "choose the condition rules-only; or give `none` as memory, to play with an empty one"
+            f"the condition {name} uses memory, and none was given. Learn one with `{learn}` and"
+            " give it as memory; or choose the condition rules-only; or give `none` as memory, to"
+            " play with an empty one"
         )
 
 
@@ -270,6 +326,7 @@ NAMES: Mapping[str, Iterable[str]] = {
 }
 """Names that the texts of `rpms.play.knobs` leave open."""
 PRESETS: Mapping[str, Settings] = {
-    name: Settings.read({knob: getattr(told, name) for knob, told in KNOBS.items()}) for name in ("paper", "strict")
+    name: Settings.read({knob: getattr(told, name) for knob, told in KNOBS.items()})
+    for name in ("paper", "strict")
 }
 """Settings of a preset beside the enforcement of its name."""

@@ -1,4 +1,6 @@
-"""A run's share of a world's knowledge: manual, texts, recall, room; and what its parts can do with it."""
+"""A run's share of a world's knowledge: manual, texts, recall, room; and what its parts can do
+with it.
+"""
 
 import hashlib
 from dataclasses import dataclass, field, fields, replace
@@ -7,18 +9,18 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from rpms.core.acting.advice import Adviser
-from rpms.core.acting.enforcement import Constrained, Enforcement, GuardMode
-from rpms.core.condition import Seams, judged_by
-from rpms.core.consistency import CompatibilityFilter
-from rpms.core.decide import HARD_SOFT, Mind
-from rpms.core.errors import InputError
-from rpms.core.experience.recollection import Recollection
-from rpms.core.prompt import Budget, prompt_limit
-from rpms.core.recall import Retrieval
-from rpms.core.rules import RuleManual
-from rpms.core.wording import PromptStyle
+from rpms.logic.errors import InputError
+from rpms.logic.rules import RuleManual
 from rpms.models.catalogue import FROM_MENU, backend_of
+from rpms.paper.condition import Seams, judged_by
+from rpms.paper.consistency import CompatibilityFilter
+from rpms.paper.decide import HARD_SOFT, Mind
+from rpms.paper.prompt import Budget, prompt_limit
+from rpms.paper.recall import Retrieval
+from rpms.paper.wording import PromptStyle
+from rpms.planning.advice import Adviser
+from rpms.planning.enforcement import Constrained, Enforcement, GuardMode
+from rpms.planning.experience.recollection import Recollection
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.store.manual_reader import ManualText, manual_text
 from rpms.store.manuals import read_manual
@@ -33,12 +35,17 @@ WEIGHTS = ("type", "object", "state", "destination")
 
 def universal_tier() -> ManualText:
     """Tier 1, which every world shares unchanged."""
-    return ManualText("universal.yaml", files("rpms.worlds").joinpath("universal.yaml").read_text(encoding="utf-8"))
+    return ManualText(
+        "universal.yaml",
+        files("rpms.worlds").joinpath("universal.yaml").read_text(encoding="utf-8"),
+    )
 
 
 @dataclass(frozen=True)
 class ManualChoice:
-    """Choice of manual: a world's at the paper's scale, its complete one, or a file of one's own laid over that."""
+    """Choice of manual: a world's at the paper's scale, its complete one, or a file of one's
+    own laid over that.
+    """
 
     name: str = PAPER_MANUAL
     """`paper`, `complete`, or the file's name."""
@@ -49,7 +56,11 @@ class ManualChoice:
     def texts(self, world: World, *, planning: bool = False) -> tuple[ManualText, ...]:
         """The texts it is read from, tier 1 first. `planning`: also what only a planner knows."""
         paper = PAPER_MANUAL in (self.name, self.over)
-        own = (*world.paper_manual(), *(world.procedures() if planning else ())) if paper else world.manual()
+        own = (
+            (*world.paper_manual(), *(world.procedures() if planning else ()))
+            if paper
+            else world.manual()
+        )
         texts = (universal_tier(), *(ManualText(name, text) for name, text in own))
         return texts if self.own is None else (*texts, self.own)
 
@@ -60,12 +71,17 @@ class ManualChoice:
 
 
 def choose_manual(choice: str | Path, over: str = COMPLETE_MANUAL) -> ManualChoice:
-    """A manual by its name, or a file of one's own laid over one; one that cannot be read is a FileError."""
+    """A manual by its name, or a file of one's own laid over one; one that cannot be read is a
+    FileError.
+    """
     if str(choice) in MANUALS:
         return ManualChoice(str(choice))
     file = Path(choice)
     if not file.is_file():
-        raise InputError(f"{choice}: is no manual and no file: choose {' or '.join(MANUALS)}, or a file of tiers 2, 3")
+        raise InputError(
+            f"{choice}: is no manual and no file: choose {' or '.join(MANUALS)}, or a file of tiers"
+            " 2, 3"
+        )
     return ManualChoice(file.name, manual_text(file)._replace(own=True), over)
 
 
@@ -89,7 +105,11 @@ class Sources:
         """Settings of recall, as a protocol records them."""
         retrieval = self.retrieval(world)
         similarity = retrieval.similarity
-        named = {one.name: getattr(similarity, one.name) for one in fields(similarity) if one.type in (float, "float")}
+        named = {
+            one.name: getattr(similarity, one.name)
+            for one in fields(similarity)
+            if one.type in (float, "float")
+        }
         return {
             "theta": retrieval.threshold,
             "k": {str(kind): number for kind, number in sorted(retrieval.top.items())},
@@ -110,9 +130,16 @@ def manual_of(world: World, choice: ManualChoice = _COMPLETE.manual) -> RuleManu
     return read_manual(*choice.texts(world))
 
 
-def knowledge_of(world: World, sources: Sources = _COMPLETE, answer: int = 0, method: Method = METHODS[REACT]) -> Mind:
-    """All that a world knows, ready for a condition to choose from. `answer`: tokens of the context window it needs."""
-    told, planned_with = (sources.manual.texts(world, planning=planning) for planning in (False, True))
+def knowledge_of(
+    world: World, sources: Sources = _COMPLETE, answer: int = 0, method: Method = METHODS[REACT]
+) -> Mind:
+    """All that a world knows, ready for a condition to choose from.
+
+    `answer`: tokens of the context window it needs.
+    """
+    told, planned_with = (
+        sources.manual.texts(world, planning=planning) for planning in (False, True)
+    )
     own, wording = sources.seams, method.wording(sources.prompts.over(world.wording), world)
     budget = Budget(prompt=prompt_limit(sources.context, answer), memory=sources.memory_tokens)
     return Mind(
@@ -120,7 +147,9 @@ def knowledge_of(world: World, sources: Sources = _COMPLETE, answer: int = 0, me
         style=PromptStyle(wording, budget=budget, speak=own.prompt),
         manual=manual_of(world, sources.manual),
         experience=Recollection(retrieval=sources.retrieval(world), retriever=own.retriever),
-        consistent=CompatibilityFilter(own.consistency or world.compat, own=own.consistency is not None),
+        consistent=CompatibilityFilter(
+            own.consistency or world.compat, own=own.consistency is not None
+        ),
         arbitrate=partial(judged_by, judge=own.arbitration) if own.arbitration else HARD_SOFT,
         adviser=Adviser(
             spell=lambda command, belief: world.command(command, belief).text,
@@ -139,7 +168,10 @@ def weakness_of_guard(manual: RuleManual) -> str:
     if not manual.actions:
         return "the guard is inert, except for answers without an action: its manual has no actions"
     if not any(action.preconditions for action in manual.actions):
-        return "the guard refuses only what is no known action: no action in its manual has preconditions"
+        return (
+            "the guard refuses only what is no known action: no action in its manual has"
+            " preconditions"
+        )
     return ""
 
 
@@ -151,6 +183,7 @@ def idle_parts(world: World, *enforcements: Enforcement) -> tuple[str, ...]:
         no_menu, blocks = each.menu == 0, each.guard is GuardMode.BLOCK
         weak = weakness_of_guard(manual()) if each.guard is not GuardMode.OFF else ""
         no_fall_back = "has no menu to fall back on, only what a refusal names: add menu=5"
+        no_choice = "there is no menu, and its manual has no actions"
         idle = {
             weak: bool(weak),
             "unstick does nothing without loops=on": each.unstick and not each.loops,
@@ -158,7 +191,7 @@ def idle_parts(world: World, *enforcements: Enforcement) -> tuple[str, ...]:
             "replace does nothing without guard=block": each.replace and not blocks,
             f"replace {no_fall_back}": each.replace and blocks and no_menu,
             "ranked=off does nothing without a menu": no_menu and not each.ranked,
-            f"constrained={each.constrained} does nothing: there is no menu, and its manual has no actions": (
+            f"constrained={each.constrained} does nothing: {no_choice}": (
                 each.constrained is not Constrained.OFF and no_menu and not manual().actions
             ),
         }

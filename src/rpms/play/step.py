@@ -1,25 +1,36 @@
-"""The step that every loop takes: an action is chosen, and the world's answer to it becomes part of the course."""
+"""The step that every loop takes: an action is chosen, and the world's answer to it becomes
+part of the course.
+"""
 
 from dataclasses import dataclass, field, replace
 
-from rpms.core.acting.enforcement import Calls, Constrained, GuardMode, Refusal, Repair, ask_again, review, review_rules
-from rpms.core.acting.surprise import Noticed, SurpriseKind, against_memory, notice
-from rpms.core.belief import Belief, Situation
-from rpms.core.decide import Decision, Mind, decide
-from rpms.core.episode import Step
-from rpms.core.errors import InputError, ModelError, ModelUnavailable
-from rpms.core.experience.adapt import turn_state
-from rpms.core.goal import Goal
-from rpms.core.lift import ended_alike
-from rpms.core.planning.trust import UNSHAKEN, Trust
-from rpms.core.prompt import Part, Turn
-from rpms.core.usage import Usage
-from rpms.core.verdict import Fate
-from rpms.core.wording import HEADINGS
 from rpms.foreign.call_text import Tool, narrowed
+from rpms.logic.belief import Belief, Situation
+from rpms.logic.errors import InputError, ModelError, ModelUnavailable
+from rpms.logic.goal import Goal
 from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, able
 from rpms.models.constraint import NOT_HELD
 from rpms.models.parsing import ParsedAnswer, parse_answer
+from rpms.paper.decide import Decision, Mind, decide
+from rpms.paper.episode import Step
+from rpms.paper.prompt import Part, Turn
+from rpms.paper.usage import Usage
+from rpms.paper.verdict import Fate
+from rpms.paper.wording import HEADINGS
+from rpms.planning.enforcement import (
+    Calls,
+    Constrained,
+    GuardMode,
+    Refusal,
+    Repair,
+    ask_again,
+    review,
+    review_rules,
+)
+from rpms.planning.experience.adapt import turn_state
+from rpms.planning.lift import ended_alike
+from rpms.planning.surprise import Noticed, SurpriseKind, against_memory, notice
+from rpms.planning.trust import UNSHAKEN, Trust
 from rpms.play.methods import METHODS, NOTHING, REACT, Method, Reflection
 from rpms.play.understanding import Reads, Understood, reconsidered, understand
 from rpms.worlds.base import Command, Outcome, World
@@ -65,7 +76,9 @@ class Course:
     """Trust in the manual's lines after the steps so far."""
 
     def told(self, observation: str) -> str:
-        """An observation as the player is told it: with why the last command failed, where the guard advises."""
+        """An observation as the player is told it: with why the last command failed, where the
+        guard advises.
+        """
         return f"{observation} ({self.advice})" if self.advice else observation
 
 
@@ -85,7 +98,9 @@ class Move:
 
 
 def _surprised(steps: tuple[Step, ...], noticed: Noticed) -> tuple[Step, ...]:
-    """The steps, the last one with what surprised in the answer to it; that no plan is left is told once."""
+    """The steps, the last one with what surprised in the answer to it; that no plan is left is
+    told once.
+    """
     if not steps:
         return ()
     *earlier, last = steps
@@ -112,7 +127,9 @@ class Player:
 
     def understand(self, opening: str, episode: str, request: str = "") -> Understood:
         """The goal that an opening observation states, read where it is in a person's words."""
-        return understand(self.world, self.mind, self.reads or Reads(self.model), opening, episode, request)
+        return understand(
+            self.world, self.mind, self.reads or Reads(self.model), opening, episode, request
+        )
 
     def begin(self, read: Understood) -> Course:
         """An episode before its first observation."""
@@ -121,10 +138,21 @@ class Player:
     def choose(self, course: Course, observation: str, episode: str) -> Move:
         """Lines 1 to 9 of Algorithm 1: decide, and ask the model."""
         mind, told = self.mind, course.told(observation)
-        given = (mind, course.goal, course.belief, course.command, observation, course.history, told)
+        given = (
+            mind,
+            course.goal,
+            course.belief,
+            course.command,
+            observation,
+            course.history,
+            told,
+        )
         decision = decide(*given, trust=course.trust)
         read = course.read
-        while read is not None and (following := reconsidered(read.readings, decision, mind)) is not None:
+        while (
+            read is not None
+            and (following := reconsidered(read.readings, decision, mind)) is not None
+        ):
             read = replace(read, goal=following.now.goal, readings=following)
             prior = course.belief.serving(read.goal)
             given = (mind, read.goal, prior, course.command, observation, course.history, told)
@@ -134,10 +162,23 @@ class Player:
         return Move(decision, self._ask(decision, episode), observation, told, read)
 
     def after(
-        self, course: Course, move: Move, outcome: Outcome, drift: tuple[str, ...] = (), brought: Reflection = NOTHING
+        self,
+        course: Course,
+        move: Move,
+        outcome: Outcome,
+        drift: tuple[str, ...] = (),
+        brought: Reflection = NOTHING,
     ) -> Course:
-        """The course after the world's answer. `drift`: contradicted beliefs; `brought`: asked for before step 1."""
-        decision, asked, parsed, command = move.decision, move.asked, move.asked.parsed, move.command
+        """The course after the world's answer.
+
+        `drift`: contradicted beliefs; `brought`: asked for before step 1.
+        """
+        decision, asked, parsed, command = (
+            move.decision,
+            move.asked,
+            move.asked.parsed,
+            move.command,
+        )
         before = NOTHING if course.steps else brought
         read = move.read
         first = read if read is not None and not course.steps else Understood(decision.goal)
@@ -167,11 +208,17 @@ class Player:
         thought, said = self.method.words(parsed.thought)
         state = turn_state(decision.belief, decision.progress)
         gained = outcome.score > (course.steps[-1].score if course.steps else 0.0)
-        own = step.repairs and command and not (decision.menu.items or asked.replaced or asked.refused)
+        own = (
+            step.repairs
+            and command
+            and not (decision.menu.items or asked.replaced or asked.refused)
+        )
         wrote = " ".join((parsed.action or "").split()) if own else ""
         wrote = "" if wrote == command else wrote
         turn = Turn(move.told, command, thought, state, step.infeasible, said, gained, wrote)
-        advises = self.mind.adviser.how.guard is GuardMode.ADVISE and bool(decision.rules.environment)
+        advises = self.mind.adviser.how.guard is GuardMode.ADVISE and bool(
+            decision.rules.environment
+        )
         return Course(
             decision.goal,
             decision.belief,
@@ -188,11 +235,14 @@ class Player:
         belief = self.mind.update(course.belief, course.command, outcome.observation)
         now = self.mind.context(belief, course.goal, course.history)
         return _surprised(
-            course.steps, notice(course.trust, now, Situation(course.belief, course.goal), won=outcome.won)
+            course.steps,
+            notice(course.trust, now, Situation(course.belief, course.goal), won=outcome.won),
         )
 
     def _ask(self, decision: Decision, episode: str) -> Asked:
-        """Ask once, as in the paper, or again while the guard refuses, as often as the enforcement allows."""
+        """Ask once, as in the paper, or again while the guard refuses, as often as the
+        enforcement allows.
+        """
         rules = self.mind.adviser.how
         situation = Situation(decision.belief, decision.goal)
         prompt, usage = decision.prompt, Usage()
@@ -203,7 +253,9 @@ class Player:
         notes: dict[str, None] = {}
         while True:
             try:
-                answer = self._answer(Request(prompt, self.decoding, episode, decision, choices, templates, tools))
+                answer = self._answer(
+                    Request(prompt, self.decoding, episode, decision, choices, templates, tools)
+                )
             except ModelError as error:
                 if not refused or isinstance(error, ModelUnavailable):
                     raise
@@ -214,7 +266,9 @@ class Player:
             parsed = parse_answer(answer.text)
             action = decision.menu.meant(parsed.action) if parsed.action else ""
             command = self._command(action, decision.belief) if action else Command("")
-            refusal = review(command.text, decision.schemas, situation) if parsed.action else NO_ACTION
+            refusal = (
+                review(command.text, decision.schemas, situation) if parsed.action else NO_ACTION
+            )
             breach = None if refusal else review_rules(command.text, decision.schemas, situation)
             if breach is not None:
                 forbidden.append((command.text, breach.rule))
@@ -229,7 +283,9 @@ class Player:
             prompt = prompt.noticing(ask_again(command.text, objection), HEADINGS[Part.NOTICE])
         again = decision.bars(command.text)
         replaced = _AGAIN.text if again else self._reason_to_replace(decision, against)
-        best = decision.menu.best or (refusal.remedy if refusal and decision.rules.environment else "")
+        best = decision.menu.best or (
+            refusal.remedy if refusal and decision.rules.environment else ""
+        )
         if replaced and best and best != command.text:
             command, refusal = Command(best), None
         elif again:
@@ -237,21 +293,38 @@ class Player:
         else:
             replaced = ""
         return Asked(
-            answer.text, parsed, command, usage, refusal, tuple(refused), tuple(forbidden), replaced, tuple(notes)
+            answer.text,
+            parsed,
+            command,
+            usage,
+            refusal,
+            tuple(refused),
+            tuple(forbidden),
+            replaced,
+            tuple(notes),
         )
 
     def _blocks(self, decision: Decision) -> bool:
-        """True if the guard holds back what it objects to: it knows what the condition's rules say, or nothing."""
+        """True if the guard holds back what it objects to: it knows what the condition's rules
+        say, or nothing.
+        """
         return self.mind.adviser.how.guard is GuardMode.BLOCK and bool(decision.rules.environment)
 
     def _caution(self, command: str, decision: Decision) -> Refusal | None:
         """Objection of a critical failure to an action, raised once: memory's own guard."""
         if not self.mind.adviser.how.adapt or self.mind.adviser.how.guard is not GuardMode.BLOCK:
             return None
-        sound = [each for each in decision.candidates if each.verdict.fate.shown or each.verdict.fate is Fate.CROWDED]
+        sound = [
+            each
+            for each in decision.candidates
+            if each.verdict.fate.shown or each.verdict.fate is Fate.CROWDED
+        ]
         if (ended := ended_alike(command, sound, decision.schemas)) is None:
             return None
-        why = f"{ended.id}: the like of it ended such a task for good; insist only if this task asks for it"
+        why = (
+            f"{ended.id}: the like of it ended such a task for good; insist only if this task asks"
+            " for it"
+        )
         return Refusal(why, ended.id)
 
     def _command(self, action: str, belief: Belief) -> Command:
@@ -264,27 +337,41 @@ class Player:
         return self.world.command(action, belief)
 
     def _held_to(self, decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The menu, or in a run without one the templates of all actions, where the answer is to be held to them."""
+        """The menu, or in a run without one the templates of all actions, where the answer is
+        to be held to them.
+        """
         wanted, choices = self.mind.adviser.how.constrained, decision.menu.choices
         without = not self.mind.adviser.how.menu
-        templates = tuple(way for schema in decision.rules.environment for way in schema.syntax) if without else ()
+        templates = (
+            tuple(way for schema in decision.rules.environment for way in schema.syntax)
+            if without
+            else ()
+        )
         if wanted is Constrained.OFF or not (choices or templates) or self.calls is Calls.NATIVE:
             return (), ()
         if able(self.model, "constrains"):
             return choices, templates
         if wanted is Constrained.ON:
             to = "a menu" if choices else "action templates"
-            raise InputError(f"{self.model.name} cannot hold its answers to {to}; leave out constrained=on")
+            raise InputError(
+                f"{self.model.name} cannot hold its answers to {to}; leave out constrained=on"
+            )
         return (), ()
 
     def _tools(self, decision: Decision) -> tuple[Tool, ...]:
-        """The tools that the model is to call itself: all of the world's, or of these what the menu has."""
+        """The tools that the model is to call itself: all of the world's, or of these what the
+        menu has.
+        """
         if self.calls is Calls.TEXT:
             return ()
         if not (tools := tuple(self.world.tools())):
-            raise InputError(f"the actions of {self.world.name} are no calls of tools; leave out calls=native")
+            raise InputError(
+                f"the actions of {self.world.name} are no calls of tools; leave out calls=native"
+            )
         if not able(self.model, "calls_tools"):
-            raise InputError(f"{self.model.name} cannot be given tools to call; leave out calls=native")
+            raise InputError(
+                f"{self.model.name} cannot be given tools to call; leave out calls=native"
+            )
         return narrowed(tools, decision.menu.commands)
 
     def _answer(self, request: Request) -> Answer:
@@ -298,10 +385,15 @@ class Player:
             return self.model.answer(replace(request, templates=()))
         if insists and any(note.startswith(NOT_HELD) for note in answer.notes):
             to = "the menu" if request.choices else "the action templates"
-            raise InputError(f"{self.model.name} does not hold its answers to {to}, on which constrained=on insists")
+            raise InputError(
+                f"{self.model.name} does not hold its answers to {to}, on which constrained=on"
+                " insists"
+            )
         return answer
 
     def _reason_to_replace(self, decision: Decision, refusal: Refusal | None) -> str:
         if refusal is not None and self.mind.adviser.how.replace and self._blocks(decision):
             return f"refused to the last: {refusal.text}"
-        return f"stuck: {decision.notice}" if decision.notice and self.mind.adviser.how.unstick else ""
+        return (
+            f"stuck: {decision.notice}" if decision.notice and self.mind.adviser.how.unstick else ""
+        )

@@ -1,28 +1,31 @@
-"""A model asked what a request means: choice by choice where it can weigh them, else by one JSON answer."""
+"""A model asked what a request means: choice by choice where it can weigh them, else by one
+JSON answer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 
-from rpms.core.belief import Situation
-from rpms.core.decide import Decision, Mind
-from rpms.core.errors import ModelError, ModelUnavailable
-from rpms.core.goal import UNKNOWN_GOAL, Goal
-from rpms.core.planning.reason import reasoner_of
-from rpms.core.prompt import Part, make_block
-from rpms.core.reading.readings import Readings, RequestReading, forms_of, unsearched
-from rpms.core.reading.requests import Reader, SlotQuestion, Source, Weights, weights_of_answer
-from rpms.core.usage import Usage
-from rpms.core.verdict import KEPT, Candidate, Fate
 from rpms.foreign.json_text import NotJson, loads
+from rpms.logic.belief import Situation
+from rpms.logic.errors import ModelError, ModelUnavailable
+from rpms.logic.goal import UNKNOWN_GOAL, Goal
 from rpms.models.base import Decoding, Model, Request, able
+from rpms.paper.decide import Decision, Mind
+from rpms.paper.prompt import Part, make_block
+from rpms.paper.usage import Usage
+from rpms.paper.verdict import KEPT, Candidate, Fate
+from rpms.planning.reason import reasoner_of
+from rpms.reading.readings import Readings, RequestReading, forms_of, unsearched
+from rpms.reading.requests import Reader, SlotQuestion, Source, Weights, weights_of_answer
 from rpms.worlds.base import World
 
 ANSWER_TOKENS = 64
 """New tokens of an answer that names a goal and its fields."""
 JSON = (
-    'Answer with one JSON object and nothing else, such as {"goal": "NAME", "object": "KIND", "destination": "KIND"}.'
+    'Answer with one JSON object and nothing else, such as {"goal": "NAME", "object": "KIND",'
+    ' "destination": "KIND"}.'
 )
 CONTROLS = (Source.WORDS, Source.NEAREST, Source.RANDOM)
 """Readers without a model, by name."""
@@ -30,7 +33,8 @@ CONTROLS = (Source.WORDS, Source.NEAREST, Source.RANDOM)
 NO_GOAL = "no goal of the manual fits"
 """Beginning of the note on a request that means nothing here."""
 Ask = Callable[[str, Sequence[str]], str]
-"""Asked where a request cannot be read: given the request and the goals there are, returns the goal in other words."""
+"""Asked where a request cannot be read: given the request and the goals there are, returns the
+goal in other words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,9 @@ class Understood:
 
 @dataclass(frozen=True)
 class Reads:
-    """Readers of requests in an episode: a model, a control by name, and a person to ask if neither can."""
+    """Readers of requests in an episode: a model, a control by name, and a person to ask if
+    neither can.
+    """
 
     model: Model | None = None
     control: str = ""
@@ -58,8 +64,12 @@ class Reads:
     _kept: dict[int, Reader] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @classmethod
-    def by(cls, reader: str, open_reader: Callable[[], Model], model: Model, ask: Ask | None = None) -> Reads:
-        """The reader of a setting: a control, a model that is opened here, or without one the model that plays."""
+    def by(
+        cls, reader: str, open_reader: Callable[[], Model], model: Model, ask: Ask | None = None
+    ) -> Reads:
+        """The reader of a setting: a control, a model that is opened here, or without one the
+        model that plays.
+        """
         if reader in CONTROLS:
             return cls(control=reader, ask=ask)
         return cls(open_reader() if reader else model, ask=ask)
@@ -69,10 +79,15 @@ class Reads:
         """Reader by name, else the model if it is a language model, else the words alone."""
         if self.control:
             return Source(self.control)
-        return Source.MODEL if self.model is not None and able(self.model, "reads") else Source.WORDS
+        return (
+            Source.MODEL if self.model is not None and able(self.model, "reads") else Source.WORDS
+        )
 
     def reader(self, world: World, mind: Mind) -> Reader:
-        """A reader with what a mind knows: its rules and its memory count where they are on. Made once for a memory."""
+        """A reader with what a mind knows: its rules and its memory count where they are on.
+
+        Made once for a memory.
+        """
         entries = mind.experience.memory.entries
         if (kept := self._kept.get(id(entries))) is None:
             kept = self._kept[id(entries)] = Reader(
@@ -87,10 +102,14 @@ class Reads:
         return kept
 
 
-def understand(world: World, mind: Mind, reads: Reads, opening: str, episode: str, request: str = "") -> Understood:
-    """The goal of an opening observation: as the world knows it, else read, by the words if the model fails.
+def understand(
+    world: World, mind: Mind, reads: Reads, opening: str, episode: str, request: str = ""
+) -> Understood:
+    """The goal of an opening observation: as the world knows it, else read, by the words if the
+    model fails.
 
-    `request`: what somebody asked for, where the opening states that in place of the game's own task.
+    `request`: what somebody asked for, where the opening states that in place of the game's own
+    task.
     """
     goal = world.goal(opening)
     if request and goal.type == UNKNOWN_GOAL:
@@ -104,7 +123,9 @@ def understand(world: World, mind: Mind, reads: Reads, opening: str, episode: st
         nearest = reader.read_examples(goal.text)
         shown = [mind.mask.over(Candidate(entry, score, score, KEPT)) for score, entry in nearest]
         examples = tuple(each for each in shown if each.verdict.fate is Fate.HIDDEN)
-        reader = replace(reader, memory=[entry for entry in reader.memory if not mind.mask.hides(entry.id)])
+        reader = replace(
+            reader, memory=[entry for entry in reader.memory if not mind.mask.hides(entry.id)]
+        )
     asking = _Asking(reads.model, episode)
     try:
         readings = asking.drive(reader.read(goal.text, belief))
@@ -119,10 +140,15 @@ def understand(world: World, mind: Mind, reads: Reads, opening: str, episode: st
     return Understood(readings.now.goal, readings, asking.usage, asking.notes, examples)
 
 
-def _asked_of_somebody(world: World, goal: Goal, mind: Mind, reads: Reads, asking: _Asking) -> Understood:
+def _asked_of_somebody(
+    world: World, goal: Goal, mind: Mind, reads: Reads, asking: _Asking
+) -> Understood:
     """The goal as a person puts it otherwise; else unknown, with a note."""
     types = [form.type for form in forms_of(mind.schemas)]
-    note = f"{NO_GOAL} `{goal.text}`; it has {', '.join(types) or 'none that can be put in other words'}"
+    note = (
+        f"{NO_GOAL} `{goal.text}`; it has"
+        f" {', '.join(types) or 'none that can be put in other words'}"
+    )
     if reads.ask is not None:
         told = reads.ask(goal.text, types)
         known = world.goal(world.stating("", told))
@@ -131,27 +157,37 @@ def _asked_of_somebody(world: World, goal: Goal, mind: Mind, reads: Reads, askin
         if known.type != UNKNOWN_GOAL:
             meant = replace(known, text=goal.text)
         elif type_ in types:  # `TYPE OBJECT DESTINATION`
-            meant = world.goal_of(type_, dict(zip(("object", "destination"), kinds, strict=False)), goal.text)
+            meant = world.goal_of(
+                type_, dict(zip(("object", "destination"), kinds, strict=False)), goal.text
+            )
         if meant is not None:
-            readings = Readings(goal.text, (RequestReading(meant, 0.0, 1.0, (f"said to mean `{told}`",)),))
+            readings = Readings(
+                goal.text, (RequestReading(meant, 0.0, 1.0, (f"said to mean `{told}`",)),)
+            )
             return Understood(meant, readings, asking.usage, asking.notes)
         note += f"; nor does `{told}`"
     return Understood(goal, None, asking.usage, (*asking.notes, note))
 
 
 def reconsidered(readings: Readings | None, decision: Decision, mind: Mind) -> Readings | None:
-    """Readings with another one taken, where a step speaks against the present one; None where it stays."""
+    """Readings with another one taken, where a step speaks against the present one; None where
+    it stays.
+    """
     if readings is None:
         return None
     belief, plans = decision.belief, mind.manual if mind.manual.actions else mind.schemas.bare()
-    if decision.plan and (why := decision.noticed.against_goal):  # planning notices where nothing is left
+    if decision.plan and (
+        why := decision.noticed.against_goal
+    ):  # planning notices where nothing is left
 
         def price(goal: Goal) -> float:
             rules = plans.active(goal.type, goal.object, goal.destination)
             return reasoner_of(rules).plan(Situation(belief.serving(goal), goal), seek=False).cost
 
         return readings.following(why, belief, price)
-    achievers = reasoner_of(plans.active(decision.goal.type, decision.goal.object, decision.goal.destination))
+    achievers = reasoner_of(
+        plans.active(decision.goal.type, decision.goal.object, decision.goal.destination)
+    )
     return readings.instead(belief, unsearched(achievers, belief, decision.goal.object))
 
 
@@ -164,7 +200,9 @@ class _Asking:
         self.usage = Usage()
         self.notes: tuple[str, ...] = ()
 
-    def drive(self, questions: Generator[SlotQuestion, Weights, Readings | None]) -> Readings | None:
+    def drive(
+        self, questions: Generator[SlotQuestion, Weights, Readings | None]
+    ) -> Readings | None:
         try:
             question = next(questions)
             while True:
@@ -178,15 +216,25 @@ class _Asking:
         decoding = Decoding(max_tokens=ANSWER_TOKENS)
         if able(self._model, "weighs"):
             asked = Request(
-                question.prompt, decoding, self._episode, choices=question.choices, weigh=True, begun=question.begun
+                question.prompt,
+                decoding,
+                self._episode,
+                choices=question.choices,
+                weigh=True,
+                begun=question.begun,
             )
             answer = self._model.answer(asked)
             self.usage = self.usage + answer.usage
             if len(answer.weights) == len(question.choices):
                 return answer.weights
-            raise ModelError(f"{self._model.name}: {len(answer.weights)} weights for {len(question.choices)} choices")
+            raise ModelError(
+                f"{self._model.name}: {len(answer.weights)} weights for {len(question.choices)}"
+                " choices"
+            )
         if self._said is None:
-            prompt = replace(question.prompt, blocks=(*question.prompt.blocks, make_block(Part.MENU, "", [JSON])))
+            prompt = replace(
+                question.prompt, blocks=(*question.prompt.blocks, make_block(Part.MENU, "", [JSON]))
+            )
             answer = self._model.answer(Request(prompt, decoding, self._episode))
             self.usage = self.usage + answer.usage
             self._said = _object_in(answer.text)
@@ -202,4 +250,8 @@ def _object_in(text: str) -> dict[str, str]:
         value = loads(text[start : end + 1]) if 0 <= start < end else None
     except NotJson:
         return {}
-    return {str(name): each for name, each in value.items() if isinstance(each, str)} if isinstance(value, dict) else {}
+    return (
+        {str(name): each for name, each in value.items() if isinstance(each, str)}
+        if isinstance(value, dict)
+        else {}
+    )

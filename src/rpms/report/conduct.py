@@ -1,4 +1,6 @@
-"""Tables with a line for each condition: steps, endings, actions, fates of memories, tests, epochs; and rankings."""
+"""Tables with a line for each condition: steps, endings, actions, fates of memories, tests,
+epochs; and rankings.
+"""
 
 import json
 import re
@@ -12,12 +14,20 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
-from rpms.core.episode import Ending
-from rpms.core.errors import FileError
-from rpms.core.verdict import Fate
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import FileError
+from rpms.paper.episode import Ending
+from rpms.paper.verdict import Fate
 from rpms.play.methods import REACT
-from rpms.report.contrasts import ALPHA, Interval, contrasts, holm, mcnemar_of, omissions, success_rate
+from rpms.report.contrasts import (
+    ALPHA,
+    Interval,
+    contrasts,
+    holm,
+    mcnemar_of,
+    omissions,
+    success_rate,
+)
 from rpms.report.gather import read_results, runs_in
 from rpms.report.outcomes import Comparison, Results, condition_label
 from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
@@ -89,7 +99,11 @@ def _cells(column: Column, rows: list[Any]) -> list[TableCell | str]:
     numbers = {value for value in values if isinstance(value, float | int)}
     best = column.best(numbers) if column.best and len(numbers) > 1 else None
     return [
-        TableCell(column.form(value), value == best) if isinstance(value, float | int) else value or DASH
+        (
+            TableCell(column.form(value), value == best)
+            if isinstance(value, float | int)
+            else value or DASH
+        )
         for value in values
     ]
 
@@ -97,11 +111,19 @@ def _cells(column: Column, rows: list[Any]) -> list[TableCell | str]:
 def where_known(rows: Iterable[Any], columns: Mapping[str, Column]) -> dict[str, Column]:
     """The columns of which any row knows something."""
     rows = list(rows)
-    return {name: each for name, each in columns.items() if any(each.value(row) is not None for row in rows)}
+    return {
+        name: each
+        for name, each in columns.items()
+        if any(each.value(row) is not None for row in rows)
+    }
 
 
 def by_condition(
-    name: str, caption: str, comparison: Comparison, columns: Columns, rows: Iterable[Any] | None = None
+    name: str,
+    caption: str,
+    comparison: Comparison,
+    columns: Columns,
+    rows: Iterable[Any] | None = None,
 ) -> Table:
     """A table with a line for each condition, or for other rows."""
     lines = lines_of(comparison if rows is None else rows, columns)
@@ -109,11 +131,16 @@ def by_condition(
 
 
 def efficiency_table(comparison: Comparison) -> Table:
-    """Average steps over all and over won episodes: the paper's Table 6. Missing episodes have no steps to count."""
+    """Average steps over all and over won episodes: the paper's Table 6.
+
+    Missing episodes have no steps to count.
+    """
     columns: Columns = {
         "Condition": method,
         "Avg. steps (all)": Column(lambda results: mean_steps(results.played), best=min),
-        "Avg. steps (succ.)": Column(lambda results: mean_steps([row for row in results if row.won]), best=min),
+        "Avg. steps (succ.)": Column(
+            lambda results: mean_steps([row for row in results if row.won]), best=min
+        ),
     }
     return by_condition("efficiency", "Average steps.", comparison, columns)
 
@@ -135,9 +162,13 @@ _FAILURE_LABELS = {
 
 def failure_table(comparison: Comparison) -> Table:
     """Endings of failed episodes: the paper's Table 7, with every ending there is."""
-    ended = [Counter("" if row.missing else row.ending for row in results) for results in comparison]
+    ended = [
+        Counter("" if row.missing else row.ending for row in results) for results in comparison
+    ]
     counts = {ending: [each[ending] for each in ended] for ending in _FAILURE_LABELS}
-    shown = {ending: row for ending, row in counts.items() if any(row) or ending == Ending.OUT_OF_STEPS}
+    shown = {
+        ending: row for ending, row in counts.items() if any(row) or ending == Ending.OUT_OF_STEPS
+    }
     measured = [line(_FAILURE_LABELS[ending], *map(str, row)) for ending, row in shown.items()]
     total = line("Total failed", *(str(len(results) - results.won) for results in comparison))
     return Table(
@@ -150,20 +181,28 @@ def failure_table(comparison: Comparison) -> Table:
 
 
 def action_table(comparison: Comparison) -> Table:
-    """Infeasible actions (P1), drift (P2) and the cost of steps: argued in the paper, not tabulated there."""
+    """Infeasible actions (P1), drift (P2) and the cost of steps: argued in the paper, not
+    tabulated there.
+    """
     shown = {
-        heading: Column(partial(a_step, name), "{:.1f}".format if name in _RATES else "{:.0f}".format)
+        heading: Column(
+            partial(a_step, name), "{:.1f}".format if name in _RATES else "{:.0f}".format
+        )
         for name, heading in {**_RATES, **_TOKENS}.items()
         if name not in _IF_ANY or any(each.total(name) for each in comparison)
     }
-    seconds = where_known(comparison, {"Seconds": Column(lambda results: results.seconds_a_step, _digits)})
+    seconds = where_known(
+        comparison, {"Seconds": Column(lambda results: results.seconds_a_step, _digits)}
+    )
     costs = where_known(comparison, {"Cost ($)": Column(lambda results: results.cost, _digits)})
     if costs:
         costs["$ a solved task"] = Column(
-            lambda each: each.cost / each.won if each.cost is not None and each.won else None, _digits
+            lambda each: each.cost / each.won if each.cost is not None and each.won else None,
+            _digits,
         )
     caption = (
-        f"Infeasible actions, state drift (each per 100 steps) and tokens{' and seconds' if seconds else ''} a step"
+        "Infeasible actions, state drift (each per 100 steps) and"
+        f" tokens{' and seconds' if seconds else ''} a step"
     )
     columns: Columns = {
         "Condition": method,
@@ -172,7 +211,9 @@ def action_table(comparison: Comparison) -> Table:
         **seconds,
         **costs,
     }
-    table = by_condition("actions", f"{caption}{'; cost in US dollars' if costs else ''}.", comparison, columns)
+    table = by_condition(
+        "actions", f"{caption}{'; cost in US dollars' if costs else ''}.", comparison, columns
+    )
     return replace(table, notes=(_SECONDS, *table.notes)) if seconds else table
 
 
@@ -185,15 +226,26 @@ _RATES = {
     "replaced": "Replaced",
     "surprises": "Surprises",
 }
-_TOKENS = {"prompt_tokens": "Prompt tok.", "cached_tokens": "Cached tok.", "completion_tokens": "Answer tok."}
+_TOKENS = {
+    "prompt_tokens": "Prompt tok.",
+    "cached_tokens": "Cached tok.",
+    "completion_tokens": "Answer tok.",
+}
 _IF_ANY = ("reasks", "replaced", "surprises", "cached_tokens")
-_SECONDS = "Seconds are those of the clock: episodes played at once wait for each other, and other machines differ."
+_SECONDS = (
+    "Seconds are those of the clock: episodes played at once wait for each other, and other"
+    " machines differ."
+)
 
 
 def a_step(name: str, results: Results) -> float | None:
     """A number of all rows per 100 steps; of tokens per step, where any were counted."""
     total, steps = results.total(name), results.total("steps")
-    return (100 if name in _RATES else 1) * total / steps if steps and (total or name in _RATES) else None
+    return (
+        (100 if name in _RATES else 1) * total / steps
+        if steps and (total or name in _RATES)
+        else None
+    )
 
 
 def _digits(value: float) -> str:
@@ -202,11 +254,15 @@ def _digits(value: float) -> str:
 
 
 def significance_table(comparison: Comparison) -> Table:
-    """Every pair of conditions, tested: exact McNemar, Holm's correction, and the paper's χ² beside them."""
+    """Every pair of conditions, tested: exact McNemar, Holm's correction, and the paper's χ²
+    beside them.
+    """
     found, scored = contrasts(comparison), comparison.scored
     gain, scale = attrgetter("score" if scored else "success"), 1 if scored else 100
     columns: Columns = {
-        "Comparison": lambda each: f"{condition_label(each.second)} vs. {condition_label(each.first)}",
+        "Comparison": lambda each: (
+            f"{condition_label(each.second)} vs. {condition_label(each.first)}"
+        ),
         "Pairs": lambda each: str(each.pairs),
         "n01/n10": lambda each: f"{each.test.gained}/{each.test.lost}",
         "Δ": lambda each: points(gain(each).estimate, scale) if each.pairs else None,
@@ -217,7 +273,10 @@ def significance_table(comparison: Comparison) -> Table:
     }
     notes = [f"{contrast.name}: {contrast.warning}." for contrast in found if contrast.warning]
     if any(contrast.provisional for contrast in found):
-        notes.append("Provisional: a run is still going, and only tasks that both conditions have played are paired.")
+        notes.append(
+            "Provisional: a run is still going, and only tasks that both conditions have played are"
+            " paired."
+        )
     unit = "points of score, negatives as 0," if scored else "percentage points"
     caption = f"Paired by task. Δ in {unit} with its bootstrap interval."
     table = by_condition("significance", caption, comparison, columns, found)
@@ -226,7 +285,9 @@ def significance_table(comparison: Comparison) -> Table:
 
 def epochs_table(comparison: Comparison) -> Table:
     """Success by epoch, pass^k and flip rate of every condition that was played more than once."""
-    found = [(results, results.agreement) for results in comparison if results.agreement is not None]
+    found = [
+        (results, results.agreement) for results in comparison if results.agreement is not None
+    ]
     columns: dict[str, Any] = {
         "Condition": lambda each: condition_label(each[0].name),
         "Epochs": lambda each: str(each[1].epochs),
@@ -234,18 +295,22 @@ def epochs_table(comparison: Comparison) -> Table:
         "Range": lambda each: f"{percent(min(each[1].rates))}–{percent(max(each[1].rates))}",
     }
     for most in range(2, max(agreed.epochs for _, agreed in found) + 1):
-        columns[f"pass^{most}"] = lambda each, k=most: percent(each[1].pass_hat(k)) if k <= each[1].epochs else None
+        columns[f"pass^{most}"] = lambda each, k=most: (
+            percent(each[1].pass_hat(k)) if k <= each[1].epochs else None
+        )
     columns["Flip rate"] = lambda each: percent(each[1].flip_rate)
     columns["Flipped"] = lambda each: f"{each[1].flipped}/{each[1].tasks}"
     left_out = [
-        f"{condition_label(results.name)}: {agreed.left_out} tasks that an epoch lacks are left out of this table."
+        f"{condition_label(results.name)}: {agreed.left_out} tasks that an epoch lacks are left out"
+        " of this table."
         for results, agreed in found
         if agreed.left_out
     ]
     return Table(
         "epochs",
-        "The same tasks played several times. pass^k: how likely k attempts at a task are all won. Flip rate: how "
-        "likely two attempts at a task end differently. In per cent; all other tables are of the first epoch.",
+        "The same tasks played several times. pass^k: how likely k attempts at a task are all won."
+        " Flip rate: how likely two attempts at a task end differently. In per cent; all other"
+        " tables are of the first epoch.",
         tuple(columns),
         groups(lines_of(found, columns)),
         tuple(left_out),
@@ -256,7 +321,9 @@ _NAME = re.compile(r"\b[a-z]+ \d+\b(?![.%]\d?)|\b(success|failure|schema)_\w+")
 
 
 def why(candidate: CandidateRecord) -> str:
-    """The reason of a verdict without the names and numbers of one case; for a rule, its id and the fact."""
+    """The reason of a verdict without the names and numbers of one case; for a rule, its id and
+    the fact.
+    """
     if not candidate.rule:
         text = _NAME.sub("…", re.sub(r"`[^`]*`", "", candidate.reason))
         return re.sub(r"\d+(\.\d+)?%?", "…", text).strip(" :;")
@@ -275,11 +342,15 @@ def verdict_table(comparison: Comparison) -> Table:
             of_kind[name, kind] += count
     order = {str(fate): place for place, fate in enumerate(Fate)}
     by_kind: dict[str, list[Any]] = {}
-    for key in sorted(total, key=lambda key: (key[0], order.get(key[1], len(order)), -total[key], key[2])):
+    for key in sorted(
+        total, key=lambda key: (key[0], order.get(key[1], len(order)), -total[key], key[2])
+    ):
         kind, fate, reason = key
         counts = [(found[key], of_kind[name, kind]) for name, found in counted.items()]
         cells = [f"{count} ({count / of_all:.1%})" if count else "0" for count, of_all in counts]
-        by_kind.setdefault(kind, []).append(line(kind.replace("_", " "), fate, reason or DASH, *cells))
+        by_kind.setdefault(kind, []).append(
+            line(kind.replace("_", " "), fate, reason or DASH, *cells)
+        )
     return Table(
         "verdicts",
         "What became of memories that came to mind, counted once a step: "
@@ -297,7 +368,9 @@ _STEPS = ("", "", "steps")
 
 
 def _fates(results: Results) -> Counter[_Key]:
-    """Kinds, fates and reasons of recalled memories, and under `_STEPS` the steps they were recalled in."""
+    """Kinds, fates and reasons of recalled memories, and under `_STEPS` the steps they were
+    recalled in.
+    """
     found = Counter[_Key]()
     for row in results.played:
         with suppress(FileError):  # its numbers were sound; only the rest of the file is not
@@ -308,26 +381,38 @@ def _fates(results: Results) -> Counter[_Key]:
 
 
 _TERMS = ("world", "engine", "edition", "options", "split", "step_budget", "tasks_hash")
-"""Fields that runs of one ranking share. Model, agent, condition, memory and decoding are ranked."""
+"""Fields that runs of one ranking share. Model, agent, condition, memory and decoding are
+ranked."""
 
 
 def leaderboards(inputs: Sequence[Path]) -> tuple[Table, ...]:
-    """A ranking for each set of tasks, the one with the most runs first. Of several epochs the first counts."""
+    """A ranking for each set of tasks, the one with the most runs first.
+
+    Of several epochs the first counts.
+    """
     boards: dict[str, dict[str, Results]] = {}
     for name, run in runs_in(inputs):
         if run.protocol.settings.get("epoch", 1) == 1:
             results = read_results(name, run)
-            terms = json.dumps([results.protocol.get(name) for name in _TERMS], sort_keys=True, default=str)
+            terms = json.dumps(
+                [results.protocol.get(name) for name in _TERMS], sort_keys=True, default=str
+            )
             boards.setdefault(terms, {})[str(run.folder)] = results
     ordered = sorted(boards.values(), key=len, reverse=True)
     return tuple(_board(found, number) for number, found in enumerate(ordered, start=1))
 
 
 def _board(found: Mapping[str, Results], number: int) -> Table:
-    ranked = sorted(found.values(), key=lambda results: (-results.rate, -results.score, results.model, results.name))
+    ranked = sorted(
+        found.values(),
+        key=lambda results: (-results.rate, -results.score, results.model, results.name),
+    )
     first, *others = ranked
     wins = [row.won for row in first]
-    tests = {other.folder: mcnemar_of(wins, [other.rows[task].won for task in first.rows]).exact for other in others}
+    tests = {
+        other.folder: mcnemar_of(wins, [other.rows[task].won for task in first.rows]).exact
+        for other in others
+    }
     p_values = holm(tests)
     comparison, terms = Comparison(found), first.protocol
     at_times = {
@@ -335,12 +420,16 @@ def _board(found: Mapping[str, Results], number: int) -> Table:
         "Steps": Column(lambda results: mean_steps(results.played)),
         "Infeasible (%)": Column(partial(a_step, "infeasible")),
         "Cost ($)": Column(lambda results: results.cost, "{:.2f}".format),
-        "Flip rate (%)": Column(lambda results: results.agreement and results.agreement.flip_rate, percent),
+        "Flip rate (%)": Column(
+            lambda results: results.agreement and results.agreement.flip_rate, percent
+        ),
     }
     columns: Columns = {
         "Model": lambda results: results.model,
         "Agent": lambda results: (
-            excerpt(agent.get("name", "")) if isinstance(agent := results.protocol.get("agent"), Mapping) else REACT
+            excerpt(agent.get("name", ""))
+            if isinstance(agent := results.protocol.get("agent"), Mapping)
+            else REACT
         ),
         "Condition": method,
         "Rank": lambda results: str(1 + sum(other.rate > results.rate for other in ranked)),
@@ -351,8 +440,9 @@ def _board(found: Mapping[str, Results], number: int) -> Table:
     }
     return Table(
         "leaderboard" if number == 1 else f"leaderboard-{number}",
-        f"{terms.get('world', '')} {terms.get('split', '')}, {len(first)} tasks, at most {terms.get('step_budget')} "
-        "steps. p: exact McNemar test against the first, paired by task, Holm-corrected.",
+        f"{terms.get('world', '')} {terms.get('split', '')}, {len(first)} tasks, at most"
+        f" {terms.get('step_budget')} steps. p: exact McNemar test against the first, paired by"
+        " task, Holm-corrected.",
         tuple(columns),
         groups(lines_of(ranked, columns)),
         omissions(comparison),

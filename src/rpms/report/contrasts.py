@@ -1,4 +1,7 @@
-"""Certainty of a result: intervals and tests of conditions, paired by task, and their notes. Rates are fractions."""
+"""Certainty of a result: intervals and tests of conditions, paired by task, and their notes.
+
+Rates are fractions.
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,8 +13,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rpms.core.facts import grouped
-from rpms.core.wilson_interval import wilson
+from rpms.logic.facts import grouped
+from rpms.paper.wilson_interval import wilson
 from rpms.report.outcomes import Cells, Comparison, Results, paired
 from rpms.report.table import plain
 from rpms.store.runs import lack_of_room
@@ -39,7 +42,9 @@ class Interval:
     method: str = ""
 
     def times(self, scale: float) -> Self:
-        return replace(self, estimate=scale * self.estimate, low=scale * self.low, high=scale * self.high)
+        return replace(
+            self, estimate=scale * self.estimate, low=scale * self.low, high=scale * self.high
+        )
 
 
 def success_rate(successes: int, trials: int) -> Interval:
@@ -59,7 +64,8 @@ class McNemar:
     exact: float
     """The two-sided exact p-value: the one to report."""
     corrected: float
-    """The p-value of χ² with continuity correction: what the paper prints under the name of the exact one."""
+    """The p-value of χ² with continuity correction: what the paper prints under the name of the
+    exact one."""
 
     @property
     def discordant(self) -> int:
@@ -67,11 +73,17 @@ class McNemar:
 
 
 def mcnemar(gained: int, lost: int) -> McNemar:
-    """Test whether wins and losses that only one condition has are equally likely to be either's."""
+    """Test whether wins and losses that only one condition has are equally likely to be
+    either's.
+    """
     pairs = gained + lost
     if not pairs:
         return McNemar(0, 0, 1.0, 1.0)
-    ways = accumulate(range(min(gained, lost)), lambda found, rarer: found * (pairs - rarer) // (rarer + 1), initial=1)
+    ways = accumulate(
+        range(min(gained, lost)),
+        lambda found, rarer: found * (pairs - rarer) // (rarer + 1),
+        initial=1,
+    )
     at_most = sum(ways)  # of 2 ** pairs
     chi2 = max(0, abs(gained - lost) - 1) ** 2 / pairs
     return McNemar(gained, lost, min(1.0, 2 * at_most / 2**pairs), math.erfc(math.sqrt(chi2 / 2)))
@@ -84,12 +96,16 @@ def mcnemar_of(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
 
 
 def least_discordant(alpha: float = ALPHA) -> int:
-    """Fewest discordant pairs with which an exact test can reach alpha at all, were they all one way."""
+    """Fewest discordant pairs with which an exact test can reach alpha at all, were they all
+    one way.
+    """
     return math.ceil(1 - math.log2(alpha))
 
 
 def pairs_for_power(gained: int, lost: int) -> int | None:
-    """Discordant pairs that such a split needs to be significant, by the normal approximation; None if even."""
+    """Discordant pairs that such a split needs to be significant, by the normal approximation;
+    None if even.
+    """
     pairs = gained + lost
     if not pairs or gained == lost:
         return None
@@ -100,7 +116,9 @@ def pairs_for_power(gained: int, lost: int) -> int | None:
 
 
 def paired_bootstrap(differences: Sequence[float], *, resamples: int = RESAMPLES) -> Interval:
-    """The mean of differences by task with its bootstrap interval: BCa, or percentiles where it is undefined."""
+    """The mean of differences by task with its bootstrap interval: BCa, or percentiles where it
+    is undefined.
+    """
     values = np.sort(np.asarray(differences, dtype=float))
     if not values.size:
         return Interval(math.nan, math.nan, math.nan, "none")
@@ -117,11 +135,15 @@ def paired_bootstrap(differences: Sequence[float], *, resamples: int = RESAMPLES
         shifted = [bias + _NORMAL.inv_cdf(tail) for tail in tails]
         tails = np.array([_NORMAL.cdf(bias + each / (1 + acceleration * each)) for each in shifted])
     low, high = np.quantile(means, tails)
-    return Interval(mean, float(low), float(high), "BCa bootstrap" if 0 < below < 1 else "percentile bootstrap")
+    return Interval(
+        mean, float(low), float(high), "BCa bootstrap" if 0 < below < 1 else "percentile bootstrap"
+    )
 
 
 def ratio_bootstrap(parts: Sequence[float], wholes: Sequence[float]) -> Interval:
-    """A ratio of sums, such as a rate over steps, with its percentile bootstrap interval, drawn in pairs."""
+    """A ratio of sums, such as a rate over steps, with its percentile bootstrap interval, drawn
+    in pairs.
+    """
     pairs, counts = np.unique(np.array([parts, wholes], dtype=float), axis=1, return_counts=True)
     whole = math.fsum(wholes)
     if not whole:
@@ -133,8 +155,12 @@ def ratio_bootstrap(parts: Sequence[float], wholes: Sequence[float]) -> Interval
     return Interval(estimate, float(low), float(high), "percentile bootstrap")
 
 
-def _resampled(distinct: NDArray[np.float64], counts: NDArray[np.int64], resamples: int) -> NDArray[np.float64]:
-    """Sums of resamples, drawn as counts of each distinct value: few of them, however many tasks."""
+def _resampled(
+    distinct: NDArray[np.float64], counts: NDArray[np.int64], resamples: int
+) -> NDArray[np.float64]:
+    """Sums of resamples, drawn as counts of each distinct value: few of them, however many
+    tasks.
+    """
     rng = np.random.default_rng(SEED)
     size, rows = int(counts.sum()), max(1, 2_000_000 // counts.size)  # cells held in memory at once
     chunks = [
@@ -145,9 +171,14 @@ def _resampled(distinct: NDArray[np.float64], counts: NDArray[np.int64], resampl
 
 
 def interaction(
-    baseline: Sequence[float], rules: Sequence[float], memory: Sequence[float], full: Sequence[float]
+    baseline: Sequence[float],
+    rules: Sequence[float],
+    memory: Sequence[float],
+    full: Sequence[float],
 ) -> Interval:
-    """D - (B + C - A), paired by task: above 0 rules and memory help each other, below 0 they hinder each other."""
+    """D - (B + C - A), paired by task: above 0 rules and memory help each other, below 0 they
+    hinder each other.
+    """
     by_task = zip(baseline, rules, memory, full, strict=True)
     return paired_bootstrap([float(d) - (float(b) + float(c) - float(a)) for a, b, c, d in by_task])
 
@@ -168,18 +199,23 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def power_warning(test: McNemar) -> str:
-    """Reason why a comparison shows nothing, with the evidence it would need; empty if it shows something."""
+    """Reason why a comparison shows nothing, with the evidence it would need; empty if it shows
+    something.
+    """
     if test.exact <= ALPHA:
         return ""
     least = least_discordant()
     if test.discordant < least:
         return (
-            f"too few discordant pairs to show anything: {test.discordant}, and {least} is the least at which "
-            f"any result could be significant"
+            f"too few discordant pairs to show anything: {test.discordant}, and {least} is the"
+            " least at which any result could be significant"
         )
     if (needed := pairs_for_power(test.gained, test.lost)) is None:
         return f"evenly split: {test.gained} against {test.lost}"
-    return f"a {test.gained}/{test.lost} split would need about {needed} discordant pairs; there are {test.discordant}"
+    return (
+        f"a {test.gained}/{test.lost} split would need about {needed} discordant pairs; there are"
+        f" {test.discordant}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,29 +243,42 @@ class Contrast:
 
 
 def contrasts(comparison: Comparison) -> tuple[Contrast, ...]:
-    """Test the pairs of the 2x2, Appendix G and the state filter, and the first condition against every other.
+    """Test the pairs of the 2x2, Appendix G and the state filter, and the first condition against
+    every other.
 
     The tests are corrected for their number.
     """
-    pairs = [pair for a, b, c, d in comparison.ablations for pair in ((a, b), (a, c), (a, d), (b, d), (c, d))]
+    pairs = [
+        pair
+        for a, b, c, d in comparison.ablations
+        for pair in ((a, b), (a, c), (a, d), (b, d), (c, d))
+    ]
     pairs += (*comparison.soft_pairs, *comparison.filter_pairs)
     reference = next(chain(*comparison.ablations, comparison), None)
-    pairs += [(reference, other) for other in comparison if reference and other.name != reference.name]
+    pairs += [
+        (reference, other) for other in comparison if reference and other.name != reference.name
+    ]
     found = []
-    for first, second in {(first.name, second.name): (first, second) for first, second in pairs}.values():
+    for first, second in {
+        (first.name, second.name): (first, second) for first, second in pairs
+    }.values():
         rows = paired(first, second)
         test = mcnemar_of([one.won for one, _ in rows], [two.won for _, two in rows])
         success = paired_bootstrap([float(two.won) - float(one.won) for one, two in rows])
         score = paired_bootstrap([two.floored - one.floored for one, two in rows])
         numbers = (len(rows), test, success, score, 1.0, power_warning(test))
-        found.append(Contrast(first.name, second.name, *numbers, provisional=first.going or second.going))
+        found.append(
+            Contrast(first.name, second.name, *numbers, provisional=first.going or second.going)
+        )
     adjusted = holm({contrast.name: contrast.test.exact for contrast in found})
     return tuple(replace(contrast, adjusted=adjusted[contrast.name]) for contrast in found)
 
 
 def interaction_of(cells: Cells, *, by_score: bool = False) -> Interval:
     """D - (B + C - A), paired by task over what all four were to play."""
-    values = [[row.floored if by_score else float(row.won) for row in rows] for rows in paired(*cells)]
+    values = [
+        [row.floored if by_score else float(row.won) for row in rows] for rows in paired(*cells)
+    ]
     return interaction(*([each[place] for each in values] for place in range(len(cells))))
 
 
@@ -243,20 +292,27 @@ class _Note(NamedTuple):
 
 
 def omissions(comparison: Comparison) -> tuple[str, ...]:
-    """Everything that a reader of the numbers must know: what is missing, crashed, damaged or not counted."""
+    """Everything that a reader of the numbers must know: what is missing, crashed, damaged or
+    not counted.
+    """
     alike = grouped((note.words, note) for results in comparison for note in _notes(results))
-    return (*(plain(_in_one(notes)) for notes in alike.values()), *map(plain, _controls(comparison)))
+    return (
+        *(plain(_in_one(notes)) for notes in alike.values()),
+        *map(plain, _controls(comparison)),
+    )
 
 
 def _controls(comparison: Comparison) -> Iterator[str]:
-    """For each condition with menus: how much there was to choose, and what others win from the same menus."""
+    """For each condition with menus: how much there was to choose, and what others win from the
+    same menus.
+    """
     for results in (each for each in comparison if each.total("menus")):
         menus, sole, led = (results.total(name) for name in ("menus", "sole", "led"))
         others = [f"{name} {each.won}" for name, each in results.controls.items()]
         wins = f"from such menus {' and '.join(others)} of {len(results)} won; " if others else ""
         yield (
-            f"{results.name}: {wins}{sole / menus:.0%} of its menus had one entry, and in {led / menus:.0%} of its "
-            "steps the plan's first step was taken"
+            f"{results.name}: {wins}{sole / menus:.0%} of its menus had one entry, and in"
+            f" {led / menus:.0%} of its steps the plan's first step was taken"
         )
 
 
@@ -271,7 +327,11 @@ def _in_one(notes: Sequence[_Note]) -> str:
 
 
 def _notes(results: Results) -> Iterator[_Note]:
-    memory, steps, total = results.protocol.get("memory"), results.total("steps"), _counted(len(results), "episode")
+    memory, steps, total = (
+        results.protocol.get("memory"),
+        results.total("steps"),
+        _counted(len(results), "episode"),
+    )
     shared = memory.get("overlap") if isinstance(memory, Mapping) else 0
     crashed = [f"{row.task} ({row.ending})" for row in results.crashed]
     replaced, played = results.total("replaced"), len(results.played)
@@ -280,7 +340,10 @@ def _notes(results: Results) -> Iterator[_Note]:
         words = "tasks are among those that its memory was learned from"
         yield _Note(results.label, f"{shared} of {len(results)}", words)
     if games := games_won((row.task, row.won) for row in results):
-        words = "games won in every and in some of their sentences, which intervals and tests take for independent"
+        words = (
+            "games won in every and in some of their sentences, which intervals and tests take for"
+            " independent"
+        )
         yield _Note(results.name, f"{games[0]} and {games[1]} of {games[2]}", words)
     told: list[tuple[object, str, str, Sequence[str]]] = [
         (
@@ -292,13 +355,30 @@ def _notes(results: Results) -> Iterator[_Note]:
         (results.going, f"partial, {played} of {total} so far;", "still being played", ()),
         (lost, f"{len(lost)} of {total}", "missing, counted as lost", lost),
         (crashed, f"{len(crashed)} of {total}", "crashed, counted as lost", crashed),
-        (results.damaged, _counted(len(results.damaged), "damaged file"), "skipped", list(results.damaged)),
-        (replaced, f"{replaced} of {steps}", "actions were not the model's own (`replace` or `unstick`)", ()),
+        (
+            results.damaged,
+            _counted(len(results.damaged), "damaged file"),
+            "skipped",
+            list(results.damaged),
+        ),
+        (
+            replaced,
+            f"{replaced} of {steps}",
+            "actions were not the model's own (`replace` or `unstick`)",
+            (),
+        ),
     ]
     for words in lack_of_room(tuple(results)):
         count, _, rest = words.partition(" prompts ")
         told.append((True, count, f"prompts {rest}", ()))
-    told.append((results.stray, _counted(len(results.stray), "episode"), "of other tasks not counted", results.stray))
+    told.append(
+        (
+            results.stray,
+            _counted(len(results.stray), "episode"),
+            "of other tasks not counted",
+            results.stray,
+        )
+    )
     for so, count, words, names in told:
         if so:
             more = len(names) - _NAMED

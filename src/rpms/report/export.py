@@ -1,4 +1,6 @@
-"""Runs as tables for other programs: episodes, steps and candidates as CSV, JSON lines or Parquet, each read once."""
+"""Runs as tables for other programs: episodes, steps and candidates as CSV, JSON lines or
+Parquet, each read once.
+"""
 
 import csv
 import json
@@ -8,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rpms.core.errors import FileError, InputError
-from rpms.core.usage import Price
 from rpms.foreign.file_reader import is_there
 from rpms.foreign.shown import whole_letters
+from rpms.logic.errors import FileError, InputError
 from rpms.models.accounting import cost
+from rpms.paper.usage import Price
 from rpms.report.gather import is_going, runs_in
 from rpms.store.episodes import EpisodeRecord, StepRecord
 from rpms.store.files import replaced_folder
@@ -20,7 +22,16 @@ from rpms.store.runs import RunFolder, Timing
 
 MARK = "export.json"
 """Says what an export holds, and that its folder may be replaced by a newer one."""
-_KEYS = {"run": str, "condition": str, "model": str, "world": str, "split": str, "seed": int, "epoch": int, "task": str}
+_KEYS = {
+    "run": str,
+    "condition": str,
+    "model": str,
+    "world": str,
+    "split": str,
+    "seed": int,
+    "epoch": int,
+    "task": str,
+}
 """First columns of every line."""
 TABLES: Mapping[str, Mapping[str, type]] = {
     "episodes": {
@@ -28,9 +39,14 @@ TABLES: Mapping[str, Mapping[str, type]] = {
         **dict.fromkeys(("type", "goal", "goal_signature", "ending"), str),
         "won": bool,
         "score": float,
-        **dict.fromkeys(("steps", "infeasible", "foreseeable", "repeated_failures", "contradictions"), int),
+        **dict.fromkeys(
+            ("steps", "infeasible", "foreseeable", "repeated_failures", "contradictions"), int
+        ),
         **dict.fromkeys(("reasks", "replaced", "shortened", "crowded", "surprises"), int),
-        **dict.fromkeys(("prompt_tokens", "cached_tokens", "written_tokens", "completion_tokens", "requests"), int),
+        **dict.fromkeys(
+            ("prompt_tokens", "cached_tokens", "written_tokens", "completion_tokens", "requests"),
+            int,
+        ),
         **dict.fromkeys(("seconds", "model_seconds", "cost"), float),
         "error": str,
     },
@@ -40,10 +56,15 @@ TABLES: Mapping[str, Mapping[str, type]] = {
         **dict.fromkeys(("observation", "thought", "answer", "action", "command", "result"), str),
         "score": float,
         "infeasible": bool,
-        **dict.fromkeys(("objection", "location", "holding", "belief", "state_signature", "sub_goal"), str),
+        **dict.fromkeys(
+            ("objection", "location", "holding", "belief", "state_signature", "sub_goal"), str
+        ),
         **dict.fromkeys(("percent", "candidates", "refused"), int),
         **dict.fromkeys(("replaced", "contradictions", "surprises", "repairs", "extras"), str),
-        **dict.fromkeys(("prompt_tokens", "cached_tokens", "written_tokens", "completion_tokens", "requests"), int),
+        **dict.fromkeys(
+            ("prompt_tokens", "cached_tokens", "written_tokens", "completion_tokens", "requests"),
+            int,
+        ),
         **dict.fromkeys(("model_seconds", "cost"), float),
     },
     "candidates": {
@@ -65,28 +86,45 @@ _GROUP = 10_000
 def export(
     inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = tuple(TABLES)
 ) -> tuple[Mapping[str, int], Sequence[str]]:
-    """Write tables of runs to a folder, new or of an older export. Returns lines by file, and notes on gaps."""
+    """Write tables of runs to a folder, new or of an older export.
+
+    Returns lines by file, and notes on gaps.
+    """
     if (make := _WRITERS.get(to)) is None:
         raise InputError(f"--to {to[:40]!r}: choose one of {', '.join(_WRITERS)}")
     if (unknown := [name for name in tables if name not in TABLES]) or not tables:
-        raise InputError(f"--tables {', '.join(unknown) or '(none)'}: choose of {', '.join(TABLES)}")
+        raise InputError(
+            f"--tables {', '.join(unknown) or '(none)'}: choose of {', '.join(TABLES)}"
+        )
     runs = runs_in(inputs)
     notes: list[str] = []
     counts = {f"{name}.{to}": 0 for name in tables}
     with replaced_folder(out, MARK, "an export") as beside:
         with ExitStack() as stack:
-            write = {name: stack.enter_context(make(beside / f"{name}.{to}", TABLES[name])) for name in tables}
+            write = {
+                name: stack.enter_context(make(beside / f"{name}.{to}", TABLES[name]))
+                for name in tables
+            }
             for condition, run in runs:
                 for table, line in _lines(condition, run, notes, tables):
                     values = {name: line.get(name) for name in TABLES[table]}
-                    write[table]({name: whole_letters(v) if isinstance(v, str) else v for name, v in values.items()})
+                    write[table](
+                        {
+                            name: whole_letters(v) if isinstance(v, str) else v
+                            for name, v in values.items()
+                        }
+                    )
                     counts[f"{table}.{to}"] += 1
         told = {"export": 1, "files": counts, "runs": [str(run.folder) for _, run in runs]}
-        (beside / MARK).write_text(json.dumps({**told, "notes": notes}, indent=1) + "\n", encoding="utf-8")
+        (beside / MARK).write_text(
+            json.dumps({**told, "notes": notes}, indent=1) + "\n", encoding="utf-8"
+        )
     return counts, notes
 
 
-def _lines(condition: str, run: RunFolder, notes: list[str], tables: Sequence[str]) -> Iterator[tuple[str, Line]]:
+def _lines(
+    condition: str, run: RunFolder, notes: list[str], tables: Sequence[str]
+) -> Iterator[tuple[str, Line]]:
     settings, timings, price = run.protocol.settings, run.timings(), run.price()
     numbers = {"seed": settings.get("seed"), "epoch": settings.get("epoch", 1)}
     keys: Line = {"run": str(run.folder), "condition": condition}
@@ -110,10 +148,14 @@ def _lines(condition: str, run: RunFolder, notes: list[str], tables: Sequence[st
         notes.append(f"{run.folder} {why}: {done} of {total} episodes are there and exported")
 
 
-def _of_episode(record: EpisodeRecord, timing: Timing | None, price: Price | None) -> Iterator[tuple[str, Line]]:
+def _of_episode(
+    record: EpisodeRecord, timing: Timing | None, price: Price | None
+) -> Iterator[tuple[str, Line]]:
     row = record.row
     spent = [_spent(step, timing, place, price) for place, step in enumerate(record.steps)]
-    totals = {name: [each[name] for each in spent] for name in ("requests", "model_seconds", "cost")}
+    totals = {
+        name: [each[name] for each in spent] for name in ("requests", "model_seconds", "cost")
+    }
     yield (
         "episodes",
         {
@@ -140,7 +182,12 @@ def _spent(step: StepRecord, timing: Timing | None, place: int, price: Price | N
 
 def _values(table: str, *sources: object) -> Line:
     """The columns of a table that values have by the same names; of one name, the last."""
-    return {name: getattr(each, name) for each in sources for name in TABLES[table] if hasattr(each, name)}
+    return {
+        name: getattr(each, name)
+        for each in sources
+        for name in TABLES[table]
+        if hasattr(each, name)
+    }
 
 
 def _step(step: StepRecord) -> Line:
@@ -165,7 +212,9 @@ def _step(step: StepRecord) -> Line:
 
 @contextmanager
 def _csv(file: Path, columns: Mapping[str, type]) -> Iterator[Write]:
-    """A text that a spreadsheet would take for a formula begins with an apostrophe; the other forms leave it as is."""
+    """A text that a spreadsheet would take for a formula begins with an apostrophe; the other
+    forms leave it as is.
+    """
     with file.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(columns)

@@ -1,4 +1,6 @@
-"""The figures, as SVG and PNG: the same bytes for the same numbers, in colours that everyone can tell apart."""
+"""The figures, as SVG and PNG: the same bytes for the same numbers, in colours that everyone
+can tell apart.
+"""
 
 import io
 import re
@@ -12,10 +14,23 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from rpms.core.condition import CONDITIONS
+from rpms.paper.condition import CONDITIONS
 from rpms.report import outcomes
-from rpms.report.contrasts import Interval, additive_expectation, paired_bootstrap, ratio_bootstrap, success_rate
-from rpms.report.outcomes import ENFORCED, Cells, Comparison, LearningRound, Results, condition_label
+from rpms.report.contrasts import (
+    Interval,
+    additive_expectation,
+    paired_bootstrap,
+    ratio_bootstrap,
+    success_rate,
+)
+from rpms.report.outcomes import (
+    ENFORCED,
+    Cells,
+    Comparison,
+    LearningRound,
+    Results,
+    condition_label,
+)
 
 COLOURS = ("#999999", "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0072B2", "#D55E00")
 """Okabe and Ito's, which the colour-blind can tell apart."""
@@ -25,11 +40,20 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 _PLACES = {"baseline": 0, "rules-only": 2, "memory-only": 1, "full": 3}
 """Each condition of the 2x2 has one colour in every figure, told or acting."""
 FEWEST = 6
-"""Games that a task type must have to be drawn: with fewer, no difference between conditions can be significant."""
+"""Games that a task type must have to be drawn: with fewer, no difference between conditions
+can be significant."""
 
-_STYLE: Any = mpl.rc_params_from_file(Path(__file__).with_name("figures.mplstyle"), use_default_template=False)
-_ON_DARK = {b"#222222": b"#e4e7eb", b"#444444": b"#a6afba", b"#dddddd": b"#2d333b", b"#ffffff": b"#1b1f25"}
-"""Ink, edges, grid and paper in the dark theme: the colours of the page's style sheet. Those of the data stay."""
+_STYLE: Any = mpl.rc_params_from_file(
+    Path(__file__).with_name("figures.mplstyle"), use_default_template=False
+)
+_ON_DARK = {
+    b"#222222": b"#e4e7eb",
+    b"#444444": b"#a6afba",
+    b"#dddddd": b"#2d333b",
+    b"#ffffff": b"#1b1f25",
+}
+"""Ink, edges, grid and paper in the dark theme: the colours of the page's style sheet. Those of
+the data stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +79,9 @@ def _save(name: str, caption: str, figure: Figure) -> Picture:
 
 
 def _bar_style(name: str, number: int = 0) -> dict[str, Any]:
-    """Style of a condition's bar: one colour for each of the four, hatched differently where knowledge acts."""
+    """Style of a condition's bar: one colour for each of the four, hatched differently where
+    knowledge acts.
+    """
     base, acting, _ = name.partition(ENFORCED)
     place = _PLACES.get(base, 4 + number % (len(COLOURS) - 4))
     hatch = HATCHES[(place + 4) % len(HATCHES) if acting else place]
@@ -63,15 +89,21 @@ def _bar_style(name: str, number: int = 0) -> dict[str, Any]:
 
 
 def _places(comparison: Comparison) -> dict[str, dict[str, Any]]:
-    others = [results.name for results in comparison if results.name.partition(ENFORCED)[0] not in _PLACES]
+    others = [
+        results.name for results in comparison if results.name.partition(ENFORCED)[0] not in _PLACES
+    ]
     return {
-        results.name: _bar_style(results.name, others.index(results.name) if results.name in others else 0)
+        results.name: _bar_style(
+            results.name, others.index(results.name) if results.name in others else 0
+        )
         for results in comparison
     }
 
 
 def _way(results: Results) -> str:
-    """Way in which knowledge reached the player: acting with the preset's name, told, or by plans."""
+    """Way in which knowledge reached the player: acting with the preset's name, told, or by
+    plans.
+    """
     if preset := results.name.partition(ENFORCED)[2]:
         return f"acting ({preset})"
     return "planner, no LLM" if results.model == "planner" else "told"
@@ -100,7 +132,9 @@ def _measured(results: Results, *, scored: bool = False) -> Interval:
 
 
 def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
-    """Each 2x2 as bars in a panel of its own (the paper has two), with the additive expectation dotted."""
+    """Each 2x2 as bars in a panel of its own (the paper has two), with the additive expectation
+    dotted.
+    """
     every = [(comparison, cells) for comparison in comparisons for cells in comparison.ablations]
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(3.6 * len(every) + 0.3, 3.0))
@@ -109,11 +143,16 @@ def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
             axes = figure.add_subplot(1, len(every), place)
             _ablation_panel(axes, comparison, cells)
             panels.setdefault(comparison.scored, []).append(axes)
-        for alike in panels.values():  # one scale for panels of the same measure, so that bars can be compared
+        for alike in (
+            panels.values()
+        ):  # one scale for panels of the same measure, so that bars can be compared
             bottoms, tops = zip(*(axes.get_ylim() for axes in alike), strict=True)
             for axes in alike:
                 axes.set_ylim(min(bottoms), max(tops))
-        caption = "2×2 ablation of rules and memory; dotted: what both would reach if their gains added up"
+        caption = (
+            "2×2 ablation of rules and memory; dotted: what both would reach if their gains"
+            " added up"
+        )
         return _save("ablation", caption, figure)
 
 
@@ -121,11 +160,20 @@ def _ablation_panel(axes: Any, comparison: Comparison, cells: Cells) -> None:
     a, b, c, _ = cells
     measured = {results.name: _measured(results, scored=comparison.scored) for results in cells}
     for number, results in enumerate(cells):
-        style = _bar_style(f"{tuple(CONDITIONS)[number]}{ENFORCED if ENFORCED in results.name else ''}")
+        style = _bar_style(
+            f"{tuple(CONDITIONS)[number]}{ENFORCED if ENFORCED in results.name else ''}"
+        )
         _bar(axes, number, measured[results.name], style)
     expected = additive_expectation(*(measured[results.name].estimate for results in (a, b, c)))
     label = f"additive expectation, {expected:.1f}"
-    axes.plot([-0.5, 3.5], [expected] * 2, color="#222222", linestyle=(0, (1, 1.6)), linewidth=1.3, label=label)
+    axes.plot(
+        [-0.5, 3.5],
+        [expected] * 2,
+        color="#222222",
+        linestyle=(0, (1, 1.6)),
+        linewidth=1.3,
+        label=label,
+    )
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), frameon=False, fontsize=8)
     axes.set_xticks(range(4), [_broken(results.name.partition(ENFORCED)[0]) for results in cells])
     axes.set_ylabel("Average score (negatives as 0)" if comparison.scored else "Success (%)")
@@ -148,20 +196,34 @@ def type_figure(comparison: Comparison) -> Picture:
     types, styles = drawn_types(comparison), _places(comparison)
     width = 0.8 / max(1, len(comparison))
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(min(16.0, max(4.5, 0.55 + 0.32 * len(types) * max(3, len(comparison)))), 3.2))
+        figure = Figure(
+            figsize=(min(16.0, max(4.5, 0.55 + 0.32 * len(types) * max(3, len(comparison)))), 3.2)
+        )
         axes = figure.add_subplot()
         for number, results in enumerate(comparison):
             of_types = [(place, results.of_type(kind)) for place, kind in enumerate(types)]
             shift = (number - (len(comparison) - 1) / 2) * width
             at = [place + shift for place, rows in of_types if rows]
-            rates = [success_rate(sum(row.won for row in rows), len(rows)).times(100) for _, rows in of_types if rows]
+            rates = [
+                success_rate(sum(row.won for row in rows), len(rows)).times(100)
+                for _, rows in of_types
+                if rows
+            ]
             label = _drawn(condition_label(results.name))
-            axes.bar(at, [rate.estimate for rate in rates], width * 0.92, label=label, **styles[results.name])
+            axes.bar(
+                at,
+                [rate.estimate for rate in rates],
+                width * 0.92,
+                label=label,
+                **styles[results.name],
+            )
             _whisker(axes, at, rates)
         counts = Counter(comparison.tasks.values())
         labels = [f"{_drawn(outcomes.type_label(kind))}\n({counts[kind]})" for kind in types]
         long = max(map(len, labels), default=0) > 14
-        axes.set_xticks(range(len(types)), labels, rotation=40 if long else 0, ha="right" if long else "center")
+        axes.set_xticks(
+            range(len(types)), labels, rotation=40 if long else 0, ha="right" if long else "center"
+        )
         axes.set_ylabel("Success (%)")
         axes.set_ylim(0, 100)
         figure.legend(loc="outside upper center", ncols=min(4, len(comparison)), frameon=False)
@@ -177,12 +239,20 @@ def learning_figure(points: Sequence[LearningRound]) -> Picture:
         for number, name in enumerate(names):
             at = [place for place, point in enumerate(points) if name in point.results]
             rates = [_measured(points[place].results[name]) for place in at]
-            mean, low, high = ([getattr(rate, end) for rate in rates] for end in ("estimate", "low", "high"))
+            mean, low, high = (
+                [getattr(rate, end) for rate in rates] for end in ("estimate", "low", "high")
+            )
             colour = COLOURS[(6, 7, 3, 4)[number % 4]]
             axes.fill_between(at, low, high, color=colour, alpha=0.13, linewidth=0)
             style = ("-", "--", "-.", ":")[number % 4]
             axes.plot(
-                at, mean, style, marker=MARKERS[number % len(MARKERS)], color=colour, label=_drawn(name), markersize=5
+                at,
+                mean,
+                style,
+                marker=MARKERS[number % len(MARKERS)],
+                color=colour,
+                label=_drawn(name),
+                markersize=5,
             )
         labels = [f"{point.name.partition(' ')[0]}\n{point.entries}" for point in points]
         axes.set_xticks(range(len(points)), labels)
@@ -203,9 +273,16 @@ def conduct_figure(comparison: Comparison) -> Picture:
             played = results.played
             if not played:
                 continue
-            _bar(steps, number, paired_bootstrap([float(row.steps) for row in played]), styles[results.name])
+            _bar(
+                steps,
+                number,
+                paired_bootstrap([float(row.steps) for row in played]),
+                styles[results.name],
+            )
             if any(row.steps for row in played):
-                ratio = ratio_bootstrap([row.infeasible for row in played], [row.steps for row in played])
+                ratio = ratio_bootstrap(
+                    [row.infeasible for row in played], [row.steps for row in played]
+                )
                 _bar(infeasible, number, ratio.times(100), styles[results.name])
         labels = [_broken(results.name) for results in comparison]
         for axes, what in ((steps, "Steps an episode"), (infeasible, "Infeasible per 100 steps")):
@@ -213,7 +290,9 @@ def conduct_figure(comparison: Comparison) -> Picture:
             axes.set_ylabel(what)
             axes.margins(y=0.15)
             axes.set_ylim(bottom=0)
-        return _save("conduct", "Steps and infeasible actions; whiskers: 95 % bootstrap intervals", figure)
+        return _save(
+            "conduct", "Steps and infeasible actions; whiskers: 95 % bootstrap intervals", figure
+        )
 
 
 def _bar(axes: Any, at: float, interval: Interval, style: Mapping[str, Any]) -> None:
@@ -221,7 +300,14 @@ def _bar(axes: Any, at: float, interval: Interval, style: Mapping[str, Any]) -> 
     axes.bar(at, interval.estimate, 0.68, **style)
     _whisker(axes, [at], [interval])
     box = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
-    place = {"textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": 8, "bbox": box, "zorder": 4}
+    place = {
+        "textcoords": "offset points",
+        "ha": "center",
+        "va": "bottom",
+        "fontsize": 8,
+        "bbox": box,
+        "zorder": 4,
+    }
     axes.annotate(f"{interval.estimate:.1f}", (at, interval.high), (0, 3), **place)
 
 
@@ -229,7 +315,16 @@ def _whisker(axes: Any, at: Sequence[float], intervals: Sequence[Interval]) -> N
     below = [max(0.0, each.estimate - each.low) for each in intervals]
     above = [max(0.0, each.high - each.estimate) for each in intervals]
     mean = [each.estimate for each in intervals]
-    axes.errorbar(at, mean, yerr=[below, above], fmt="none", ecolor="#222222", capsize=2.5, elinewidth=0.9, zorder=3)
+    axes.errorbar(
+        at,
+        mean,
+        yerr=[below, above],
+        fmt="none",
+        ecolor="#222222",
+        capsize=2.5,
+        elinewidth=0.9,
+        zorder=3,
+    )
 
 
 def all_figures(comparison: Comparison) -> tuple[Picture, ...]:

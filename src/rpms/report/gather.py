@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rpms.core.acting.enforcement import PAPER, STRICT
-from rpms.core.condition import ABLATION
-from rpms.core.errors import FileError, InputError
-from rpms.core.facts import grouped
 from rpms.foreign.file_reader import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import FileError, InputError
+from rpms.logic.facts import grouped
+from rpms.paper.condition import ABLATION
+from rpms.planning.enforcement import PAPER, STRICT
 from rpms.play.run import CONTROLS, FOLDER, agreement, epoch_folders
 from rpms.report.outcomes import ENFORCED, Comparison, Results, called, is_cell
 from rpms.store.episodes import EpisodeRow, MissingRow, read_row
@@ -22,7 +22,8 @@ from rpms.store.protocol import INDEX, read_study_index
 from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
 
 VARIES = ("condition", "memory", "retrieval", "agent", "reader")
-"""Fields in which conditions of one comparison may differ; the rest of their protocols must be the same."""
+"""Fields in which conditions of one comparison may differ; the rest of their protocols must be
+the same."""
 UNKNOWN_TYPE = "unknown"
 """The type of a task that nobody has played: a protocol names tasks, episodes tell their types."""
 
@@ -35,24 +36,37 @@ def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Comp
     studies = [(path, _is_study(path)) for path in inputs]
     found = [each for path, study in studies if study for each in _study(path / INDEX, varies)]
     runs = [RunFolder(path) for path, study in studies if not study]
-    models = grouped(("" if "model" in varies else str(run.protocol.settings.get("model", "")), run) for run in runs)
+    models = grouped(
+        ("" if "model" in varies else str(run.protocol.settings.get("model", "")), run)
+        for run in runs
+    )
     several = len(models) > 1
     if several:
         own = ("model", "context", "decoding")  # in which models of one report may differ
         _refuse_mixed({model: of_it[0] for model, of_it in models.items()}, [*varies, *own])
-    named = {model if several else "": dict(zip(_names(of_it), of_it, strict=True)) for model, of_it in models.items()}
-    return (*(compare(of_it, varies, title=model, model=model) for model, of_it in named.items()), *found)
+    named = {
+        model if several else "": dict(zip(_names(of_it), of_it, strict=True))
+        for model, of_it in models.items()
+    }
+    return (
+        *(compare(of_it, varies, title=model, model=model) for model, of_it in named.items()),
+        *found,
+    )
 
 
 def _is_study(path: Path) -> bool:
     """True for a study, False for a run; neither is an InputError."""
     if not is_there(path / INDEX) and not is_there(path / PROTOCOL):
-        raise InputError(f"{path}: is neither a run nor a study; there is no {PROTOCOL} and no {INDEX} in it")
+        raise InputError(
+            f"{path}: is neither a run nor a study; there is no {PROTOCOL} and no {INDEX} in it"
+        )
     return is_there(path / INDEX)
 
 
 def runs_in(inputs: Sequence[Path]) -> tuple[tuple[str, RunFolder], ...]:
-    """Every run of run folders and studies, each once, with a name for its condition, whatever their protocols."""
+    """Every run of run folders and studies, each once, with a name for its condition, whatever
+    their protocols.
+    """
     found: dict[Path, tuple[str, RunFolder]] = {}
     for path in inputs:
         named = [("", path)]
@@ -66,19 +80,30 @@ def runs_in(inputs: Sequence[Path]) -> tuple[tuple[str, RunFolder], ...]:
     return tuple(found.values())
 
 
-def compare(runs: Mapping[str, RunFolder], varies: Sequence[str] = VARIES, **told: Any) -> Comparison:
-    """Read runs as the conditions of one comparison, in the order given; `told`: what else is said of it."""
+def compare(
+    runs: Mapping[str, RunFolder], varies: Sequence[str] = VARIES, **told: Any
+) -> Comparison:
+    """Read runs as the conditions of one comparison, in the order given; `told`: what else is
+    said of it.
+    """
     _refuse_mixed(runs, varies)
     results = {name: read_results(name, run) for name, run in runs.items()}
-    types = {row.task: row.type for each in results.values() for row in each if row.type != UNKNOWN_TYPE}
-    for each in results.values():  # types that this condition's episodes do not tell, from another condition's
+    types = {
+        row.task: row.type for each in results.values() for row in each if row.type != UNKNOWN_TYPE
+    }
+    for each in (
+        results.values()
+    ):  # types that this condition's episodes do not tell, from another condition's
         unplayed = {task: MissingRow(task, types.get(task, UNKNOWN_TYPE)) for task in each.missing}
         results[each.name] = replace(each, rows={**each.rows, **unplayed})
     return Comparison(results, **told)
 
 
 def read_results(name: str, run: RunFolder) -> Results:
-    """One condition: every task of its protocol, played or not. Damaged files are named and skipped."""
+    """One condition: every task of its protocol, played or not.
+
+    Damaged files are named and skipped.
+    """
     settings: Mapping[str, Any] = run.protocol.settings
     rows: dict[str, EpisodeRow] = {}
     damaged: dict[str, str] = {}
@@ -87,7 +112,9 @@ def read_results(name: str, run: RunFolder) -> Results:
         if isinstance(row, FileError):
             damaged[run.file(task).name] = row.problem
     strangers = _strangers(run)
-    going = len(damaged) + sum(not row.missing for row in rows.values()) < len(rows) and is_going(run.folder)
+    going = len(damaged) + sum(not row.missing for row in rows.values()) < len(rows) and is_going(
+        run.folder
+    )
     damaged.update({name: problem for name, problem in strangers.items() if problem})
     condition, memory = settings.get("condition"), settings.get("memory")
     controls = {name: RunFolder(run.folder / FOLDER / name) for name in CONTROLS}
@@ -99,18 +126,28 @@ def read_results(name: str, run: RunFolder) -> Results:
     return Results(
         name,
         rows,
-        protocol={**settings, "tasks": len(run.protocol.tasks), "tasks_hash": run.protocol.tasks_hash},
+        protocol={
+            **settings,
+            "tasks": len(run.protocol.tasks),
+            "tasks_hash": run.protocol.tasks_hash,
+        },
         damaged=damaged,
         stray=tuple(name for name, problem in strangers.items() if not problem),
         going=going,
         switches=condition if isinstance(condition, Mapping) else {},
         memory_entries=memory.get("entries") if isinstance(memory, Mapping) else None,
         model=str(settings.get("model", "")),
-        seconds={task: timing.seconds for task, timing in run.timings().items() if isinstance(timing.seconds, float)},
+        seconds={
+            task: timing.seconds
+            for task, timing in run.timings().items()
+            if isinstance(timing.seconds, float)
+        },
         price=price,
         folder=str(run.folder),
         controls={name: read_results(name, each) for name, each in controls.items() if each.begun},
-        agreement=agreement([first, *({row.task: row.won for row in epoch.rows()} for epoch in later)]),
+        agreement=agreement(
+            [first, *({row.task: row.won for row in epoch.rows()} for epoch in later)]
+        ),
     )
 
 
@@ -122,9 +159,16 @@ def _strangers(run: RunFolder) -> dict[str, str]:
         raise unreadable(folder, error) from None
 
     walk = os.walk(folder, onerror=refuse) if is_there(folder) else ()
-    places = (os.path.join(place, name) for place, _, names in walk for name in names if name[0] != ".")  # noqa: PTH118  many, and known as texts
+    places = (
+        os.path.join(place, name)  # noqa: PTH118  many, and known as texts
+        for place, _, names in walk
+        for name in names
+        if name[0] != "."
+    )
     found: dict[str, str] = {}
-    for place in sorted(place for place in places if place.endswith(".json.gz") and place not in known):
+    for place in sorted(
+        place for place in places if place.endswith(".json.gz") and place not in known
+    ):
         name = str(Path(place).relative_to(folder))
         found[name] = ""
         try:
@@ -143,7 +187,9 @@ def is_going(folder: Path) -> bool:
 
 
 def _refuse_mixed(runs: Mapping[str, RunFolder], varies: Sequence[str]) -> None:
-    """Raise InputError where two protocols differ in what conditions of one comparison must share."""
+    """Raise InputError where two protocols differ in what conditions of one comparison must
+    share.
+    """
     (first, reference), *others = runs.items()
     for name, run in others:
         differences = [
@@ -153,8 +199,8 @@ def _refuse_mixed(runs: Mapping[str, RunFolder], varies: Sequence[str]) -> None:
         ]
         if differences:
             raise InputError(
-                f"{called(first, str(reference.folder))} and {called(name, str(run.folder))} were not run under one "
-                f"protocol and cannot be compared: {'; '.join(differences)}"
+                f"{called(first, str(reference.folder))} and {called(name, str(run.folder))} were"
+                f" not run under one protocol and cannot be compared: {'; '.join(differences)}"
             )
 
 
@@ -175,7 +221,10 @@ def _names(runs: Sequence[RunFolder]) -> list[str]:
     """Names of run folders: their conditions if these differ, else their folders."""
     names = [_condition_name(run) for run in runs]
     unsure = {name for name in names if names.count(name) > 1 or not name}
-    names = [run.folder.resolve().name if name in unsure else name for name, run in zip(names, runs, strict=True)]
+    names = [
+        run.folder.resolve().name if name in unsure else name
+        for name, run in zip(names, runs, strict=True)
+    ]
     if len(set(names)) < len(names):
         names = [str(run.folder) for run in runs]
     if len(set(names)) < len(names):
@@ -190,11 +239,15 @@ def _condition_name(run: RunFolder) -> str:
         return condition
     trial, best = agent.get("trial"), agent.get("best_of")
     which = f", best of {best}" if best else f", trial {trial}" if trial else ""
-    return f"{excerpt(agent.get('name', ''))}{which}" + ("" if condition == "baseline" else f" ({condition})")
+    return f"{excerpt(agent.get('name', ''))}{which}" + (
+        "" if condition == "baseline" else f" ({condition})"
+    )
 
 
 def _switched_name(run: RunFolder) -> str:
-    """The name of a run's condition, where it is one of the four, and what is enforced beyond the paper."""
+    """The name of a run's condition, where it is one of the four, and what is enforced beyond
+    the paper.
+    """
     switches = run.protocol.settings.get("condition")
     if not isinstance(switches, Mapping):
         return str(switches or "")
@@ -206,4 +259,8 @@ def _switched_name(run: RunFolder) -> str:
         return name
     if all(value == getattr(STRICT, part, None) for part, value in enforced.items()):
         return f"{name}{ENFORCED}strict"
-    return name + ENFORCED + ", ".join(part if value is True else f"{part}={value}" for part, value in parts.items())
+    return (
+        name
+        + ENFORCED
+        + ", ".join(part if value is True else f"{part}={value}" for part, value in parts.items())
+    )

@@ -1,4 +1,6 @@
-"""Episodes of a run, of several runs or of a study in numbers: what tables, figures and tests are made from."""
+"""Episodes of a run, of several runs or of a study in numbers: what tables, figures and tests
+are made from.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from rpms.core.arbitration import Arbitration
-from rpms.core.condition import ABLATION, CONDITIONS
-from rpms.core.usage import Price, Usage
 from rpms.models.accounting import list_cost
+from rpms.paper.arbitration import Arbitration
+from rpms.paper.condition import ABLATION, CONDITIONS
+from rpms.paper.usage import Price, Usage
 from rpms.play.run import Agreement
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunFolder
@@ -61,7 +63,8 @@ class Results:
 
     name: str
     rows: Mapping[str, EpisodeRow]
-    """By task, in the order of the task list; a task that was not played, or whose file is damaged, included."""
+    """By task, in the order of the task list; a task that was not played, or whose file is
+    damaged, included."""
     protocol: Mapping[str, Any] = field(default_factory=dict)
     damaged: Mapping[str, str] = field(default_factory=dict)
     """Episode files that could not be read, each with what is wrong with it."""
@@ -70,16 +73,19 @@ class Results:
     going: bool = False
     """Still being played: what is missing may yet come."""
     switches: Mapping[str, Any] = field(default_factory=dict)
-    """The condition as its protocol records it: `rules`, `memory`, `arbitration`, `state_filter`."""
+    """The condition as its protocol records it: `rules`, `memory`, `arbitration`,
+    `state_filter`."""
     memory_entries: int | None = None
     model: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict)
-    """Seconds of each episode, by task, as far as the run kept them: from opening the game to closing it."""
+    """Seconds of each episode, by task, as far as the run kept them: from opening the game to
+    closing it."""
     price: Price | None = None
     folder: str = ""
     """Folder it was read from, for messages: a label does not always tell."""
     controls: Mapping[str, Results] = field(default_factory=dict)
-    """The same menus chosen from at random, and by their best entry; none where there is no menu."""
+    """The same menus chosen from at random, and by their best entry; none where there is no
+    menu."""
     agreement: Agreement | None = None
     """With later epochs of the same run, where there are any."""
 
@@ -115,7 +121,9 @@ class Results:
 
     @property
     def score(self) -> float:
-        """The mean over all tasks as the world gives it, -100 included; a missing episode scores 0."""
+        """The mean over all tasks as the world gives it, -100 included; a missing episode
+        scores 0.
+        """
         return sum(row.score for row in self) / len(self) if self.rows else 0.0
 
     @property
@@ -128,7 +136,9 @@ class Results:
 
     @property
     def seconds_a_step(self) -> float | None:
-        """Over the episodes whose time is known; with several workers each step waits for the others' as well."""
+        """Over the episodes whose time is known; with several workers each step waits for the
+        others' as well.
+        """
         timed = [row for row in self.played if row.task in self.seconds and row.steps]
         steps = sum(row.steps for row in timed)
         return sum(self.seconds[row.task] for row in timed) / steps if steps else None
@@ -166,7 +176,9 @@ Cells = tuple[Results, Results, Results, Results]
 
 @dataclass(frozen=True)
 class Comparison:
-    """Conditions that played the same tasks under the same protocol, in the order they are to be shown."""
+    """Conditions that played the same tasks under the same protocol, in the order they are to
+    be shown.
+    """
 
     conditions: Mapping[str, Results]
     title: str = ""
@@ -199,7 +211,9 @@ class Comparison:
 
     @cached_property
     def scored(self) -> bool:
-        """True if the world's own score says more than won or lost, as ScienceWorld's 0 to 100 does."""
+        """True if the world's own score says more than won or lost, as ScienceWorld's 0 to 100
+        does.
+        """
         return any(row.score not in (0, 1) for results in self for row in results)
 
     @property
@@ -209,10 +223,15 @@ class Comparison:
 
     @property
     def ablations(self) -> tuple[Cells, ...]:
-        """Every 2x2 whose four cells are here, told and enforced, the paper's first; (C) and (D) with one memory."""
+        """Every 2x2 whose four cells are here, told and enforced, the paper's first; (C) and
+        (D) with one memory.
+        """
         found: list[Cells] = []
         for alike in comparable(self):
-            a, b, c, d = ([results for results in alike if _is_cell(results, name)] for name in ABLATION.values())
+            a, b, c, d = (
+                [results for results in alike if _is_cell(results, name)]
+                for name in ABLATION.values()
+            )
             pairs = [(one, two) for one in c for two in d if _memory(one) == _memory(two)]
             if a and b and pairs:
                 found.append((a[0], b[0], *pairs[0]))
@@ -220,15 +239,31 @@ class Comparison:
 
     @property
     def soft_pairs(self) -> tuple[tuple[Results, Results], ...]:
-        """Appendix G's pairs: Rules-only against Baseline, and soft-only arbitration against the other three cells."""
+        """Appendix G's pairs: Rules-only against Baseline, and soft-only arbitration against
+        the other three cells.
+        """
         for alike in comparable(self):
-            full = (one for one in alike if all(map(one.switches.get, ("rules", "memory", "state_filter"))))
-            soft = next((each for each in full if each.switches.get("arbitration") == Arbitration.SOFT), None)
-            cells = {name: next((each for each in alike if _is_cell(each, name)), None) for name in ABLATION.values()}
-            base, rules, memory = (cells[name] for name in ("baseline", "rules-only", "memory-only"))
+            full = (
+                one
+                for one in alike
+                if all(map(one.switches.get, ("rules", "memory", "state_filter")))
+            )
+            soft = next(
+                (each for each in full if each.switches.get("arbitration") == Arbitration.SOFT),
+                None,
+            )
+            cells = {
+                name: next((each for each in alike if _is_cell(each, name)), None)
+                for name in ABLATION.values()
+            }
+            base, rules, memory = (
+                cells[name] for name in ("baseline", "rules-only", "memory-only")
+            )
             if soft is not None:
                 pairs = ((base, rules), (base, soft), (memory, soft), (rules, soft))
-                return tuple((one, two) for one, two in pairs if one is not None and two is not None)
+                return tuple(
+                    (one, two) for one, two in pairs if one is not None and two is not None
+                )
         return ()
 
     @property
@@ -239,16 +274,23 @@ class Comparison:
             for alike in comparable(self)
             for one in alike
             for two in alike
-            if one.switches.get("state_filter") and {**one.switches, "state_filter": False} == two.switches
+            if one.switches.get("state_filter")
+            and {**one.switches, "state_filter": False} == two.switches
             if _memory(one) == _memory(two)
         )
 
     @property
     def arbitrations(self) -> Mapping[str, Results]:
-        """Conditions with rules and memory that differ in arbitration alone, by mode, the paper's order."""
+        """Conditions with rules and memory that differ in arbitration alone, by mode, the
+        paper's order.
+        """
         for alike in comparable(self):
             both = [r for r in alike if r.switches.get("rules") and r.switches.get("memory")]
-            modes = {str(r.switches.get("arbitration", "")): r for r in both if r.switches.get("state_filter", True)}
+            modes = {
+                str(r.switches.get("arbitration", "")): r
+                for r in both
+                if r.switches.get("state_filter", True)
+            }
             ordered = [mode for mode in ARBITRATION_LABELS if mode in modes]
             if len(ordered) > 1:
                 return {mode: modes[mode] for mode in ordered}
@@ -260,7 +302,9 @@ _FACTORS = ("rules", "memory", "arbitration", "state_filter")
 
 
 def comparable(comparison: Comparison) -> Iterator[list[Results]]:
-    """Conditions by what else is switched in them, so that a table varies its own factor and nothing more."""
+    """Conditions by what else is switched in them, so that a table varies its own factor and
+    nothing more.
+    """
     groups: dict[str, list[Results]] = {}
     for results in comparison:
         rest = {name: value for name, value in results.switches.items() if name not in _FACTORS}
@@ -289,7 +333,9 @@ def is_cell(switches: Mapping[str, Any], name: str) -> bool:
 
 
 def paired(*conditions: Results) -> list[tuple[EpisodeRow, ...]]:
-    """The rows of every task that all were to play; while one is being played, that all have played."""
+    """The rows of every task that all were to play; while one is being played, that all have
+    played.
+    """
     shared = [task for task in conditions[0].rows if all(task in each.rows for each in conditions)]
     rows = [tuple(each.rows[task] for each in conditions) for task in shared]
     going = any(each.going for each in conditions)
@@ -311,7 +357,9 @@ RULES_SERIES = "Rules+Mem"
 
 
 def rounds(comparison: Comparison) -> tuple[LearningRound, ...]:
-    """The learning curve: plain conditions by size of memory; empty unless one was run with two sizes."""
+    """The learning curve: plain conditions by size of memory; empty unless one was run with two
+    sizes.
+    """
     for group in comparable(comparison):
         points: dict[int, dict[str, Results]] = {}
         for results in group:
@@ -323,7 +371,9 @@ def rounds(comparison: Comparison) -> tuple[LearningRound, ...]:
             points.setdefault(entries, {}).setdefault(series, results)
         if len([entries for entries in points if entries]) > 1:
             return tuple(
-                LearningRound("R0 (no mem)" if not entries else f"R{number}", entries, points[entries])
+                LearningRound(
+                    "R0 (no mem)" if not entries else f"R{number}", entries, points[entries]
+                )
                 for number, entries in enumerate(sorted(points), start=0 if 0 in points else 1)
             )
     return ()

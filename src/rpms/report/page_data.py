@@ -1,6 +1,7 @@
 """Data of the pages: script files that hand over JSON, since a page opened from disk may not fetch.
 
-Each is one call with one ASCII string without `<`, so that no foreign text can end the string, the script or the line.
+Each is one call with one ASCII string without `<`, so that no foreign text can end the string, the
+script or the line.
 """
 
 import json
@@ -10,14 +11,15 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from typing import Any
 
-from rpms.core.prompt import SHARED, Block
-from rpms.core.verdict import Fate
+from rpms.paper.prompt import SHARED, Block
+from rpms.paper.verdict import Fate
 from rpms.report.conduct import why
 from rpms.report.outcomes import Comparison, condition_label, type_label
 from rpms.store.episodes import CandidateRecord, EpisodeRecord, EpisodeRow
 
 _SHORT = 12
-"""Length up to which a text is repeated in place; a longer one is stored once and referred to by number."""
+"""Length up to which a text is repeated in place; a longer one is stored once and referred to
+by number."""
 CHUNK = 1_000
 """Tasks in one file of the index."""
 BUCKET = 500
@@ -60,22 +62,35 @@ def meta(comparison: Comparison, title: str, shown: int) -> dict[str, Any]:
 
 
 def task_chunks(comparison: Comparison, goals: Mapping[str, str]) -> Iterator[list[list[Any]]]:
-    """Tasks by the thousand: id, type, goal where somebody has played it, and an outcome for each condition."""
+    """Tasks by the thousand: id, type, goal where somebody has played it, and an outcome for
+    each condition.
+    """
     tasks = list(comparison.tasks.items())
     for start in range(0, len(tasks), CHUNK):
         yield [
-            [task, kind, goals.get(task, ""), *(_outcome(each.rows.get(task)) for each in comparison)]
+            [
+                task,
+                kind,
+                goals.get(task, ""),
+                *(_outcome(each.rows.get(task)) for each in comparison),
+            ]
             for task, kind in tasks[start : start + CHUNK]
         ]
 
 
 def _outcome(row: EpisodeRow | None) -> list[Any] | None:
     """Ending, won, score, steps, infeasible actions; None if there is no episode."""
-    return None if row is None or row.missing else [row.ending, int(row.won), row.score, row.steps, row.infeasible]
+    return (
+        None
+        if row is None or row.missing
+        else [row.ending, int(row.won), row.score, row.steps, row.infeasible]
+    )
 
 
 def episode_data(record: EpisodeRecord) -> dict[str, Any]:
-    """An episode as it is recorded: numbers of parts, as `{"at": 3}`, stand for all its objects and long texts."""
+    """An episode as it is recorded: numbers of parts, as `{"at": 3}`, stand for all its objects
+    and long texts.
+    """
     parts: list[Any] = []
     return {"episode": _placed(record, parts, {}), "parts": parts}
 
@@ -89,7 +104,10 @@ def _field_names(kind: Any) -> tuple[str, ...]:
 
 
 def _placed(value: Any, parts: list[Any], known: dict[Any, dict[str, int]]) -> Any:
-    """A value with numbers of parts. Equal texts, blocks and candidates, which steps repeat, are one part."""
+    """A value with numbers of parts.
+
+    Equal texts, blocks and candidates, which steps repeat, are one part.
+    """
     kind: Any = type(value)
     if kind in _PLAIN or (isinstance(value, str) and len(value) <= _SHORT):
         return value
@@ -122,7 +140,8 @@ class _Told:
     lost: int = 0
     shown: int = 0
     steps: list[list[Any]] = field(default_factory=list)
-    """Steps that showed it, and what followed: the command, whether it failed, progress, and the ending."""
+    """Steps that showed it, and what followed: the command, whether it failed, progress, and
+    the ending."""
 
 
 class EntryBook:
@@ -138,7 +157,9 @@ class EntryBook:
             done = int(record.row.won) if later is None else later - step.progress.done
             followed = (step.number, step.command, step.infeasible, done, str(record.row.ending))
             for each in step.candidates:
-                told = self._told.setdefault(each.entry, _Told(each.kind, each.wording.strip().partition("\n")[0]))
+                told = self._told.setdefault(
+                    each.entry, _Told(each.kind, each.wording.strip().partition("\n")[0])
+                )
                 told.fates[each.fate] += 1
                 if each.fate in _SHOWN:
                     shown.add(each.entry)
@@ -146,20 +167,26 @@ class EntryBook:
                     if len(told.steps) < STEPS_KEPT:
                         told.steps.append([condition, task, *followed])
                 else:
-                    told.reasons[f"{each.fate}: {why(each)}" if each.reason or each.rule else each.fate] += 1
+                    told.reasons[
+                        f"{each.fate}: {why(each)}" if each.reason or each.rule else each.fate
+                    ] += 1
         for entry in shown:
             told = self._told[entry]
             told.won, told.lost = told.won + record.row.won, told.lost + (not record.row.won)
 
     def overview(self) -> list[list[Any]]:
-        """Each entry in a row: id, kind, wording, verdicts, episodes won and lost with it; the most shown first."""
+        """Each entry in a row: id, kind, wording, verdicts, episodes won and lost with it; the
+        most shown first.
+        """
         return [
             [name, told.kind, told.wording, dict(told.fates), told.won, told.lost, told.shown]
             for name, told in self._ordered()
         ]
 
     def chunks(self) -> Iterator[list[list[Any]]]:
-        """The entries in the same order, with the steps that showed them and why they were not shown elsewhere."""
+        """The entries in the same order, with the steps that showed them and why they were not
+        shown elsewhere.
+        """
         rows = [[told.steps, told.reasons.most_common(12)] for _, told in self._ordered()]
         for start in range(0, len(rows), ENTRIES_IN_A_FILE):
             yield rows[start : start + ENTRIES_IN_A_FILE]

@@ -1,4 +1,6 @@
-"""A report on runs, or on a guard's log: a folder of static pages that opens from disk, with no server or network."""
+"""A report on runs, or on a guard's log: a folder of static pages that opens from disk, with no
+server or network.
+"""
 
 import json
 import webbrowser
@@ -14,11 +16,11 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from rpms.core.errors import FileError, InputError
 from rpms.foreign.file_reader import is_there
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call
 from rpms.guard.log import CheckLine, Event, ResultLine, ToldLine, read_guard_log
+from rpms.logic.errors import FileError, InputError
 from rpms.report.contrasts import omissions, success_rate
 from rpms.report.figures import Picture, ablation_figure, all_figures
 from rpms.report.gather import gather
@@ -34,7 +36,8 @@ MARK = "report.json"
 """The file that says that a folder is a report, and may be replaced by a newer one."""
 _STATIC = ("style.css", "common.js", "tasks.js", "episode.js", "step.js", "memory.js")
 PAGES = 2_000
-"""Episodes of a comparison that get pages of their own: each takes some 10 ms and 35 kB, and nobody reads more."""
+"""Episodes of a comparison that get pages of their own: each takes some 10 ms and 35 kB, and
+nobody reads more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,10 @@ def write_report(
     with_published: bool = False,
     pages: int = PAGES,
 ) -> Report:
-    """Write a report into a folder, new or of an older one. Tables count every episode; `pages` of them get a page."""
+    """Write a report into a folder, new or of an older one.
+
+    Tables count every episode; `pages` of them get a page.
+    """
     if not (found := gather(inputs)):
         raise InputError("nothing to report on; name a run folder or a study")
     with _replacing(out) as beside:
@@ -96,7 +102,9 @@ def open_report(folder: Path) -> None:
 
 
 def _write(file: Path, text: str) -> None:
-    """Write a file; half characters, which some models write, become question marks where JSON does not escape them."""
+    """Write a file; half characters, which some models write, become question marks where JSON
+    does not escape them.
+    """
     file.write_bytes(text.encode("utf-8", "replace"))
 
 
@@ -109,7 +117,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(root="", home="", version=_VERSION, label=condition_label, success_rate=success_rate)
+    made.globals.update(
+        root="", home="", version=_VERSION, label=condition_label, success_rate=success_rate
+    )
     return made
 
 
@@ -128,7 +138,9 @@ def _write_groups(
         (folder / str(number)).mkdir()
         _write_comparison(folder / str(number), each, name, with_published, pages, "../index.html")
         own = each.about if len(abouts) > 1 else ""
-        links.append({"title": name, "href": f"{number}/index.html", "about": own, "comparison": each})
+        links.append(
+            {"title": name, "href": f"{number}/index.html", "about": own, "comparison": each}
+        )
     main = main_table(comparisons)
     tables = [add_published(main, comparisons) if with_published else main]
     panels = [comparison for comparison in comparisons if comparison.ablations]
@@ -137,13 +149,20 @@ def _write_groups(
     _write_extras(folder, tables, pictures)
     about = abouts.pop() if len(abouts) == 1 else ""
     shown = {"groups": links, "tables": tables, "pictures": pictures, "about": about}
-    _render(folder / "index.html", "groups.html", title=title or comparisons[0].study or "Comparisons", **shown)
+    _render(
+        folder / "index.html",
+        "groups.html",
+        title=title or comparisons[0].study or "Comparisons",
+        **shown,
+    )
 
 
 def _copy_static(folder: Path) -> None:
     (folder / "static").mkdir()
     for name in _STATIC:
-        (folder / "static" / name).write_bytes(files("rpms.report").joinpath("static", name).read_bytes())
+        (folder / "static" / name).write_bytes(
+            files("rpms.report").joinpath("static", name).read_bytes()
+        )
 
 
 def _write_extras(folder: Path, tables: Sequence[Table], pictures: Sequence[Picture]) -> None:
@@ -154,16 +173,29 @@ def _write_extras(folder: Path, tables: Sequence[Table], pictures: Sequence[Pict
         for ending, form in (("md", markdown), ("tex", latex), ("csv", comma_separated)):
             _write(folder / "tables" / f"{table.name}.{ending}", form(table))
     for picture in pictures:
-        for ending, drawn in (("svg", picture.svg), ("dark.svg", picture.dark), ("png", picture.png)):
+        for ending, drawn in (
+            ("svg", picture.svg),
+            ("dark.svg", picture.dark),
+            ("png", picture.png),
+        ):
             (folder / "figures" / f"{picture.name}.{ending}").write_bytes(drawn)
 
 
 def _write_comparison(
-    folder: Path, comparison: Comparison, title: str, with_published: bool, pages: int, home: str = ""
+    folder: Path,
+    comparison: Comparison,
+    title: str,
+    with_published: bool,
+    pages: int,
+    home: str = "",
 ) -> None:
-    shown = pages // len(comparison)  # tasks that have pages in every condition, so that these can be compared
+    shown = pages // len(
+        comparison
+    )  # tasks that have pages in every condition, so that these can be compared
     each = [flat(results.protocol) for results in comparison]
-    settings = {name: [_said(rows.get(name, "")) for rows in each] for name in dict.fromkeys(chain(*each))}
+    settings = {
+        name: [_said(rows.get(name, "")) for rows in each] for name in dict.fromkeys(chain(*each))
+    }
     shared = {name: values[0] for name, values in settings.items() if len(set(values)) == 1}
     parts = (shared.get(name, _NOTHING) for name in ("world", "split", "model"))
     title = title or " · ".join(part for part in parts if part != _NOTHING) or "RPMS report"
@@ -189,7 +221,11 @@ def _write_comparison(
         "shared": list(shared.items()),
         "own": [(name, values) for name, values in settings.items() if name not in shared],
         "longest": 200,
-        "crashed": [f"{r.label}: {row.task} ({row.ending}) {row.error}" for r in comparison for row in r.crashed],
+        "crashed": [
+            f"{r.label}: {row.task} ({row.ending}) {row.error}"
+            for r in comparison
+            for row in r.crashed
+        ],
         "missing": [f"{r.label}: {task}" for r in comparison for task in r.missing],
         "damaged": [*damaged, *unreadable],
         "stray": [f"{r.label}: {name}" for r in comparison for name in r.stray],
@@ -222,7 +258,9 @@ def _write_episodes(
                 unreadable.append(f"{results.label}: {error.file}: {error.problem}")
                 continue
             goals.setdefault(row.task, record.goal)
-            file = folder / f"data/{place}/{number // BUCKET}/{number}.js"  # the page knows it by the same two numbers
+            file = (
+                folder / f"data/{place}/{number // BUCKET}/{number}.js"
+            )  # the page knows it by the same two numbers
             file.parent.mkdir(parents=True, exist_ok=True)
             book.add(place, number, record)
             _write(file, script(f"{place}/{number}", episode_data(record)))
@@ -235,8 +273,16 @@ def unshown(comparison: Comparison, pages: int) -> tuple[str, ...]:
     if len(comparison.tasks) <= shown:
         return ()
     every, where = len(comparison.tasks), next(iter(comparison)).folder
-    ways = f"`rpms show {where} TASK` prints any other, `rpms export` all; --pages gives more of them pages"
-    return (f"tables count all {every:,} tasks; pages and the memory page show the first {shown:,}: {ways}",)
+    ways = (
+        f"`rpms show {where} TASK` prints any other, `rpms export` all; --pages gives more of them"
+        " pages"
+    )
+    return (
+        (
+            f"tables count all {every:,} tasks; pages and the memory page show the first {shown:,}:"
+            f" {ways}"
+        ),
+    )
 
 
 _MOST_ROWS = 5_000
@@ -249,7 +295,9 @@ _LONGEST = 300
 
 @dataclass
 class _Tally:
-    """The rows of a guard's page, as the log is read: calls, rulings, the rule, the fact, and what to do instead."""
+    """The rows of a guard's page, as the log is read: calls, rulings, the rule, the fact, and
+    what to do instead.
+    """
 
     sessions: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     rules: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -267,16 +315,23 @@ class _Tally:
             else:
                 self._row(event, call="(told)", reason="; ".join(event.facts))
 
-    def _row(self, event: CheckLine | ResultLine | ToldLine, **values: Any) -> dict[str, Any] | None:
+    def _row(
+        self, event: CheckLine | ResultLine | ToldLine, **values: Any
+    ) -> dict[str, Any] | None:
         """A row of the page; None, and nothing kept of it, once there are enough of its kind."""
         told = isinstance(event, CheckLine) and event.ruling != "allow"
         if self.rows >= (_MOST_ROWS if told else _MOST_ALLOWED):
             self.left_out += 1
             return None
         rows = self.sessions.setdefault(event.session, [])
-        blank = dict.fromkeys(("ruling", "colour", "rule", "reason", "fact", "remedy", "result"), "")
+        blank = dict.fromkeys(
+            ("ruling", "colour", "rule", "reason", "fact", "remedy", "result"), ""
+        )
         row = {**blank, "failed": False, "number": len(rows) + 1}
-        row |= {name: excerpt(value, _LONGEST) if isinstance(value, str) else value for name, value in values.items()}
+        row |= {
+            name: excerpt(value, _LONGEST) if isinstance(value, str) else value
+            for name, value in values.items()
+        }
         rows.append(row)
         self.rows += 1
         return row
@@ -284,7 +339,11 @@ class _Tally:
     def _check(self, event: CheckLine) -> None:
         self.counts[event.ruling] += 1
         if event.rule:
-            new = {"id": excerpt(event.rule, 60), "text": excerpt(event.reason), **dict.fromkeys(_COLOURS, 0)}
+            new = {
+                "id": excerpt(event.rule, 60),
+                "text": excerpt(event.reason),
+                **dict.fromkeys(_COLOURS, 0),
+            }
             self.rules.setdefault(event.rule, new)[event.ruling] += 1
         row = self._row(
             event,
@@ -319,7 +378,9 @@ def _key(event: CheckLine | ResultLine) -> tuple[str, str, str]:
 
 
 def write_guard_report(logs: Sequence[Path], out: Path, *, title: str = "") -> Report:
-    """Write the page of one or more logs of a guard into a folder, which is new or holds an older report."""
+    """Write the page of one or more logs of a guard into a folder, which is new or holds an
+    older report.
+    """
     tally = _Tally()
     tally.add(chain.from_iterable(map(read_guard_log, logs)))
     values = {
@@ -327,7 +388,9 @@ def write_guard_report(logs: Sequence[Path], out: Path, *, title: str = "") -> R
         "total": sum(tally.counts.values()),
         "counts": tally.counts,
         "rules": sorted(tally.rules.values(), key=lambda rule: -rule["refuse"]),
-        "sessions": [{"name": excerpt(name, 60), "rows": rows} for name, rows in tally.sessions.items()],
+        "sessions": [
+            {"name": excerpt(name, 60), "rows": rows} for name, rows in tally.sessions.items()
+        ],
         "left_out": tally.left_out,
     }
     return write_single(out, "guard.html", values)

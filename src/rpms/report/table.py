@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from rpms.core.errors import InputError
 from rpms.foreign.shown import whole_letters
+from rpms.logic.errors import InputError
 
 DASH = "—"
 
@@ -45,7 +45,8 @@ class Table:
     groups: tuple[tuple[TableLine, ...], ...]
     notes: tuple[str, ...] = ()
     words: int = 1
-    """Number of columns at the left that hold words; numbers in the others are aligned to the right."""
+    """Number of columns at the left that hold words; numbers in the others are aligned to the
+    right."""
 
     @property
     def lines(self) -> tuple[TableLine, ...]:
@@ -54,7 +55,9 @@ class Table:
 
 def line(*cells: str | TableCell, published: bool = False) -> TableLine:
     """Make a line; plain text becomes a cell."""
-    return TableLine(tuple(cell if isinstance(cell, TableCell) else TableCell(cell) for cell in cells), published)
+    return TableLine(
+        tuple(cell if isinstance(cell, TableCell) else TableCell(cell) for cell in cells), published
+    )
 
 
 def groups(*parts: Iterable[TableLine]) -> tuple[tuple[TableLine, ...], ...]:
@@ -63,7 +66,9 @@ def groups(*parts: Iterable[TableLine]) -> tuple[tuple[TableLine, ...], ...]:
 
 
 def without_notes(table: Table, told: set[str]) -> Table:
-    """A table without the notes that stand below one before it; `told` is what was told so far, to which it adds."""
+    """A table without the notes that stand below one before it; `told` is what was told so far,
+    to which it adds.
+    """
     notes = tuple(note for note in table.notes if note not in told)
     told.update(notes)
     return replace(table, notes=notes)
@@ -76,8 +81,13 @@ def _marked(entry: TableLine) -> tuple[TableCell, ...]:
 
 
 def terminal(table: Table, width: int | None = None) -> str:
-    """For a terminal, without colours, as a pipe or a file also wants it: too wide rather than with a number cut."""
-    out, least = io.StringIO(), sum(_least(table, place) + _GAP for place in range(len(table.columns)))
+    """For a terminal, without colours, as a pipe or a file also wants it: too wide rather than
+    with a number cut.
+    """
+    out, least = (
+        io.StringIO(),
+        sum(_least(table, place) + _GAP for place in range(len(table.columns))),
+    )
     console = Console(file=out, width=max(width or 120, least), highlight=False, no_color=True)
     console.print(rich_table(table))
     for note in table.notes:
@@ -86,7 +96,8 @@ def terminal(table: Table, width: int | None = None) -> str:
 
 
 _WORD_WIDTH, _GAP = 16, 2
-"""Width up to which a column of words is not folded, however narrow the terminal; spaces between two columns."""
+"""Width up to which a column of words is not folded, however narrow the terminal; spaces
+between two columns."""
 
 
 def _least(table: Table, place: int) -> int:
@@ -100,7 +111,11 @@ def _least(table: Table, place: int) -> int:
 def rich_table(table: Table) -> RichTable:
     """For rich. Nothing in a cell is read as markup."""
     made = RichTable(
-        title=Text(plain(table.caption)), title_justify="left", box=None, pad_edge=False, title_style="bold"
+        title=Text(plain(table.caption)),
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        title_style="bold",
     )
     for place, heading in enumerate(table.columns):
         word, least = place < table.words, _least(table, place)
@@ -117,16 +132,24 @@ def rich_table(table: Table) -> RichTable:
             made.add_section()
             made.add_row()
         for entry in group:
-            cells = ((plain(cell.text), f"bold {cell.style}" if cell.strong else cell.style) for cell in _marked(entry))
+            cells = (
+                (plain(cell.text), f"bold {cell.style}" if cell.strong else cell.style)
+                for cell in _marked(entry)
+            )
             made.add_row(*(Text(text, style=style) for text, style in cells))
     return made
 
 
 def grid(
-    columns: Sequence[str], rows: Iterable[Sequence[str | TableCell]], caption: str = "", words: int = 1
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str | TableCell]],
+    caption: str = "",
+    words: int = 1,
 ) -> RichTable:
     """Rows for a terminal, of a table that has no other form; its headings stay whole."""
-    made = rich_table(Table("", caption, tuple(columns), groups(line(*row) for row in rows), words=words))
+    made = rich_table(
+        Table("", caption, tuple(columns), groups(line(*row) for row in rows), words=words)
+    )
     for column, heading in list(zip(made.columns, columns, strict=True))[words:]:
         column.width = max(column.width or 0, len(heading))
     made.padding = (0, 1, 0, 0) if words == 1 else (0, 1)  # numbers stand close
@@ -141,7 +164,9 @@ def plain(text: str) -> str:
 def markdown(table: Table) -> str:
     """For GitHub and the like."""
     rows = [" | ".join(_md(heading) for heading in table.columns)]
-    rows.append(" | ".join(":--" if place < table.words else "--:" for place in range(len(table.columns))))
+    rows.append(
+        " | ".join(":--" if place < table.words else "--:" for place in range(len(table.columns)))
+    )
     for entry in table.lines:
         bold = ["**" if cell.strong and cell.text else "" for cell in entry.cells]
         cells = zip(bold, _marked(entry), strict=True)
@@ -196,18 +221,23 @@ def latex(table: Table) -> str:
     body = "\n".join(rows)
     return (
         "\\begin{table}[t]\n\\centering\n"
-        f"\\caption{{{_tex(table.caption)}}}\n\\label{{tab:{re.sub('[^a-z0-9]+', '-', table.name)}}}\n\\small\n"
+        f"\\caption{{{_tex(table.caption)}}}\n"
+        f"\\label{{tab:{re.sub('[^a-z0-9]+', '-', table.name)}}}\n\\small\n"
         f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{body}\n\\bottomrule\n\\end{{tabular}}\n{notes}\\end{{table}}\n"
     )
 
 
 def _tex(text: str) -> str:
     """Text as LaTeX prints it to the letter: two hyphens stay two, instead of becoming a dash."""
-    return "".join(_LATEX.get(character, character) for character in re.sub("-(?=-)", "-\0", plain(text)))
+    return "".join(
+        _LATEX.get(character, character) for character in re.sub("-(?=-)", "-\0", plain(text))
+    )
 
 
 def comma_separated(table: Table) -> str:
-    """For a spreadsheet, as RFC 4180 has it: each number in a column of its own, and one for who measured a row."""
+    """For a spreadsheet, as RFC 4180 has it: each number in a column of its own, and one for
+    who measured a row.
+    """
     out = io.StringIO()
     writer = csv.writer(out)
     columns = [
@@ -215,13 +245,22 @@ def comma_separated(table: Table) -> str:
         for place, heading in enumerate(table.columns)
     ]
     names = [name for headings, _ in columns for name in headings]
-    owners = [heading for heading, (headings, _) in zip(table.columns, columns, strict=True) for _ in headings]
-    named = [f"{owner} {name}" if names.count(name) > 1 else name for name, owner in zip(names, owners, strict=True)]
+    owners = [
+        heading
+        for heading, (headings, _) in zip(table.columns, columns, strict=True)
+        for _ in headings
+    ]
+    named = [
+        f"{owner} {name}" if names.count(name) > 1 else name
+        for name, owner in zip(names, owners, strict=True)
+    ]
     numbers = len(table.columns) > table.words
     writer.writerow([*map(_unformulated, named), *(["source"] if numbers else ())])
     for number, entry in enumerate(table.lines):
         cells = [_unformulated(text) for _, rows in columns for text in rows[number]]
-        writer.writerow([*cells, *(["published" if entry.published else "measured"] if numbers else ())])
+        writer.writerow(
+            [*cells, *(["published" if entry.published else "measured"] if numbers else ())]
+        )
     return out.getvalue()
 
 
@@ -234,7 +273,9 @@ def _apart(heading: str, texts: Sequence[str]) -> tuple[tuple[str, ...], list[tu
         (r"([-+]?[\d.]+)%", (f"{heading} (%)",)),
     ):
         found = [re.fullmatch(form, text) for text in texts]
-        if any(found) and all(match or text in ("", DASH) for match, text in zip(found, texts, strict=True)):
+        if any(found) and all(
+            match or text in ("", DASH) for match, text in zip(found, texts, strict=True)
+        ):
             return headings, [match.groups() if match else ("",) * len(headings) for match in found]
     return (heading,), [(text,) for text in texts]
 
@@ -242,7 +283,9 @@ def _apart(heading: str, texts: Sequence[str]) -> tuple[tuple[str, ...], list[tu
 def _unformulated(text: str) -> str:
     """A word that a spreadsheet would take for a formula is led by an apostrophe."""
     text = whole_letters(text)
-    formula = text[:1] in ("=", "+", "-", "@", "\t", "\r") and not re.match(r"[-+]?\d[\d.,]*%?\Z", text)
+    formula = text[:1] in ("=", "+", "-", "@", "\t", "\r") and not re.match(
+        r"[-+]?\d[\d.,]*%?\Z", text
+    )
     return f"'{text}" if formula else text
 
 

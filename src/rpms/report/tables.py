@@ -10,15 +10,17 @@ from typing import Any, NamedTuple
 
 from ruamel.yaml import YAML
 
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.report import conduct, outcomes
 from rpms.report.contrasts import additive_expectation, interaction_of, omissions
 from rpms.report.outcomes import Cells, Comparison, Results, condition_label, rounds, type_label
 from rpms.report.table import Table, groups, line
 
-PUBLISHED: dict[str, Any] = YAML(typ="safe", pure=True).load(Path(__file__).with_name("published.yaml"))
-"""Numbers that others printed. They may stand beside measured ones, each row marked as published; nothing here is ever
-averaged with, tested against or plotted as a measurement."""
+PUBLISHED: dict[str, Any] = YAML(typ="safe", pure=True).load(
+    Path(__file__).with_name("published.yaml")
+)
+"""Numbers that others printed. They may stand beside measured ones, each row marked as published;
+nothing here is ever averaged with, tested against or plotted as a measurement."""
 CELL_LETTERS = {"baseline": "A", "rules-only": "B", "memory-only": "C", "full": "D"}
 
 
@@ -27,13 +29,17 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
     parts = []
     columns: dict[str, Any] = {}
     for comparison in comparisons:
-        rows = [cell for each in comparison.ablations for cell in (each[0], each[3])] or list(comparison)
+        rows = [cell for each in comparison.ablations for cell in (each[0], each[3])] or list(
+            comparison
+        )
         columns = {
             "Model": lambda each: each.model,
             "Method": conduct.method,
             "Succ. (%)": conduct.SUCCESS,
             "95% interval": conduct.interval,
-            "Δ": lambda each, base=rows[0]: None if each is base else conduct.points(each.rate - base.rate),
+            "Δ": lambda each, base=rows[0]: (
+                None if each is base else conduct.points(each.rate - base.rate)
+            ),
             **_controls(comparisons),
         }
         parts.append(conduct.lines_of(rows, columns))
@@ -46,7 +52,9 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
 
 def _controls(comparisons: Iterable[Comparison]) -> dict[str, conduct.Column]:
     """A column for each control that any condition has."""
-    names = dict.fromkeys(name for each in comparisons for results in each for name in results.controls)
+    names = dict.fromkeys(
+        name for each in comparisons for results in each for name in results.controls
+    )
     return {name: conduct.Column(partial(_control, name), conduct.percent) for name in names}
 
 
@@ -60,7 +68,9 @@ def type_table(comparison: Comparison) -> Table:
     columns: conduct.Columns = {
         "Method": conduct.method,
         **{
-            f"{type_label(kind)} ({counts[kind]})": conduct.Column(partial(_rate, kind), conduct.percent, max)
+            f"{type_label(kind)} ({counts[kind]})": conduct.Column(
+                partial(_rate, kind), conduct.percent, max
+            )
             for kind in comparison.types
         },
         f"All ({len(comparison.tasks)})": conduct.SUCCESS,
@@ -78,11 +88,15 @@ def ablation_table(comparison: Comparison) -> Table:
     """The 2x2 of rules and memory by success: the paper's Table 3."""
     columns: conduct.Columns = {
         "Succ.": conduct.won,
-        "Rate": conduct.Column(lambda results: results.rate, lambda rate: f"{conduct.percent(rate)}%", max),
+        "Rate": conduct.Column(
+            lambda results: results.rate, lambda rate: f"{conduct.percent(rate)}%", max
+        ),
         "95% interval": conduct.interval,
         **_controls([comparison]),
     }
-    return _two_by_two("ablation", f"2×2 ablation on {len(comparison.tasks)} tasks.", comparison, columns)
+    return _two_by_two(
+        "ablation", f"2×2 ablation on {len(comparison.tasks)} tasks.", comparison, columns
+    )
 
 
 def score_table(comparison: Comparison) -> Table:
@@ -92,17 +106,27 @@ def score_table(comparison: Comparison) -> Table:
         "Score (raw)": conduct.Column(lambda results: results.score, best=max),
     }
     editions = [results.protocol.get("edition") for results in comparison]
-    names = {str(edition.get("simplifications", "none")) for edition in editions if isinstance(edition, Mapping)}
-    simplified = f"simplifications: {', '.join(sorted(names))}" if names - {"none"} else "no simplifications"
+    names = {
+        str(edition.get("simplifications", "none"))
+        for edition in editions
+        if isinstance(edition, Mapping)
+    }
+    simplified = (
+        f"simplifications: {', '.join(sorted(names))}" if names - {"none"} else "no simplifications"
+    )
     caption = (
-        f"Average score over {len(comparison.tasks)} episodes, {simplified}: with negative scores counted "
-        "as 0, as the papers on this world do, and raw, as the simulator gives them."
+        f"Average score over {len(comparison.tasks)} episodes, {simplified}: with negative scores"
+        " counted as 0, as the papers on this world do, and raw, as the simulator gives them."
     )
     return _two_by_two("scores", caption, comparison, columns)
 
 
-def _two_by_two(name: str, caption: str, comparison: Comparison, measured: conduct.Columns) -> Table:
-    """A group of lines for each 2x2, as the paper lists them, with its interaction; one for all where there is none."""
+def _two_by_two(
+    name: str, caption: str, comparison: Comparison, measured: conduct.Columns
+) -> Table:
+    """A group of lines for each 2x2, as the paper lists them, with its interaction; one for all
+    where there is none.
+    """
     every = comparison.ablations
     rows = [results for cells in every for results in cells] or list(comparison)
     columns = {
@@ -113,7 +137,9 @@ def _two_by_two(name: str, caption: str, comparison: Comparison, measured: condu
     }
     lines, size = conduct.lines_of(rows, columns), 4 if every else len(rows)
     parts = groups(*(lines[start : start + size] for start in range(0, len(lines), size)))
-    notes = [_interaction_note(cells, by_score=name == "scores", named=len(every) > 1) for cells in every]
+    notes = [
+        _interaction_note(cells, by_score=name == "scores", named=len(every) > 1) for cells in every
+    ]
     return Table(name, caption, tuple(columns), parts, (*notes, *omissions(comparison)), words=3)
 
 
@@ -136,7 +162,10 @@ def _interaction_note(cells: Cells, *, by_score: bool, named: bool) -> str:
     sure = "" if found.low > 0 or found.high < 0 else "; the interval holds 0, so it may be none"
     if not by_score and additive_expectation(*(cell.rate for cell in cells[:3])) > 1:
         sure += "; the additive expectation is above 100%, which nothing can reach"
-    return f"{text}, 95% interval {conduct.range_of(found, scale)} ({found.method}, paired by task){sure}."
+    return (
+        f"{text}, 95% interval {conduct.range_of(found, scale)} ({found.method}, paired by"
+        f" task){sure}."
+    )
 
 
 def arbitration_table(comparison: Comparison) -> Table:
@@ -148,12 +177,17 @@ def arbitration_table(comparison: Comparison) -> Table:
         "95% interval": conduct.interval,
     }
     modes = comparison.arbitrations.values()
-    return conduct.by_condition("arbitration", "Modes of arbitration, rules and memory on.", comparison, columns, modes)
+    return conduct.by_condition(
+        "arbitration", "Modes of arbitration, rules and memory on.", comparison, columns, modes
+    )
 
 
 def learning_table(comparison: Comparison) -> Table:
     """Success by round of learning: the paper's Table 8."""
-    columns: dict[str, Any] = {"Round": lambda point: point.name, "Entries": lambda point: str(point.entries)}
+    columns: dict[str, Any] = {
+        "Round": lambda point: point.name,
+        "Entries": lambda point: str(point.entries),
+    }
     for series in (outcomes.MEMORY_SERIES, outcomes.RULES_SERIES):
         columns[f"{series} (%)"] = lambda point, name=series: (
             conduct.percent(point.results[name].rate) if name in point.results else None
@@ -163,13 +197,23 @@ def learning_table(comparison: Comparison) -> Table:
 
 
 def methods_table(world: str) -> Table:
-    """Other methods as published: the paper's Tables 9 and 10. Not comparable with anything measured here."""
+    """Other methods as published: the paper's Tables 9 and 10.
+
+    Not comparable with anything measured here.
+    """
     science = world == "scienceworld"
     rows = PUBLISHED["methods"]["scienceworld" if science else "alfworld"]
     return Table(
         "methods",
         "Published results for context only: backbones, training, trials and subsets differ.",
-        ("Method", "Backbone", "Regime", "Split" if science else "Trials", "Reference", "Score" if science else "SR"),
+        (
+            "Method",
+            "Backbone",
+            "Regime",
+            "Split" if science else "Trials",
+            "Reference",
+            "Score" if science else "SR",
+        ),
         groups(line(*row, published=True) for row in rows),
         words=5,
     )
@@ -185,9 +229,15 @@ class _Maker(NamedTuple):
 
 _MAKERS: Mapping[str, _Maker] = {
     "main": _Maker(lambda comparison: main_table([comparison]), lambda _: True),
-    "ablation": _Maker(ablation_table, attrgetter("ablations"), "it needs the four conditions of the 2x2"),
-    "scores": _Maker(score_table, attrgetter("scored"), "it needs a world that scores", "scienceworld"),
-    "types": _Maker(type_table, lambda comparison: len(comparison.types) > 1, "it needs tasks of several types"),
+    "ablation": _Maker(
+        ablation_table, attrgetter("ablations"), "it needs the four conditions of the 2x2"
+    ),
+    "scores": _Maker(
+        score_table, attrgetter("scored"), "it needs a world that scores", "scienceworld"
+    ),
+    "types": _Maker(
+        type_table, lambda comparison: len(comparison.types) > 1, "it needs tasks of several types"
+    ),
     "arbitration": _Maker(
         arbitration_table,
         attrgetter("arbitrations"),
@@ -195,7 +245,9 @@ _MAKERS: Mapping[str, _Maker] = {
     ),
     "learning": _Maker(learning_table, rounds, "it needs runs with memories of several sizes"),
     "significance": _Maker(
-        conduct.significance_table, lambda comparison: len(comparison) > 1, "it needs several conditions"
+        conduct.significance_table,
+        lambda comparison: len(comparison) > 1,
+        "it needs several conditions",
     ),
     "epochs": _Maker(
         conduct.epochs_table,
@@ -207,14 +259,17 @@ _MAKERS: Mapping[str, _Maker] = {
     "failures": _Maker(conduct.failure_table, lambda _: True),
     "verdicts": _Maker(
         conduct.verdict_table,
-        lambda comparison: any(results.folder and results.switches.get("memory", True) for results in comparison),
+        lambda comparison: any(
+            results.folder and results.switches.get("memory", True) for results in comparison
+        ),
         "it needs a run of a condition with memory",
     ),
 }
 TABLES = tuple(_MAKERS)
 """The names of the tables, in the order a report shows them."""
 _USUAL = tuple(name for name in _MAKERS if name != "verdicts")
-"""Tables of a report; the other one reads every episode in full, and so is made only where it is asked for."""
+"""Tables of a report; the other one reads every episode in full, and so is made only where it
+is asked for."""
 
 
 def make_table(name: str, comparison: Comparison, *, with_published: bool = False) -> Table:
@@ -229,13 +284,22 @@ def make_table(name: str, comparison: Comparison, *, with_published: bool = Fals
     return add_published(table, [comparison], maker.world) if with_published else table
 
 
-def add_published(table: Table, comparisons: Iterable[Comparison], world: str = "alfworld") -> Table:
+def add_published(
+    table: Table, comparisons: Iterable[Comparison], world: str = "alfworld"
+) -> Table:
     """A table with the paper's rows, where these are of the same world."""
-    worlds = {str(results.protocol.get("world", "")) for comparison in comparisons for results in comparison}
+    worlds = {
+        str(results.protocol.get("world", ""))
+        for comparison in comparisons
+        for results in comparison
+    }
     rows = PUBLISHED["tables"].get(table.name, ()) if worlds <= {world, ""} else ()
     if not rows:
         return table
-    cells = [[row.get(each, row.get(each.partition(" (")[0], "")) for each in table.columns] for row in rows]
+    cells = [
+        [row.get(each, row.get(each.partition(" (")[0], "")) for each in table.columns]
+        for row in rows
+    ]
     told = f"Published rows are as the paper prints them: {PUBLISHED['settings'][world]}."
     printed = tuple(line(*each, published=True) for each in cells)
     return replace(table, groups=(*table.groups, printed), notes=(*table.notes, told))
@@ -254,7 +318,9 @@ def left_out(comparison: Comparison) -> tuple[str, ...]:
 
 
 def all_tables(comparison: Comparison, *, with_published: bool = False) -> tuple[Table, ...]:
-    """Every table that the comparison has something to put in, those that its study is about first."""
+    """Every table that the comparison has something to put in, those that its study is about
+    first.
+    """
     names = dict.fromkeys((*(name for name in comparison.tables if name in _USUAL), *_USUAL))
     applying = (name for name in names if _MAKERS[name].applies(comparison))
     return tuple(make_table(name, comparison, with_published=with_published) for name in applying)

@@ -1,9 +1,10 @@
 """Recorded answers of models on disk, in a folder or packed in one small file.
 
-In a folder, a file is named by the hash of its question. It is written beside its place, flushed to the disk and then
-renamed, so that each place holds a whole entry or nothing at every moment, whoever else writes, and whatever dies or
-runs full in between. A packed file has answers under the beginning of their questions' hashes, without the questions;
-its first line says whose answers they are and has a checksum of the others.
+In a folder, a file is named by the hash of its question. It is written beside its place, flushed to
+the disk and then renamed, so that each place holds a whole entry or nothing at every moment,
+whoever else writes, and whatever dies or runs full in between. A packed file has answers under the
+beginning of their questions' hashes, without the questions; its first line says whose answers they
+are and has a checksum of the others.
 """
 
 import datetime as dt
@@ -21,10 +22,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
-from rpms.core.errors import FileError, InputError
 from rpms.foreign.file_reader import read_bytes, text_lines
 from rpms.foreign.json_text import BOUNDS, NotJson, loads, question_key, read_jsonl, reader_of
 from rpms.foreign.limits import LARGEST_RECORD
+from rpms.logic.errors import FileError, InputError
 from rpms.store.files import opened, remove_leftovers, waiting_lock, write_whole, written_beside
 from rpms.store.protocol import Text
 
@@ -32,10 +33,15 @@ _FILES = "[0-9a-f][0-9a-f]/*.json"
 
 
 class FolderOfAnswers:
-    """A store of answers in a folder. Threads and processes may read and write it at the same time."""
+    """A store of answers in a folder.
+
+    Threads and processes may read and write it at the same time.
+    """
 
     def __init__(self, folder: Path) -> None:
-        """A folder that is not there yet is an empty store; it is made when the first answer is kept."""
+        """A folder that is not there yet is an empty store; it is made when the first answer is
+        kept.
+        """
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{folder}: is not a folder, so no answers can be kept in it")
         self._folder = folder
@@ -51,7 +57,9 @@ class FolderOfAnswers:
         return self._read(self._path(key))
 
     def put(self, key: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """Keep an entry, safe from a crash, and return the one that is kept: the first for its key."""
+        """Keep an entry, safe from a crash, and return the one that is kept: the first for its
+        key.
+        """
         path = self._path(key)
         body = _body(entry)
         data = f'{{"sha256":"{_hash(body)}","entry":{body}}}\n'.encode("utf-8", "surrogatepass")
@@ -60,10 +68,13 @@ class FolderOfAnswers:
                 kept = self._place(beside, path)
         except OSError as error:
             raise InputError(
-                f"{self._folder}: the answer cannot be recorded: {error.strerror}; what was recorded before is whole. "
-                "Make room and run the same command again to resume"
+                f"{self._folder}: the answer cannot be recorded: {error.strerror}; what was"
+                " recorded before is whole. Make room and run the same command again to resume"
             ) from error
-        with suppress(OSError), opened(path.parent) as folder:  # the new name itself survives a power cut, if it can
+        with (
+            suppress(OSError),
+            opened(path.parent) as folder,
+        ):  # the new name itself survives a power cut, if it can
             os.fsync(folder)
         return dict(entry) if kept is None else kept
 
@@ -82,11 +93,15 @@ class FolderOfAnswers:
         return self._folder / key[:2] / f"{key}.json"
 
     def _read(self, path: Path) -> dict[str, Any] | None:
-        """A whole entry; what is damaged counts as missing, and is replaced when it is asked for again."""
+        """A whole entry; what is damaged counts as missing, and is replaced when it is asked
+        for again.
+        """
         found = None
         with suppress(FileError, NotJson, KeyError, TypeError):
             wrapped = loads(read_bytes(path, LARGEST_RECORD))
-            found = wrapped["entry"] if wrapped["sha256"] == _hash(_body(wrapped["entry"])) else None
+            found = (
+                wrapped["entry"] if wrapped["sha256"] == _hash(_body(wrapped["entry"])) else None
+            )
         # Under a name that is not its question's, an entry answers what nobody asked.
         return found if isinstance(found, dict) and question_key(found) == path.stem else None
 
@@ -95,7 +110,9 @@ class FolderOfAnswers:
         with suppress(OSError):
             os.link(beside, path)
             return None
-        with waiting_lock(path.parent):  # a damaged file, or a file system without links: one writer at a time
+        with waiting_lock(
+            path.parent
+        ):  # a damaged file, or a file system without links: one writer at a time
             kept = self._read(path)
             if kept is None:
                 beside.replace(path)
@@ -146,13 +163,19 @@ class PackedAnswers:
         try:
             self.heading = Heading.model_validate(loads(first))
         except (NotJson, ValidationError):
-            raise FileError(file, 1, "is no packed record: its first line is not that of one") from None
+            raise FileError(
+                file, 1, "is no packed record: its first line is not that of one"
+            ) from None
         # Lines are read again when asked for: values take many times the room of their text.
-        found = read_jsonl(file, ["", *lines], reader_of(tuple[str, Any]), "is no answer of a packed record")
+        found = read_jsonl(
+            file, ["", *lines], reader_of(tuple[str, Any]), "is no answer of a packed record"
+        )
         self._lines = {key: lines[number - 2] for number, (key, _) in found}
         digest = hashlib.sha256("".join(f"{line}\n" for line in lines).encode())
         if digest.hexdigest() != self.heading.sha256 or len(self._lines) != self.heading.answers:
-            raise FileError(file, None, "is not as it was written: its checksum differs; pack it again")
+            raise FileError(
+                file, None, "is not as it was written: its checksum differs; pack it again"
+            )
 
     @property
     def place(self) -> str:
@@ -165,15 +188,21 @@ class PackedAnswers:
 
     def put(self, key: str, entry: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
         """Refused: what is shipped is not changed."""
-        raise InputError(f"{self._file}: is a packed record, which is only read; give --record a folder")
+        raise InputError(
+            f"{self._file}: is a packed record, which is only read; give --record a folder"
+        )
 
     def entries(self) -> Iterator[dict[str, Any]]:
-        """One entry that has all that is common to them: whose they are and what they were held to."""
+        """One entry that has all that is common to them: whose they are and what they were held
+        to.
+        """
         yield {"model": self.heading.model, **{name: [] for name in self.heading.bounds}}
 
 
 def pack(folder: Path, file: Path, about: str = "", day: str | None = None) -> Heading:
-    """Write a folder's answers into one file, which ends in `.answers.xz`; what is damaged is left out."""
+    """Write a folder's answers into one file, which ends in `.answers.xz`; what is damaged is
+    left out.
+    """
     if not file.name.endswith(ENDING):
         raise InputError(f"{file}: a packed record's name ends in {ENDING}")
     if not folder.is_dir():
@@ -181,11 +210,21 @@ def pack(folder: Path, file: Path, about: str = "", day: str | None = None) -> H
     entries = {question_key(entry)[:_KEPT]: entry for entry in FolderOfAnswers(folder).entries()}
     models = sorted({str(entry["model"]) for entry in entries.values()})
     if len(models) != 1:
-        told = f"answers of several models: {', '.join(models[:5])}" if models else "no recorded answers"
+        told = (
+            f"answers of several models: {', '.join(models[:5])}"
+            if models
+            else "no recorded answers"
+        )
         raise InputError(f"{folder} holds {told}; a packed record has those of one")
     lines = []
-    for key, entry in sorted(entries.items()):  # without the seconds an answer took, which a replay does not take
-        usage = {name: value for name, value in entry["answer"]["usage"].items() if value and name != "seconds"}
+    for key, entry in sorted(
+        entries.items()
+    ):  # without the seconds an answer took, which a replay does not take
+        usage = {
+            name: value
+            for name, value in entry["answer"]["usage"].items()
+            if value and name != "seconds"
+        }
         lines.append(json.dumps([key, {**entry["answer"], "usage": usage}], ensure_ascii=False))
     body = "".join(f"{line}\n" for line in lines)
     heading = Heading(
@@ -196,12 +235,19 @@ def pack(folder: Path, file: Path, about: str = "", day: str | None = None) -> H
         answers=len(lines),
         sha256=hashlib.sha256(body.encode()).hexdigest(),
     )
-    write_whole(file, lzma.compress(f"{heading.model_dump_json()}\n{body}".encode(), preset=9 | lzma.PRESET_EXTREME))
+    write_whole(
+        file,
+        lzma.compress(
+            f"{heading.model_dump_json()}\n{body}".encode(), preset=9 | lzma.PRESET_EXTREME
+        ),
+    )
     return heading
 
 
 def open_answers(place: Path) -> FolderOfAnswers | PackedAnswers:
-    """The store at a path; a name that is no path may be that of a record which ships with this package."""
+    """The store at a path; a name that is no path may be that of a record which ships with this
+    package.
+    """
     if place.is_file():
         return PackedAnswers(place)
     if place.exists():
@@ -209,13 +255,18 @@ def open_answers(place: Path) -> FolderOfAnswers | PackedAnswers:
     shipped = _shipped(place.name) if len(place.parts) == 1 else None
     if shipped is None:
         names = ", ".join(shipped_records())
-        raise InputError(f"{place}: there is no such folder or file of answers; shipped with this package: {names}")
+        raise InputError(
+            f"{place}: there is no such folder or file of answers; shipped with this package:"
+            f" {names}"
+        )
     return shipped
 
 
 def shipped_records() -> dict[str, Heading]:
     """The records that ship with this package, by the name that follows `replay/`."""
-    names = sorted(file.name.removesuffix(ENDING) for file in _SHIPPED.iterdir() if file.name.endswith(ENDING))
+    names = sorted(
+        file.name.removesuffix(ENDING) for file in _SHIPPED.iterdir() if file.name.endswith(ENDING)
+    )
     return {name: store.heading for name in names if (store := _shipped(name)) is not None}
 
 

@@ -1,10 +1,12 @@
-"""The episode file: one compressed JSON an episode, the same JSON for the same episode on every machine.
+"""The episode file: one compressed JSON an episode, the same JSON for the same episode on every
+machine.
 
     import gzip, json
     episode = json.load(gzip.open(file))
 
-Nothing in it tells when or where it was played; that is in the run's `timings.jsonl`. The first line holds the numbers
-that tables need; the last field is a checksum of all that is before it. A field that has nothing to say is left out.
+Nothing in it tells when or where it was played; that is in the run's `timings.jsonl`. The first
+line holds the numbers that tables need; the last field is a checksum of all that is before it. A
+field that has nothing to say is left out.
 """
 
 import gzip
@@ -17,17 +19,17 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from rpms.core.belief import Belief
-from rpms.core.episode import Ending, Episode, Happening, Step
-from rpms.core.errors import FileError
-from rpms.core.goal import Progress
-from rpms.core.prompt import Block, Form, Layout, Part, Prompt
-from rpms.core.usage import Usage
-from rpms.core.verdict import Candidate
-from rpms.core.wording import memory_line
 from rpms.foreign.file_reader import read_bytes
 from rpms.foreign.json_text import NotJson, from_json, loads
 from rpms.foreign.limits import LARGEST_EPISODE
+from rpms.logic.belief import Belief
+from rpms.logic.errors import FileError
+from rpms.logic.goal import Progress
+from rpms.paper.episode import Ending, Episode, Happening, Step
+from rpms.paper.prompt import Block, Form, Layout, Part, Prompt
+from rpms.paper.usage import Usage
+from rpms.paper.verdict import Candidate
+from rpms.paper.wording import memory_line
 
 VERSION = 2
 _SEAL = re.compile(rb'"sha256":"([0-9a-f]{64})"\}\n\Z')
@@ -36,7 +38,9 @@ _AGAIN = "the same `rpms run` as before plays this episode again"
 
 
 def file_name(task: str) -> str:
-    """The name of a task's file: readable, the same everywhere, and no path whatever the task is called."""
+    """The name of a task's file: readable, the same everywhere, and no path whatever the task
+    is called.
+    """
     digest = hashlib.sha256(task.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     slug = re.sub(r"[^A-Za-z0-9_-]+", "_", task)[:80].strip("_-")
     return f"{slug}-{digest}.json" if slug else f"{digest}.json"
@@ -85,7 +89,10 @@ class EpisodeRow:
 
     @property
     def failed(self) -> bool:
-        """True if a model or a world broke down, rather than the agent lost. Such episodes count like any other."""
+        """True if a model or a world broke down, rather than the agent lost.
+
+        Such episodes count like any other.
+        """
         return self.ending in (Ending.MODEL_ERROR, Ending.WORLD_ERROR)
 
     @property
@@ -107,7 +114,9 @@ def row_of(episode: Episode) -> EpisodeRow:
     """The numbers of an episode, as its file will give them back."""
     named = ("task", "type", "ending", "score", "error", "trial")
     kept: dict[str, Any] = {name: getattr(episode, name) for name in named} | dict(episode.counts)
-    return EpisodeRow(**kept, steps=len(episode.steps), usage=replace(episode.usage, requests=0, seconds=0.0))
+    return EpisodeRow(
+        **kept, steps=len(episode.steps), usage=replace(episode.usage, requests=0, seconds=0.0)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +139,14 @@ class CandidateRecord:
     def of(cls, candidate: Candidate) -> Self:
         entry, verdict = candidate.entry, candidate.verdict
         told = (str(verdict.fate), verdict.reason, verdict.rule, verdict.fact)
-        return cls(entry.id, str(entry.kind), memory_line(candidate), candidate.score, candidate.rank, *told)
+        return cls(
+            entry.id,
+            str(entry.kind),
+            memory_line(candidate),
+            candidate.score,
+            candidate.rank,
+            *told,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +164,9 @@ class BeliefRecord:
     @classmethod
     def of(cls, belief: Belief, signature: str) -> Self:
         seen, lids = dict(belief.last_seen), dict(belief.containers)
-        return cls(belief.location, tuple(belief.holding), lids, seen, tuple(belief.lines()), signature)
+        return cls(
+            belief.location, tuple(belief.holding), lids, seen, tuple(belief.lines()), signature
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,13 +186,18 @@ class StepRecord(Happening):
     """The active rules and schemas that the prompt does not show at this sub-goal."""
 
     def __post_init__(self) -> None:
-        """Refusals and readings are taken apart where they are shown; all other extras are shown as they are."""
+        """Refusals and readings are taken apart where they are shown; all other extras are
+        shown as they are.
+        """
         for extra, inside in {"refused": ("command", "reason"), "readings": ("goal",)}.items():
             items = self.extras.get(extra, [])
             if not isinstance(items, list) or not all(
-                isinstance(each, dict) and all(isinstance(each.get(name), str) for name in inside) for each in items
+                isinstance(each, dict) and all(isinstance(each.get(name), str) for name in inside)
+                for each in items
             ):
-                raise ValueError(f"`{extra}` is not a list of objects, each with {' and '.join(inside)}")
+                raise ValueError(
+                    f"`{extra}` is not a list of objects, each with {' and '.join(inside)}"
+                )
 
     @classmethod
     def of(cls, step: Step) -> Self:
@@ -218,11 +241,16 @@ class EpisodeRecord:
         if not episode.steps:
             return cls(row_of(episode), episode.goal, "")
         first = episode.steps[0].decision
-        rules = {tier: tuple(rule.id for rule in getattr(first.rules, tier)) for tier in ("universal", "domain")}
+        rules = {
+            tier: tuple(rule.id for rule in getattr(first.rules, tier))
+            for tier in ("universal", "domain")
+        }
         rules["environment"] = tuple(schema.name for schema in first.rules.environment)
         arranged = (first.prompt.layout.name, first.prompt.form)
         steps = tuple(map(StepRecord.of, episode.steps))
-        return cls(row_of(episode), episode.goal, str(first.goal_signature), *arranged, rules, steps)
+        return cls(
+            row_of(episode), episode.goal, str(first.goal_signature), *arranged, rules, steps
+        )
 
     @property
     def task(self) -> str:
@@ -231,12 +259,16 @@ class EpisodeRecord:
     def prompt(self, number: int) -> Prompt:
         """The whole prompt of a step, from 1, to the letter."""
         step = self.steps[number - 1]
-        no_room = tuple((Part(part), fewer) for part, fewer in step.extras.get("no_room", {}).items())
+        no_room = tuple(
+            (Part(part), fewer) for part, fewer in step.extras.get("no_room", {}).items()
+        )
         return Prompt(step.prompt, step.cut, no_room, Layout[self.layout], self.form)
 
 
 def _fields(value: object) -> dict[str, Any]:
-    """The fields of a dataclass that say something: those without a default, and those that differ from theirs."""
+    """The fields of a dataclass that say something: those without a default, and those that
+    differ from theirs.
+    """
     if isinstance(value, Mapping):
         return dict(value)
     told = {}
@@ -248,17 +280,22 @@ def _fields(value: object) -> dict[str, Any]:
 
 
 _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=_fields).encode
-"""Plain ASCII, so that any text, half characters included, can be written and comes back as it was."""
+"""Plain ASCII, so that any text, half characters included, can be written and comes back as it
+was."""
 
 
 def episode_text(episode: Episode | EpisodeRecord) -> str:
-    """The JSON of an episode, played or recorded; equal episodes give equal texts, whatever their timings."""
+    """The JSON of an episode, played or recorded; equal episodes give equal texts, whatever
+    their timings.
+    """
     record = episode if isinstance(episode, EpisodeRecord) else EpisodeRecord.of(episode)
     return content_text({"version": VERSION, **_fields(record)})
 
 
 def content_text(content: Mapping[str, Any]) -> str:
-    """The JSON of a file: the steps one a line after all other fields, and last the checksum of all before it."""
+    """The JSON of a file: the steps one a line after all other fields, and last the checksum of
+    all before it.
+    """
     head = {name: value for name, value in content.items() if name not in ("steps", "sha256")}
     steps = content.get("steps", ())
     lines = ",\n".join(map(_encode, steps)) if isinstance(steps, list | tuple) else None
@@ -278,7 +315,11 @@ def unpacked(file: Path) -> bytes:
         data = unpack.decompress(read_bytes(file, LARGEST_EPISODE), LARGEST_EPISODE)
     except zlib.error:
         data = b""
-    mark = _SEAL.search(data, max(0, len(data) - _SEAL_LENGTH)) if unpack.eof and not unpack.unused_data else None
+    mark = (
+        _SEAL.search(data, max(0, len(data) - _SEAL_LENGTH))
+        if unpack.eof and not unpack.unused_data
+        else None
+    )
     if mark is None:
         raise FileError(file, None, f"is not a whole episode file; {_AGAIN}")
     if hashlib.sha256(memoryview(data)[: mark.start()]).hexdigest().encode() != mark[1]:
@@ -301,7 +342,11 @@ def _read(file: Path, data: bytes) -> EpisodeRecord:
     try:
         tree = loads(data)
         if not isinstance(tree, dict) or tree.pop("version", None) != VERSION:
-            raise FileError(file, None, "was written by another version of rpms, in a form that is not known here")
+            raise FileError(
+                file,
+                None,
+                "was written by another version of rpms, in a form that is not known here",
+            )
         tree.pop("sha256", None)
         return from_json(EpisodeRecord, tree)
     except NotJson as error:

@@ -1,7 +1,9 @@
-"""The grounds of a learned manual: beside `manual.yaml` lie `manual.evidence.jsonl` and `manual.episodes.jsonl`.
+"""The grounds of a learned manual: beside `manual.yaml` lie `manual.evidence.jsonl` and
+`manual.episodes.jsonl`.
 
-The first line of the evidence is the header, every other line a claim. Episodes of an exploration are kept as texts,
-each when it has ended, with a checksum over its line and the line before it; those of recorded runs are in the runs.
+The first line of the evidence is the header, every other line a claim. Episodes of an exploration
+are kept as texts, each when it has ended, with a checksum over its line and the line before it;
+those of recorded runs are in the runs.
 """
 
 from __future__ import annotations
@@ -16,43 +18,62 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rpms.core.errors import FileError, InputError
 from rpms.foreign.file_reader import is_there, open_regular, read_bytes
 from rpms.foreign.json_text import read_jsonl, tagged_reader
 from rpms.foreign.limits import LARGEST_MEMORY
+from rpms.logic.errors import FileError, InputError
 from rpms.store.files import hold, read_text, remove_leftovers, write_whole, writing
 from rpms.store.manual_reader import manual_text
 
 GUARD = "guard"
-"""Among the settings of evidence: the manual that a guard's log was read with. It is of tools, and of no world."""
+"""Among the settings of evidence: the manual that a guard's log was read with. It is of tools,
+and of no world."""
 
 
 class Label(StrEnum):
     """Certainty of a claim."""
 
     NECESSARY = "necessary"
-    """A precondition: an action was refused with this false and all else that it may need true. The guard uses it."""
+    """A precondition: an action was refused with this false and all else that it may need true.
+    The guard uses it."""
     POSSIBLE = "possible"
-    """A precondition that was true in every success, and false only where something else was missing too. Plans see
-    to it (`plan` in the manual); the guard lets pass what breaks it."""
+    """A precondition that was true in every success, and false only where something else was
+    missing too. Plans see to it (`plan` in the manual); the guard lets pass what breaks it."""
     UNTESTED = "untested"
     """True in every attempt, so that nothing is known of it. Not in the manual."""
     IMPLIED = "implied"
-    """True whenever another precondition was: it adds nothing. Not in the manual; `note` names the other one."""
+    """True whenever another precondition was: it adds nothing. Not in the manual; `note` names
+    the other one."""
     REFUTED = "refuted"
     """No precondition: an action succeeded with this false. Not in the manual."""
     SEEN = "seen"
-    """Everything that is no precondition: an effect, what was revealed, kinds in a role, a place, a goal's fact."""
+    """Everything that is no precondition: an effect, what was revealed, kinds in a role, a
+    place, a goal's fact."""
     TAKEN_OUT = "taken out"
-    """Induced, and then taken out, since on episodes kept aside it was wrong; `note` says how. Not in the manual."""
+    """Induced, and then taken out, since on episodes kept aside it was wrong; `note` says how.
+    Not in the manual."""
     EDITED = "edited"
-    """A person has changed this line of the manual since it was learned; `note` says how. Edits are kept."""
+    """A person has changed this line of the manual since it was learned; `note` says how. Edits
+    are kept."""
 
 
 _ENTRIES = frozenset({"environment", "kinds", "goals", "procedures", "processes", "facts", "tools"})
-"""Sections of manuals in which learning writes entries; and into `localities`, which has no entries but lists."""
+"""Sections of manuals in which learning writes entries; and into `localities`, which has no
+entries but lists."""
 _LISTS = frozenset(
-    {"syntax", "preconditions", "plan", "effects", "observes", "forbids", "holds", "yes", "no", "steps", "needs"}
+    {
+        "syntax",
+        "preconditions",
+        "plan",
+        "effects",
+        "observes",
+        "forbids",
+        "holds",
+        "yes",
+        "no",
+        "steps",
+        "needs",
+    }
 )
 
 
@@ -60,7 +81,8 @@ class Witness(NamedTuple):
     """A step that speaks for or against a claim."""
 
     episode: str
-    """The episode's id: of an exploration, its number and task; of a run, the run's folder and the task."""
+    """The episode's id: of an exploration, its number and task; of a run, the run's folder and
+    the task."""
     step: int
     """From 1."""
 
@@ -87,33 +109,48 @@ class Support:
 
     def claim(self, at: tuple[str, ...], key: str, text: str) -> Claim:
         """The line of a manual for which this speaks."""
-        return Claim(at, key, text, **{each.name: getattr(self, each.name) for each in fields(Support)})
+        return Claim(
+            at, key, text, **{each.name: getattr(self, each.name) for each in fields(Support)}
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Claim(Support):
-    """One line of a learned manual, or one that did not make it into the manual, with what speaks for it."""
+    """One line of a learned manual, or one that did not make it into the manual, with what
+    speaks for it.
+    """
 
     at: tuple[str, ...]
-    """The mapping where it stands, or would: `("environment", "heat")`, `("kinds", "heat_place")`."""
+    """The mapping where it stands, or would: `("environment", "heat")`, `("kinds",
+    "heat_place")`."""
     key: str
     """Its key: one of `_LISTS`; of `facts` and `localities`, a kind of things or place."""
     text: str
     """As the manual writes it: `holding(object)`."""
 
     def __post_init__(self) -> None:
-        place = len(self.at) == 2 and self.at[0] in _ENTRIES and (self.key in _LISTS or self.at[0] == "facts")
+        place = (
+            len(self.at) == 2
+            and self.at[0] in _ENTRIES
+            and (self.key in _LISTS or self.at[0] == "facts")
+        )
         if self.label is not Label.EDITED and not place and self.at != ("localities",):
             raise ValueError("at: should be where a learned manual has lines")
 
     @property
     def place(self) -> str:
-        """Its place in one text: `environment/heat/preconditions/holding(object)`. Unique in its file."""
+        """Its place in one text: `environment/heat/preconditions/holding(object)`.
+
+        Unique in its file.
+        """
         return "/".join((*self.at, self.key, self.text))
 
     @property
     def stands(self) -> bool:
-        """True for a line of the manual. One of tools is for a guard alone, and holds only what is certain."""
+        """True for a line of the manual.
+
+        One of tools is for a guard alone, and holds only what is certain.
+        """
         if self.label is Label.POSSIBLE:
             return self.at[:1] != ("tools",)
         return self.label in (Label.NECESSARY, Label.SEEN)
@@ -126,7 +163,10 @@ class Claim(Support):
 
 
 def about(at: tuple[str, ...], key: str, text: str) -> tuple[str, ...]:
-    """Identity of a line. A condition passes from `plan` to `preconditions` and back, as evidence comes in."""
+    """Identity of a line.
+
+    A condition passes from `plan` to `preconditions` and back, as evidence comes in.
+    """
     need = at[:1] == ("environment",) and key in ("preconditions", "plan")
     return (*at, "needs" if need else key, *sorted(text.split(" or ")))
 
@@ -144,19 +184,26 @@ class Evidence:
     kept_aside: int = 0
     """Episodes that nothing was learned from: the manual was verified on them."""
     undetermined: int = 0
-    """Attempts of which another one, with the same action and the same facts, went the other way."""
+    """Attempts of which another one, with the same action and the same facts, went the other
+    way."""
     written: str = ""
-    """The manual's text as it was written: what differs from it in the manual by now, a person has changed."""
+    """The manual's text as it was written: what differs from it in the manual by now, a person
+    has changed."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Further settings that decide the result, such as the seed."""
     replaced: str = ""
-    """The text of a manual that is being replaced, and what of it was written so: see `write_learned`."""
+    """The text of a manual that is being replaced, and what of it was written so: see
+    `write_learned`."""
     replaced_written: str = ""
 
 
 def counts_of(claim: Claim) -> str:
     """Evidence for and against a claim, in words."""
-    told = [(claim.confirmed, "steps for it"), (claim.against, "against it"), (claim.unknown, "where it was unknown")]
+    told = [
+        (claim.confirmed, "steps for it"),
+        (claim.against, "against it"),
+        (claim.unknown, "where it was unknown"),
+    ]
     if claim.key in ("preconditions", "plan", "needs"):
         told[:2] = [
             (claim.confirmed, "successes with it"),
@@ -177,7 +224,9 @@ def evidence_file(manual: Path) -> Path:
 def write_evidence(file: Path, evidence: Evidence) -> None:
     """Write the file, whole or not at all."""
     header = {name: value for name, value in vars(evidence).items() if name != "claims"}
-    rows: list[dict[str, object]] = [{"type": "evidence", "version": 1, **header, "settings": dict(evidence.settings)}]
+    rows: list[dict[str, object]] = [
+        {"type": "evidence", "version": 1, **header, "settings": dict(evidence.settings)}
+    ]
     for claim in evidence.claims:  # without what it does not say
         said = {name: value for name, value in asdict(claim).items() if value}
         rows.append({"type": "claim", "at": claim.at, "key": claim.key, "text": claim.text} | said)
@@ -186,7 +235,10 @@ def write_evidence(file: Path, evidence: Evidence) -> None:
 
 def read_evidence(file: Path) -> Evidence:
     """Read the file; a mistake is a FileError with its line."""
-    lines, read = read_text(file, LARGEST_MEMORY).split("\n"), tagged_reader({"evidence": Evidence, "claim": Claim})
+    lines, read = (
+        read_text(file, LARGEST_MEMORY).split("\n"),
+        tagged_reader({"evidence": Evidence, "claim": Claim}),
+    )
     rows = (row for _, row in read_jsonl(file, lines, read, "is no evidence", halves=False))
     header: Evidence | None = next(rows, None)
     if header is None:
@@ -203,7 +255,9 @@ def evidence_of(manual: Path) -> Evidence:
 
 
 def manual_before(manual: Path) -> tuple[str, str] | None:
-    """A manual's text as it was written and as it is now; None where there is none, an InputError for another's."""
+    """A manual's text as it was written and as it is now; None where there is none, an
+    InputError for another's.
+    """
     if not is_there(manual):
         return None
     if not is_there(evidence_file(manual)):
@@ -213,10 +267,11 @@ def manual_before(manual: Path) -> tuple[str, str] | None:
 
 
 def write_learned(manual: Path, text: str, evidence: Evidence) -> None:
-    """Write a manual and its evidence, and remove what killed processes left half written of either.
+    """Write a manual and its evidence, and remove what killed processes left half written of
+    either.
 
-    Whoever writes the two files may be killed in between: while a manual is being replaced, the evidence names the new
-    text. Afterwards both files depend on what was learned alone.
+    Whoever writes the two files may be killed in between: while a manual is being replaced, the
+    evidence names the new text. Afterwards both files depend on what was learned alone.
     """
     remove_leftovers(manual.parent, manual.stem)
     before, file = manual_before(manual), evidence_file(manual)
@@ -282,14 +337,18 @@ Keep = Callable[[Trace], None]
 
 
 def read_traces(file: Path) -> tuple[Mapping[str, str], tuple[Trace, ...]]:
-    """The settings of an exploration and its episodes; a last line that was cut off by a crash is left out."""
+    """The settings of an exploration and its episodes; a last line that was cut off by a crash
+    is left out.
+    """
     head, *traces = _read_exploration(file)
     return head.settings, tuple(traces)
 
 
 def _read_exploration(file: Path) -> list[Any]:
     """The header and the traces."""
-    lines = read_text(file, LARGEST_MEMORY).split("\n")[:-1]  # text after the last newline was never finished
+    lines = read_text(file, LARGEST_MEMORY).split("\n")[
+        :-1
+    ]  # text after the last newline was never finished
     forms = tagged_reader({"exploration": _Header, "episode": Trace}, _TRACES_VERSION)
     read = [each for _, each in read_jsonl(file, lines, forms, "is no exploration", halves=False)]
     if not read:
@@ -298,32 +357,48 @@ def _read_exploration(file: Path) -> list[Any]:
     for number, line in enumerate(lines, 1):
         expected, seal = sealed_line(seal, line.rpartition(_SEAL)[0] + "}")
         if line != expected:
-            raise FileError(file, number, "was changed since, or a line before it; remove the file to begin anew")
+            raise FileError(
+                file,
+                number,
+                "was changed since, or a line before it; remove the file to begin anew",
+            )
     return read
 
 
 @contextmanager
 def keeping(file: Path, settings: Mapping[str, str]) -> Iterator[tuple[tuple[Trace, ...], Keep]]:
-    """The episodes of an exploration, and what keeps further ones; other settings or processes are refused."""
+    """The episodes of an exploration, and what keeps further ones; other settings or processes
+    are refused.
+    """
     if not is_there(file):
         row = {"type": "exploration", "version": _TRACES_VERSION, "settings": dict(settings)}
         header, _ = sealed_line("", json.dumps(row))
         write_whole(file, f"{header}\n")
     with os.fdopen(open_regular(file, os.O_RDWR | os.O_APPEND), "ab", buffering=0) as stream:
         if not hold(stream.fileno()):
-            raise InputError(f"{file}: another process is exploring; wait for it, or choose another --out")
+            raise InputError(
+                f"{file}: another process is exploring; wait for it, or choose another --out"
+            )
         head, *known = _read_exploration(file)
         before, seal = dict(head.settings), (known or [head])[-1].seal
         if before != dict(settings):
-            changed = sorted(name for name in {*before, *settings} if before.get(name) != settings.get(name))
-            raise InputError(
-                f"{file}: is an exploration with another {', '.join(changed)}; remove it, or choose another --out"
+            changed = sorted(
+                name for name in {*before, *settings} if before.get(name) != settings.get(name)
             )
-        stream.truncate(read_bytes(file, LARGEST_MEMORY).rfind(b"\n") + 1)  # without what a crash left of a line
+            raise InputError(
+                f"{file}: is an exploration with another {', '.join(changed)}; remove it, or choose"
+                " another --out"
+            )
+        stream.truncate(
+            read_bytes(file, LARGEST_MEMORY).rfind(b"\n") + 1
+        )  # without what a crash left of a line
 
         def keep(trace: Trace) -> None:
             nonlocal seal
-            row = {name: getattr(trace, name) for name in ("episode", "task", "kind", "opening", "steps")}
+            row = {
+                name: getattr(trace, name)
+                for name in ("episode", "task", "kind", "opening", "steps")
+            }
             line, seal = sealed_line(seal, json.dumps({"type": "episode", **row}))
             data = f"{line}\n".encode()
             with writing(file, "all episodes so far are whole"):
@@ -334,6 +409,8 @@ def keeping(file: Path, settings: Mapping[str, str]) -> Iterator[tuple[tuple[Tra
 
 
 def sealed_line(before: str, text: str) -> tuple[str, str]:
-    """A JSON object in a line with its checksum, which is also over that of the line before; and the checksum."""
+    """A JSON object in a line with its checksum, which is also over that of the line before;
+    and the checksum.
+    """
     seal = hashlib.sha256(f"{before}{text}".encode()).hexdigest()
     return f'{text[:-1]}{_SEAL}{seal}"}}', seal

@@ -1,4 +1,6 @@
-"""ExpeL's material on disk, JSON lines between a header and a checksum: insights, and trajectories that succeeded."""
+"""ExpeL's material on disk, JSON lines between a header and a checksum: insights, and
+trajectories that succeeded.
+"""
 
 import hashlib
 import json
@@ -8,9 +10,9 @@ from pathlib import Path
 
 from rapidfuzz import fuzz
 
-from rpms.core.errors import FileError
 from rpms.foreign.json_text import read_jsonl, tagged_reader
 from rpms.foreign.limits import LARGEST_SCRIPT
+from rpms.logic.errors import FileError
 from rpms.store.files import read_sealed, sealed, write_whole
 
 MOST_INSIGHTS = 20
@@ -47,7 +49,9 @@ class Experience:
     def recall(self, goal: str, task: str, count: int) -> tuple[Trajectory, ...]:
         """The trajectories whose goals are most like one; never one of the same task."""
         others = [each for each in self.trajectories if each.task != task]
-        return tuple(sorted(others, key=lambda each: -fuzz.token_sort_ratio(goal, each.goal))[:count])
+        return tuple(
+            sorted(others, key=lambda each: -fuzz.token_sort_ratio(goal, each.goal))[:count]
+        )
 
     @cached_property
     def text(self) -> str:
@@ -71,7 +75,9 @@ def write_experience(file: Path, experience: Experience) -> None:
 def read_experience(file: Path, world: str) -> Experience:
     """Read it; what was cut off, changed, or gathered in another world is a FileError."""
     read = tagged_reader({"experience": Experience, "insight": Insight, "trajectory": Trajectory})
-    lines = dict(read_jsonl(file, read_sealed(file, LARGEST_SCRIPT).split("\n"), read, "is no experience"))
+    lines = dict(
+        read_jsonl(file, read_sealed(file, LARGEST_SCRIPT).split("\n"), read, "is no experience")
+    )
     if not lines:
         raise FileError(file, 1, "is no experience: it has no header")
     head, *others = lines.values()
@@ -83,4 +89,6 @@ def read_experience(file: Path, world: str) -> Experience:
     insights = tuple(line for line in others if isinstance(line, Insight))
     if len(insights) > MOST_INSIGHTS:
         raise FileError(file, None, f"has {len(insights)} insights; a prompt shows {MOST_INSIGHTS}")
-    return Experience(world, insights, tuple(line for line in others if isinstance(line, Trajectory)))
+    return Experience(
+        world, insights, tuple(line for line in others if isinstance(line, Trajectory))
+    )

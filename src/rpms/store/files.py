@@ -1,4 +1,6 @@
-"""Files and folders that are whole or not there: written beside, then renamed; and locks that end with their holder."""
+"""Files and folders that are whole or not there: written beside, then renamed; and locks that
+end with their holder.
+"""
 
 import errno
 import glob
@@ -17,11 +19,11 @@ from typing import Any
 
 from filelock import lock_descriptor
 
-from rpms.core.errors import FileError, InputError
 from rpms.foreign import file_reader as foreign
 from rpms.foreign.json_text import NotJson, as_object, loads
 from rpms.foreign.limits import LARGEST_MEMORY, MOST_LISTED_VALUES
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import FileError, InputError
 
 
 @contextmanager
@@ -30,7 +32,11 @@ def writing(place: Path, then: str = "nothing was changed") -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, FileError) as error:
-        why = error.problem.removeprefix("cannot be read: ") if isinstance(error, FileError) else error
+        why = (
+            error.problem.removeprefix("cannot be read: ")
+            if isinstance(error, FileError)
+            else error
+        )
         why = (error.strerror if isinstance(error, OSError) else None) or why
         raise InputError(f"{place}: cannot be written: {why}; {then}") from None
 
@@ -46,8 +52,8 @@ _POLL = 0.005
 def locked(folder: Path) -> Iterator[None]:
     """Hold a folder's lock, or raise InputError at once if another process holds it.
 
-    The system frees the lock when its holder dies. On file systems without locks the file names its holder, and one
-    whose process is gone is taken over.
+    The system frees the lock when its holder dies. On file systems without locks the file names its
+    holder, and one whose process is gone is taken over.
     """
     with writing(folder):
         handle = foreign.open_regular(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
@@ -62,8 +68,14 @@ def locked(folder: Path) -> Iterator[None]:
         if taken is False:
             raise InputError(_taken(folder, holder))
         elsewhere = holder.get("host") != socket.gethostname()
-        if taken is None and holder and (elsewhere or (holder.get("pid") != os.getpid() and is_held(holder))):
-            raise InputError(f"{_taken(folder, holder)}; if that process is gone, remove {folder / LOCK}")
+        if (
+            taken is None
+            and holder
+            and (elsewhere or (holder.get("pid") != os.getpid() and is_held(holder)))
+        ):
+            raise InputError(
+                f"{_taken(folder, holder)}; if that process is gone, remove {folder / LOCK}"
+            )
         _write(handle, {"pid": os.getpid(), "host": socket.gethostname()})
         try:
             yield
@@ -74,7 +86,9 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def hold(handle: int) -> bool:
-    """Mark an open file or folder as in use until it is closed; False where another process uses it."""
+    """Mark an open file or folder as in use until it is closed; False where another process
+    uses it.
+    """
     try:
         return _lock(handle) is not False
     except OSError:
@@ -93,14 +107,19 @@ def opened(path: Path, flags: int = os.O_RDONLY) -> Iterator[int]:
 
 @contextmanager
 def waiting_lock(folder: Path) -> Iterator[None]:
-    """Hold a folder for a moment, after any other holder. Leaves no file; does nothing without locks."""
+    """Hold a folder for a moment, after any other holder.
+
+    Leaves no file; does nothing without locks.
+    """
     with opened(folder) as handle:
         _lock(handle, wait=True)
         yield
 
 
 def _lock(handle: int, *, wait: bool = False) -> bool | None:
-    """Take the system's lock on what is open; False where another process has it, None where there are no locks."""
+    """Take the system's lock on what is open; False where another process has it, None where
+    there are no locks.
+    """
     try:
         return lock_descriptor(handle, blocking=wait, poll_interval=_POLL)
     except OSError as error:
@@ -110,7 +129,9 @@ def _lock(handle: int, *, wait: bool = False) -> bool | None:
 
 
 def is_held(holder: Any) -> bool:
-    """True if the process that a lock's file names is there; one on another machine is taken at its word."""
+    """True if the process that a lock's file names is there; one on another machine is taken at
+    its word.
+    """
     if not isinstance(holder, dict) or not {"pid", "host"} <= holder.keys():
         return False
     if holder["host"] != socket.gethostname():
@@ -128,8 +149,14 @@ def is_held(holder: Any) -> bool:
 
 def _taken(folder: Path, holder: dict[str, Any]) -> str:
     known = {"pid", "host"} <= holder.keys()
-    who = f"process {excerpt(holder['pid'], 20)} on {excerpt(holder['host'], 80)}" if known else "another process"
-    return f"{folder}: a run is already under way here ({who}); wait for it, or choose another folder"
+    who = (
+        f"process {excerpt(holder['pid'], 20)} on {excerpt(holder['host'], 80)}"
+        if known
+        else "another process"
+    )
+    return (
+        f"{folder}: a run is already under way here ({who}); wait for it, or choose another folder"
+    )
 
 
 def _write(handle: int, holder: dict[str, Any]) -> None:
@@ -141,11 +168,14 @@ def _write(handle: int, holder: dict[str, Any]) -> None:
 
 
 _LEFTOVER_AGE = 3600.0
-"""Seconds after which a half-written file is taken for that of a dead writer, where nothing else tells."""
+"""Seconds after which a half-written file is taken for that of a dead writer, where nothing
+else tells."""
 
 
 def write_whole(file: Path, content: str | bytes) -> None:
-    """Write a file so that a reader, or a crash at any moment, sees the old one or the new one, never a part."""
+    """Write a file so that a reader, or a crash at any moment, sees the old one or the new one,
+    never a part.
+    """
     with writing(file):
         with suppress(FileNotFoundError, NotADirectoryError):
             if not stat.S_ISREG(file.stat().st_mode):  # a device that is replaced is gone for all
@@ -157,9 +187,13 @@ def write_whole(file: Path, content: str | bytes) -> None:
 
 @contextmanager
 def written_beside(file: Path, data: bytes) -> Iterator[Path]:
-    """A new file with some data beside another, on the disk and marked as in use; gone afterwards, unless renamed."""
+    """A new file with some data beside another, on the disk and marked as in use; gone
+    afterwards, unless renamed.
+    """
     file.parent.mkdir(parents=True, exist_ok=True)
-    with waiting_lock(file.parent):  # between its making and its marking nobody may take it for a leftover
+    with waiting_lock(
+        file.parent
+    ):  # between its making and its marking nobody may take it for a leftover
         beside = file.with_name(f".{file.name}.{token_hex(4)}.part")
         handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
         hold(handle)
@@ -174,7 +208,9 @@ def written_beside(file: Path, data: bytes) -> Iterator[Path]:
 
 
 def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write a new folder of files, by their paths in it: all of them, or nothing where it cannot be done."""
+    """Write a new folder of files, by their paths in it: all of them, or nothing where it
+    cannot be done.
+    """
     if folder.exists() or folder.is_symlink():
         raise InputError(f"{folder} exists already; nothing was changed")
     with writing(folder), folder_beside(folder) as beside:
@@ -185,7 +221,9 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
 
 
 def remove_leftovers(folder: Path, beginning: str) -> None:
-    """Remove what killed processes left half written, of files whose names begin so; not what is held, or new."""
+    """Remove what killed processes left half written, of files whose names begin so; not what
+    is held, or new.
+    """
     if parts := list(folder.glob(f".{glob.escape(beginning)}*.part")):
         with waiting_lock(folder):
             for part in filter(_is_left, parts):
@@ -194,20 +232,28 @@ def remove_leftovers(folder: Path, beginning: str) -> None:
 
 
 def _is_left(path: Path) -> bool:
-    """True for a file or folder that its writer does not hold any more; without locks, for an old one."""
+    """True for a file or folder that its writer does not hold any more; without locks, for an
+    old one.
+    """
     try:
         with opened(path, os.O_RDONLY if path.is_dir() else os.O_RDWR) as handle:
             free = _lock(handle)
-            return bool(free) or (free is None and os.fstat(handle).st_mtime < time.time() - _LEFTOVER_AGE)
+            return bool(free) or (
+                free is None and os.fstat(handle).st_mtime < time.time() - _LEFTOVER_AGE
+            )
     except OSError:
         return False  # gone already, or not ours to look at
 
 
 def read_text(file: Path, largest: int = LARGEST_MEMORY) -> str:
-    """Read a user's text file, or say in one line why not; one of more values than there is room for is refused."""
+    """Read a user's text file, or say in one line why not; one of more values than there is
+    room for is refused.
+    """
     text = foreign.read_text(file, largest)
     if len(text) > MOST_LISTED_VALUES and sum(map(text.count, ",[{\n")) > MOST_LISTED_VALUES:
-        raise FileError(file, None, f"holds more than {MOST_LISTED_VALUES:,} values, which no such file does")
+        raise FileError(
+            file, None, f"holds more than {MOST_LISTED_VALUES:,} values, which no such file does"
+        )
     return text
 
 
@@ -237,32 +283,46 @@ _NEW, _OLD = ".new", ".old"
 
 @contextmanager
 def replaced_folder(out: Path, mark: str, what: str) -> Iterator[Path]:
-    """A folder that replaces an older one with the file `mark`, whole or not at all; `what`: for messages."""
+    """A folder that replaces an older one with the file `mark`, whole or not at all; `what`:
+    for messages.
+    """
     try:
         if foreign.is_there(out) and not out.is_dir():
             raise InputError(f"{out}: is a file; {what} is a folder")
-        with suppress(FileNotFoundError):  # it is not there, or another one is just being swapped in
+        with suppress(
+            FileNotFoundError
+        ):  # it is not there, or another one is just being swapped in
             if any(out.iterdir()) and not foreign.is_there(out / mark):
-                raise InputError(f"{out}: holds something that is not {what}; choose another folder")
+                raise InputError(
+                    f"{out}: holds something that is not {what}; choose another folder"
+                )
     except OSError as error:
         raise foreign.unreadable(out, error) from None
     try:
         with folder_beside(out.absolute()) as beside:
             yield beside
     except OSError as error:
-        raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
+        raise InputError(
+            f"{out}: cannot be written: {error.strerror or error}; nothing was changed"
+        ) from None
 
 
 @contextmanager
 def folder_beside(target: Path) -> Iterator[Path]:
-    """A new, empty folder that takes the place of `target` when the block ends well, and is gone when it does not.
+    """A new, empty folder that takes the place of `target` when the block ends well, and is gone
+    when it does not.
 
-    Any number of processes may do so at once: each writes its own folder, and they are swapped in one after the other.
-    What a killed one left is removed by the next, and where it was killed in mid-swap the older folder is put back.
+    Any number of processes may do so at once: each writes its own folder, and they are swapped in
+    one after the other. What a killed one left is removed by the next, and where it was killed in
+    mid-swap the older folder is put back.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     with waiting_lock(target.parent):
-        left = [path for path in target.parent.glob(f".{glob.escape(target.name)}.*") if path.suffix in (_NEW, _OLD)]
+        left = [
+            path
+            for path in target.parent.glob(f".{glob.escape(target.name)}.*")
+            if path.suffix in (_NEW, _OLD)
+        ]
         for path in left:
             if path.suffix == _OLD and not target.exists():
                 with suppress(OSError):

@@ -1,4 +1,7 @@
-"""The entries of a manual as people write them, section by section. What has no default must be given."""
+"""The entries of a manual as people write them, section by section.
+
+What has no default must be given.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

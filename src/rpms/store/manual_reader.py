@@ -1,4 +1,6 @@
-"""The reader that manuals of worlds and of tools share: texts, sections, mistakes, and one grammar of conditions."""
+"""The reader that manuals of worlds and of tools share: texts, sections, mistakes, and one
+grammar of conditions.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -7,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from rpms.core.errors import FileError, is_near
-from rpms.core.facts import Atom, Clause, Literal, parse_clause, parse_literal
-from rpms.core.rules import Tier
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import FileError, is_near
+from rpms.logic.facts import Atom, Clause, Literal, parse_clause, parse_literal
+from rpms.logic.rules import Tier
 from rpms.store.files import read_text
 from rpms.store.yaml_files import At, YamlFile, YamlKind, entries_at, read_yaml
 
@@ -42,8 +44,8 @@ class ManualText(NamedTuple):
     name: str
     text: str
     own: bool = False
-    """A user's own, laid over a world's: what it brings stands in place of the world's of the same name or id; its
-    tier 1 in place of the whole."""
+    """A user's own, laid over a world's: what it brings stands in place of the world's of the same
+    name or id; its tier 1 in place of the whole."""
 
 
 ManualSource = tuple[str, str] | ManualText
@@ -56,11 +58,15 @@ def manual_text(file: Path | str) -> ManualText:
 
 def manual_kind(article: str, keys: tuple[str, ...]) -> YamlKind:
     """Files of manuals with these keys and no others."""
-    return YamlKind(article, LARGEST_MANUAL, 64, f"the keys {', '.join(keys)}; this file has none", keys)
+    return YamlKind(
+        article, LARGEST_MANUAL, 64, f"the keys {', '.join(keys)}; this file has none", keys
+    )
 
 
 def give_way(yamls: Sequence[YamlFile], own: YamlFile) -> None:
-    """Take out of a world's files what a user's own file brings instead: all but tier 1 where it stands alone."""
+    """Take out of a world's files what a user's own file brings instead: all but tier 1 where
+    it stands alone.
+    """
     rules = own.tree.get(Tier.DOMAIN.value)
     groups = rules.values() if isinstance(rules, Mapping) else ()
     for yaml in yamls:
@@ -71,7 +77,11 @@ def give_way(yamls: Sequence[YamlFile], own: YamlFile) -> None:
             yaml.tree.pop(Tier.UNIVERSAL.value, None)
         named = ("predicates", "goals", "procedures", Tier.ENVIRONMENT.value)
         pairs = [(yaml.tree.get(section), own.tree.get(section)) for section in named]
-        pairs += [(old, new) for old in (yaml.tree.get(Tier.DOMAIN.value) or {}).values() for new in groups]
+        pairs += [
+            (old, new)
+            for old in (yaml.tree.get(Tier.DOMAIN.value) or {}).values()
+            for new in groups
+        ]
         for theirs, mine in pairs:
             for name in mine if isinstance(theirs, Mapping) and isinstance(mine, Mapping) else ():
                 theirs.pop(name, None)
@@ -79,7 +89,9 @@ def give_way(yamls: Sequence[YamlFile], own: YamlFile) -> None:
 
 @dataclass
 class ManualReader(Generic[Value]):
-    """Reads one manual out of several texts, and goes on after a mistake, so that the others are found as well."""
+    """Reads one manual out of several texts, and goes on after a mistake, so that the others
+    are found as well.
+    """
 
     kind: ClassVar[YamlKind]
     noun: ClassVar[str] = "predicate"
@@ -116,8 +128,14 @@ class ManualReader(Generic[Value]):
         keys = self.kind.keys
         for key in yaml.tree:
             if key not in keys:
-                named = f" {excerpt(key)!r}" if is_near(str(key), keys) or yaml.tree.keys() & set(keys) else ""
-                raise yaml.error((key,), f"unknown tier or key{named}; {self.kind.article} has {', '.join(keys)}")
+                named = (
+                    f" {excerpt(key)!r}"
+                    if is_near(str(key), keys) or yaml.tree.keys() & set(keys)
+                    else ""
+                )
+                raise yaml.error(
+                    (key,), f"unknown tier or key{named}; {self.kind.article} has {', '.join(keys)}"
+                )
 
     def sound(self, sources: Iterable[ManualSource]) -> Value:
         """Read a manual; its first mistake is raised."""
@@ -127,7 +145,9 @@ class ManualReader(Generic[Value]):
         return manual
 
     def faults(self, sources: Sequence[ManualSource]) -> list[FileError]:
-        """All mistakes of a manual, at most one for each entry, in the order of its texts and their lines."""
+        """All mistakes of a manual, at most one for each entry, in the order of its texts and
+        their lines.
+        """
         self.read(sources)
         order = {source[0]: place for place, source in enumerate(sources)}
         return sorted(self.mistakes, key=lambda each: (order[each.file], each.line or 0))
@@ -141,9 +161,16 @@ class ManualReader(Generic[Value]):
                         yield yaml, name, value
 
     def read_each_in(
-        self, yamls: Sequence[YamlFile], section: str, read: Callable[[YamlFile, str, Any], None], *, name: bool = False
+        self,
+        yamls: Sequence[YamlFile],
+        section: str,
+        read: Callable[[YamlFile, str, Any], None],
+        *,
+        name: bool = False,
     ) -> None:
-        """Read the entries of a section, each on its own; with `name`, a mistake makes the entry's name useless."""
+        """Read the entries of a section, each on its own; with `name`, a mistake makes the
+        entry's name useless.
+        """
         for yaml, entry, value in self.entries(yamls, section):
             with self.noting(entry if name else ""):
                 read(yaml, entry, value)
@@ -161,36 +188,64 @@ class ManualReader(Generic[Value]):
         """Report a name that is used twice."""
         line = yaml.line(path)
         if id_ in self.ids:
-            raise FileError(yaml.name, line, f"{id_} is already used at {self.ids[id_]}; give this one another name")
+            raise FileError(
+                yaml.name,
+                line,
+                f"{id_} is already used at {self.ids[id_]}; give this one another name",
+            )
         self.ids[id_] = f"{yaml.name}:{line}"
 
-    def argument(self, yaml: YamlFile, path: At, literal: Literal, place: int, names: frozenset[str], role: str) -> str:
+    def argument(
+        self,
+        yaml: YamlFile,
+        path: At,
+        literal: Literal,
+        place: int,
+        names: frozenset[str],
+        role: str,
+    ) -> str:
         """An argument as conditions keep it: a name, or what stands in quotes."""
         arg = literal.atom.args[place]
         if len(arg) > 2 and arg[0] == arg[-1] == '"':
             return arg[1:-1]
         if arg not in names and (literal.atom.predicate, place) not in _CONSTANT_PLACES:
             choice = ", ".join(sorted(names)) or "none here"
-            raise yaml.error(path, f"{excerpt(arg)!r} is no {role} ({choice}); put a fixed name in double quotes")
+            raise yaml.error(
+                path, f"{excerpt(arg)!r} is no {role} ({choice}); put a fixed name in double quotes"
+            )
         return arg
 
-    def _clause(self, yaml: YamlFile, path: At, text: str, names: frozenset[str], role: str = "") -> Clause:
+    def _clause(
+        self, yaml: YamlFile, path: At, text: str, names: frozenset[str], role: str = ""
+    ) -> Clause:
         clause = yaml.parsed(path, parse_clause, text)
-        return Clause(tuple(self._checked(yaml, path, literal, names, role) for literal in clause.literals))
+        return Clause(
+            tuple(self._checked(yaml, path, literal, names, role) for literal in clause.literals)
+        )
 
-    def _literal(self, yaml: YamlFile, path: At, text: str, names: frozenset[str], role: str = "") -> Literal:
+    def _literal(
+        self, yaml: YamlFile, path: At, text: str, names: frozenset[str], role: str = ""
+    ) -> Literal:
         return self._checked(yaml, path, yaml.parsed(path, parse_literal, text), names, role)
 
-    def _checked(self, yaml: YamlFile, path: At, literal: Literal, names: frozenset[str], role: str) -> Literal:
+    def _checked(
+        self, yaml: YamlFile, path: At, literal: Literal, names: frozenset[str], role: str
+    ) -> Literal:
         """The literal, if its predicate is known and its arguments are names or quoted."""
         predicate, args = literal.atom.predicate, literal.atom.args
         if predicate in self.broken:
             return literal
         known = self.known()
         if predicate not in known:
-            raise yaml.error(path, f"unknown {self.noun} {predicate!r}; known: {', '.join(sorted(known))}")
+            raise yaml.error(
+                path, f"unknown {self.noun} {predicate!r}; known: {', '.join(sorted(known))}"
+            )
         if len(args) != known[predicate]:
-            raise yaml.error(path, f"{predicate} takes {known[predicate]} argument(s), not {len(args)}")
+            raise yaml.error(
+                path, f"{predicate} takes {known[predicate]} argument(s), not {len(args)}"
+            )
         places = range(len(args))
-        bound = tuple(self.argument(yaml, path, literal, place, names, role or self.role) for place in places)
+        bound = tuple(
+            self.argument(yaml, path, literal, place, names, role or self.role) for place in places
+        )
         return replace(literal, atom=Atom(predicate, bound))

@@ -9,14 +9,33 @@ from itertools import product
 
 from ruamel.yaml.comments import CommentedMap
 
-from rpms.core.actions import PARAMETER, ActionSchema, Revelation
-from rpms.core.belief import GOAL_PREDICATES
-from rpms.core.errors import FileError
-from rpms.core.facts import Atom, Clause, Kinds, Literal, parse_literal
-from rpms.core.rules import ANYTHING, Locality, Lore, Predicate, Prohibition, Purpose, Rule, RuleManual, Stage, Tier
 from rpms.foreign.shown import excerpt
+from rpms.logic.actions import PARAMETER, ActionSchema, Revelation
+from rpms.logic.belief import GOAL_PREDICATES
+from rpms.logic.errors import FileError
+from rpms.logic.facts import Atom, Clause, Kinds, Literal, parse_literal
+from rpms.logic.rules import (
+    ANYTHING,
+    Locality,
+    Lore,
+    Predicate,
+    Prohibition,
+    Purpose,
+    Rule,
+    RuleManual,
+    Stage,
+    Tier,
+)
 from rpms.store import manual_forms as forms
-from rpms.store.manual_reader import ID, NAME, ManualReader, ManualText, give_way, manual_kind, read_each
+from rpms.store.manual_reader import (
+    ID,
+    NAME,
+    ManualReader,
+    ManualText,
+    give_way,
+    manual_kind,
+    read_each,
+)
 from rpms.store.yaml_files import At, YamlFile, entries_at, plain, read_yaml, validate, yaml_text
 
 _TIERS = tuple(tier.value for tier in Tier)
@@ -30,7 +49,9 @@ _GOAL_FIELDS = ("object", "state", "destination")
 
 @dataclass
 class _Reader(ManualReader[RuleManual]):
-    """Builds a world's manual: predicates first, then actions, then the rules, which may speak of both."""
+    """Builds a world's manual: predicates first, then actions, then the rules, which may speak
+    of both.
+    """
 
     kind = MANUAL
     predicates: dict[str, Predicate] = field(default_factory=dict)
@@ -74,7 +95,9 @@ class _Reader(ManualReader[RuleManual]):
             self.predicates,
             self.world,
             tuple(self.purposes),
-            Lore(tuple(self.processes), self.facts, tuple(self.always), self.localities, self.kinds),
+            Lore(
+                tuple(self.processes), self.facts, tuple(self.always), self.localities, self.kinds
+            ),
         )
 
     def head(self, yaml: YamlFile) -> None:
@@ -94,26 +117,37 @@ class _Reader(ManualReader[RuleManual]):
         if not NAME.fullmatch(name) or name in GOAL_PREDICATES:
             raise yaml.error(path, f"{name!r} cannot name a predicate")
         self.claim(yaml, path, name)
-        self.predicates[name] = Predicate(name, tuple(read.args), read.yes, read.no, read.exclusive, read.lasting)
+        self.predicates[name] = Predicate(
+            name, tuple(read.args), read.yes, read.no, read.exclusive, read.lasting
+        )
 
     def _check_exclusive(self, yaml: YamlFile, predicate: Predicate) -> None:
         together = self.predicates.get(predicate.exclusive)
         paired = together is not None and len(together.args) == 2 and len(predicate.args) == 1
         here = predicate.name in (yaml.tree.get("predicates") or ())
         if here and predicate.exclusive not in ("", "always") and not paired:
-            problem = f"{predicate.exclusive!r} is neither `always` nor a predicate of two such arguments"
+            problem = (
+                f"{predicate.exclusive!r} is neither `always` nor a predicate of two such arguments"
+            )
             raise yaml.error(("predicates", predicate.name, "exclusive"), f"exclusive: {problem}")
 
     def _action(self, yaml: YamlFile, name: str, value: object) -> None:
         path = (Tier.ENVIRONMENT.value, name)
         read = validate(yaml, forms.ActionForm, value, path)
         for place, syntax in enumerate(read.syntax):
-            here, other = (*path, "syntax", place), self.syntax.setdefault(PARAMETER.sub("<>", syntax), name)
+            here, other = (
+                (*path, "syntax", place),
+                self.syntax.setdefault(PARAMETER.sub("<>", syntax), name),
+            )
             if other != name:  # two schemas would contradict each other wherever they differ
-                raise yaml.error(here, f"`{syntax}` is a command of {other} already; a command has one schema")
+                raise yaml.error(
+                    here, f"`{syntax}` is a command of {other} already; a command has one schema"
+                )
             names_in_order = PARAMETER.findall(syntax)
             if len(set(names_in_order)) < len(names_in_order):
-                raise yaml.error(here, f"a parameter stands twice in `{syntax}`; give each its own name")
+                raise yaml.error(
+                    here, f"a parameter stands twice in `{syntax}`; give each its own name"
+                )
         if read.id and not ID.fullmatch(read.id):
             raise yaml.error((*path, "id"), f"{read.id!r} is no id; write it like E-HEAT-001")
         schema = ActionSchema(name, tuple(read.syntax), warnings=tuple(read.critical), id=read.id)
@@ -134,18 +168,27 @@ class _Reader(ManualReader[RuleManual]):
         )
 
     def _revelation(self, yaml: YamlFile, path: At, text: str, names: frozenset[str]) -> Revelation:
-        """Read `in(_, place)` or `in(_, place) if not closed(place)`. Names that are no parameters stand for any."""
+        """Read `in(_, place)` or `in(_, place) if not closed(place)`.
+
+        Names that are no parameters stand for any.
+        """
         seen, _, given = text.partition(" if ")
         free = frozenset(yaml.parsed(path, parse_literal, seen).atom.args)
         literal = self._literal(yaml, path, seen, names | free)
         if literal.negated:
             raise yaml.error(path, "an action reveals whether a fact holds; leave out `not`")
-        clauses = [self._clause(yaml, path, piece, names | free) for piece in given.split(" and ") if piece.strip()]
+        clauses = [
+            self._clause(yaml, path, piece, names | free)
+            for piece in given.split(" and ")
+            if piece.strip()
+        ]
         bound = {arg for clause in clauses for each in clause.literals for arg in each.atom.args}
         for name in sorted(free - names - bound - {ANYTHING}):
             if not name.startswith('"'):
                 choice = ", ".join(sorted(names)) or "none here"
-                raise yaml.error(path, f"{name!r} is no {self.role} ({choice}); write `_` for whatever there is")
+                raise yaml.error(
+                    path, f"{name!r} is no {self.role} ({choice}); write `_` for whatever there is"
+                )
         return Revelation(literal.atom, tuple(clauses))
 
     def _locality(self, yaml: YamlFile, name: str, value: object) -> None:
@@ -162,11 +205,16 @@ class _Reader(ManualReader[RuleManual]):
         declared = self.predicates.get(predicate)
         if declared is None or len(declared.args) != 2:
             raise yaml.error(path, f"{predicate!r} is no predicate of two arguments")
-        rows = {name: frozenset(self._names(yaml, (*path, name), others)) for name, others in entries_at(yaml, path)}
+        rows = {
+            name: frozenset(self._names(yaml, (*path, name), others))
+            for name, others in entries_at(yaml, path)
+        }
         self.facts[predicate] = {**self.facts.get(predicate, {}), **rows}
 
     def _kinds(self, yaml: YamlFile, predicate: str, value: object) -> None:
-        """Read for which kinds a fact holds (`yes`) and for which it does not (`no`); of all others, it is unknown."""
+        """Read for which kinds a fact holds (`yes`) and for which it does not (`no`); of all
+        others, it is unknown.
+        """
         path = ("kinds", predicate)
         declared = self.predicates.get(predicate)
         if declared is None or len(declared.args) not in (1, 2):
@@ -175,21 +223,45 @@ class _Reader(ManualReader[RuleManual]):
         tables = []
         for name, table in (("yes", read.yes), ("no", read.no)):
             if table and isinstance(table, dict) is not (len(declared.args) == 2):
-                form = "a list of kinds" if len(declared.args) == 1 else "a mapping of each kind to a list of kinds"
-                raise yaml.error((*path, name), f"of a predicate of {len(declared.args)} argument(s), write {form}")
-            rows = {one: [(other,) for other in table[one]] for one in table} if isinstance(table, dict) else {}
-            tables.append(frozenset((one, *other) for one in table for other in rows.get(one, [()])))
+                form = (
+                    "a list of kinds"
+                    if len(declared.args) == 1
+                    else "a mapping of each kind to a list of kinds"
+                )
+                raise yaml.error(
+                    (*path, name),
+                    f"of a predicate of {len(declared.args)} argument(s), write {form}",
+                )
+            rows = (
+                {one: [(other,) for other in table[one]] for one in table}
+                if isinstance(table, dict)
+                else {}
+            )
+            tables.append(
+                frozenset((one, *other) for one in table for other in rows.get(one, [()]))
+            )
         if both := sorted(tables[0] & tables[1]):
-            raise yaml.error(path, f"contradicts itself: {', '.join(both[0])} stands under both yes and no")
+            raise yaml.error(
+                path, f"contradicts itself: {', '.join(both[0])} stands under both yes and no"
+            )
         self.kinds[predicate] = Kinds(*tables)
 
     def _process(self, yaml: YamlFile, name: str, value: object) -> None:
-        """Read what a command is good for in particular. Every bare word in its facts is a variable."""
+        """Read what a command is good for in particular.
+
+        Every bare word in its facts is a variable.
+        """
         path = ("processes", name)
         read = validate(yaml, forms.ProcessForm, value, path)
-        if not self.broken - {""} and (problem := _unknown_command(read.command, self.actions.values())):
+        if not self.broken - {""} and (
+            problem := _unknown_command(read.command, self.actions.values())
+        ):
             raise yaml.error((*path, "command"), f"{name}: {problem}")
-        inside = (each for text in (*read.effects, *read.needs) for each in re.findall(r"\(([^()]*)\)", text))
+        inside = (
+            each
+            for text in (*read.effects, *read.needs)
+            for each in re.findall(r"\(([^()]*)\)", text)
+        )
         args = (arg.strip() for each in inside for arg in each.split(","))
         free = dict.fromkeys(arg for arg in args if arg and not arg.startswith('"'))
         names = frozenset(free) | frozenset(PARAMETER.findall(read.command))
@@ -197,11 +269,15 @@ class _Reader(ManualReader[RuleManual]):
         gives = read_each(self._literal, yaml, (*path, "effects"), read.effects, names)
         observes = read_each(self._revelation, yaml, (*path, "observes"), read.observes, names)
         if not gives and not observes:
-            raise yaml.error(path, f"{name}: write what it brings about, as `effects` or `observes`")
+            raise yaml.error(
+                path, f"{name}: write what it brings about, as `effects` or `observes`"
+            )
         others = tuple(word for word in free if f"<{word}>" not in read.command)
         if unknown := [word for word in read.once if f"<{word}>" not in read.command]:
             raise yaml.error((*path, "once"), f"{unknown[0]!r} is no parameter of {read.command!r}")
-        process = ActionSchema(name, (read.command,), needs, gives, observes=observes, steps=read.steps, others=others)
+        process = ActionSchema(
+            name, (read.command,), needs, gives, observes=observes, steps=read.steps, others=others
+        )
         self.processes.append(replace(process, once=tuple(read.once)))
 
     def _purpose(self, section: str, yaml: YamlFile, name: str, value: object) -> None:
@@ -222,39 +298,67 @@ class _Reader(ManualReader[RuleManual]):
         stages = []
         for place, step in enumerate(read.steps):
             if not step or not all(step.values()):
-                raise yaml.error((*path, "steps", place), "a step is a name and what ends it: `fetch: holding(x)`")
+                raise yaml.error(
+                    (*path, "steps", place),
+                    "a step is a name and what ends it: `fetch: holding(x)`",
+                )
             (title, until), *more = step.items()
             if more:
-                problem = f"{excerpt(more[0][0])!r} is a second key of the step {title}, which ends when its facts hold"
-                raise yaml.error((*path, "steps", place, more[0][0]), f"{problem}; begin another step with `- `")
+                problem = (
+                    f"{excerpt(more[0][0])!r} is a second key of the step {title}, which ends when"
+                    " its facts hold"
+                )
+                raise yaml.error(
+                    (*path, "steps", place, more[0][0]), f"{problem}; begin another step with `- `"
+                )
             here = (*path, "steps", place, title)
             texts = [until] if isinstance(until, str) else until
             ends = [self._clause(yaml, here, text, variables, AS_VARIABLE) for text in texts]
             stages.append(Stage(title, tuple(ends)))
         goals, objects = frozenset(read.goals), frozenset(read.objects)
-        self.purposes.append(Purpose(name, read.over, tuple(stages), goals, objects, staged=True, each=read.each))
+        self.purposes.append(
+            Purpose(name, read.over, tuple(stages), goals, objects, staged=True, each=read.each)
+        )
 
-    def _check_variables(self, yaml: YamlFile, path: At, over: Mapping[str, str], holds: Sequence[Clause]) -> None:
+    def _check_variables(
+        self, yaml: YamlFile, path: At, over: Mapping[str, str], holds: Sequence[Clause]
+    ) -> None:
         """Report a variable of a goal that nothing binds, or that nothing is wanted of."""
         used = {arg for clause in holds for literal in clause.literals for arg in literal.atom.args}
         for name, source in over.items():
             if source not in _GOAL_FIELDS:
                 choice = ", ".join(_GOAL_FIELDS)
-                raise yaml.error((*path, "over", name), f"{source!r} is no field of a goal; choose one of {choice}")
+                raise yaml.error(
+                    (*path, "over", name),
+                    f"{source!r} is no field of a goal; choose one of {choice}",
+                )
             if name not in used:
-                raise yaml.error((*path, "over", name), f"{name!r} stands in none of the facts that are to hold")
+                raise yaml.error(
+                    (*path, "over", name), f"{name!r} stands in none of the facts that are to hold"
+                )
 
     def _rule(self, yaml: YamlFile, tier: Tier, group: str, id_: str, value: object) -> None:
         path = (tier.value, group, id_)
-        read = validate(yaml, forms.RuleForm, {"text": value} if isinstance(value, str) else value, path)
+        read = validate(
+            yaml, forms.RuleForm, {"text": value} if isinstance(value, str) else value, path
+        )
         if not ID.fullmatch(id_):
             raise yaml.error(path, f"{id_!r} is no rule id; write it like D-HEAT-001")
         self.claim(yaml, path, id_)
         when = read_each(self._clause, yaml, (*path, "when"), read.when)
-        forbids = [self._prohibition(yaml, (*path, "forbids", place), item) for place, item in enumerate(read.forbids)]
-        locality = Locality(read.category, tuple(read.objects), tuple(read.places)) if read.places else None
+        forbids = [
+            self._prohibition(yaml, (*path, "forbids", place), item)
+            for place, item in enumerate(read.forbids)
+        ]
+        locality = (
+            Locality(read.category, tuple(read.objects), tuple(read.places))
+            if read.places
+            else None
+        )
         text = " ".join(read.text.split())
-        self.rules.append(Rule(id_, tier, group, text, frozenset(read.goals), when, tuple(forbids), locality))
+        self.rules.append(
+            Rule(id_, tier, group, text, frozenset(read.goals), when, tuple(forbids), locality)
+        )
 
     def _prohibition(self, yaml: YamlFile, path: At, read: forms.ForbidsForm) -> Prohibition:
         action = self.actions.get(read.action)
@@ -262,24 +366,41 @@ class _Reader(ManualReader[RuleManual]):
             return Prohibition(read.action, ())
         if action is None:
             known = ", ".join(self.actions)
-            raise yaml.error((*path, "action"), f"no action is called {read.action!r}; known: {known}")
-        return Prohibition(read.action, read_each(self._clause, yaml, (*path, "when"), read.when, action.parameters))
+            raise yaml.error(
+                (*path, "action"), f"no action is called {read.action!r}; known: {known}"
+            )
+        return Prohibition(
+            read.action,
+            read_each(self._clause, yaml, (*path, "when"), read.when, action.parameters),
+        )
 
     def known(self) -> Mapping[str, int]:
-        return {**GOAL_PREDICATES, **{name: len(each.args) for name, each in self.predicates.items()}}
+        return {
+            **GOAL_PREDICATES,
+            **{name: len(each.args) for name, each in self.predicates.items()},
+        }
 
-    def _checked(self, yaml: YamlFile, path: At, literal: Literal, names: frozenset[str], role: str) -> Literal:
+    def _checked(
+        self, yaml: YamlFile, path: At, literal: Literal, names: frozenset[str], role: str
+    ) -> Literal:
         read = super()._checked(yaml, path, literal, names, role)
         return replace(read, kinds=self.kinds.get(literal.atom.predicate))
 
     def _check_agreement(self, yaml: YamlFile, path: At, clauses: Sequence[Clause]) -> None:
-        """Report a list of which not all can hold: a fact and its negation, or two facts that exclude each other."""
+        """Report a list of which not all can hold: a fact and its negation, or two facts that
+        exclude each other.
+        """
         certain: dict[Atom, bool] = {}
         alone: dict[str, Atom] = {}
         for place, clause in sorted(enumerate(clauses), key=lambda item: len(item[1].literals)):
             literal, *others = clause.literals
-            if all(certain.get(each.atom, each.negated) != each.negated for each in clause.literals):
-                raise yaml.error((*path, place), f"contradicts itself: both {literal.atom} and not {literal.atom}")
+            if all(
+                certain.get(each.atom, each.negated) != each.negated for each in clause.literals
+            ):
+                raise yaml.error(
+                    (*path, place),
+                    f"contradicts itself: both {literal.atom} and not {literal.atom}",
+                )
             if others:
                 continue
             certain[literal.atom] = literal.negated
@@ -292,25 +413,35 @@ class _Reader(ManualReader[RuleManual]):
 
 
 _LONGEST_COMPARED = 200
-"""Characters of a command in which its nearest neighbour is looked for; finding it takes the square of that."""
+"""Characters of a command in which its nearest neighbour is looked for; finding it takes the
+square of that."""
 WAIT = "wait"
-"""Command that lets time pass. A process may name it without an action: it needs and does nothing by itself."""
+"""Command that lets time pass. A process may name it without an action: it needs and does
+nothing by itself."""
 
 
 def _unknown_command(command: str, actions: Collection[ActionSchema]) -> str:
-    """Fault of a process's command that no action writes, with the nearest one; not of `wait` or a mere parameter."""
+    """Fault of a process's command that no action writes, with the nearest one; not of `wait`
+    or a mere parameter.
+    """
     written = PARAMETER.sub("x", command)
     blank = not PARAMETER.sub("", command).strip()
     if command == WAIT or blank or any(action.match(written) is not None for action in actions):
         return ""
     known = [WAIT, *(syntax for action in actions for syntax in action.syntax)]
     nearest = get_close_matches(command[:_LONGEST_COMPARED], known, 1, 0.0)[0]
-    return f"no action writes the command {excerpt(command)!r}; the nearest known one is `{nearest}`"
+    return (
+        f"no action writes the command {excerpt(command)!r}; the nearest known one is `{nearest}`"
+    )
 
 
-@lru_cache(maxsize=4)  # a run checks its manual before it plays by it, and each of its parts asks for it again
+@lru_cache(
+    maxsize=4
+)  # a run checks its manual before it plays by it, and each of its parts asks for it again
 def read_manual(*sources: ManualText) -> RuleManual:
-    """Read a manual made of one or more texts; the first mistake is a FileError with its file and line."""
+    """Read a manual made of one or more texts; the first mistake is a FileError with its file
+    and line.
+    """
     return _Reader().sound(sources)
 
 

@@ -1,4 +1,6 @@
-"""Episodic memory on disk: JSON Lines with the fields of Appendix F, which also reads the paper's listings."""
+"""Episodic memory on disk: JSON Lines with the fields of Appendix F, which also reads the
+paper's listings.
+"""
 
 import hashlib
 import json
@@ -10,23 +12,39 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rpms.core import memory as remembered
-from rpms.core.belief import StateSignature
-from rpms.core.errors import FileError, InputError, is_near
-from rpms.core.goal import GoalSignature
-from rpms.core.memory import Entry, Kind, Origin
-from rpms.core.recall import EpisodicMemory
 from rpms.foreign.file_reader import is_there, read_bytes
-from rpms.foreign.json_text import NotJson, Reader, as_object, needed_by, object_reader, read_jsonl, reader_of
-from rpms.foreign.limits import LARGEST_MEMORY, LONGEST_FIELD, MOST_COUNTED, MOST_ITEMS, MOST_MADE_UP
+from rpms.foreign.json_text import (
+    NotJson,
+    Reader,
+    as_object,
+    needed_by,
+    object_reader,
+    read_jsonl,
+    reader_of,
+)
+from rpms.foreign.limits import (
+    LARGEST_MEMORY,
+    LONGEST_FIELD,
+    MOST_COUNTED,
+    MOST_ITEMS,
+    MOST_MADE_UP,
+)
 from rpms.foreign.shown import excerpt
+from rpms.logic.belief import StateSignature
+from rpms.logic.errors import FileError, InputError, is_near
+from rpms.logic.goal import GoalSignature
+from rpms.paper import memory as remembered
+from rpms.paper.memory import Entry, Kind, Origin
+from rpms.paper.recall import EpisodicMemory
 from rpms.store.files import read_text, write_whole
 
 
 def _within(found: Any, most: int) -> Any:
     """A text or its like that was read, if it is no longer than that."""
     if len(found) > most:
-        raise ValueError(f"should have at most {most:,} {'characters' if isinstance(found, str) else 'items'}")
+        raise ValueError(
+            f"should have at most {most:,} {'characters' if isinstance(found, str) else 'items'}"
+        )
     return found
 
 
@@ -91,7 +109,9 @@ _UNLESS_EMPTY = ("worded_by", "goals")
 
 @dataclass(frozen=True)
 class _Form:
-    """An entry in a file: its class, and its fields between `type` and `origins`, in the order of the file."""
+    """An entry in a file: its class, and its fields between `type` and `origins`, in the order
+    of the file.
+    """
 
     made: type[Entry]
     names: str
@@ -99,8 +119,13 @@ class _Form:
     @cached_property
     def read(self) -> Callable[[Any], tuple[Entry, int]]:
         """The reader of an entry, and of how many origins were made up for it."""
-        readers = {name: _READERS.get(name, _text) for name in ("id", "type", *self.names.split(), "origins")}
-        return object_reader(readers, [name for name in needed_by(self.made) if name != "kind"], self._build)
+        readers = {
+            name: _READERS.get(name, _text)
+            for name in ("id", "type", *self.names.split(), "origins")
+        }
+        return object_reader(
+            readers, [name for name in needed_by(self.made) if name != "kind"], self._build
+        )
 
     def _build(self, given: dict[str, Any]) -> tuple[Entry, int]:
         kind, origins = given.pop("type"), given.pop("origins", None)
@@ -114,9 +139,13 @@ class _Form:
         total, made_up = successes + failures, 0
         if origins is None:  # as in the paper's listings: as many as are counted
             if total > MOST_COUNTED:
-                raise ValueError(f"counts {total:,} observations and names none: {MOST_COUNTED:,} at most")
+                raise ValueError(
+                    f"counts {total:,} observations and names none: {MOST_COUNTED:,} at most"
+                )
             source, made_up = f"({given.get('id', '')})", total
-            origins = frozenset(Origin(source, number, number >= successes) for number in range(total))
+            origins = frozenset(
+                Origin(source, number, number >= successes) for number in range(total)
+            )
         if (len(origins), sum(origin.failed for origin in origins)) != (total, failures):
             raise ValueError(f"counts {total} observations but names {len(origins)} origins")
         return self.made(**given, origins=origins), made_up
@@ -125,16 +154,21 @@ class _Form:
 _AT = "goal_signature state_signature"
 _FAILED = f"{_AT} failed_action"
 _FORMS: dict[str, _Form] = {
-    Kind.SUCCESS: _Form(remembered.SuccessSnippet, f"{_AT} sub_goal_type precondition actions outcome success_count"),
+    Kind.SUCCESS: _Form(
+        remembered.SuccessSnippet, f"{_AT} sub_goal_type precondition actions outcome success_count"
+    ),
     Kind.FAILURE: _Form(
-        remembered.FailureLesson, f"{_FAILED} failure_type failure_message corrective_rule occurrence_count worded_by"
+        remembered.FailureLesson,
+        f"{_FAILED} failure_type failure_message corrective_rule occurrence_count worded_by",
     ),
     Kind.SCHEMA: _Form(
         remembered.VerifiedSchema,
-        "action_template action_type preconditions effects success_count failure_count confidence goals",
+        "action_template action_type preconditions effects success_count failure_count confidence"
+        " goals",
     ),
     Kind.CRITICAL_FAILURE: _Form(
-        remembered.CriticalFailure, f"{_FAILED} failure_message corrective_rule occurrence_count retrieval_weight"
+        remembered.CriticalFailure,
+        f"{_FAILED} failure_message corrective_rule occurrence_count retrieval_weight",
     ),
     Kind.REQUEST: _Form(remembered.RememberedRequest, f"{_AT} request success_count"),
 }
@@ -153,8 +187,12 @@ def entry_of(file: Path, line: int, value: dict[str, Any]) -> tuple[Entry, int]:
         raise FileError(file, line, f"{kind}: {error}") from None
 
 
-def _check_header(file: Path, line: int, value: Mapping[str, Any], type_: str, world: str, problem: str) -> str:
-    """The world that a file's first line names; another type's or version's, or another world's, is a FileError."""
+def _check_header(
+    file: Path, line: int, value: Mapping[str, Any], type_: str, world: str, problem: str
+) -> str:
+    """The world that a file's first line names; another type's or version's, or another
+    world's, is a FileError.
+    """
     named = value.get("world")
     if value != {"type": type_, "world": named, "version": 1} or not isinstance(named, str):
         raise FileError(file, line, problem)
@@ -168,7 +206,10 @@ _NEWER = "cannot read this header; was it written by a newer version?"
 
 
 def read_memory(file: Path, world: str = "", *, empty: bool = False) -> EpisodicMemory:
-    """Read a memory of a world; the first mistake is a FileError. `empty`: a header without entries is read as well."""
+    """Read a memory of a world; the first mistake is a FileError.
+
+    `empty`: a header without entries is read as well.
+    """
     return parse_memory(file, read_text(file), world, empty=empty)
 
 
@@ -186,17 +227,25 @@ def parse_memory(file: Path, text: str, world: str = "", *, empty: bool = False)
         entry, more = entry_of(file, line, value)
         made_up += more
         if made_up > MOST_MADE_UP:
-            raise FileError(file, line, f"counts more than {MOST_MADE_UP:,} observations that it does not name")
-        if not entry.id:  # one that follows from its content; near-duplicates in one file are numbered
+            raise FileError(
+                file, line, f"counts more than {MOST_MADE_UP:,} observations that it does not name"
+            )
+        if (
+            not entry.id
+        ):  # one that follows from its content; near-duplicates in one file are numbered
             stem = remembered.content_id(entry)
             numbered = chain((stem,), (f"{stem}_{number}" for number in count(2)))
             entry = replace(entry, id=next(id_ for id_ in numbered if id_ not in ids))
         if entry.id in ids:
-            raise FileError(file, line, f"{excerpt(entry.id)} is already used at line {ids[entry.id]}")
+            raise FileError(
+                file, line, f"{excerpt(entry.id)} is already used at line {ids[entry.id]}"
+            )
         ids[entry.id] = line
         entries.append(entry)
     if not entries and not (empty and headed):
-        raise FileError(file, None, "holds no entries; learn some with `rpms learn`, or leave the memory out")
+        raise FileError(
+            file, None, "holds no entries; learn some with `rpms learn`, or leave the memory out"
+        )
     return EpisodicMemory(entries, world)
 
 
@@ -248,29 +297,40 @@ def freeze_file(file: Path) -> Path:
 
 
 def freeze(file: Path) -> str:
-    """Record and return a memory's hash, so that evaluation uses what was learned up to now and nothing else."""
+    """Record and return a memory's hash, so that evaluation uses what was learned up to now and
+    nothing else.
+    """
     digest = _digest(file)
     write_whole(freeze_file(file), f"{digest}  {file.name}\n")
     return digest
 
 
 def check_frozen(file: Path) -> str:
-    """The recorded hash of a memory, or nothing if it was never frozen; one that has changed since is refused."""
+    """The recorded hash of a memory, or nothing if it was never frozen; one that has changed
+    since is refused.
+    """
     seal = freeze_file(file)
     if not seal.is_file():
         return ""
     recorded = read_text(seal).split()[:1]
     if not recorded or len(recorded[0]) != hashlib.sha256().digest_size * 2:
-        raise FileError(seal, None, f"does not hold the hash of {file.name}; delete it to use the memory unfrozen")
+        raise FileError(
+            seal,
+            None,
+            f"does not hold the hash of {file.name}; delete it to use the memory unfrozen",
+        )
     if recorded[0] != _digest(file):
         raise InputError(
-            f"{file}: has changed since it was frozen; restore it, or delete {seal.name} to use it as it is now"
+            f"{file}: has changed since it was frozen; restore it, or delete {seal.name} to use it"
+            " as it is now"
         )
     return recorded[0]
 
 
 def read_frozen(file: Path, world: str = "", *, empty: bool = False) -> EpisodicMemory:
-    """Read a memory for evaluation: `read_memory`, and the freeze is enforced where there is one."""
+    """Read a memory for evaluation: `read_memory`, and the freeze is enforced where there is
+    one.
+    """
     if file.is_file():
         check_frozen(file)
     return read_memory(file, world, empty=empty)
@@ -299,23 +359,33 @@ def quarantine_file(memory: Path) -> Path:
 
 
 def read_quarantine(memory: Path, world: str = "") -> tuple[Quarantined, ...]:
-    """Entries set aside from a memory, none without such a file; the first mistake in it is a FileError."""
+    """Entries set aside from a memory, none without such a file; the first mistake in it is a
+    FileError.
+    """
     file = quarantine_file(memory)
     found: dict[str, Quarantined] = {}
     text = read_text(file) if is_there(file) else ""
-    for place, (line, value) in enumerate(read_jsonl(file, text, as_object, _NO_OBJECT, halves=False)):
+    for place, (line, value) in enumerate(
+        read_jsonl(file, text, as_object, _NO_OBJECT, halves=False)
+    ):
         if not place:
             _check_header(file, line, value, "quarantine", world, _BEGIN)
             continue
         try:
             form = _line(value)
         except NotJson as error:
-            raise FileError(file, line, f"{error}; a line holds `reason` and `entry`, and nothing else") from None
+            raise FileError(
+                file, line, f"{error}; a line holds `reason` and `entry`, and nothing else"
+            ) from None
         entry, _ = entry_of(file, line, form["entry"])
         if not entry.id:
             raise FileError(file, line, "entry: has no id, by which it could be restored")
         if entry.id in found:
-            raise FileError(file, line, f"{excerpt(entry.id)} is set aside more than once; leave one of the lines")
+            raise FileError(
+                file,
+                line,
+                f"{excerpt(entry.id)} is set aside more than once; leave one of the lines",
+            )
         found[entry.id] = Quarantined(entry, form["reason"])
     return tuple(found.values())
 
@@ -323,14 +393,19 @@ def read_quarantine(memory: Path, world: str = "") -> tuple[Quarantined, ...]:
 def write_quarantine(memory: Path, items: Iterable[Quarantined], world: str) -> None:
     """Keep what was set aside of a memory, whole or not at all."""
     lines = [json.dumps({"type": "quarantine", "world": world, "version": 1})]
-    lines += [json.dumps({"reason": item.reason, "entry": record(item.entry)}, ensure_ascii=False) for item in items]
+    lines += [
+        json.dumps({"reason": item.reason, "entry": record(item.entry)}, ensure_ascii=False)
+        for item in items
+    ]
     write_whole(quarantine_file(memory), "\n".join(lines) + "\n")
 
 
 def set_aside(
     entries: Iterable[Entry], reasons: Mapping[str, str], before: Sequence[Quarantined] = ()
 ) -> tuple[tuple[Entry, ...], tuple[Quarantined, ...]]:
-    """Divide entries into those that stay and those set aside: by id for a reason, or by content as before."""
+    """Divide entries into those that stay and those set aside: by id for a reason, or by
+    content as before.
+    """
     known = {_content(item.entry) for item in before}
     others = [entry for entry in entries if _content(entry) not in known]
     new = [Quarantined(entry, reasons[entry.id]) for entry in others if entry.id in reasons]
@@ -341,10 +416,17 @@ def _content(entry: Entry) -> tuple[str, ...]:
     return (entry.kind, *entry.key())
 
 
-def write_without(out: Path, entries: Sequence[Entry], aside: Sequence[Quarantined], world: str) -> str:
-    """Write and freeze a memory with what left it beside it, and return its hash. What is aside is written first."""
+def write_without(
+    out: Path, entries: Sequence[Entry], aside: Sequence[Quarantined], world: str
+) -> str:
+    """Write and freeze a memory with what left it beside it, and return its hash.
+
+    What is aside is written first.
+    """
     if not entries:
-        raise InputError(f"{out}: nothing would be left of this memory; play without one instead (--memory none)")
+        raise InputError(
+            f"{out}: nothing would be left of this memory; play without one instead (--memory none)"
+        )
     if aside:
         write_quarantine(out, aside, world)
     write_memory(out, entries, world)
@@ -352,7 +434,9 @@ def write_without(out: Path, entries: Sequence[Entry], aside: Sequence[Quarantin
 
 
 def restore(file: Path, wanted: str) -> Quarantined:
-    """Bring an entry back into a memory by its id or the beginning of it, and freeze the memory anew."""
+    """Bring an entry back into a memory by its id or the beginning of it, and freeze the memory
+    anew.
+    """
     memory = read_frozen(file)
     aside = read_quarantine(file, memory.world)
     if not aside:
@@ -361,7 +445,9 @@ def restore(file: Path, wanted: str) -> Quarantined:
     item = next(item for item in aside if item.entry.id == entry.id)
     if all(_content(other) != _content(entry) for other in memory.entries):
         if any(other.id == entry.id for other in memory.entries):
-            raise InputError(f"{file}: has another entry called {excerpt(entry.id)}; rename one of the two")
+            raise InputError(
+                f"{file}: has another entry called {excerpt(entry.id)}; rename one of the two"
+            )
         write_memory(file, [*memory.entries, entry], memory.world)
         freeze(file)
     write_quarantine(file, [other for other in aside if other is not item], memory.world)
@@ -375,7 +461,10 @@ def find_entry(memory: EpisodicMemory, wanted: str) -> Entry:
     if len(found) == 1:
         return found[0]
     if found:
-        raise InputError(f"{wanted!r} begins the ids of {len(found)} entries, such as {found[0].id} and {found[1].id}")
+        raise InputError(
+            f"{wanted!r} begins the ids of {len(found)} entries, such as {found[0].id} and"
+            f" {found[1].id}"
+        )
     near = get_close_matches(wanted, [entry.id for entry in memory.entries], 1)
     hint = f"; did you mean {near[0]}?" if near else "; `rpms memory stats` lists them"
     raise InputError(f"no entry {wanted!r} in this memory{hint}")

@@ -9,9 +9,9 @@ from typing import Any
 
 from ruamel.yaml.scalarstring import LiteralScalarString
 
-from rpms.core.errors import is_near, nearest
-from rpms.core.prompt import SHARED, Part
-from rpms.core.wording import Wording
+from rpms.logic.errors import is_near, nearest
+from rpms.paper.prompt import SHARED, Part
+from rpms.paper.wording import Wording
 from rpms.store.files import read_text
 from rpms.store.yaml_files import YamlFile, YamlKind, read_yaml, yaml_text
 
@@ -32,7 +32,10 @@ class Prompts:
     """In a file by the names of the blocks: `{belief: "[State]", memory: "[Experience]", …}`."""
 
     def over(self, wording: Wording) -> Wording:
-        """A world's wording with these texts. An example of one's own also stands where a menu is shown."""
+        """A world's wording with these texts.
+
+        An example of one's own also stands where a menu is shown.
+        """
         own: dict[str, Any] = {"headings": {**wording.headings, **self.headings}}
         if self.instruction is not None:
             own |= {"instruction": self.instruction, "printed": ""}
@@ -65,7 +68,9 @@ def read_prompts(file: Path) -> Prompts:
             problem = f"headings.{name}: no block is called so; {nearest(str(name), _HEADED)}"
             raise yaml.error(("headings", name), problem)
         headings[part] = _text(yaml, given, "headings", name) or ""
-    return Prompts(_text(yaml, yaml.tree, "instruction"), _text(yaml, yaml.tree, "example"), headings)
+    return Prompts(
+        _text(yaml, yaml.tree, "instruction"), _text(yaml, yaml.tree, "example"), headings
+    )
 
 
 def _text(yaml: YamlFile, entries: Mapping[str, object], *path: str) -> str | None:
@@ -78,8 +83,14 @@ def _text(yaml: YamlFile, entries: Mapping[str, object], *path: str) -> str | No
 def prompts_text(wording: Wording) -> str:
     """A file of prompts that says what a world's wording says."""
     texts = {"instruction": wording.instruction, "example": wording.example}
-    told = {name: _block(wording.headings[part]) for name, part in _HEADED.items() if part in wording.headings}
-    return yaml_text({**{name: _block(text) for name, text in texts.items()}, "headings": told}, width=4096)
+    told = {
+        name: _block(wording.headings[part])
+        for name, part in _HEADED.items()
+        if part in wording.headings
+    }
+    return yaml_text(
+        {**{name: _block(text) for name, text in texts.items()}, "headings": told}, width=4096
+    )
 
 
 def _block(text: str) -> str:

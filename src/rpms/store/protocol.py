@@ -1,4 +1,6 @@
-"""The protocol of a run: all that decides its results; and the index of a study: which run is which condition."""
+"""The protocol of a run: all that decides its results; and the index of a study: which run is
+which condition.
+"""
 
 import hashlib
 import json
@@ -11,10 +13,10 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 
-from rpms.core.errors import FileError
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_TABLE, LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import FileError
 from rpms.store.files import read_text
 
 _VERSION = 1
@@ -29,7 +31,8 @@ class Protocol:
     tasks: tuple[str, ...]
     """The ids, in the order of the run."""
     settings: Mapping[str, Json]
-    """World, engine, split, model, decoding, condition, memory, budget and so on, by name, as JSON."""
+    """World, engine, split, model, decoding, condition, memory, budget and so on, by name, as
+    JSON."""
 
     @cached_property
     def tasks_hash(self) -> str:
@@ -42,17 +45,28 @@ class Protocol:
         return hashlib.sha256(json.dumps(self._json(), sort_keys=True).encode()).hexdigest()
 
     def _json(self) -> dict[str, Any]:
-        return {"version": _VERSION, **self.settings, "tasks_hash": self.tasks_hash, "tasks": list(self.tasks)}
+        return {
+            "version": _VERSION,
+            **self.settings,
+            "tasks_hash": self.tasks_hash,
+            "tasks": list(self.tasks),
+        }
 
     def text(self) -> str:
         """The file's text."""
         return json.dumps(self._json(), indent=1) + "\n"
 
     def differences(self, now: Self) -> tuple[str, ...]:
-        """Differences from another protocol, each as `field: was → is`: first the tasks, hashes last."""
+        """Differences from another protocol, each as `field: was → is`: first the tasks, hashes
+        last.
+        """
         flats = [flat(each.settings) for each in (self, now)]
-        was, is_ = ({name: json.dumps(item) for name, item in each.items() if item != {}} for each in flats)
-        other = [(name, was.get(name, "nothing"), is_.get(name, "nothing")) for name in {**was, **is_}]
+        was, is_ = (
+            {name: json.dumps(item) for name, item in each.items() if item != {}} for each in flats
+        )
+        other = [
+            (name, was.get(name, "nothing"), is_.get(name, "nothing")) for name in {**was, **is_}
+        ]
         other.sort(key=lambda each: any(map(_HASH.fullmatch, each[1:])))
         found = [f"{name}: {_said(one)} → {_said(two)}" for name, one, two in other if one != two]
         if self.tasks != now.tasks:
@@ -66,7 +80,11 @@ def flat(value: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:
     """Nested settings by dotted names."""
     found: dict[str, Json] = {}
     for name, item in value.items():
-        found |= flat(item, f"{prefix}{name}.") if isinstance(item, Mapping) and item else {f"{prefix}{name}": item}
+        found |= (
+            flat(item, f"{prefix}{name}.")
+            if isinstance(item, Mapping) and item
+            else {f"{prefix}{name}": item}
+        )
     return found
 
 
@@ -85,7 +103,8 @@ def _text(value: object) -> str:
 
 
 Text = Annotated[str, PlainValidator(_text)]
-"""Any text, half characters included: some models write them, and pydantic's own texts cannot hold them."""
+"""Any text, half characters included: some models write them, and pydantic's own texts cannot
+hold them."""
 
 
 def _first_mistake(error: ValueError) -> str:
@@ -105,7 +124,9 @@ class _MemoryForm(BaseModel):
 
 
 class _ProtocolForm(BaseModel):
-    """The checked form of a protocol: what others read of its settings has the type that they expect."""
+    """The checked form of a protocol: what others read of its settings has the type that they
+    expect.
+    """
 
     model_config = ConfigDict(extra="allow")
 
@@ -129,12 +150,20 @@ def read_protocol(file: Path) -> Protocol:
         content = loads(read_text(file, LARGEST_TABLE))
         form = _ProtocolForm.model_validate(content)
     except (NotJson, ValidationError) as error:
-        raise FileError(file, None, f"is not the protocol of a run: {_first_mistake(error)}") from None
+        raise FileError(
+            file, None, f"is not the protocol of a run: {_first_mistake(error)}"
+        ) from None
     if form.version != _VERSION:
-        raise FileError(file, None, "was written by another version of rpms, in a form that is not known here")
+        raise FileError(
+            file, None, "was written by another version of rpms, in a form that is not known here"
+        )
     if len(set(form.tasks)) < len(form.tasks):
         raise FileError(file, None, "lists a task more than once")
-    settings = {name: value for name, value in content.items() if name not in ("version", "tasks", "tasks_hash")}
+    settings = {
+        name: value
+        for name, value in content.items()
+        if name not in ("version", "tasks", "tasks_hash")
+    }
     protocol = Protocol(form.tasks, settings)
     if protocol.tasks_hash != form.tasks_hash:
         raise FileError(file, None, "its task list is not the one its hash was taken of")
@@ -173,7 +202,9 @@ class StudyIndex(BaseModel):
         """The groups; where one says nothing of its own, what the index says holds."""
         said = self.model_dump(include={"title", "about", "tables"})
         groups = self.groups or (Group(runs=self.runs),)
-        return tuple(Group(**{**said, **group.model_dump(exclude_defaults=True)}) for group in groups)
+        return tuple(
+            Group(**{**said, **group.model_dump(exclude_defaults=True)}) for group in groups
+        )
 
 
 def read_study_index(file: Path, advice: str = "") -> StudyIndex:
@@ -181,7 +212,9 @@ def read_study_index(file: Path, advice: str = "") -> StudyIndex:
     try:
         index = StudyIndex.model_validate(loads(read_text(file, LARGEST_TABLE)))
     except (NotJson, ValidationError) as error:
-        raise FileError(file, None, f"is not the index of a study: {_first_mistake(error)}{advice}") from None
+        raise FileError(
+            file, None, f"is not the index of a study: {_first_mistake(error)}{advice}"
+        ) from None
     if not index.groups and not index.runs:
         raise FileError(file, None, f"is not the index of a study: it names no runs{advice}")
     return index

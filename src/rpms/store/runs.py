@@ -1,10 +1,11 @@
-"""The run folder: what was to be run, and what has been so far; `open_run` begins a run, or resumes one after a crash.
+"""The run folder: what was to be run, and what has been so far; `open_run` begins a run, or resumes
+one after a crash.
 
-protocol.json    everything that decides the results; a folder belongs to one protocol
-episodes/        one file an episode; of a run of more than 4,096 tasks in folders 00 to ff, by the task's hash
-timings.jsonl    what differs from one time to the next: seconds and requests
-price.json       US dollars a million tokens, where they are known; decides no result
-lock             held while a run is under way
+protocol.json    everything that decides the results; a folder belongs to one protocol episodes/
+one file an episode; of a run of more than 4,096 tasks in folders 00 to ff, by the task's hash
+timings.jsonl    what differs from one time to the next: seconds and requests price.json       US
+dollars a million tokens, where they are known; decides no result lock             held while a run
+is under way
 """
 
 import json
@@ -19,19 +20,20 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
-from rpms.core.errors import FileError, InputError
-from rpms.core.usage import Price, Usage
 from rpms.foreign.file_reader import is_there, open_regular, unreadable
 from rpms.foreign.json_text import NotJson, from_json, loads, read_jsonl, reader_of
 from rpms.foreign.limits import LARGEST_RECORD, LARGEST_TABLE
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import FileError, InputError
+from rpms.paper.usage import Price, Usage
 from rpms.store.episodes import EpisodeRecord, EpisodeRow, file_name, read_episode, read_row
 from rpms.store.files import LOCK, locked, read_sealed, read_text, sealed, write_whole, writing
 from rpms.store.protocol import Protocol, read_protocol
 
 PROTOCOL, EPISODES, TIMINGS, PRICE = "protocol.json", "episodes", "timings.jsonl", "price.json"
 _FLAT = 4_096
-"""Tasks of a run whose episodes lie in one folder. Those of more lie in 256, save those that an older version wrote."""
+"""Tasks of a run whose episodes lie in one folder. Those of more lie in 256, save those that an
+older version wrote."""
 _PART = 500  # Episodes that a thread reads at a time
 EPOCHS = "epochs"
 """Folder of further runs of the same tasks; see `rpms.play.run`."""
@@ -91,10 +93,15 @@ class RunSummary:
 
 def lack_of_room(rows: Sequence[EpisodeRow]) -> tuple[str, ...]:
     """Blocks left out of prompts for lack of context, in words."""
-    steps, shortened, crowded = (sum(getattr(row, name) for row in rows) for name in ("steps", "shortened", "crowded"))
+    steps, shortened, crowded = (
+        sum(getattr(row, name) for row in rows) for name in ("steps", "shortened", "crowded")
+    )
+    no_room = "left out rules or memories: the context window has no room"
     words = {
-        f"{crowded:,} of {steps:,} prompts left out rules or memories: the context window has no room": crowded,
-        f"{shortened:,} of {steps:,} prompts left out the oldest turns to fit the context window": shortened,
+        f"{crowded:,} of {steps:,} prompts {no_room}": crowded,
+        f"{shortened:,} of {steps:,} prompts left out the oldest turns to fit the context window": (
+            shortened
+        ),
     }
     return tuple(text for text, count in words.items() if count)
 
@@ -113,10 +120,13 @@ class RunFolder:
     @cached_property
     def protocol(self) -> Protocol:
         if not self.begun:
-            raise InputError(f"{self.folder}: there is no run here; `rpms run … --out {self.folder}` makes one")
+            raise InputError(
+                f"{self.folder}: there is no run here; `rpms run … --out {self.folder}` makes one"
+            )
         if any((self.folder / EPISODES).glob("*.json")):
             raise InputError(
-                f"{self.folder}: its episodes are in an earlier form; `rpms convert {self.folder}` writes them anew"
+                f"{self.folder}: its episodes are in an earlier form; `rpms convert {self.folder}`"
+                " writes them anew"
             )
         return read_protocol(self.folder / PROTOCOL)
 
@@ -135,7 +145,9 @@ class RunFolder:
         file = self.folder / folder / f"{name}{ending}"
         if not self._in_shards or is_there(file):
             return file
-        return file.parent / name.removesuffix(".json")[-12:-10] / file.name  # first two digits of the task's hash
+        return (
+            file.parent / name.removesuffix(".json")[-12:-10] / file.name
+        )  # first two digits of the task's hash
 
     @cached_property
     def _in_shards(self) -> bool:
@@ -154,10 +166,14 @@ class RunFolder:
         return read_sealed(self.file_beside(task, folder))
 
     def readings(self) -> Iterator[tuple[str, EpisodeRow | FileError | None]]:
-        """Every task of the protocol with its row, None before it is finished, or what is wrong with its file."""
+        """Every task of the protocol with its row, None before it is finished, or what is wrong
+        with its file.
+        """
         tasks = self.protocol.tasks
         parts = (tasks[at : at + _PART] for at in range(0, len(tasks), _PART))
-        with ThreadPoolExecutor() as threads:  # unpacking and checksums take the time, and run beside each other
+        with (
+            ThreadPoolExecutor() as threads
+        ):  # unpacking and checksums take the time, and run beside each other
             for found in threads.map(lambda part: [*map(self._reading, part)], parts):
                 yield from found
 
@@ -169,7 +185,9 @@ class RunFolder:
             return task, error
 
     def rows(self) -> Iterator[EpisodeRow]:
-        """The finished episodes of the protocol's tasks; other files in the folder count for nothing."""
+        """The finished episodes of the protocol's tasks; other files in the folder count for
+        nothing.
+        """
         for _, row in self.readings():
             if isinstance(row, FileError):
                 raise row
@@ -204,7 +222,9 @@ class RunFolder:
 
 
 class _Timings(Mapping[str, Timing]):
-    """The places of timings in their file, each read when it is asked for: a run may have many and long ones."""
+    """The places of timings in their file, each read when it is asked for: a run may have many
+    and long ones.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file, place = file, 0
@@ -224,7 +244,12 @@ class _Timings(Mapping[str, Timing]):
 
     def _read(self, line: bytes) -> list[Timing]:
         text = line.decode("utf-8", "replace")
-        return [each for _, each in read_jsonl(self._file, [text], reader_of(Timing), "is no timing", damaged=True)]
+        return [
+            each
+            for _, each in read_jsonl(
+                self._file, [text], reader_of(Timing), "is no timing", damaged=True
+            )
+        ]
 
     def __getitem__(self, task: str) -> Timing:
         return self._read(next(self._lines(self._places[task])))[0]
@@ -241,7 +266,11 @@ _Episode = TypeVar("_Episode", EpisodeRow, EpisodeRecord)
 
 def _of_task(file: Path, task: str, read: _Episode) -> _Episode:
     if read.task != task:
-        raise FileError(file, None, f"is an episode of {excerpt(read.task)!r} under the name of {excerpt(task)!r}")
+        raise FileError(
+            file,
+            None,
+            f"is an episode of {excerpt(read.task)!r} under the name of {excerpt(task)!r}",
+        )
     return read
 
 
@@ -256,8 +285,12 @@ class OpenRun:
     """Episode files that cannot be read and will be played again."""
     _timings: int = field(repr=False)
 
-    def write(self, row: EpisodeRow, data: bytes, timing: Timing, beside: Iterable[tuple[str, str]] = ()) -> None:
-        """Keep one finished episode, safe from a crash; first `beside`, folders and texts, with checksums."""
+    def write(
+        self, row: EpisodeRow, data: bytes, timing: Timing, beside: Iterable[tuple[str, str]] = ()
+    ) -> None:
+        """Keep one finished episode, safe from a crash; first `beside`, folders and texts, with
+        checksums.
+        """
         file = self.run.file(row.task)
         for folder, content in beside:
             write_whole(self.run.file_beside(row.task, folder), sealed(content))
@@ -271,13 +304,18 @@ class OpenRun:
         write_whole(file, data)
 
     def write_price(self, price: Price) -> None:
-        """Keep the price, as `RunFolder.price` gives it back; the latest one given holds for the whole run."""
+        """Keep the price, as `RunFolder.price` gives it back; the latest one given holds for
+        the whole run.
+        """
         write_whole(self.run.folder / PRICE, json.dumps(asdict(price)) + "\n")
 
 
 @contextmanager
 def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
-    """Begin a run in a folder, or go on with it. One process at a time; refused if the protocol is another one."""
+    """Begin a run in a folder, or go on with it.
+
+    One process at a time; refused if the protocol is another one.
+    """
     _make_folder(folder)
     with locked(folder):
         file = folder / PROTOCOL
@@ -296,7 +334,9 @@ def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
         else:
             write_whole(file, protocol.text())
         # of a process that was killed
-        for leftover in chain.from_iterable(map(folder.glob, (".*.part", "*/.*.part", "*/??/.*.part"))):
+        for leftover in chain.from_iterable(
+            map(folder.glob, (".*.part", "*/.*.part", "*/??/.*.part"))
+        ):
             leftover.unlink(missing_ok=True)
         run = RunFolder(folder)
         found = dict(run.readings())

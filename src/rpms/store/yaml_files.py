@@ -14,10 +14,10 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, SequenceNode
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from rpms.core.errors import FileError
 from rpms.foreign.json_text import NotJson, from_json, needed_by
 from rpms.foreign.limits import MOST_YAML_NODES
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import FileError
 
 _T = TypeVar("_T")
 At = tuple[object, ...]
@@ -80,23 +80,37 @@ def read_yaml(name: str, text: str, kind: YamlKind) -> YamlFile:
         tree = YAML(typ="rt").load(text)
     except MarkedYAMLError as error:
         line_ = error.problem_mark.line + 1 if error.problem_mark else None
-        raise FileError(name, line_, f"not valid YAML: {_first_line(error.problem) or 'cannot be read'}") from None
+        raise FileError(
+            name, line_, f"not valid YAML: {_first_line(error.problem) or 'cannot be read'}"
+        ) from None
     except RecursionError:
         raise FileError(name, None, f"nested too deeply for {kind.article}") from None
     except (YAMLError, ValueError, *_LIBRARY_FAULTS) as error:
-        raise FileError(name, None, f"not valid YAML: {_first_line(error) or 'cannot be read'}") from None
+        raise FileError(
+            name, None, f"not valid YAML: {_first_line(error) or 'cannot be read'}"
+        ) from None
     if not isinstance(tree, CommentedMap):
         raise FileError(name, 1, f"{kind.article} is a mapping with {kind.form}")
     return YamlFile(name, tree)
 
 
-_QUOTED = re.compile(r"""\s*(["'])(?:.{1,2}|<(?:stream|block|document|flow) [a-z ]+>)\1|\s*(["']).{3,}?\2.*""")
-"""A sign or a name of the library's own, which its first group has; or words of the file, and all after them."""
+_QUOTED = re.compile(
+    r"""\s*(["'])(?:.{1,2}|<(?:stream|block|document|flow) [a-z ]+>)\1|\s*(["']).{3,}?\2.*"""
+)
+"""A sign or a name of the library's own, which its first group has; or words of the file, and
+all after them."""
 _MARKS = ("\n", ",", ":", "[", "{", "- ", "? ")
 """One of these stands before every value but the first."""
 _MERGE, _MOST_MERGES = "tag:yaml.org,2002:merge", 100
 """`<<: *alias`, on many of which the library spends time in the square of their number."""
-_LIBRARY_FAULTS = (AttributeError, AssertionError, KeyError, IndexError, NotImplementedError, TypeError)
+_LIBRARY_FAULTS = (
+    AttributeError,
+    AssertionError,
+    KeyError,
+    IndexError,
+    NotImplementedError,
+    TypeError,
+)
 """Exceptions of the YAML library, beside its own errors, at texts that are no YAML."""
 
 
@@ -105,7 +119,9 @@ def _check_written(name: str, text: str, kind: YamlKind) -> None:
     if len(text) > kind.largest:
         raise FileError(name, None, f"larger than {kind.largest:,} bytes: not {kind.article}")
     if sum(map(text.count, _MARKS)) > MOST_YAML_NODES:
-        raise FileError(name, None, f"holds more than {MOST_YAML_NODES:,} values: not {kind.article}")
+        raise FileError(
+            name, None, f"holds more than {MOST_YAML_NODES:,} values: not {kind.article}"
+        )
     depth = 0
     for match in re.finditer(r"[\[\]{}]", text):
         depth = max(0, depth + (1 if match[0] in "[{" else -1))
@@ -121,7 +137,9 @@ def _first_line(problem: object) -> str:
 
 
 def _check_expanded(root: Any, name: str) -> None:
-    """Count the values of a file with each alias written out, without writing any out; each node is counted once."""
+    """Count the values of a file with each alias written out, without writing any out; each
+    node is counted once.
+    """
     sizes: dict[int, int] = {}
     way: list[tuple[Any, bool]] = [(root, False)]
     above: set[int] = set()
@@ -143,11 +161,16 @@ def _check_expanded(root: Any, name: str) -> None:
             way.extend((each, False) for each in inner)
         if sizes.get(id(node), 0) > MOST_YAML_NODES or merges > _MOST_MERGES:
             most = f"{MOST_YAML_NODES:,} values, or more than {_MOST_MERGES} are merged"
-            raise FileError(name, node.start_mark.line + 1, f"its aliases stand for more than {most}")
+            raise FileError(
+                name, node.start_mark.line + 1, f"its aliases stand for more than {most}"
+            )
 
 
 def plain(value: object, key: Callable[[object], object] = str) -> object:
-    """A tree without ruamel's types, so that strict checks see what a person wrote. `key`: what keys become."""
+    """A tree without ruamel's types, so that strict checks see what a person wrote.
+
+    `key`: what keys become.
+    """
     if isinstance(value, Mapping):
         return {key(name): plain(item, key) for name, item in value.items()}
     if isinstance(value, list):
@@ -174,7 +197,11 @@ def _styled(value: Any, depth: int = 0) -> Any:
     """Ruamel's types: lists in brackets, texts in quotes where they hold a comma."""
     if isinstance(value, Mapping):
         found = CommentedMap((key, _styled(item, depth + 1)) for key, item in value.items())
-        if depth > 1 and all(not isinstance(item, Mapping) for item in value.values()) and "args" in value:
+        if (
+            depth > 1
+            and all(not isinstance(item, Mapping) for item in value.values())
+            and "args" in value
+        ):
             found.fa.set_flow_style()
         return found
     if isinstance(value, list):
@@ -188,7 +215,10 @@ def _styled(value: Any, depth: int = 0) -> Any:
 
 
 def with_list(text: str, path: Sequence[str], items: Sequence[int | str]) -> str | None:
-    """A file's text with other items in a list, numbers for those it has; all else to the letter. None: not in it."""
+    """A file's text with other items in a list, numbers for those it has; all else to the letter.
+
+    None: not in it.
+    """
     *above, key = path
     entry: Any = YAML(typ="rt").compose(text)
     for step in above:
@@ -206,7 +236,10 @@ def with_list(text: str, path: Sequence[str], items: Sequence[int | str]) -> str
         listed = f"\n{' ' * found.start_mark.column}".join(f"- {item}" for item in new)
     if found is None:
         start = end = len(text[: entry.value[-1][1].end_mark.index].rstrip())
-        listed = f"{', ' if entry.flow_style else chr(10) + ' ' * entry.start_mark.column}{key}: {listed}"
+        listed = (
+            f"{', ' if entry.flow_style else chr(10) + ' ' * entry.start_mark.column}{key}:"
+            f" {listed}"
+        )
     else:
         start, end = found.start_mark.index, ends[-1] if lines else found.end_mark.index
     return f"{text[:start]}{listed}{text[end:]}"
@@ -237,10 +270,16 @@ def entries_at(yaml: YamlFile, path: tuple[str, ...]) -> Iterator[tuple[str, Any
 
 
 def validate(yaml: YamlFile, form: type[_T], value: object, path: At) -> _T:
-    """An entry in its form, a dataclass; what does not fit is an error at its line. A text stands for a list of one."""
+    """An entry in its form, a dataclass; what does not fit is an error at its line.
+
+    A text stands for a list of one.
+    """
     given, lists = plain(value), _lists(form)  # type: ignore[arg-type]
     if isinstance(given, dict):
-        given = {name: [each] if name in lists and isinstance(each, str) else each for name, each in given.items()}
+        given = {
+            name: [each] if name in lists and isinstance(each, str) else each
+            for name, each in given.items()
+        }
     try:
         read = from_json(form, given)
     except NotJson as error:
@@ -255,4 +294,6 @@ def validate(yaml: YamlFile, form: type[_T], value: object, path: At) -> _T:
 @cache
 def _lists(form: Any) -> frozenset[str]:
     """Fields of a form that are lists."""
-    return frozenset(name.rstrip("_") for name, kind in get_type_hints(form).items() if get_origin(kind) is tuple)
+    return frozenset(
+        name.rstrip("_") for name, kind in get_type_hints(form).items() if get_origin(kind) is tuple
+    )

@@ -5,13 +5,13 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from rpms.core.condition import compose
-from rpms.core.decide import decide
-from rpms.core.errors import RPMSError
-from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Price, Usage
+from rpms.logic.errors import RPMSError
 from rpms.models.accounting import list_cost
 from rpms.models.catalogue import NO_LLM, parse_model_name
+from rpms.paper.condition import compose
+from rpms.paper.decide import decide
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.usage import Price, Usage
 from rpms.play.plan import RunPlan
 from rpms.store.memories import read_frozen
 from rpms.store.runs import RunFolder
@@ -19,13 +19,15 @@ from rpms.study.running import Means, StudyLayout, plan_cell, plan_round, refuse
 from rpms.study.studies import Case, Study
 
 STEPS = 0.65
-"""The share of the step budget that an episode takes: the paper's conditions take 31 to 37 of 50 steps."""
+"""The share of the step budget that an episode takes: the paper's conditions take 31 to 37 of
+50 steps."""
 TURN = 45
 """Tokens that a step adds to the history: a thought, an action, an observation."""
 ANSWER = 40
 """Tokens of an answer."""
 SECONDS = 1.0
-"""Of an answer, while it is waited for: a hosted 8B model, or a server that answers a batch of this many workers."""
+"""Of an answer, while it is waited for: a hosted 8B model, or a server that answers a batch of
+this many workers."""
 FALLBACK = 1_500
 """Tokens of a first prompt, where no game can be opened here to measure one."""
 
@@ -40,7 +42,8 @@ class Estimate:
     done: int
     usage: Usage
     measured: bool
-    """From episodes of this very run that are finished; otherwise from the first prompt and the paper's lengths."""
+    """From episodes of this very run that are finished; otherwise from the first prompt and the
+    paper's lengths."""
     shared: bool = False
     """The same run as another one of the study: costs nothing more."""
     seconds: float | None = None
@@ -54,8 +57,12 @@ class Estimate:
         return list_cost(self.usage, price) if self.left and self.usage != Usage() else 0.0
 
 
-def estimate_study(study: Study, models: Sequence[str], means: Means, layout: StudyLayout) -> tuple[Estimate, ...]:
-    """Every run of a study, the learning rounds included, without asking a model or writing anything."""
+def estimate_study(
+    study: Study, models: Sequence[str], means: Means, layout: StudyLayout
+) -> tuple[Estimate, ...]:
+    """Every run of a study, the learning rounds included, without asking a model or writing
+    anything.
+    """
     refuse_overlap(study, means)
     learning, found, seen = study.learning, list[Estimate](), set[object]()
     for model in models:
@@ -67,11 +74,22 @@ def estimate_study(study: Study, models: Sequence[str], means: Means, layout: St
                 # the folders that learning keeps its rounds in; a study only counts what is there
                 done = _finished(RunFolder(out.with_name(f"{out.stem}.rounds") / f"round{number}"))
                 usage = _times(_guess(plan), len(plan.tasks) - done)
-                found.append(Estimate(f"learning, round {number}", who, len(plan.tasks), done, usage, measured=False))
+                found.append(
+                    Estimate(
+                        f"learning, round {number}",
+                        who,
+                        len(plan.tasks),
+                        done,
+                        usage,
+                        measured=False,
+                    )
+                )
             seen.add(out)
         for case in cases:
             memory = _memory(study, case, model, means, layout)
-            plan = plan_cell(study.choice, case, model, means, memory or EpisodicMemory(world=means.world.name))
+            plan = plan_cell(
+                study.choice, case, model, means, memory or EpisodicMemory(world=means.world.name)
+            )
             folder = layout.run_folder(plan) if memory is not None else None
             key: object = folder or (model, str(case.settings), case.round)
             found.append(_of_case(case, plan, folder, shared=key in seen))
@@ -93,10 +111,14 @@ def _of_case(case: Case, plan: RunPlan, folder: Path | None, *, shared: bool) ->
     else:
         usage = _times(_guess(plan), left)
     seconds = sum(waits) / len(waits) if waits else None
-    return Estimate(case.name, plan.model_name, len(plan.tasks), done, usage, bool(done), shared, seconds)
+    return Estimate(
+        case.name, plan.model_name, len(plan.tasks), done, usage, bool(done), shared, seconds
+    )
 
 
-def _memory(study: Study, case: Case, model: str, means: Means, layout: StudyLayout) -> EpisodicMemory | None:
+def _memory(
+    study: Study, case: Case, model: str, means: Means, layout: StudyLayout
+) -> EpisodicMemory | None:
     """The memory of a case; None if it has yet to be learned."""
     world, learning = means.world, study.learning
     file = case.memory_file(world)
@@ -105,11 +127,18 @@ def _memory(study: Study, case: Case, model: str, means: Means, layout: StudyLay
         file = out.with_name(f"{out.stem}.round{case.round or learning.rounds}{out.suffix}")
         if not file.is_file():
             return None
-    return EpisodicMemory(world=world.name) if file is None else read_frozen(file, world.name, empty=case.learns)
+    return (
+        EpisodicMemory(world=world.name)
+        if file is None
+        else read_frozen(file, world.name, empty=case.learns)
+    )
 
 
 def _guess(plan: RunPlan) -> Usage:
-    """Tokens of one episode: its first prompt, growing by a turn with each step. What is no LLM reads none."""
+    """Tokens of one episode: its first prompt, growing by a turn with each step.
+
+    What is no LLM reads none.
+    """
     if parse_model_name(plan.model_name).provider.backend in NO_LLM:
         return Usage()
     steps = max(1, round(plan.step_budget * STEPS))
@@ -121,7 +150,9 @@ def _guess(plan: RunPlan) -> Usage:
 
 
 def _first_prompt(plan: RunPlan) -> int:
-    """Measured on the world's first split, which is never held out: an estimate looks at no game of a test."""
+    """Measured on the world's first split, which is never held out: an estimate looks at no
+    game of a test.
+    """
     world = plan.world
     try:
         tasks = world.tasks(world.splits[0], plan.setting)

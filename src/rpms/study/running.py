@@ -1,4 +1,5 @@
-"""Running a study: what is missing is played, nothing twice, and an index says which run is which condition.
+"""Running a study: what is missing is played, nothing twice, and an index says which run is which
+condition.
 
 study.json       the index: models → conditions → run folders, which reports read
 runs/            one run folder for each protocol, named by it; studies may share the folder
@@ -14,16 +15,25 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 
-from rpms.core.condition import CONDITIONS, Condition
-from rpms.core.errors import InputError
-from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Price
 from rpms.foreign.file_reader import is_there
+from rpms.logic.errors import InputError
+from rpms.paper.condition import CONDITIONS, Condition
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.usage import Price
 from rpms.play.knob_values import name_of
 from rpms.play.meter import Meter
 from rpms.play.methods import REACT
 from rpms.play.plan import OpenModel, RunPlan, overlapping
-from rpms.play.run import How, Listener, MakeEngine, Trials, check_workers, play_controls, run_epochs, run_trials
+from rpms.play.run import (
+    How,
+    Listener,
+    MakeEngine,
+    Trials,
+    check_workers,
+    play_controls,
+    run_epochs,
+    run_trials,
+)
 from rpms.play.seats import Threads
 from rpms.play.settings import ALLOW, Settings
 from rpms.store.expel_material import Experience, read_experience, write_experience
@@ -35,7 +45,8 @@ from rpms.study.studies import Case, Choice, Learning, Study
 from rpms.worlds.base import Setting, World, game_of
 
 _VARIES = ("manual", "prompts", "decoding", "context")
-"""Fields in which conditions of a study may differ beside switches and memories: its author meant them to."""
+"""Fields in which conditions of a study may differ beside switches and memories: its author
+meant them to."""
 _HASH = 12
 """Hexadecimal digits of a protocol's hash in a folder's name."""
 
@@ -48,7 +59,8 @@ class Means:
     setting: Setting
     open_model: Callable[[str], OpenModel]
     learn: Callable[[Learning, str, Path], Mapping[int, Path]]
-    """Learns what is missing with a model into a file, and gives the snapshots by round: `rpms.learn.rounds` does."""
+    """Learns what is missing with a model into a file, and gives the snapshots by round:
+    `rpms.learning.rounds` does."""
     window: Callable[[str, Settings], int] = lambda _model, _settings: 0
     """Tokens of a model's context window; 0 for no limit."""
     workers: int | None = None
@@ -58,7 +70,8 @@ class Means:
     prices: Mapping[str, Price | None] = field(default_factory=dict)
     """By model; kept with its runs."""
     gather: Callable[[Sequence[Path], RunPlan], Experience] | None = None
-    """Draws from runs what ExpeL plays with, with the model of their plan: `rpms.learn.insights` does."""
+    """Draws from runs what ExpeL plays with, with the model of their plan:
+    `rpms.learning.insights` does."""
     meter: Meter | None = None
     """Counts against the limits of this call, over all its runs."""
     epochs: int = 1
@@ -85,10 +98,18 @@ class StudyLayout:
     """Runs and memories; several studies that share it share their runs."""
 
     def learned(self, learning: Learning, means: Means, model: str) -> Path:
-        """The memory that a model learns. Rounds are no part of the name: more of them go on from fewer."""
-        # the manual and the package version are in the first round's protocol; under others its folder would be refused
+        """The memory that a model learns.
+
+        Rounds are no part of the name: more of them go on from fewer.
+        """
+        # the manual and the package version are in the first round's protocol; under others its
+        # folder would be refused
         plan = plan_round(learning, 1, model, means)
-        told = (plan.protocol().hash, str(learning.condition(2)), name_of(learning.settings.harvesting))
+        told = (
+            plan.protocol().hash,
+            str(learning.condition(2)),
+            name_of(learning.settings.harvesting),
+        )
         digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
         return self.pool / "learned" / f"{slug(model)}-{digest[:_HASH]}" / "memory.jsonl"
 
@@ -97,12 +118,18 @@ class StudyLayout:
         return any(any((self.pool / kind).glob(f"{slug(model)}-*")) for kind in ("runs", "learned"))
 
     def run_folder(self, plan: RunPlan) -> Path:
-        """The folder of a protocol: one that is there already, whatever it is called, or a new one."""
+        """The folder of a protocol: one that is there already, whatever it is called, or a new
+        one.
+        """
         digest = plan.protocol().hash[:_HASH]
         runs = self.pool / "runs"
         found = sorted(runs.glob(f"*-{digest}")) if runs.is_dir() else []
         method = "" if plan.method.name == REACT else f"-{plan.method.name}"
-        return found[0] if found else runs / f"{slug(plan.model_name)}-{label(plan.condition)}{method}-{digest}"
+        return (
+            found[0]
+            if found
+            else runs / f"{slug(plan.model_name)}-{label(plan.condition)}{method}-{digest}"
+        )
 
 
 def slug(text: str) -> str:
@@ -113,12 +140,19 @@ def slug(text: str) -> str:
 def label(condition: Condition) -> str:
     """A condition as a part of a folder's name."""
     switches = (condition.rules, condition.memory)
-    name, usual = next(each for each in CONDITIONS.items() if (each[1].rules, each[1].memory) == switches)
-    varied = condition.arbitration is not usual.arbitration or condition.state_filter is not usual.state_filter
+    name, usual = next(
+        each for each in CONDITIONS.items() if (each[1].rules, each[1].memory) == switches
+    )
+    varied = (
+        condition.arbitration is not usual.arbitration
+        or condition.state_filter is not usual.state_filter
+    )
     return f"{name}_varied" if varied or condition.enforcement != usual.enforcement else name
 
 
-def plan_cell(choice: Choice, case: Case, model: str, means: Means, memory: EpisodicMemory) -> RunPlan:
+def plan_cell(
+    choice: Choice, case: Case, model: str, means: Means, memory: EpisodicMemory
+) -> RunPlan:
     """The run of one condition; its first trial, where it has several."""
     return case.settings.plan(
         means.world,
@@ -148,7 +182,10 @@ def run_study(
     layout: StudyLayout,
     again: Callable[[str], None] = lambda _: None,
 ) -> tuple[Result, ...]:
-    """Run what is missing of a study, indexed after each run. `again`: told of those that are an earlier run."""
+    """Run what is missing of a study, indexed after each run.
+
+    `again`: told of those that are an earlier run.
+    """
     check_workers(means.workers)
     remove_leftovers(layout.out, INDEX)
     read_index(layout)  # one that cannot be read is said before anything is played
@@ -168,7 +205,9 @@ def run_study(
             if folder in known:
                 again(f"{what}: the same run as before")
             else:
-                known[folder], *_ = run_epochs(plan, folder, means.epochs, partial(_run, means, what))
+                known[folder], *_ = run_epochs(
+                    plan, folder, means.epochs, partial(_run, means, what)
+                )
             trials = known[folder]
             runs = ((trials.folders[0], trials.summaries[0]), (trials.best_folder, trials.best))
             for name, (played_in, summary) in zip(case.names, runs, strict=False):
@@ -179,21 +218,29 @@ def run_study(
 
 def refuse_overlap(study: Study, means: Means) -> None:
     """Refuse a study that would play games it learns from, unless it says that this is meant."""
-    if study.learning is not None and any(case.settings.overlap != ALLOW for case in study.cases if case.learns):
+    if study.learning is not None and any(
+        case.settings.overlap != ALLOW for case in study.cases if case.learns
+    ):
         tested = [task.id for task in study.choice.tasks(means.world, means.setting)]
-        learned = {game_of(task.id) for task in study.learning.choice.tasks(means.world, means.setting)}
+        learned = {
+            game_of(task.id) for task in study.learning.choice.tasks(means.world, means.setting)
+        }
         if shared := [task for task in tested if game_of(task) in learned]:
             raise InputError(f"{study.file}: {overlapping(len(shared), len(tested), shared[0])}")
 
 
 def _check_plans(study: Study, cases: Mapping[str, Sequence[Case]], means: Means) -> None:
-    """Make every plan once, so that missing games or files, or tasks both learned from and played, stop it at once."""
+    """Make every plan once, so that missing games or files, or tasks both learned from and
+    played, stop it at once.
+    """
     refuse_overlap(study, means)
     for model, played in cases.items():
         if study.learning is not None and (who := study.learner(model)):
             plan_round(study.learning, 1, who, means)
         for case in played:
-            method = plan_cell(study.choice, case, model, means, EpisodicMemory(world=means.world.name)).method
+            method = plan_cell(
+                study.choice, case, model, means, EpisodicMemory(world=means.world.name)
+            ).method
             no_way_to_learn = study.learning is None or means.gather is None
             if method.recalled and method.experience is None and no_way_to_learn:
                 what = "give expel `insights: FILE`, or the study a `learn` block"
@@ -212,14 +259,29 @@ def _run(means: Means, what: str, plan: RunPlan, folder: Path) -> Trials:
     return trials
 
 
-def _experienced(plan: RunPlan, study: Study, case: Case, means: Means, layout: StudyLayout) -> RunPlan:
-    """A plan of expel with its experience: reflexion plays the tasks to learn from, and insights are drawn from it."""
+def _experienced(
+    plan: RunPlan, study: Study, case: Case, means: Means, layout: StudyLayout
+) -> RunPlan:
+    """A plan of expel with its experience: reflexion plays the tasks to learn from, and
+    insights are drawn from it.
+    """
     assert study.learning is not None
     assert means.gather is not None
     settings = replace(case.settings, agent="reflexion", trials=3)  # the number of expel's paper
-    gathering = plan_cell(study.learning.choice, Case("gathering", settings), plan.model_name, means, plan.memory)
-    trials = _run(means, f"{plan.model_name}, gathering for {case.name}", gathering, layout.run_folder(gathering))
-    file = layout.pool / "learned" / f"{slug(plan.model_name)}-expel-{gathering.protocol().hash[:_HASH]}.jsonl"
+    gathering = plan_cell(
+        study.learning.choice, Case("gathering", settings), plan.model_name, means, plan.memory
+    )
+    trials = _run(
+        means,
+        f"{plan.model_name}, gathering for {case.name}",
+        gathering,
+        layout.run_folder(gathering),
+    )
+    file = (
+        layout.pool
+        / "learned"
+        / f"{slug(plan.model_name)}-expel-{gathering.protocol().hash[:_HASH]}.jsonl"
+    )
     if is_there(file):
         experience = read_experience(file, means.world.name)
     else:
@@ -229,11 +291,21 @@ def _experienced(plan: RunPlan, study: Study, case: Case, means: Means, layout: 
 
 
 def _memories(
-    study: Study, model: str, means: Means, layout: StudyLayout, given: Mapping[Path, EpisodicMemory]
+    study: Study,
+    model: str,
+    means: Means,
+    layout: StudyLayout,
+    given: Mapping[Path, EpisodicMemory],
 ) -> Callable[[Case], EpisodicMemory]:
-    """The memories of one model's conditions, each read once; what must be learned is learned when first wanted."""
+    """The memories of one model's conditions, each read once; what must be learned is learned
+    when first wanted.
+    """
     learner, learning = study.learner(model), study.learning
-    read = cache(lambda file: given[file] if file in given else read_frozen(file, means.world.name, empty=True))
+    read = cache(
+        lambda file: (
+            given[file] if file in given else read_frozen(file, means.world.name, empty=True)
+        )
+    )
 
     @cache
     def snapshots() -> Mapping[int, Path]:
@@ -251,7 +323,9 @@ def _memories(
 
 
 def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) -> None:
-    """Write `study.json`: the run of each condition, by model; what it names already stays with its folder."""
+    """Write `study.json`: the run of each condition, by model; what it names already stays with
+    its folder.
+    """
     known = read_index(layout)
     groups: dict[str, Group] = {}
     for result in results:
@@ -260,15 +334,22 @@ def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) ->
         new = Group(model=model, about=study.about_of(model), tables=study.tables, runs=before)
         where = os.path.relpath(result.folder, layout.out)
         groups.setdefault(model, new).runs[result.case.name] = Path(where).as_posix()
-    order = {name: place for place, name in enumerate(name for case in study.cases for name in case.names)}
+    order = {
+        name: place
+        for place, name in enumerate(name for case in study.cases for name in case.names)
+    }
     for group in groups.values():
         group.runs = dict(sorted(group.runs.items(), key=lambda run: order.get(run[0], len(order))))
     others = {model: group for model, group in known.items() if model not in groups}
-    titles = dict.fromkeys(groups, study.title) | {m: g.title.removesuffix(f": {m}") for m, g in others.items()}
+    titles = dict.fromkeys(groups, study.title) | {
+        m: g.title.removesuffix(f": {m}") for m, g in others.items()
+    }
     groups |= others
     for model, group in groups.items():
         group.title = f"{titles[model]}: {model}" if len(groups) > 1 else titles[model]
-    index = StudyIndex(title=study.title, world=study.world, varies=_VARIES, groups=tuple(groups.values()))
+    index = StudyIndex(
+        title=study.title, world=study.world, varies=_VARIES, groups=tuple(groups.values())
+    )
     text = json.dumps(index.model_dump(exclude_defaults=True), indent=1, ensure_ascii=False)
     write_whole(layout.out / INDEX, f"{text}\n")
 
@@ -279,5 +360,9 @@ def read_index(layout: StudyLayout) -> dict[str, Group]:
         return {}
     index = read_study_index(file, advice="; move it or choose another --out")
     for group in (groups := index.comparisons):
-        group.runs = {name: where for name, where in group.runs.items() if os.path.isdir(layout.out / where)}  # noqa: PTH112  never raises
+        group.runs = {
+            name: where
+            for name, where in group.runs.items()
+            if os.path.isdir(layout.out / where)  # noqa: PTH112  never raises
+        }
     return {group.model: group for group in groups if group.runs}

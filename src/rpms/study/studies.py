@@ -11,11 +11,11 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator
 
-from rpms.core.arbitration import Arbitration
-from rpms.core.condition import LATER, Condition, named_condition
-from rpms.core.errors import FileError, InputError, nearest
 from rpms.foreign.limits import LARGEST_STUDY, MOST_CELLS
+from rpms.logic.errors import FileError, InputError, nearest
 from rpms.models.catalogue import FROM_MENU, backend_of
+from rpms.paper.arbitration import Arbitration
+from rpms.paper.condition import LATER, Condition, named_condition
 from rpms.play.knob_values import SEAMS, SettingError, worded
 from rpms.play.knobs import KNOBS
 from rpms.play.methods import METHODS, REACT, Method
@@ -45,7 +45,10 @@ class Choice:
         """The tasks, in the world's order; none at all is an InputError."""
         found, _ = self.settings.tasks(world, self._base(base), self.part)
         if not found:
-            raise InputError(f"{world.name}: no tasks to run in the split {self.settings.split or world.splits[0]!r}")
+            raise InputError(
+                f"{world.name}: no tasks to run in the split"
+                f" {self.settings.split or world.splits[0]!r}"
+            )
         return tuple(found)
 
     def _base(self, base: Setting) -> Setting:
@@ -86,7 +89,9 @@ class Case:
 
     @cached_property
     def condition(self) -> Condition:
-        """With every switch that makes no difference at its default, so that equal ones are equal."""
+        """With every switch that makes no difference at its default, so that equal ones are
+        equal.
+        """
         found = self.settings.condition_value()
         state_filter = found.state_filter or not found.memory
         judged = found.arbitration if found.memory and found.rules else Arbitration.HARD_SOFT
@@ -103,14 +108,22 @@ class Case:
         usual = METHODS[self.settings.agent or REACT]
         if not usual.question:
             return (self.name,)
-        return f"{self.name}, trial 0", f"{self.name}, best of {self.settings.trials or usual.trials}"
+        return (
+            f"{self.name}, trial 0",
+            f"{self.name}, best of {self.settings.trials or usual.trials}",
+        )
 
     def method(self, world: World) -> Method:
-        """Its method; what a study says of trials and insights holds for those of its methods that have any."""
+        """Its method; what a study says of trials and insights holds for those of its methods
+        that have any.
+        """
         usual, settings = METHODS[self.settings.agent or REACT], self.settings
         if usual.recalled and settings.insights is None:
             return usual  # its experience is gathered first
-        trials, insights = settings.trials if usual.question else None, settings.insights if usual.recalled else None
+        trials, insights = (
+            settings.trials if usual.question else None,
+            settings.insights if usual.recalled else None,
+        )
         return replace(settings, trials=trials, insights=insights).method(world)
 
     def memory_file(self, world: World) -> Path | None:
@@ -120,7 +133,10 @@ class Case:
 
 
 def _under(given: Settings, own: Settings) -> Settings:
-    """Settings over a case's own. One that reads goals without a model is a control, and stays one."""
+    """Settings over a case's own.
+
+    One that reads goals without a model is a control, and stays one.
+    """
     settings = given.over(own)
     return replace(settings, reader=own.reader) if own.reader in CONTROLS else settings
 
@@ -151,47 +167,80 @@ class Study:
         return models
 
     def cases_for(self, model: str) -> tuple[Case, ...]:
-        """The conditions that a model plays: what chooses from a menu, those with one; none at all is an InputError."""
-        some = [case for case in self.cases if case.condition.informed or backend_of(model) not in FROM_MENU]
-        if not (cases := tuple(case for case in some if can_play(case.condition.enforcement, model))):
-            raise InputError(f"{model} chooses from a menu, and no condition of {self.file} has one")
+        """The conditions that a model plays: what chooses from a menu, those with one; none at
+        all is an InputError.
+        """
+        some = [
+            case
+            for case in self.cases
+            if case.condition.informed or backend_of(model) not in FROM_MENU
+        ]
+        if not (
+            cases := tuple(case for case in some if can_play(case.condition.enforcement, model))
+        ):
+            raise InputError(
+                f"{model} chooses from a menu, and no condition of {self.file} has one"
+            )
         return cases
 
     def learner(self, model: str) -> str:
-        """Name of the model that fills another's memory; empty if it would need a menu and there is none."""
+        """Name of the model that fills another's memory; empty if it would need a menu and
+        there is none.
+        """
         who = (self.learning.model if self.learning else "") or model
-        return who if self.learning and can_play(self.learning.condition(1).enforcement, who) else ""
+        return (
+            who if self.learning and can_play(self.learning.condition(1).enforcement, who) else ""
+        )
 
     def about_of(self, *models: str) -> str:
         """The text for a report on these models: `about`, and the remarks on those among them."""
-        return " ".join(filter(None, (self.about, *(self.players.get(model, "") for model in models))))
+        return " ".join(
+            filter(None, (self.about, *(self.players.get(model, "") for model in models)))
+        )
 
     def under(self, given: Settings) -> Study:
-        """The same study with settings before its own, named in its title; limits hold for learning too."""
+        """The same study with settings before its own, named in its title; limits hold for
+        learning too.
+        """
         chosen, others = given.only(tasks=True), given.only(tasks=False)
         choice = replace(self.choice, settings=chosen.over(self.choice.settings))
         cases = tuple(replace(case, settings=_under(others, case.settings)) for case in self.cases)
         learning = None if others.memory is not None else self.learning
         if learning is not None:
             own = learning.choice.settings
-            limit = min((each for each in (chosen.limit, own.limit) if each is not None), default=None)
-            learned_from = replace(learning.choice, settings=replace(chosen, split=None, limit=limit).over(own))
-            learning = replace(learning, choice=learned_from, settings=_under(others, learning.settings))
+            limit = min(
+                (each for each in (chosen.limit, own.limit) if each is not None), default=None
+            )
+            learned_from = replace(
+                learning.choice, settings=replace(chosen, split=None, limit=limit).over(own)
+            )
+            learning = replace(
+                learning, choice=learned_from, settings=_under(others, learning.settings)
+            )
         told = ", ".join(f"{name} {worded(value) or 'none'}" for name, value in given.given.items())
         study = replace(self, choice=choice, cases=cases, learning=learning)
         about = f"Run with {told}, and so not the study as it is written: {self.about}"
         return replace(study, title=f"{self.title} ({told})", about=about) if told else study
 
     def only(self, names: str) -> Study:
-        """The same study with some of its conditions, by names in which * stands for any text; with all, for none."""
+        """The same study with some of its conditions, by names in which * stands for any text;
+        with all, for none.
+        """
         wanted = [name.strip() for name in names.split(";") if name.strip()]
-        cases = tuple(case for case in self.cases if any(fnmatchcase(case.name, name) for name in wanted))
+        cases = tuple(
+            case for case in self.cases if any(fnmatchcase(case.name, name) for name in wanted)
+        )
         if wanted and not cases:
-            raise InputError(f"no condition is called {names!r}; choose from {'; '.join(c.name for c in self.cases)}")
+            raise InputError(
+                f"no condition is called {names!r}; choose from"
+                f" {'; '.join(c.name for c in self.cases)}"
+            )
         return replace(self, cases=cases) if wanted else self
 
     def on_the_learned_split(self) -> Study:
-        """A rehearsal for who lacks the games to be tested: those learned from, one half to learn and one to play."""
+        """A rehearsal for who lacks the games to be tested: those learned from, one half to
+        learn and one to play.
+        """
         assert self.learning is not None
         learned = self.learning.choice
         here, lacking = learned.settings.split, self.choice.settings.split
@@ -204,7 +253,9 @@ class Study:
         )
 
 
-STUDY = YamlKind("a study", LARGEST_STUDY, 32, "`title`, `world`, `conditions` and more; this file is none")
+STUDY = YamlKind(
+    "a study", LARGEST_STUDY, 32, "`title`, `world`, `conditions` and more; this file is none"
+)
 
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 
@@ -218,7 +269,11 @@ class _Choice(_Strict):
     options: dict[str, str | int] = Field(default_factory=dict)
 
     def choice(self, settings: Settings) -> Choice:
-        return Choice(settings.only(tasks=True), self.part, {name: str(value) for name, value in self.options.items()})
+        return Choice(
+            settings.only(tasks=True),
+            self.part,
+            {name: str(value) for name, value in self.options.items()},
+        )
 
 
 class _Learn(_Choice):
@@ -256,9 +311,11 @@ _OF_TASKS = tuple(name for name, each in KNOBS.items() if each.tasks)
 
 
 def read_study(file: Path, parts: Collection[str] = ()) -> Study:
-    """Read a study; the first mistake is a FileError. Its settings hold for all conditions and learning.
+    """Read a study; the first mistake is a FileError. Its settings hold for all conditions and
+    learning.
 
-    A file is data and imports no code: the parts it names are installed ones, or of a module in `parts`.
+    A file is data and imports no code: the parts it names are installed ones, or of a module in
+    `parts`.
     """
     yaml = read_yaml(str(file), read_text(file, 4 * LARGEST_STUDY), STUDY)
     reader = _Reader(yaml, file.parent, parts)
@@ -270,18 +327,25 @@ def read_study(file: Path, parts: Collection[str] = ()) -> Study:
     )
     if len(form.conditions) * max(1, len(form.models)) > MOST_CELLS:
         counted = f"{len(form.conditions):,} conditions and {len(form.models):,} models"
-        raise yaml.error(("conditions",), f"{counted}: a study has at most {MOST_CELLS:,} of both multiplied")
+        raise yaml.error(
+            ("conditions",), f"{counted}: a study has at most {MOST_CELLS:,} of both multiplied"
+        )
     if common.memory and form.learn is not None:
         raise yaml.error(
-            ("memory",), "`memory` and `learn` cannot both be given: one reads a memory, the other makes it"
+            ("memory",),
+            "`memory` and `learn` cannot both be given: one reads a memory, the other makes it",
         )
     shared = common.only(tasks=False)
     learning = None
     if form.learn is not None:
         learn, own = reader.read(_Learn, form.learn, ("learn",), without=("condition", "memory"))
         settings = own.only(tasks=False).over(shared)
-        played = Settings(steps=common.steps, simplifications=common.simplifications)  # rules of play, not the tasks
-        learning = Learning(learn.choice(own.over(played)), learn.rounds, learn.later, learn.model, settings)
+        played = Settings(
+            steps=common.steps, simplifications=common.simplifications
+        )  # rules of play, not the tasks
+        learning = Learning(
+            learn.choice(own.over(played)), learn.rounds, learn.later, learn.model, settings
+        )
     cases = []
     for name, given in form.conditions.items():
         case, own = reader.read(_Case, given or {}, ("conditions", name), without=_OF_TASKS)
@@ -307,7 +371,9 @@ def read_study(file: Path, parts: Collection[str] = ()) -> Study:
 
 
 class _Reader:
-    """Reads the sections of one file: the fields that are a section's own, and the settings in it."""
+    """Reads the sections of one file: the fields that are a section's own, and the settings in
+    it.
+    """
 
     def __init__(self, yaml: YamlFile, folder: Path, parts: Collection[str]) -> None:
         self._yaml, self._folder, self._parts = yaml, folder, parts
@@ -316,12 +382,17 @@ class _Reader:
         self, form: type[_Form], given: object, path: tuple[str, ...], without: Collection[str]
     ) -> tuple[_Form, Settings]:
         entries = given if isinstance(given, Mapping) else {}
-        knobs = {name: value for name, value in entries.items() if name in KNOBS and name not in without}
+        knobs = {
+            name: value for name, value in entries.items() if name in KNOBS and name not in without
+        }
         own = {name: value for name, value in entries.items() if name not in knobs}
         for name in (*SEAMS, "harvest"):
             module, sign, _ = str(knobs.get(name, "")).partition(":")
             if sign and module not in self._parts:
-                problem = f"{name}: a study runs no code of its own: add --parts and the module's name to the command"
+                problem = (
+                    f"{name}: a study runs no code of its own: add --parts and the module's name to"
+                    " the command"
+                )
                 raise self._yaml.error((*path, name), problem)
         names = (*form.model_fields, *(name for name in KNOBS if name not in without))
         try:
@@ -334,14 +405,18 @@ class _Reader:
             where = (*path, error.name, *((error.inner,) if error.inner else ()))
             raise self._yaml.error(where, f"{'.'.join(where)}: {error.problem}") from None
 
-    def _mistake(self, error: ValidationError, path: tuple[str, ...], names: Collection[str]) -> FileError:
+    def _mistake(
+        self, error: ValidationError, path: tuple[str, ...], names: Collection[str]
+    ) -> FileError:
         first = error.errors(include_url=False)[0]
         where = (*path, *first["loc"])
         problem = first["msg"].removeprefix("Value error, ")
         if first["type"] == "missing":
             problem = "is missing"
         elif first["type"] == "extra_forbidden":
-            chooses = ": all conditions of a study play the same tasks" if where[-1] in _OF_TASKS else ""
+            chooses = (
+                ": all conditions of a study play the same tasks" if where[-1] in _OF_TASKS else ""
+            )
             problem = f"is not a known field{chooses or '; ' + nearest(str(where[-1]), names)}"
         place = ".".join(map(str, where))
         return self._yaml.error(where, f"{place}: {problem}" if place else problem)
@@ -352,7 +427,9 @@ def _case(name: str, settings: Settings, number: int | None, learning: Learning 
     base = named_condition(settings.condition_name)
     rounds = learning.rounds if learning is not None else 0
     if number is not None and number > rounds:
-        raise InputError(f"wants the memory after round {number}, but the study learns {rounds} rounds")
+        raise InputError(
+            f"wants the memory after round {number}, but the study learns {rounds} rounds"
+        )
     if base.memory and settings.memory is None and learning is None:
         raise InputError("uses memory; give the study a `memory` file or a `learn` block")
     return Case(name, settings, number)
@@ -376,5 +453,8 @@ def find_study(given: Path) -> Path:
     if str(given) in (known := shipped_studies()):
         return known[str(given)]
     if given.suffix or given.parent != Path():
-        raise InputError(f"{given}: there is no such file; `rpms study list` names the studies that come with rpms")
+        raise InputError(
+            f"{given}: there is no such file; `rpms study list` names the studies that come with"
+            " rpms"
+        )
     raise InputError(f"there is no study {str(given)!r}; {nearest(str(given), known)}")

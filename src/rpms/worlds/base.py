@@ -1,4 +1,6 @@
-"""Protocols of an environment: a World is knowledge and needs nothing installed, a Game is one live simulator."""
+"""Protocols of an environment: a World is knowledge and needs nothing installed, a Game is one
+live simulator.
+"""
 
 import re
 import sys
@@ -12,17 +14,17 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from rpms.core.belief import Belief
-from rpms.core.consistency import same_occupancy
-from rpms.core.errors import InputError, RPMSError, WorldError, nearest
-from rpms.core.facts import grouped
-from rpms.core.goal import UNKNOWN_GOAL, Goal
-from rpms.core.memory import Entry
-from rpms.core.recall import Retrieval
-from rpms.core.wording import Wording
 from rpms.foreign.call_text import Tool
 from rpms.foreign.limits import LONGEST_OBSERVATION
 from rpms.foreign.shown import excerpt, whole_letters
+from rpms.logic.belief import Belief
+from rpms.logic.errors import InputError, RPMSError, WorldError, nearest
+from rpms.logic.facts import grouped
+from rpms.logic.goal import UNKNOWN_GOAL, Goal
+from rpms.paper.consistency import same_occupancy
+from rpms.paper.memory import Entry
+from rpms.paper.recall import Retrieval
+from rpms.paper.wording import Wording
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 _Ask = Callable[..., bool | None]
@@ -33,7 +35,8 @@ class Task:
     """One thing to do, named so that the same name means the same task on every machine."""
 
     id: str
-    """Unique in its world and stable across machines; used in file names after escaping, never as a path."""
+    """Unique in its world and stable across machines; used in file names after escaping, never
+    as a path."""
     split: str
     type: str
     """The task type that tables group by (ALFWorld's six types, ScienceWorld's task names)."""
@@ -44,7 +47,8 @@ class Task:
 REQUEST = "request"
 """The key in a task's source under which it has its goal in a person's words, where it has one."""
 SENTENCE = "#"
-"""Stands in a task's id before the number of the sentence, where each sentence of a game is a task of its own."""
+"""Stands in a task's id before the number of the sentence, where each sentence of a game is a
+task of its own."""
 
 
 def game_of(task: str) -> str:
@@ -54,7 +58,9 @@ def game_of(task: str) -> str:
 
 
 def games_won(played: Iterable[tuple[str, bool]]) -> tuple[int, int, int] | None:
-    """Games won in every sentence, in at least one, and all of them, by task and success; None if no game has two."""
+    """Games won in every sentence, in at least one, and all of them, by task and success; None
+    if no game has two.
+    """
     games = grouped((game_of(task), won) for task, won in played)
     if all(len(sentences) == 1 for sentences in games.values()):
         return None
@@ -74,7 +80,10 @@ class Outcome:
 
 
 class Game(Protocol):
-    """One live simulator playing one task. Not shared between threads; many may live in one process."""
+    """One live simulator playing one task.
+
+    Not shared between threads; many may live in one process.
+    """
 
     def reset(self) -> Outcome:
         """Start the task from its beginning."""
@@ -85,7 +94,9 @@ class Game(Protocol):
         ...
 
     def admissible(self) -> tuple[str, ...]:
-        """The commands the simulator itself would accept now, sorted: for checks and benchmarks, never for prompts."""
+        """The commands the simulator itself would accept now, sorted: for checks and
+        benchmarks, never for prompts.
+        """
         ...
 
     def close(self) -> None:
@@ -99,7 +110,9 @@ def start(game: Game) -> Outcome:
 
 
 def act(game: Game, command: str) -> Outcome:
-    """Give a command to a game of anybody's world; what is no outcome of bounded size is a WorldError."""
+    """Give a command to a game of anybody's world; what is no outcome of bounded size is a
+    WorldError.
+    """
     return _checked("step", game.step, command)
 
 
@@ -111,12 +124,19 @@ def _checked(name: str, call: Callable[..., Outcome], *arguments: str) -> Outcom
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         why = excerpt(f"{type(error).__name__}: {error}")
-        raise WorldError(f"the world failed in {name} ({Path(place.filename).name}:{place.lineno}): {why}") from error
+        raise WorldError(
+            f"the world failed in {name} ({Path(place.filename).name}:{place.lineno}): {why}"
+        ) from error
     if not isinstance(outcome, Outcome) or not isinstance(outcome.observation, str):
-        raise WorldError(f"the world answered {name} with {type(outcome).__name__}, not with an Outcome and its text")
+        raise WorldError(
+            f"the world answered {name} with {type(outcome).__name__}, not with an Outcome and its"
+            " text"
+        )
     if len(outcome.observation) > LONGEST_OBSERVATION:
         said = f"{len(outcome.observation):,} characters"
-        raise WorldError(f"the world said {said} at once; an observation has at most {LONGEST_OBSERVATION:,}")
+        raise WorldError(
+            f"the world said {said} at once; an observation has at most {LONGEST_OBSERVATION:,}"
+        )
     if not outcome.observation.isascii():
         return replace(outcome, observation=whole_letters(outcome.observation))
     return outcome
@@ -143,10 +163,12 @@ class Command:
 
 
 class World(ABC):
-    """Everything RPMS knows of an environment: text into facts, and the manual. Only `open` needs a simulator.
+    """Everything RPMS knows of an environment: text into facts, and the manual. Only `open` needs a
+    simulator.
 
-    A world is written as a subclass: a name, splits, a wording, the methods marked abstract, and a `manual.yaml` beside
-    it. All else has a default. What to do in the world is nowhere written: it follows from the manual.
+    A world is written as a subclass: a name, splits, a wording, the methods marked abstract, and a
+    `manual.yaml` beside it. All else has a default. What to do in the world is nowhere written: it
+    follows from the manual.
     """
 
     name: str
@@ -166,7 +188,8 @@ class World(ABC):
     paper_names: tuple[str, ...] = ()
     """Those of a manual at the paper's scale, where it has one beside its complete one."""
     procedure_names: tuple[str, ...] = ()
-    """Those with knowledge of the planner, and of no prompt, beyond the paper's manual: how tasks are solved."""
+    """Those with knowledge of the planner, and of no prompt, beyond the paper's manual: how
+    tasks are solved."""
 
     @abstractmethod
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
@@ -186,46 +209,71 @@ class World(ABC):
 
     @abstractmethod
     def update(self, belief: Any, action: str | None, observation: str) -> Belief:
-        """f_UPD of Eq. 1: deterministic, from text alone. The belief is always one that this world made."""
+        """f_UPD of Eq. 1: deterministic, from text alone.
+
+        The belief is always one that this world made.
+        """
 
     @abstractmethod
     def infeasible(self, observation: str) -> bool:
         """True if the world's answer says that the command could not be done."""
 
     def stating(self, opening: str, request: str) -> str:
-        """An opening observation with a person's request for its task, in place of the one that the game states."""
+        """An opening observation with a person's request for its task, in place of the one that
+        the game states.
+        """
         own = self.goal(opening)
         if own.type != UNKNOWN_GOAL and own.text in opening:
             return opening.replace(own.text, request, 1)
         return opening if request in opening else f"{opening}\nYour task is to: {request}"
 
     def goal_of(self, type_: str, named: Mapping[str, str], text: str) -> Goal:
-        """A goal that a request was read as: its type, its object and destination, and the request."""
+        """A goal that a request was read as: its type, its object and destination, and the
+        request.
+        """
         return Goal(type_, named.get("object", ""), "", named.get("destination", ""), text)
 
     def called(self) -> Mapping[str, Sequence[str]]:
-        """Kinds and goal types, each with further names that people have for it: `refrigerator` for a fridge."""
+        """Kinds and goal types, each with further names that people have for it: `refrigerator`
+        for a fridge.
+        """
         return {}
 
     def chosen(self, setting: Setting) -> Mapping[str, str]:
         """The options of a setting; one that the world does not have is an InputError."""
         for name in setting.options:
             if name not in self.options:
-                raise InputError(f"{self.name} has no option {name!r}: {nearest(str(name), self.options)}")
+                raise InputError(
+                    f"{self.name} has no option {name!r}: {nearest(str(name), self.options)}"
+                )
         return setting.options
 
     def manual(self) -> tuple[tuple[str, str], ...]:
-        """The YAML texts of tier 2 and 3, each with a name for messages. Tier 1 is every world's."""
+        """The YAML texts of tier 2 and 3, each with a name for messages.
+
+        Tier 1 is every world's.
+        """
         return self.manual_files(*self.manual_names)
 
     def manual_files(self, *names: str) -> tuple[tuple[str, str], ...]:
-        """Read files that lie beside the module that the world, or the one it extends, is written in."""
-        written = [kind.__module__ for kind in type(self).__mro__ if issubclass(kind, World) and kind is not World]
+        """Read files that lie beside the module that the world, or the one it extends, is
+        written in.
+        """
+        written = [
+            kind.__module__
+            for kind in type(self).__mro__
+            if issubclass(kind, World) and kind is not World
+        ]
         modules = [vars(sys.modules[name]).get("__file__") for name in written]
         folders = [Path(file).parent for file in modules if file]
-        folder = next((each for each in folders if (each / names[0]).is_file()), next(iter(folders), Path()))
+        folder = next(
+            (each for each in folders if (each / names[0]).is_file()), next(iter(folders), Path())
+        )
         try:
-            return tuple((f"{self.name}/{name}", (folder / name).read_text(encoding="utf-8")) for name in names)
+            return tuple(
+                (f"{self.name}/{name}", (folder / name).read_text(encoding="utf-8"))
+                for name in names
+            )
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
             where = f"{' and '.join(names)} beside {written[0]}"
@@ -246,7 +294,9 @@ class World(ABC):
         return self.command(action, belief)
 
     def paper_manual(self) -> tuple[tuple[str, str], ...]:
-        """The same of the manual at the paper's scale; of the complete one, if there is no other."""
+        """The same of the manual at the paper's scale; of the complete one, if there is no
+        other.
+        """
         return self.manual_files(*self.paper_names) if self.paper_names else self.manual()
 
     def procedures(self) -> tuple[tuple[str, str], ...]:
@@ -266,11 +316,15 @@ class World(ABC):
         return {}
 
     def tools(self) -> Sequence[Tool]:
-        """The tools whose calls are its actions, for servers that take tools; none in a world of other actions."""
+        """The tools whose calls are its actions, for servers that take tools; none in a world
+        of other actions.
+        """
         return ()
 
     def not_installed(self) -> str:
-        """Missing packages that `open` needs, with the command that installs them; empty if all is here."""
+        """Missing packages that `open` needs, with the command that installs them; empty if all
+        is here.
+        """
         return ""
 
     def embedded_memory(self) -> str:
@@ -279,10 +333,14 @@ class World(ABC):
 
 
 def read_wording(package: str | None, **own: Any) -> Wording:
-    """A wording with the texts of `prompts.txt` in a world's package, each under a line `=== name of its field`."""
+    """A wording with the texts of `prompts.txt` in a world's package, each under a line `===
+    name of its field`.
+    """
     text = files(package or "").joinpath("prompts.txt").read_text(encoding="utf-8")
     _, *parts = re.split(r"^=== (\w+)\n", text, flags=re.MULTILINE)
-    texts: dict[str, Any] = dict(zip(parts[::2], (body.removesuffix("\n") for body in parts[1::2]), strict=True))
+    texts: dict[str, Any] = dict(
+        zip(parts[::2], (body.removesuffix("\n") for body in parts[1::2]), strict=True)
+    )
     return Wording(**texts, **own)
 
 
@@ -300,10 +358,14 @@ class ToldDeed(NamedTuple):
 
 
 def read_deed(forms: Iterable[tuple[re.Pattern[str], str]], text: str) -> ToldDeed | None:
-    """The first deed whose form, with the groups `object` and `place` where there are such, fits a whole text."""
+    """The first deed whose form, with the groups `object` and `place` where there are such,
+    fits a whole text.
+    """
     for pattern, verb in forms:
         if (match := pattern.fullmatch(text)) is not None:
-            return ToldDeed(verb, **{name: said for name, said in match.groupdict().items() if said})
+            return ToldDeed(
+                verb, **{name: said for name, said in match.groupdict().items() if said}
+            )
     return None
 
 
@@ -313,11 +375,15 @@ def keyed(*functions: _Function) -> dict[str, _Function]:
 
 
 def asking(*functions: _Ask, **answers: _Ask) -> dict[str, tuple[int, _Ask]]:
-    """The table for `Belief.answers`: by predicate, the number of its arguments beside the belief, and its function.
+    """The table for `Belief.answers`: by predicate, the number of its arguments beside the belief,
+    and its function.
 
     A function given without a name answers for the predicate of its own name (`keyed`).
     """
-    return {name: (len(signature(ask).parameters) - 1, ask) for name, ask in (keyed(*functions) | answers).items()}
+    return {
+        name: (len(signature(ask).parameters) - 1, ask)
+        for name, ask in (keyed(*functions) | answers).items()
+    }
 
 
 def some(items: Sequence[str], most: int) -> str:
@@ -337,19 +403,32 @@ def lacking(world: object) -> str:
         return f"{kind} has no {', '.join(missing)}"
 
     def are_names(value: object) -> bool:
-        return isinstance(value, tuple | list) and bool(value) and all(isinstance(each, str) and each for each in value)
+        return (
+            isinstance(value, tuple | list)
+            and bool(value)
+            and all(isinstance(each, str) and each for each in value)
+        )
 
     required = {
         "name must be a text": isinstance(world.name, str) and world.name,
         'splits must be names such as ("train", "test")': are_names(world.splits),
-        "wording must be a rpms.core.wording.Wording": isinstance(world.wording, Wording),
+        "wording must be a rpms.paper.wording.Wording": isinstance(world.wording, Wording),
         'engines must be names such as ("native",)': are_names(world.engines),
-        "step_budget must be a number above zero": isinstance(world.step_budget, int) and world.step_budget > 0,
-        "max_tokens must be a number above zero": isinstance(world.max_tokens, int) and world.max_tokens > 0,
+        "step_budget must be a number above zero": (
+            isinstance(world.step_budget, int) and world.step_budget > 0
+        ),
+        "max_tokens must be a number above zero": (
+            isinstance(world.max_tokens, int) and world.max_tokens > 0
+        ),
     }
     return next((f"{kind}: {claim}" for claim, holds in required.items() if not holds), "")
 
 
 def by_verb(commands: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """Commands grouped by their first word, so that a frequent one does not crowd out the rest."""
-    return tuple(map(tuple, grouped((command.partition(" ")[0], command) for command in sorted(commands)).values()))
+    return tuple(
+        map(
+            tuple,
+            grouped((command.partition(" ")[0], command) for command in sorted(commands)).values(),
+        )
+    )

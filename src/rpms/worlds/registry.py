@@ -10,8 +10,8 @@ from importlib import invalidate_caches
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from rpms.core.errors import FileError, InputError
 from rpms.foreign.file_reader import read_text
+from rpms.logic.errors import FileError, InputError
 from rpms.worlds.base import World, lacking
 
 ENTRY_POINTS = "rpms.worlds"
@@ -27,24 +27,30 @@ def world_names() -> tuple[str, ...]:
 
 
 _given: dict[str, World] = {}
-"""Worlds loaded from folders that a person named, by their own names; of one name, the last loaded."""
+"""Worlds loaded from folders that a person named, by their own names; of one name, the last
+loaded."""
 
 
 def world_named(name: str, source: object) -> World:
-    """The world that a data file names: an installed one, or one whose folder the command line gave.
+    """The world that a data file names: an installed one, or one whose folder the command line
+    gave.
 
-    A file is data: what it names is never a path, so reading it runs nobody's code. `source` is the file, for messages.
+    A file is data: what it names is never a path, so reading it runs nobody's code. `source` is the
+    file, for messages.
     """
     if name in world_names():
         return find_world(name)
     if name in _given:
         return _given[name]
-    raise InputError(f"{source}: its world is not installed here; install it, or name its folder, as in --world")
+    raise InputError(
+        f"{source}: its world is not installed here; install it, or name its folder, as in --world"
+    )
 
 
 @cache
 def find_world(name: str) -> World:
-    """Load a world by its name, or by the folder it is written in; what is wrong with it is one line for a person.
+    """Load a world by its name, or by the folder it is written in; what is wrong with it is one
+    line for a person.
 
     For names that a person typed: a folder's code runs. Names out of files go to `world_named`.
     """
@@ -62,7 +68,9 @@ def find_world(name: str) -> World:
         raise InputError(f"{name}: there is no such folder")
     near = get_close_matches(name, world_names(), 1)
     hint = f", did you mean {near[0]}?" if near else "."
-    raise InputError(f"unknown world {name!r}{hint} Installed: {', '.join(world_names()) or 'none'}")
+    raise InputError(
+        f"unknown world {name!r}{hint} Installed: {', '.join(world_names()) or 'none'}"
+    )
 
 
 def _load(point: EntryPoint, folder: Path | None = None) -> World:
@@ -77,13 +85,18 @@ def _load(point: EntryPoint, folder: Path | None = None) -> World:
     except Exception as error:  # noqa: BLE001  a stranger's package may raise anything
         if isinstance(error, TypeError) and (missing := _ABSTRACT.search(str(error))):
             unwritten = missing[1].replace("'", "")
-            raise InputError(f"{which} is not finished: its class does not write {unwritten}") from None
+            raise InputError(
+                f"{which} is not finished: its class does not write {unwritten}"
+            ) from None
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise InputError(f"{which} cannot be loaded: {reason}") from None
     if problem := lacking(world):
         raise InputError(f"{which} is not finished: {problem}")
     if world.name != point.name:
-        raise InputError(f"{which} is not finished: it calls itself {world.name!r}, its entry point {point.name!r}")
+        raise InputError(
+            f"{which} is not finished: it calls itself {world.name!r}, its entry point"
+            f" {point.name!r}"
+        )
     file = sys.modules[point.module].__file__
     if folder is not None and file is not None and not Path(file).resolve().is_relative_to(folder):
         other = f"another package {point.module} is in {Path(file).parent}"
@@ -95,13 +108,17 @@ def _point_in(folder: Path) -> EntryPoint:
     """The entry point that the project in a folder declares."""
     file = folder / PROJECT
     try:
-        declared = tomllib.loads(read_text(file, LARGEST_PROJECT))["project"]["entry-points"][ENTRY_POINTS]
+        declared = tomllib.loads(read_text(file, LARGEST_PROJECT))["project"]["entry-points"][
+            ENTRY_POINTS
+        ]
         ((name, value),) = declared.items()
         return EntryPoint(name, value, ENTRY_POINTS)
     except tomllib.TOMLDecodeError as error:
         raise FileError(file, None, f"cannot be read: {error}") from None
     except (KeyError, TypeError, AttributeError, ValueError):
-        raise FileError(file, None, f'needs one world in [project.entry-points."{ENTRY_POINTS}"]') from None
+        raise FileError(
+            file, None, f'needs one world in [project.entry-points."{ENTRY_POINTS}"]'
+        ) from None
 
 
 _NAME = re.compile(r"[a-z](?:[a-z0-9_]*[a-z0-9])?")
@@ -122,5 +139,10 @@ def new_world(name: str) -> Mapping[str, str]:
 
     template = Path(__file__).with_name("template")
     paths = sorted(file.relative_to(template) for file in template.rglob("*") if file.is_file())
-    kept = [path for path in paths if not any(part.startswith(("_", ".")) for part in path.parent.parts)]
-    return {named(path.as_posix()): named((template / path).read_text(encoding="utf-8")) for path in kept}
+    kept = [
+        path for path in paths if not any(part.startswith(("_", ".")) for part in path.parent.parts)
+    ]
+    return {
+        named(path.as_posix()): named((template / path).read_text(encoding="utf-8"))
+        for path in kept
+    }

@@ -5,13 +5,13 @@ import lzma
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 
-from rpms.core.condition import FULL, compose
-from rpms.core.consistency import CompatibilityFilter
-from rpms.core.decide import Mind, decide
-from rpms.core.experience.recollection import Recollection
-from rpms.core.recall import EpisodicMemory
-from rpms.core.wording import PromptStyle
 from rpms.models.policy import follow_plan
+from rpms.paper.condition import FULL, compose
+from rpms.paper.consistency import CompatibilityFilter
+from rpms.paper.decide import Mind, decide
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.wording import PromptStyle
+from rpms.planning.experience.recollection import Recollection
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import read_manual
 from rpms.worlds.alfworld import world
@@ -25,7 +25,9 @@ DIALECTS = ("0.3", "0.4")
 
 def manual():
     universal = files("rpms.worlds").joinpath("universal.yaml").read_text(encoding="utf-8")
-    return read_manual(ManualText("universal.yaml", universal), *(ManualText(*text) for text in world.manual()))
+    return read_manual(
+        ManualText("universal.yaml", universal), *(ManualText(*text) for text in world.manual())
+    )
 
 
 MANUAL = manual()
@@ -52,7 +54,11 @@ class UnannouncedGame(NativeGame):
 
 
 def make_game(problem, goal, dialect, kind=NativeGame):
-    data = {"pddl_domain": domain(dialect), "grammar": grammar(dialect, goal), "pddl_problem": problem}
+    data = {
+        "pddl_domain": domain(dialect),
+        "grammar": grammar(dialect, goal),
+        "pddl_problem": problem,
+    }
     return kind(read_engine(data, "test"))
 
 

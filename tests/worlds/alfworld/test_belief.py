@@ -9,10 +9,10 @@ from household import DIALECTS, MANUAL, UnannouncedGame, builtin_games, make_gam
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.core.belief import Situation, StateSignature
-from rpms.core.facts import Atom, Truth
-from rpms.core.goal import Goal, Progress
-from rpms.core.prompt import estimate_tokens
+from rpms.logic.belief import Situation, StateSignature
+from rpms.logic.facts import Atom, Truth
+from rpms.logic.goal import Goal, Progress
+from rpms.paper.prompt import estimate_tokens
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.belief import AlfworldBelief, Sites
 from rpms.worlds.alfworld.update import update
@@ -22,7 +22,9 @@ OPENING = (
     "desk 1, a drawer 2, a drawer 1, a fridge 1, and a shelf 1.\n\nYour task is to: put a mug in desk."
 )
 GAMES = {dialect: [game for _, game in builtin_games(dialect)] for dialect in DIALECTS}
-UNANNOUNCED = {dialect: [game for _, game in builtin_games(dialect, UnannouncedGame)] for dialect in DIALECTS}
+UNANNOUNCED = {
+    dialect: [game for _, game in builtin_games(dialect, UnannouncedGame)] for dialect in DIALECTS
+}
 
 
 def after(*turns, opening=OPENING):
@@ -51,7 +53,15 @@ def commands(belief, admissible, dice):
         f"slice {thing} with {other}",
         "help",
     ]
-    nonsense = [f"Go to {place}", f"go to  {place}", "", "examine", f"open  {place}", f"go to {place}.", "go to moon 1"]
+    nonsense = [
+        f"Go to {place}",
+        f"go to  {place}",
+        "",
+        "examine",
+        f"open  {place}",
+        f"go to {place}.",
+        "go to moon 1",
+    ]
     roll = dice.random()
     pool = admissible if roll < 0.5 else infeasible if roll < 0.9 else nonsense
     return dice.choice(pool)
@@ -79,11 +89,19 @@ def test_no_contradiction_where_arrivals_are_not_announced(seed, dialect, number
     assert belief.dialect in (None, dialect)
 
 
-@pytest.mark.parametrize("seen", ["The drawer 2 is closed.", "The drawer 2 is open. In it, you see a mug 1."])
+@pytest.mark.parametrize(
+    "seen", ["The drawer 2 is closed.", "The drawer 2 is open. In it, you see a mug 1."]
+)
 def test_a_sight_of_the_place_one_goes_to_is_an_arrival(seen):
     belief = after(("go to desk 1", "On the desk 1, you see nothing."), ("go to drawer 2", seen))
-    assert (belief.location, belief.here("drawer 2"), belief.here("desk 1")) == ("drawer 2", True, False)
-    examined = after(("go to desk 1", "On the desk 1, you see nothing."), ("examine drawer 2", seen))
+    assert (belief.location, belief.here("drawer 2"), belief.here("desk 1")) == (
+        "drawer 2",
+        True,
+        False,
+    )
+    examined = after(
+        ("go to desk 1", "On the desk 1, you see nothing."), ("examine drawer 2", seen)
+    )
     assert (examined.location, examined.here("desk 1")) == ("desk 1", True)
 
 
@@ -99,7 +117,9 @@ def test_no_contradiction_along_walks_through_training_games(shared, dialect):
 def test_recorded_games_of_the_real_engine_fit_the_belief(shared, name):
     """The belief's certain answers hold in every recorded state."""
     checked = 0
-    with lzma.open(shared / "alfworld" / "transcripts" / f"{name}.jsonl.xz", "rt", encoding="utf-8") as rows:
+    with lzma.open(
+        shared / "alfworld" / "transcripts" / f"{name}.jsonl.xz", "rt", encoding="utf-8"
+    ) as rows:
         for row in list(rows)[:30]:
             steps = json.loads(row)["steps"]
             goal = world.goal(steps[0]["observation"])
@@ -111,14 +131,18 @@ def test_recorded_games_of_the_real_engine_fit_the_belief(shared, name):
                 for command in step["admissible"]:
                     instance = rules.instance(command)
                     assert instance is not None, command
-                    assert instance.feasible(situation) is not Truth.FALSE, (command, belief.lines())
+                    assert instance.feasible(situation) is not Truth.FALSE, (
+                        command,
+                        belief.lines(),
+                    )
                     checked += 1
     assert checked > 1_000
 
 
 def test_places_that_share_a_location_count_as_one_place():
     belief = after(
-        ("go to drawer 2", "You arrive at loc 7. The drawer 2 is closed."), ("go to drawer 1", "Nothing happens.")
+        ("go to drawer 2", "You arrive at loc 7. The drawer 2 is closed."),
+        ("go to drawer 1", "Nothing happens."),
     )
     assert belief.here("drawer 1") is True
     assert belief.truth(Atom("same_place", ("drawer 1", "drawer 2"))) is Truth.TRUE
@@ -137,7 +161,8 @@ def test_look_reveals_the_whole_place_in_both_dialects():
 
 def test_a_refused_examination_tells_that_a_place_is_elsewhere():
     belief = after(
-        ("go to drawer 2", "You arrive at drawer 2. The drawer 2 is closed."), ("examine desk 1", "Nothing happens.")
+        ("go to drawer 2", "You arrive at drawer 2. The drawer 2 is closed."),
+        ("examine desk 1", "Nothing happens."),
     )
     assert belief.here("desk 1") is False
     assert belief.here("shelf 1") is None
@@ -173,9 +198,13 @@ def test_what_was_not_seen_stays_unknown():
 
 def test_heating_ends_cooling_and_the_other_way_round():
     hot = "You heat the mug 1 using the microwave 1."
-    belief = after(("cool mug 1 with fridge 1", "You cool the mug 1 using the fridge 1."), ("", hot))
+    belief = after(
+        ("cool mug 1 with fridge 1", "You cool the mug 1 using the fridge 1."), ("", hot)
+    )
     assert belief.states["mug 1"] == {"hot"}
-    assert after(("", hot), ("", "You cool the mug 1 using the fridge 1.")).states["mug 1"] == {"cool"}
+    assert after(("", hot), ("", "You cool the mug 1 using the fridge 1.")).states["mug 1"] == {
+        "cool"
+    }
 
 
 def test_examining_an_object_tells_its_states():
@@ -187,12 +216,19 @@ def test_examining_an_object_tells_its_states():
 def test_inventory_corrects_the_hand():
     assert after(("inventory", "You are carrying: a mug 1.")).holding == ("mug 1",)
     assert (
-        after(("inventory", "You are carrying: a mug 1."), ("inventory", "You are not carrying anything.")).hand is None
+        after(
+            ("inventory", "You are carrying: a mug 1."),
+            ("inventory", "You are not carrying anything."),
+        ).hand
+        is None
     )
 
 
 def test_the_signature_is_the_papers():
-    opened = ("open fridge 1", "You open the fridge 1. The fridge 1 is open. In it, you see nothing.")
+    opened = (
+        "open fridge 1",
+        "You open the fridge 1. The fridge 1 is open. In it, you see nothing.",
+    )
     belief = after(("go to fridge 1", "You arrive at loc 3. The fridge 1 is closed."), opened)
     assert str(belief.signature()) == "holding=none|location=fridge 1|open=fridge 1"
     assert str(after().signature()) == "holding=none"
@@ -202,7 +238,10 @@ def test_the_signature_is_the_papers():
 
 def test_the_lines_say_what_is_known_shortly():
     belief = after(
-        ("go to shelf 1", "You arrive at loc 2. On the shelf 1, you see a mug 2, a book 1, and a mug 1."),
+        (
+            "go to shelf 1",
+            "You arrive at loc 2. On the shelf 1, you see a mug 2, a book 1, and a mug 1.",
+        ),
         ("go to desk 1", "You arrive at loc 1. On the desk 1, you see nothing."),
     )
     assert belief.lines() == (
@@ -245,7 +284,15 @@ def test_any_text_is_read_without_an_error(action, observation):
 
 @given(
     st.sampled_from(
-        ["You arrive at ", "You put the ", "The ", "On the ", "You are facing the ", "This is a ", "You open the "]
+        [
+            "You arrive at ",
+            "You put the ",
+            "The ",
+            "On the ",
+            "You are facing the ",
+            "This is a ",
+            "You open the ",
+        ]
     ),
     st.text(max_size=40),
 )
@@ -255,7 +302,9 @@ def test_mangled_answers_are_read_without_an_error(start, rest):
     belief.lines()
 
 
-@given(st.lists(st.tuples(st.sampled_from("jp"), st.integers(0, 5), st.integers(0, 5)), max_size=20))
+@given(
+    st.lists(st.tuples(st.sampled_from("jp"), st.integers(0, 5), st.integers(0, 5)), max_size=20)
+)
 def test_sites_never_hold_two_places_together_and_apart(steps):
     """Against a made-up truth: places 0-1, 2-3 and 4-5 share their sites."""
     sites = Sites()

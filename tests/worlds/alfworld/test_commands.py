@@ -87,7 +87,8 @@ def test_what_is_exact_or_not_understood_is_left_alone(written):
 
 
 @pytest.mark.parametrize(
-    "written", ["toggle desklamp 1 desk 1", "toggle desklamp 1", "turn on the desklamp 1", "Use desklamp"]
+    "written",
+    ["toggle desklamp 1 desk 1", "toggle desklamp 1", "turn on the desklamp 1", "Use desklamp"],
 )
 def test_the_papers_toggle_is_the_engines_use(written):
     belief = belief_with("You arrive at loc 2. On the desk 1, you see a desklamp 1.")
@@ -95,9 +96,16 @@ def test_the_papers_toggle_is_the_engines_use(written):
 
 
 def test_put_is_said_in_the_games_dialect():
-    for dialect, exact in (("0.3", "put apple 1 in/on fridge 1"), ("0.4", "move apple 1 to fridge 1")):
+    for dialect, exact in (
+        ("0.3", "put apple 1 in/on fridge 1"),
+        ("0.4", "move apple 1 to fridge 1"),
+    ):
         belief = belief_with(HOLDING, dialect=dialect)
-        for written in ("put apple 1 in/on fridge 1", "move apple 1 to fridge 1", "put apple 1 in fridge 1"):
+        for written in (
+            "put apple 1 in/on fridge 1",
+            "move apple 1 to fridge 1",
+            "put apple 1 in fridge 1",
+        ):
             command = world.command(written, belief)
             assert command.text == exact
             assert bool(command.repairs) == (written != exact)
@@ -112,7 +120,9 @@ def test_what_the_engine_accepts_is_never_touched(dialect):
         for _ in range(30):
             belief = world.update(belief, action, outcome.observation)
             for command in game.admissible():
-                assert world.command(command, belief) == world.command(command, belief).__class__(command)
+                assert world.command(command, belief) == world.command(command, belief).__class__(
+                    command
+                )
             action = dice.choice(game.admissible())
             outcome = game.step(action)
 
@@ -159,7 +169,12 @@ FORM = {
     "go to counter top 1": "go to countertop 1",
     "toggle desklamp 1 desk 1": "use desklamp 1",
 }
-FROM_THE_BELIEF = ("open fridge", "pick up egg 2", "heat apple 1", "put the apple into the fridge 1")
+FROM_THE_BELIEF = (
+    "open fridge",
+    "pick up egg 2",
+    "heat apple 1",
+    "put the apple into the fridge 1",
+)
 
 
 @pytest.mark.parametrize(("written", "meant"), FORM.items())
@@ -174,4 +189,7 @@ def test_what_only_the_belief_can_add_is_not_form(written):
 
 
 def test_the_dialect_of_put_is_form():
-    assert world.form("put apple 1 in fridge 1", belief_with(HOLDING, dialect="0.4")).text == "move apple 1 to fridge 1"
+    assert (
+        world.form("put apple 1 in fridge 1", belief_with(HOLDING, dialect="0.4")).text
+        == "move apple 1 to fridge 1"
+    )

@@ -1,4 +1,6 @@
-"""Past the paper, in detail: ALFWorld's menu in each dialect, and what its guidance says and does not say."""
+"""Past the paper, in detail: ALFWorld's menu in each dialect, and what its guidance says and
+does not say.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.core.acting.enforcement import PAPER
-from rpms.core.belief import StateSignature
-from rpms.core.condition import FULL, compose
-from rpms.core.decide import decide
-from rpms.core.memory import Origin, SuccessSnippet
-from rpms.core.prompt import Turn
-from rpms.core.recall import EpisodicMemory
+from rpms.logic.belief import StateSignature
+from rpms.paper.condition import FULL, compose
+from rpms.paper.decide import decide
+from rpms.paper.memory import Origin, SuccessSnippet
+from rpms.paper.prompt import Turn
+from rpms.paper.recall import EpisodicMemory
+from rpms.planning.enforcement import PAPER
 from rpms.play.sources import knowledge_of
 from rpms.worlds.registry import find_world
 
@@ -37,13 +39,21 @@ def decision(*turns: tuple[str, str], memory=(), history=()):
     ("fridge", "table", "put", "other"),
     [
         ("loc 3", "loc 9", "put egg 2 in/on diningtable 1", "move egg 2 to diningtable 1"),
-        ("fridge 1", "diningtable 1", "move egg 2 to diningtable 1", "put egg 2 in/on diningtable 1"),
+        (
+            "fridge 1",
+            "diningtable 1",
+            "move egg 2 to diningtable 1",
+            "put egg 2 in/on diningtable 1",
+        ),
     ],
     ids=["0.3", "0.4"],
 )
 def test_the_menu_puts_in_the_words_of_the_games_dialect(fridge, table, put, other):
     menu = decision(
-        ("go to fridge 1", f"You arrive at {fridge}. The fridge 1 is open. In it, you see a egg 2."),
+        (
+            "go to fridge 1",
+            f"You arrive at {fridge}. The fridge 1 is open. In it, you see a egg 2.",
+        ),
         ("take egg 2 from fridge 1", "You pick up the egg 2 from the fridge 1."),
         ("go to diningtable 1", f"You arrive at {table}. On the diningtable 1, you see nothing."),
     ).menu
@@ -60,7 +70,9 @@ def test_what_failed_was_not_just_done(failed):
 def found_in_the_toilet(holding: str) -> SuccessSnippet:
     actions = ("go to toilet 1", "take egg 1 from toilet 1")
     state = StateSignature.parse(f"holding={holding}")
-    return SuccessSnippet(GOAL.signature, state, "taken", actions, origins=frozenset({Origin("e", 1)}), id="s")
+    return SuccessSnippet(
+        GOAL.signature, state, "taken", actions, origins=frozenset({Origin("e", 1)}), id="s"
+    )
 
 
 def test_a_place_that_only_memory_knows_comes_before_those_that_nobody_knows_of():

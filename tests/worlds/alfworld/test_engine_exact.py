@@ -6,19 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from rpms.core.errors import FileError, InputError
+from rpms.logic.errors import FileError, InputError
 from rpms.worlds.alfworld.cli import read_playthroughs, verify_transcripts
 from rpms.worlds.alfworld.engine.dialect import read_domain, read_grammar, recognise
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "alfworld"
 TRANSCRIPTS = sorted((SHARED / "transcripts").glob("*.jsonl.xz"))
 
-recorded = pytest.mark.skipif(not TRANSCRIPTS, reason="recorded playthroughs are not beside this checkout")
+recorded = pytest.mark.skipif(
+    not TRANSCRIPTS, reason="recorded playthroughs are not beside this checkout"
+)
 
 
 @pytest.fixture(scope="session")
 def official(tmp_path_factory):
-    """The official games that the recordings were made on, laid out as a download would be, in the 0.3 dialect."""
+    """The official games that the recordings were made on, laid out as a download would be, in
+    the 0.3 dialect.
+    """
     root = tmp_path_factory.mktemp("alfworld")
     wanted = {played.game for path in TRANSCRIPTS for played in read_playthroughs(path)}
     domain = (SHARED / "domain_0.3.pddl").read_text()
@@ -30,8 +34,13 @@ def official(tmp_path_factory):
                 if row["game"] in wanted:
                     folder = root / "json_2.1.1" / row["game"]
                     folder.mkdir(parents=True)
-                    texts = {"grammar": grammar.replace("@@TASK@@", row["goal"]), "pddl_domain": domain}
-                    (folder / "game.tw-pddl").write_text(json.dumps({**texts, "pddl_problem": row["problem"]}))
+                    texts = {
+                        "grammar": grammar.replace("@@TASK@@", row["goal"]),
+                        "pddl_domain": domain,
+                    }
+                    (folder / "game.tw-pddl").write_text(
+                        json.dumps({**texts, "pddl_problem": row["problem"]})
+                    )
     return root
 
 
@@ -52,7 +61,11 @@ def test_a_changed_recording_is_noticed_and_shown(official, tmp_path):
     (tmp_path / "t.jsonl").write_text(json.dumps(played) + "\n")
     result = verify_transcripts([tmp_path / "t.jsonl"], official)
     assert result.mismatches == 2
-    assert [(d.step, d.field) for d in result.differences] == [(3, "observation"), (3, "won"), (5, "admissible")]
+    assert [(d.step, d.field) for d in result.differences] == [
+        (3, "observation"),
+        (3, "won"),
+        (5, "admissible"),
+    ]
     assert result.differences[0].recorded == played["steps"][3]["observation"]
 
 
@@ -61,10 +74,16 @@ def test_official_files_of_both_dialects_are_recognised():
     for release, goes_to_location in (("0.3", True), ("0.4", False)):
         domain = read_domain((SHARED / f"domain_{release}.pddl").read_text())
         grammar = read_grammar(
-            (SHARED / f"grammar_{release}.twl2").read_text().replace("@@TASK@@", "put a mug in desk.")
+            (SHARED / f"grammar_{release}.twl2")
+            .read_text()
+            .replace("@@TASK@@", "put a mug in desk.")
         )
         dialect, goal = recognise(domain, grammar)
-        assert (dialect.name, dialect.arrives_at_location, goal) == (release, goes_to_location, "put a mug in desk.")
+        assert (dialect.name, dialect.arrives_at_location, goal) == (
+            release,
+            goes_to_location,
+            "put a mug in desk.",
+        )
         assert (dialect.help is not None) == (release == "0.4")
 
 
@@ -76,7 +95,11 @@ WHOLE = '{"game": "train/x/y", "steps": [{"action": null, "observation": "", "ad
     [
         (f'{WHOLE}{{"game": "a/b", "ste', 2, "damaged"),
         ('{"game": "a/b", "steps": []}\n', 1, "nothing to verify"),
-        ('{"game": "a/b", "steps": [{"action": null, "observation": "x", "admissible": []}]}\n', 1, "no 'won'"),
+        (
+            '{"game": "a/b", "steps": [{"action": null, "observation": "x", "admissible": []}]}\n',
+            1,
+            "no 'won'",
+        ),
         ("[1, 2]\n", 1, "needs 'game' and 'steps'"),
         ('{"game": "../x", "steps": []}\n', 1, "outside"),
         ('{"game": "a/b", "dialect": "drop", "steps": []}\n', 1, "dialect"),

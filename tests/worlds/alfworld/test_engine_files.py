@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rpms.core.errors import FileError
+from rpms.logic.errors import FileError
 from rpms.worlds.alfworld.engine.gamefile import load_engine, read_engine
 from rpms.worlds.alfworld.games.listing import builtin_game, builtin_ids
 
@@ -59,10 +59,19 @@ def test_each_text_must_be_there_and_be_text(key):
         ({"pddl_problem": PROBLEM.replace("alfred", "other")}, "another domain"),
         ({"pddl_problem": PROBLEM.replace("(:init", "(:imit")}, "no :init section"),
         ({"pddl_problem": PROBLEM.replace("(:objects", "(:objects café - object", 1)}, "non-ASCII"),
-        ({"pddl_problem": PROBLEM.replace("(:objects", "(:objects a|b - object", 1)}, "a character that no"),
-        ({"pddl_problem": PROBLEM.replace("(:objects", "(:objects x - ghost", 1)}, "unknown type 'ghost'"),
+        (
+            {"pddl_problem": PROBLEM.replace("(:objects", "(:objects a|b - object", 1)},
+            "a character that no",
+        ),
+        (
+            {"pddl_problem": PROBLEM.replace("(:objects", "(:objects x - ghost", 1)},
+            "unknown type 'ghost'",
+        ),
         ({"pddl_problem": PROBLEM.replace("(:objects", "(:objects x x - object", 1)}, "'x' twice"),
-        ({"pddl_problem": PROBLEM.replace("(:objects", "(:objects " + "o " * 4000, 1)}, "the limit is"),
+        (
+            {"pddl_problem": PROBLEM.replace("(:objects", "(:objects " + "o " * 4000, 1)},
+            "the limit is",
+        ),
         ({"pddl_problem": with_fact("(haunted agent1)")}, "unknown predicate 'haunted'"),
         ({"pddl_problem": with_fact("(isHot nobody)")}, "undeclared object 'nobody'"),
         ({"pddl_problem": with_fact("(isHot agent1)")}, "of type agent"),
@@ -77,7 +86,11 @@ def test_each_text_must_be_there_and_be_text(key):
         ({"pddl_problem": with_goal("(or)")}, "never be met"),
         ({"pddl_problem": with_goal("(isHot agent1)")}, "never be met"),
         (
-            {"pddl_problem": with_goal("(exists (?o - object) (isHot ?o))").replace("(heatable", "(cleanable")},
+            {
+                "pddl_problem": with_goal("(exists (?o - object) (isHot ?o))").replace(
+                    "(heatable", "(cleanable"
+                )
+            },
             "never be",
         ),
         ({"pddl_problem": with_goal("()")}, "malformed goal"),
@@ -86,8 +99,14 @@ def test_each_text_must_be_there_and_be_text(key):
             "too large to unroll",
         ),
         ({"pddl_domain": "(define (domain alfred))"}, "lacks ALFWorld's action"),
-        ({"pddl_domain": DOMAIN.replace("(not (opened ?r))", "(opened ?r)", 1)}, "'openobject' in another way"),
-        ({"pddl_domain": DOMAIN.replace("location, ?r", "location ?r")}, "'examineobject' in another way"),
+        (
+            {"pddl_domain": DOMAIN.replace("(not (opened ?r))", "(opened ?r)", 1)},
+            "'openobject' in another way",
+        ),
+        (
+            {"pddl_domain": DOMAIN.replace("location, ?r", "location ?r")},
+            "'examineobject' in another way",
+        ),
         (
             {"pddl_domain": DOMAIN.replace("(isSliced ?o - object)", "(isSliced ?o - rtype)")},
             "section ':predicates' other",
@@ -98,9 +117,15 @@ def test_each_text_must_be_there_and_be_text(key):
         ),
         ({"grammar": ""}, "no texts for action"),
         ({"grammar": GRAMMAR[: len(GRAMMAR) // 3]}, "not a TextWorld grammar"),
-        ({"grammar": GRAMMAR.replace("You close the", "You shut the")}, "'CloseObject.feedback' in another way"),
+        (
+            {"grammar": GRAMMAR.replace("You close the", "You shut the")},
+            "'CloseObject.feedback' in another way",
+        ),
         ({"grammar": GRAMMAR.replace("{r.name}", "{__import__('os').getcwd()}")}, "in another way"),
-        ({"grammar": GRAMMAR.replace("Your task is to: ", "Your task is to: #intro#")}, "a plain 'Your task"),
+        (
+            {"grammar": GRAMMAR.replace("Your task is to: ", "Your task is to: #intro#")},
+            "a plain 'Your task",
+        ),
         ({"grammar": "x" * 500_000}, "characters long"),
         ({"walkthrough": "look"}, "'walkthrough'"),
     ],
@@ -112,7 +137,8 @@ def test_what_is_wrong_is_told_in_one_line(change, words):
 @pytest.mark.parametrize("levels", [10, 25, 60, 2000])
 def test_rules_that_redouble_are_refused_rather_than_spelled_out(levels):
     rules = {
-        f"s{n}": [{"condition": f"c{n}(r:r)", "rhs": f"#s{n + 1}##s{n + 1}#"}, {"rhs": "x"}] for n in range(levels)
+        f"s{n}": [{"condition": f"c{n}(r:r)", "rhs": f"#s{n + 1}##s{n + 1}#"}, {"rhs": "x"}]
+        for n in range(levels)
     }
     bomb = json.dumps({**rules, f"s{levels}": [{"rhs": "x"}]})
     grammar = f'grammar :: """{bomb}""";\n' + GRAMMAR.replace("You close the", "#s0#")
@@ -124,7 +150,9 @@ def test_rules_that_redouble_are_refused_rather_than_spelled_out(levels):
     [
         "(forall (?x - object) (and " + "(and) " * 100_000 + "(isHot ?x)))",
         "(exists (?x) " * 20 + "(isHot ?x)" + ")" * 20,
-        "(exists (?x) (exists (?y) (and " + "(objectType ?x AppleType) " * 20_000 + "(isHot ?x) (isHot ?y))))",
+        "(exists (?x) (exists (?y) (and "
+        + "(objectType ?x AppleType) " * 20_000
+        + "(isHot ?x) (isHot ?y))))",
         "(exists (?a ?b ?c) (and (canContain ?a ?b) (canContain ?c ?b) (opened ?c)))",
     ],
 )
@@ -164,7 +192,26 @@ def test_layout_comments_and_case_do_not_matter():
 
 
 PIECES = st.sampled_from(
-    ["(", ")", "?", "-", " ", "not", "and", "(:init", ";", "{", "}", "#", '"""', "\\", "é", "0", "[", "|"]
+    [
+        "(",
+        ")",
+        "?",
+        "-",
+        " ",
+        "not",
+        "and",
+        "(:init",
+        ";",
+        "{",
+        "}",
+        "#",
+        '"""',
+        "\\",
+        "é",
+        "0",
+        "[",
+        "|",
+    ]
 )
 
 
@@ -176,7 +223,11 @@ def test_no_mutation_of_a_game_raises_anything_but_a_file_error(data):
     for _ in range(data.draw(st.integers(1, 4))):
         start = data.draw(st.integers(0, len(text)))
         width = data.draw(st.sampled_from([0, 1, 2, 5, 40, 500]))
-        text = text[:start] + data.draw(PIECES) * data.draw(st.sampled_from([0, 1, 1, 3, 200])) + text[start + width :]
+        text = (
+            text[:start]
+            + data.draw(PIECES) * data.draw(st.sampled_from([0, 1, 1, 3, 200]))
+            + text[start + width :]
+        )
     with suppress(FileError):
         engine = read_engine({**GAME, key: text}, "x")
         state = engine.reset().state

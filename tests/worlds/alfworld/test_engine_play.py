@@ -1,4 +1,6 @@
-"""Playing on the native engine: states as values, threads, oddities of ALFWorld that players meet."""
+"""Playing on the native engine: states as values, threads, oddities of ALFWorld that players
+meet.
+"""
 
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -44,8 +46,14 @@ FACTS = """(atLocation agent1 loc_bar_3)
 
 
 def small(goal="(exists (?o - object) (and (isHot ?o) (isSliced ?o)))", dialect="0.3"):
-    text = f"(define (problem p) (:domain alfred) (:objects {THINGS}) (:init {FACTS}) (:goal {goal}))"
-    texts = {"pddl_domain": domain(dialect), "grammar": grammar(dialect, "do it."), "pddl_problem": text}
+    text = (
+        f"(define (problem p) (:domain alfred) (:objects {THINGS}) (:init {FACTS}) (:goal {goal}))"
+    )
+    texts = {
+        "pddl_domain": domain(dialect),
+        "grammar": grammar(dialect, "do it."),
+        "pddl_problem": text,
+    }
     game = NativeGame(read_engine(texts, "small"))
     game.reset()
     return game
@@ -60,12 +68,16 @@ def test_the_opening_lists_what_look_then_does_not():
     assert game.reset().observation.endswith(
         "you see a drawer 2, a drawer 1, a fridge 1, a microwave 1, and a sinkbasin 1.\n\nYour task is to: do it."
     )
-    assert said(game, "look") == ["You are in the middle of a room. Looking quickly around you, you see nothing."]
+    assert said(game, "look") == [
+        "You are in the middle of a room. Looking quickly around you, you see nothing."
+    ]
 
 
 def test_receptacles_share_locations_and_what_counts_is_the_location():
     game = small()
-    assert said(game, "go to drawer 2", "go to drawer 1", "open drawer 1", "examine sinkbasin 1", "look") == [
+    assert said(
+        game, "go to drawer 2", "go to drawer 1", "open drawer 1", "examine sinkbasin 1", "look"
+    ) == [
         "You arrive at loc 3. On the drawer 2, you see a apple 2, a apple 1, and a knife 1.",
         NOTHING_HAPPENS,
         "You open the drawer 1. The drawer 1 is open. In it, you see a lamp 1.",
@@ -87,7 +99,9 @@ def test_a_thing_in_two_places_leaves_only_the_one_it_is_taken_from():
     said(game, "go to drawer 2", "take apple 1 from drawer 2")
     assert game.truth().contents["fridge 1"] == ("apple 1", "cup 1")
     assert game.truth().contents["drawer 2"] == ("apple 2", "knife 1")
-    assert said(game, "go to fridge 1") == ["You arrive at loc 2. On the fridge 1, you see a apple 1, and a cup 1."]
+    assert said(game, "go to fridge 1") == [
+        "You arrive at loc 2. On the fridge 1, you see a apple 1, and a cup 1."
+    ]
 
 
 def test_states_of_a_held_thing_are_told_by_examine():
@@ -145,26 +159,36 @@ def test_a_vessel_shows_what_was_in_it_at_the_start():
 
 def test_the_newer_dialect_moves_and_helps():
     game = small(dialect="0.4")
-    assert said(game, "go to drawer 2", "take apple 2 from drawer 2", "put apple 2 in/on drawer 2")[::2] == [
+    assert said(game, "go to drawer 2", "take apple 2 from drawer 2", "put apple 2 in/on drawer 2")[
+        ::2
+    ] == [
         "You arrive at drawer 2. On the drawer 2, you see a apple 2, a apple 1, and a knife 1.",
         NOTHING_HAPPENS,
     ]
     assert "help" in game.admissible()
-    assert said(game, "move apple 2 to sinkbasin 1", "help")[1].startswith("Available commands:\n  look:")
+    assert said(game, "move apple 2 to sinkbasin 1", "help")[1].startswith(
+        "Available commands:\n  look:"
+    )
 
 
 @pytest.mark.parametrize(
     ("goal", "commands"),
     [
         ("(exists (?a - agent) (holdsAny ?a))", ["go to drawer 2", "take knife 1 from drawer 2"]),
-        ("(not (inReceptacle cup_bar_1 fridge_bar_1))", ["go to fridge 1", "take cup 1 from fridge 1"]),
+        (
+            "(not (inReceptacle cup_bar_1 fridge_bar_1))",
+            ["go to fridge 1", "take cup 1 from fridge 1"],
+        ),
         (
             "(forall (?r - receptacle) (imply (openable ?r) (opened ?r)))",
             ["go to drawer 1", "open drawer 1", "go to fridge 1", "open microwave 1"],
         ),
         ("(exists (?l - location) (checked ?l))", ["look"]),
         ("(or (isOn lamp_bar_1) (isHot lamp_bar_1))", ["go to drawer 1", "use lamp 1"]),
-        ("(exists (?l - location) (and (atLocation agent1 ?l) (not (= ?l loc_bar_3))))", ["go to drawer 2"]),
+        (
+            "(exists (?l - location) (and (atLocation agent1 ?l) (not (= ?l loc_bar_3))))",
+            ["go to drawer 2"],
+        ),
     ],
 )
 def test_goals_of_every_form_are_met_when_they_are(goal, commands):
@@ -215,8 +239,15 @@ def test_a_copy_goes_its_own_way(name, seed):
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.sampled_from(sorted(GAMES)), st.integers(0, 50), st.text(max_size=40), st.sampled_from(["", " ", "\t", "\n"]))
-def test_a_command_works_exactly_when_it_is_listed_whatever_spaces_surround_it(name, seed, text, space):
+@given(
+    st.sampled_from(sorted(GAMES)),
+    st.integers(0, 50),
+    st.text(max_size=40),
+    st.sampled_from(["", " ", "\t", "\n"]),
+)
+def test_a_command_works_exactly_when_it_is_listed_whatever_spaces_surround_it(
+    name, seed, text, space
+):
     game = NativeGame(GAMES[name])
     walk(game, seed, 10)
     listed = game.admissible()[seed % len(game.admissible())]

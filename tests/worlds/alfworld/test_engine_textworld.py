@@ -5,12 +5,14 @@ import random
 
 import pytest
 
-from rpms.core.errors import FileError, InputError, WorldError
+from rpms.logic.errors import FileError, InputError, WorldError
 from rpms.worlds.alfworld.engine.gamefile import load_engine
 from rpms.worlds.alfworld.game import NativeGame, TextWorldGame, textworld_available
 from rpms.worlds.alfworld.games.listing import builtin_game, builtin_ids
 
-installed = pytest.mark.skipif(not textworld_available(), reason="the real engine, extra 'alfworld', is not installed")
+installed = pytest.mark.skipif(
+    not textworld_available(), reason="the real engine, extra 'alfworld', is not installed"
+)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.worlds.alfworld.affordances import tables
 from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.engine.gamefile import read_engine
@@ -21,7 +21,14 @@ from rpms.worlds.alfworld.engine.layout import names_of
 from rpms.worlds.alfworld.engine.texts import DIALECTS
 from rpms.worlds.alfworld.games.house import initial_facts
 from rpms.worlds.alfworld.games.listing import list_tasks, type_of
-from rpms.worlds.alfworld.games.make import SCENES, MadeGame, Unprovable, make_game, make_games, plan
+from rpms.worlds.alfworld.games.make import (
+    SCENES,
+    MadeGame,
+    Unprovable,
+    make_game,
+    make_games,
+    plan,
+)
 from rpms.worlds.alfworld.goals import TASK_TYPES, GameGoal
 from tests.alfworld_games import wins_at_the_end
 
@@ -29,7 +36,11 @@ SAMPLE = [make_game(11, index) for index in range(180)]
 
 
 def files_under(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 # Determinism
@@ -50,7 +61,10 @@ def test_games_do_not_depend_on_the_hash_seed():
     code = "from rpms.worlds.alfworld.games.make import make_game as m; print(m(5, 3).data, end='')"
     texts = {
         subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
         ).stdout
         for seed in ("1", "2")
     }
@@ -68,9 +82,9 @@ def test_the_dialect_changes_words_only(index):
     assert old.data["pddl_problem"] == new.data["pddl_problem"]
     assert "walkthrough" not in old.data
     assert new.data["walkthrough"] == list(new.walkthrough)
-    assert [re.sub(r"put (.*) in/on (.*)", r"move \1 to \2", command) for command in old.walkthrough] == list(
-        new.walkthrough
-    )
+    assert [
+        re.sub(r"put (.*) in/on (.*)", r"move \1 to \2", command) for command in old.walkthrough
+    ] == list(new.walkthrough)
 
 
 # What is made
@@ -79,7 +93,9 @@ def test_the_dialect_changes_words_only(index):
 def test_every_type_room_and_sentence_occurs():
     assert Counter(game.goal.type for game in SAMPLE) == dict.fromkeys(TASK_TYPES, 30)
     assert {game.house.room for game in SAMPLE} == set(SCENES)
-    assert {(game.goal.type, game.goal.sentence) for game in SAMPLE} == {(t, s) for t in TASK_TYPES for s in (0, 1)}
+    assert {(game.goal.type, game.goal.sentence) for game in SAMPLE} == {
+        (t, s) for t in TASK_TYPES for s in (0, 1)
+    }
 
 
 def test_ids_have_the_official_form_and_are_unique():
@@ -93,7 +109,11 @@ def test_ids_have_the_official_form_and_are_unique():
         assert all(location.fullmatch(r.location) for r in game.house.receptacles)
         folder, trial = game.id.split("/")
         assert re.fullmatch(rf"{game.goal.type}-[A-Za-z]+-None-[A-Za-z]+-\d+", folder)
-        assert SCENES[game.house.room] + 30 < int(folder.rpartition("-")[2]) < SCENES[game.house.room] + 100
+        assert (
+            SCENES[game.house.room] + 30
+            < int(folder.rpartition("-")[2])
+            < SCENES[game.house.room] + 100
+        )
         assert re.fullmatch(r"trial_S11_\d{5}", trial)
 
 
@@ -101,22 +121,37 @@ def test_nobody_starts_at_a_receptacle_and_everything_starts_closed():
     for game in SAMPLE:
         facts = initial_facts(game.house)
         assert game.house.start not in {r.location for r in game.house.receptacles}
-        assert not [fact for fact in facts if fact[0] in ("opened", "isOn", "isToggled", "isHot", "isClean", "holds")]
+        assert not [
+            fact
+            for fact in facts
+            if fact[0] in ("opened", "isOn", "isToggled", "isHot", "isClean", "holds")
+        ]
 
 
 def test_no_goal_object_of_a_plain_placing_game_starts_at_its_destination():
     for game in SAMPLE:
         if game.goal.type in ("pick_and_place_simple", "pick_two_obj_and_place"):
             there = {r.id for r in game.house.receptacles if r.type == game.goal.receptacle}
-            assert not any(there & set(item.receptacles) for item in game.house.items if item.type == game.goal.object)
+            assert not any(
+                there & set(item.receptacles)
+                for item in game.house.items
+                if item.type == game.goal.object
+            )
 
 
 def test_houses_are_as_full_as_official_ones():
     """Means over the training games; a fifth either way is allowed for a sample of this size."""
-    official = {"kitchen": (33.4, 54.1), "living": (14.6, 32.4), "bedroom": (14.5, 32.9), "bathroom": (14.4, 24.4)}
+    official = {
+        "kitchen": (33.4, 54.1),
+        "living": (14.6, 32.4),
+        "bedroom": (14.5, 32.9),
+        "bathroom": (14.4, 24.4),
+    }
     for room, (receptacles, items) in official.items():
         houses = [game.house for game in SAMPLE if game.house.room == room]
-        assert mean(len(house.receptacles) for house in houses) == pytest.approx(receptacles, rel=0.2)
+        assert mean(len(house.receptacles) for house in houses) == pytest.approx(
+            receptacles, rel=0.2
+        )
         assert mean(len(house.items) for house in houses) == pytest.approx(items, rel=0.1)
 
 
@@ -176,7 +211,11 @@ def test_a_game_that_is_won_already_is_refused():
     target = next(item.id for item in game.house.items if item.type == game.goal.object)
     place = next(r.id for r in game.house.receptacles if r.type == game.goal.receptacle)
     with pytest.raises(Unprovable, match="before the first step"):
-        plan(engine_of(game, f"(inReceptacle {target} {place})"), initial_facts(game.house), game.goal)
+        plan(
+            engine_of(game, f"(inReceptacle {target} {place})"),
+            initial_facts(game.house),
+            game.goal,
+        )
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -202,7 +241,9 @@ def test_the_folder_can_be_used_as_alfworld_data(tmp_path):
 
 
 def test_chosen_types_take_turns(tmp_path):
-    made = make_games(1, 4, tmp_path / "games", types=["look_at_obj_in_light", "pick_two_obj_and_place"])
+    made = make_games(
+        1, 4, tmp_path / "games", types=["look_at_obj_in_light", "pick_two_obj_and_place"]
+    )
     assert Counter(map(type_of, made)) == {"look_at_obj_in_light": 2, "pick_two_obj_and_place": 2}
 
 

@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.worlds.alfworld.games.listing import (
     BUILTIN,
     BUILTIN_COUNT,
@@ -34,7 +34,9 @@ def test_the_shipped_set_is_what_the_generator_makes():
 
 
 def test_a_loaded_game_is_what_its_file_would_hold():
-    assert {game.id: game.data for game in GAMES} == {name: builtin_game(name) for name in builtin_ids()}
+    assert {game.id: game.data for game in GAMES} == {
+        name: builtin_game(name) for name in builtin_ids()
+    }
 
 
 def test_there_are_four_games_of_each_type():
@@ -52,7 +54,12 @@ def test_every_game_is_won_by_its_walkthrough(name):
 
 def test_they_are_varied():
     assert len({(game.goal.type, game.goal.sentence) for game in GAMES}) == 12
-    assert set(Counter(game.house.room for game in GAMES)) == {"kitchen", "living", "bedroom", "bathroom"}
+    assert set(Counter(game.house.room for game in GAMES)) == {
+        "kitchen",
+        "living",
+        "bedroom",
+        "bathroom",
+    }
     assert min(Counter(game.house.room for game in GAMES).values()) >= 3
     assert len({game.goal.object for game in GAMES}) >= 15
 
@@ -79,7 +86,9 @@ def test_the_set_is_small_on_disk():
 
 def test_the_large_games_are_those_of_a_seed_whose_houses_have_many_places():
     few = LARGE_GAMES[:6]
-    chosen = [n for n in range(few[-1] + 1) if len(make_game(LARGE_SEED, n).house.receptacles) >= 28]
+    chosen = [
+        n for n in range(few[-1] + 1) if len(make_game(LARGE_SEED, n).house.receptacles) >= 28
+    ]
     assert chosen == list(few)
     tasks = builtin_tasks(LARGE)
     assert len(tasks) == len(LARGE_GAMES) == 48

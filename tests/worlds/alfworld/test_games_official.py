@@ -33,7 +33,9 @@ def read_grammar(text: str) -> tuple[dict, dict]:
     for block in re.findall(r'grammar\s*::\s*"""(.*?)"""', text, re.DOTALL):
         rules |= json.loads(block)
     action = r'action (\w+) \{\s*template :: "(.*?)";\s*feedback :: "(.*?)";'
-    return rules, {name: (template, feedback) for name, template, feedback in re.findall(action, text)}
+    return rules, {
+        name: (template, feedback) for name, template, feedback in re.findall(action, text)
+    }
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +78,11 @@ def test_goals_are_said_and_meant_as_in_official_games(seen):
 
 def test_plans_are_as_short_as_the_official_ones(seen):
     for row in seen:
-        texts = {"pddl_domain": domain("0.3"), "grammar": grammar("0.3", row["goal"]), "pddl_problem": row["problem"]}
+        texts = {
+            "pddl_domain": domain("0.3"),
+            "grammar": grammar("0.3", row["goal"]),
+            "pddl_problem": row["problem"],
+        }
         engine = read_engine(texts, row["game"])
         assert len(plan(engine, facts_of(row), goal_of(row))) == len(row["walkthrough"])
 

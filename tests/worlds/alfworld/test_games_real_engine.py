@@ -1,6 +1,8 @@
-"""Generated games in ALFWorld's own engine: the same observations and admissible commands, and the walkthrough wins.
+"""Generated games in ALFWorld's own engine: the same observations and admissible commands, and the
+walkthrough wins.
 
-It plays in another process, by the Python that RPMS_TEXTWORLD_PYTHON names or else this one (extra `alfworld`).
+It plays in another process, by the Python that RPMS_TEXTWORLD_PYTHON names or else this one (extra
+`alfworld`).
 """
 
 import json
@@ -45,13 +47,17 @@ json.dump(games, open(result, "w"))
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([PYTHON, "-W", "ignore", "-c", *arguments], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [PYTHON, "-W", "ignore", "-c", *arguments], capture_output=True, text=True, check=False
+    )
 
 
 @pytest.fixture(scope="module", autouse=True)
 def real_engine() -> None:
     if run("import textworld, alfworld.agents.utils.misc").returncode != 0:
-        pytest.skip(f"ALFWorld's own engine is not installed for {PYTHON} (pip install 'rpms[alfworld]')")
+        pytest.skip(
+            f"ALFWorld's own engine is not installed for {PYTHON} (pip install 'rpms[alfworld]')"
+        )
 
 
 def native(path: str, commands: list[str]) -> list[list[object]]:
@@ -65,7 +71,9 @@ def native(path: str, commands: list[str]) -> list[list[object]]:
 
 
 def random_walk(path: str, dice: Dice, steps: int) -> list[str]:
-    """Walk at random but not home: a step is drawn from what is possible, mostly from what is not mere going."""
+    """Walk at random but not home: a step is drawn from what is possible, mostly from what is
+    not mere going.
+    """
     engine = load_engine(path)
     state, commands = engine.start, []
     while len(commands) < steps and not engine.won(state):
@@ -76,7 +84,9 @@ def random_walk(path: str, dice: Dice, steps: int) -> list[str]:
     return commands
 
 
-@pytest.mark.timeout(600)  # the real engine takes about three seconds to load a game and 100 ms a step
+@pytest.mark.timeout(
+    600
+)  # the real engine takes about three seconds to load a game and 100 ms a step
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_generated_games_play_alike_in_the_real_engine(tmp_path, dialect):
     made = make_games(5, 6, tmp_path / "games", dialect=dialect)
@@ -84,7 +94,12 @@ def test_generated_games_play_alike_in_the_real_engine(tmp_path, dialect):
     for index, name in enumerate(made):
         path = str(tmp_path / "games" / "json_2.1.1" / "train" / name / "game.tw-pddl")
         walkthrough = make_game(5, index, dialect).walkthrough
-        jobs.append((path, [["look", "inventory", *walkthrough], random_walk(path, Dice("walk", index), 15)]))
+        jobs.append(
+            (
+                path,
+                [["look", "inventory", *walkthrough], random_walk(path, Dice("walk", index), 15)],
+            )
+        )
     (tmp_path / "jobs.json").write_text(json.dumps(jobs))
     ran = run(PLAYER, str(tmp_path / "jobs.json"), str(tmp_path / "seen.json"))
     assert ran.returncode == 0, ran.stderr

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.worlds.alfworld.games.listing import list_tasks
 
 
@@ -39,11 +39,17 @@ def test_movable_sliced_unsolvable_and_unfinished_games_are_left_out(tmp_path):
     put_game(tmp_path, kept)
     put_game(tmp_path, "pick_and_place_with_movable_recep-Pen-Bowl-Desk-305/trial_1")
     put_game(tmp_path, "pick_heat_then_place_in_recep-AppleSliced-None-Fridge-5/trial_1")
-    put_game(tmp_path, "pick_and_place_simple-Pen-None-Desk-306/trial_1", '{"pddl_problem": "", "solvable": false}')
+    put_game(
+        tmp_path,
+        "pick_and_place_simple-Pen-None-Desk-306/trial_1",
+        '{"pddl_problem": "", "solvable": false}',
+    )
     put_game(
         tmp_path,
         "pick_and_place_simple-Pen-None-Desk-307/trial_1",
-        json.dumps({"pddl_domain": "x" * 50_000, "solvable": False, "walkthrough": ["go to desk 1"] * 20}),
+        json.dumps(
+            {"pddl_domain": "x" * 50_000, "solvable": False, "walkthrough": ["go to desk 1"] * 20}
+        ),
     )
     put_game(tmp_path, "something_else-Pen-None-Desk-305/trial_1")
     put_game(tmp_path, "pick_and_place_simple-Pen-None-Desk-308/trial_1").unlink()

@@ -5,8 +5,8 @@ from household import mind, official_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.core.decide import decide
-from rpms.core.goal import UNKNOWN_GOAL
+from rpms.logic.goal import UNKNOWN_GOAL
+from rpms.paper.decide import decide
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.goals import TASK_TYPES, parse_goal
 
@@ -99,7 +99,10 @@ OPENING = (
 def progress_texts(sentence, *observations):
     goal = world.goal(OPENING + sentence)
     belief, texts = world.start(goal), []
-    for action, observation in ((None, OPENING + sentence), *(("", observation) for observation in observations)):
+    for action, observation in (
+        (None, OPENING + sentence),
+        *(("", observation) for observation in observations),
+    ):
         decision = decide(mind(), goal, belief, action, observation, ())
         belief = decision.belief
         texts.append((decision.progress.text, decision.progress.percent))

@@ -6,14 +6,14 @@ from itertools import islice
 import pytest
 from household import DIALECTS, UnannouncedGame, builtin_games, make_game, mind, official_rows, play
 
-from rpms.core.belief import StateSignature
-from rpms.core.condition import BASELINE, MEMORY_ONLY, RULES_ONLY
-from rpms.core.decide import decide
-from rpms.core.experience.adapt import turn_state
-from rpms.core.goal import GoalSignature
-from rpms.core.memory import SuccessSnippet
-from rpms.core.prompt import Turn
+from rpms.logic.belief import StateSignature
+from rpms.logic.goal import GoalSignature
 from rpms.models.policy import follow_plan
+from rpms.paper.condition import BASELINE, MEMORY_ONLY, RULES_ONLY
+from rpms.paper.decide import decide
+from rpms.paper.memory import SuccessSnippet
+from rpms.paper.prompt import Turn
+from rpms.planning.experience.adapt import turn_state
 from rpms.worlds.alfworld import world
 
 ROOM = (
@@ -25,7 +25,9 @@ ROOM = (
 def could_not_tell(belief, command):
     """True if the text could not reveal that a command would do nothing."""
     if command.startswith("clean "):
-        return " with bathtubbasin " in command and not belief.inert  # some clean, and one try tells
+        return (
+            " with bathtubbasin " in command and not belief.inert
+        )  # some clean, and one try tells
     return command.startswith("go to ") and belief.here(command.removeprefix("go to ")) is None
 
 
@@ -99,7 +101,9 @@ def test_it_does_not_repeat_what_was_just_refused():
     goal = world.goal(ROOM + "put a pen in shelf.")
     first = decide(mind(), goal, world.start(goal), None, ROOM + "put a pen in shelf.", ())
     assert follow_plan(first)[1] == "go to desk 1"
-    refused = Turn(ROOM, "go to desk 1", state=turn_state(first.belief, first.progress), failed=True)
+    refused = Turn(
+        ROOM, "go to desk 1", state=turn_state(first.belief, first.progress), failed=True
+    )
     then = decide(mind(), goal, first.belief, "go to desk 1", "Nothing happens.", [refused])
     assert follow_plan(then)[1] != "go to desk 1"
 

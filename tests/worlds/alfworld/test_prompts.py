@@ -3,10 +3,10 @@
 import pytest
 from household import MANUAL, mind
 
-from rpms.core.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY
-from rpms.core.decide import decide
-from rpms.core.errors import InputError
-from rpms.core.prompt import Part
+from rpms.logic.errors import InputError
+from rpms.paper.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY
+from rpms.paper.decide import decide
+from rpms.paper.prompt import Part
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.affordances import category, has, objects, places
 from rpms.worlds.base import Setting
@@ -24,7 +24,11 @@ def prompt(condition):
 
 def test_instruction_and_example_are_the_same_under_all_conditions():
     shared = [
-        [block for block in prompt(condition).blocks if block.part in (Part.INSTRUCTION, Part.EXAMPLE)]
+        [
+            block
+            for block in prompt(condition).blocks
+            if block.part in (Part.INSTRUCTION, Part.EXAMPLE)
+        ]
         for condition in (BASELINE, RULES_ONLY, MEMORY_ONLY, FULL)
     ]
     assert len(shared[0]) == 2
@@ -38,7 +42,9 @@ def test_the_instruction_names_the_engines_use_and_not_toggle():
 
 def test_every_action_of_the_example_fits_a_schema():
     actions = [
-        line.removeprefix("Action: ") for line in world.wording.example.splitlines() if line.startswith("Action: ")
+        line.removeprefix("Action: ")
+        for line in world.wording.example.splitlines()
+        if line.startswith("Action: ")
     ]
     assert len(actions) == 8
     assert all(MANUAL.active("any").instance(action) is not None for action in actions)

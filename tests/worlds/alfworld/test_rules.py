@@ -6,16 +6,16 @@ from collections import Counter
 import pytest
 from household import DIALECTS, MANUAL, builtin_games, mind, play
 
-from rpms.core.acting.enforcement import review, review_rules
-from rpms.core.arbitration import Arbitration, judge, judge_here
-from rpms.core.belief import Situation, StateSignature
-from rpms.core.condition import FULL
-from rpms.core.facts import Truth
-from rpms.core.goal import GoalSignature
-from rpms.core.memory import SuccessSnippet
-from rpms.core.prompt import estimate_tokens
-from rpms.core.verdict import Fate
-from rpms.core.wording import rule_line, schema_lines, situation_lines
+from rpms.logic.belief import Situation, StateSignature
+from rpms.logic.facts import Truth
+from rpms.logic.goal import GoalSignature
+from rpms.paper.arbitration import Arbitration, judge, judge_here
+from rpms.paper.condition import FULL
+from rpms.paper.memory import SuccessSnippet
+from rpms.paper.prompt import estimate_tokens
+from rpms.paper.verdict import Fate
+from rpms.paper.wording import rule_line, schema_lines, situation_lines
+from rpms.planning.enforcement import review, review_rules
 from rpms.worlds.alfworld import affordances as known
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.affordances import category, tables
@@ -39,12 +39,24 @@ def begin(sentence, *turns):
 def verdict(sentence, *actions, turns=(), how=judge, held=()):
     goal, belief = begin(sentence, *turns)
     snippet = SuccessSnippet(GoalSignature("x"), StateSignature.of(holding=held), "placed", actions)
-    return how(snippet, MANUAL.active(goal.type, goal.object), Situation(belief, goal), Arbitration.HARD_SOFT)
+    return how(
+        snippet,
+        MANUAL.active(goal.type, goal.object),
+        Situation(belief, goal),
+        Arbitration.HARD_SOFT,
+    )
 
 
 def test_the_papers_ids_are_there():
     ids = {rule.id for rule in MANUAL.rules}
-    assert ids >= {"D-CONT-001", "D-CONT-002", "D-LOC-001", "D-LOC-003", "D-TRANS-001", "D-TRANS-003"}
+    assert ids >= {
+        "D-CONT-001",
+        "D-CONT-002",
+        "D-LOC-001",
+        "D-LOC-003",
+        "D-TRANS-001",
+        "D-TRANS-003",
+    }
     assert ids >= {"D-EXAM-001", "D-EXAM-003", "D-HEAT-001", "S-002"}
 
 
@@ -71,7 +83,11 @@ def test_every_declared_predicate_is_answered_by_the_belief():
 def test_every_type_has_its_procedure_and_every_takeable_kind_its_places(goal_type):
     for kind in filter(lambda kind: known.has("pickupable", kind), known.objects()):
         rules = MANUAL.active(goal_type, kind)
-        localities = [rule.locality for rule in rules.domain if rule.locality and rule.locality.category != "light"]
+        localities = [
+            rule.locality
+            for rule in rules.domain
+            if rule.locality and rule.locality.category != "light"
+        ]
         assert len(localities) == 1, kind
         assert localities[0].category == category(kind)
         assert known.places().issuperset(localities[0].places)
@@ -113,13 +129,25 @@ def test_advice_to_put_something_into_its_tool_is_dropped(sentence, turn, rule):
 
 def test_advice_that_the_rules_allow_is_kept():
     seen = (("go to countertop 1", "You arrive at loc 1. On the countertop 1, you see a apple 1."),)
-    plan = ("take apple 1 from countertop 1", "go to fridge 1", "cool apple 1 with fridge 1", "go to countertop 1")
-    judged = verdict("put a cool apple in countertop.", *plan, "put apple 1 in/on countertop 1", turns=seen)
-    assert judged.fate is Fate.KEPT, "that fridge and countertop might share a place is no reason to doubt"
+    plan = (
+        "take apple 1 from countertop 1",
+        "go to fridge 1",
+        "cool apple 1 with fridge 1",
+        "go to countertop 1",
+    )
+    judged = verdict(
+        "put a cool apple in countertop.", *plan, "put apple 1 in/on countertop 1", turns=seen
+    )
+    assert judged.fate is Fate.KEPT, (
+        "that fridge and countertop might share a place is no reason to doubt"
+    )
     other = ("go to fridge 1", "You arrive at loc 2. The fridge 1 is closed.")
     back = ("go to countertop 1", "You arrive at loc 1. On the countertop 1, you see a apple 1.")
     judged = verdict(
-        "put a cool apple in countertop.", *plan, "put apple 1 in/on countertop 1", turns=(*seen, other, back)
+        "put a cool apple in countertop.",
+        *plan,
+        "put apple 1 in/on countertop 1",
+        turns=(*seen, other, back),
     )
     assert judged.fate is Fate.KEPT
 
@@ -156,7 +184,9 @@ def test_what_is_held_now_stands_for_what_was_held_then():
         ("take apple 2 from countertop 1", "You pick up the apple 2 from the countertop 1."),
     )
     plan = "go to fridge 1", "cool apple 1 with fridge 1"
-    entry = SuccessSnippet(goal.signature, StateSignature.of(holding=("apple 1",)), "cool_object", plan)
+    entry = SuccessSnippet(
+        goal.signature, StateSignature.of(holding=("apple 1",)), "cool_object", plan
+    )
     rules = MANUAL.active(goal.type, goal.object)
     assert judge(entry, rules, Situation(belief, goal), Arbitration.HARD_SOFT).fate is Fate.KEPT
 
@@ -165,8 +195,18 @@ def test_what_is_held_now_stands_for_what_was_held_then():
     ("held", "plan", "rule", "fact"),
     [
         ("egg 1", ("heat egg 1 with fridge 1",), "E-HEAT", "fridge 1 cannot heat egg 1"),
-        ("", ("take egg 1 from fridge 1", "take egg 2 from fridge 1"), "E-TAKE", "your hand is full"),
-        ("egg 1", ("put egg 1 in/on sofa 1", "heat egg 1 with microwave 1"), "E-HEAT", "you do not hold egg 1"),
+        (
+            "",
+            ("take egg 1 from fridge 1", "take egg 2 from fridge 1"),
+            "E-TAKE",
+            "your hand is full",
+        ),
+        (
+            "egg 1",
+            ("put egg 1 in/on sofa 1", "heat egg 1 with microwave 1"),
+            "E-HEAT",
+            "you do not hold egg 1",
+        ),
         ("egg 1", ("cool egg 1 with fridge 1",), "D-HEAT-001", ""),
     ],
 )
@@ -186,14 +226,23 @@ def test_a_place_of_another_room_is_a_warning_and_judged_from_here_a_conflict():
 def test_taking_a_placed_object_again_is_warned_of():
     seen = ("go to countertop 1", "You arrive at loc 1. On the countertop 1, you see a apple 1.")
     for how, fate in ((judge, Fate.WARNED), (judge_here, Fate.DROPPED)):
-        judged = verdict("put two apple in countertop.", "take apple 1 from countertop 1", turns=(seen,), how=how)
+        judged = verdict(
+            "put two apple in countertop.", "take apple 1 from countertop 1", turns=(seen,), how=how
+        )
         assert (judged.fate, judged.rule) == (fate, "D-TWO-002")
 
 
 def test_what_no_training_game_had_in_one_room_is_unknown_and_what_one_had_and_refused_is_not():
     assert known.fits("apple", "fridge") is True
-    assert known.fits("apple", "toaster") is False, "1,696 games have both and let nobody put it there"
-    for pair in (("pillow", "fridge"), ("soapbar", "microwave"), ("gizmo", "fridge"), ("apple", "gizmo")):
+    assert known.fits("apple", "toaster") is False, (
+        "1,696 games have both and let nobody put it there"
+    )
+    for pair in (
+        ("pillow", "fridge"),
+        ("soapbar", "microwave"),
+        ("gizmo", "fridge"),
+        ("apple", "gizmo"),
+    ):
         assert known.fits(*pair) is None, pair
     accepted, refused = tables()["can_contain"], tables()["cannot_contain"]
     assert not any(set(accepted[place]) & set(refused.get(place, ())) for place in accepted)
@@ -209,7 +258,9 @@ def test_the_guard_lets_a_pair_that_nobody_saw_pass():
 def test_situation_rules_follow_the_hand():
     goal, belief = begin("put a hot apple in fridge.")
     rules = MANUAL.active(goal.type, goal.object)
-    assert [line.split(":")[0].strip("- ") for line in situation_lines(rules, Situation(belief, goal))] == [
+    assert [
+        line.split(":")[0].strip("- ") for line in situation_lines(rules, Situation(belief, goal))
+    ] == [
         "D-HEAT-001",
         "S-002",
     ]
@@ -218,7 +269,9 @@ def test_situation_rules_follow_the_hand():
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_preconditions_block_nothing_that_the_engine_allows_and_know_most_of_what_it_refuses(dialect):
+def test_preconditions_block_nothing_that_the_engine_allows_and_know_most_of_what_it_refuses(
+    dialect,
+):
     dice, tally = random.Random(3), Counter()
     for _, game in builtin_games(dialect):
         outcome = game.reset()
@@ -229,16 +282,24 @@ def test_preconditions_block_nothing_that_the_engine_allows_and_know_most_of_wha
             belief = world.update(belief, action, outcome.observation)
             allowed = game.admissible()
             for command in allowed:
-                assert rules.instance(command).feasible(Situation(belief, goal)) is not Truth.FALSE, command
+                assert (
+                    rules.instance(command).feasible(Situation(belief, goal)) is not Truth.FALSE
+                ), command
             for place in belief.seen | belief.containers.keys():
-                for command in (f"open {place}", f"close {place}", f"go to {place}", f"take mug 1 from {place}"):
+                for command in (
+                    f"open {place}",
+                    f"close {place}",
+                    f"go to {place}",
+                    f"take mug 1 from {place}",
+                ):
                     if command not in allowed:
                         value = rules.instance(command).feasible(Situation(belief, goal))
                         tally[value] += 1
             action = dice.choice(allowed)
             outcome = game.step(action)
     assert tally[Truth.TRUE] == 0
-    # The 0.4 dialect does not print locations: whether two places are one may stay unknown after seeing both.
+    # The 0.4 dialect does not print locations: whether two places are one may stay unknown after
+    # seeing both.
     assert tally[Truth.FALSE] / tally.total() > {"0.3": 0.99, "0.4": 0.9}[dialect]
 
 
@@ -249,7 +310,10 @@ def test_injected_blocks_stay_within_the_papers_bound():
 
 
 CLOSED_MICROWAVE = ("go to microwave 1", "You arrive at microwave 1. The microwave 1 is closed.")
-OPENED_MICROWAVE = ("open microwave 1", "You open the microwave 1. The microwave 1 is open. In it, you see a mug 1.")
+OPENED_MICROWAVE = (
+    "open microwave 1",
+    "You open the microwave 1. The microwave 1 is open. In it, you see a mug 1.",
+)
 
 
 @pytest.mark.parametrize(
@@ -268,7 +332,11 @@ OPENED_MICROWAVE = ("open microwave 1", "You open the microwave 1. The microwave
         ("open fridge 1", (), "you are not at fridge 1; first: go to fridge 1"),
         ("close microwave 1", (CLOSED_MICROWAVE,), "microwave 1 is closed"),
         ("open microwave 1", (CLOSED_MICROWAVE, OPENED_MICROWAVE), "microwave 1 is not closed"),
-        ("take mug 1 from microwave 1", (CLOSED_MICROWAVE,), "microwave 1 is closed; first: open microwave 1"),
+        (
+            "take mug 1 from microwave 1",
+            (CLOSED_MICROWAVE,),
+            "microwave 1 is closed; first: open microwave 1",
+        ),
         ("take mug 1 from fridge 1", (), "you are not at fridge 1; first: go to fridge 1"),
         ("heat mug 1 with fridge 1", (), "fridge 1 cannot heat mug 1"),
     ],

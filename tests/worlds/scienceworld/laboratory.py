@@ -1,8 +1,8 @@
 """Shared by tests of ScienceWorld: texts of the simulator, and beliefs made of them."""
 
-from rpms.core.belief import StateSignature
-from rpms.core.goal import GoalSignature
-from rpms.core.memory import CriticalFailure
+from rpms.logic.belief import StateSignature
+from rpms.logic.goal import GoalSignature
+from rpms.paper.memory import CriticalFailure
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.tasks import parse_goal
 
@@ -37,7 +37,10 @@ def after(*steps, opening=BOIL + HALLWAY):
 
 
 def in_kitchen(*steps):
-    way = [("open door to kitchen", "The door is now open."), ("go to kitchen", "You move to the kitchen.")]
+    way = [
+        ("open door to kitchen", "The door is now open."),
+        ("go to kitchen", "You move to the kitchen."),
+    ]
     return after(*way, ("look around", KITCHEN), *steps)
 
 
@@ -168,7 +171,10 @@ DESCRIPTIONS = {
         "the blue box. If it is electrically nonconductive, place it in the orange box."
     ),
 }
-OPENINGS = {task: f"Your task is to {text}\n\nThis room is called the hallway." for task, text in DESCRIPTIONS.items()}
+OPENINGS = {
+    task: f"Your task is to {text}\n\nThis room is called the hallway."
+    for task, text in DESCRIPTIONS.items()
+}
 
 
 def goal(task):

@@ -1,13 +1,15 @@
-"""The belief beside the real simulator: over gold paths and random walks, room and inventory never disagree."""
+"""The belief beside the real simulator: over gold paths and random walks, room and inventory
+never disagree.
+"""
 
 import os
 import random
 
 import pytest
 
-from rpms.core.acting.enforcement import review
-from rpms.core.arbitration import objection_to_action
-from rpms.core.belief import Situation
+from rpms.logic.belief import Situation
+from rpms.paper.arbitration import objection_to_action
+from rpms.planning.enforcement import review
 from rpms.play.sources import manual_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.tasks import KINDS
@@ -37,7 +39,12 @@ class Walk:
         objection = objection_to_action(command, self.rules, Situation(self.belief, self.goal))
         self.outcome = self.game.step(command)
         answer = self.outcome.observation
-        if objection is not None and objection.conflict and objection.clause and not world.infeasible(answer):
+        if (
+            objection is not None
+            and objection.conflict
+            and objection.clause
+            and not world.infeasible(answer)
+        ):
             self.blocked.append((command, objection.reason, answer))
         self.belief = world.update(self.belief, command, answer)
         assert world.contradictions(self.belief, self.game) == (), (command, answer)
@@ -49,7 +56,9 @@ def test_gold_paths_win_with_the_belief_in_agreement_and_no_command_blocked(task
         walk = Walk(game)
         for command in game.gold_path():
             waiting = bool(walk.belief.menu)
-            if command.isdecimal() and not waiting:  # the menu it answers was answered by the adapter
+            if (
+                command.isdecimal() and not waiting
+            ):  # the menu it answers was answered by the adapter
                 continue
             walk.step(command)
             if walk.outcome.done:
@@ -70,7 +79,9 @@ def test_random_walks_never_disagree(seed):
 
 
 def a_command(walk, chance):
-    """A command that the simulator would accept, all verbs being equally likely; looks and menus now and then."""
+    """A command that the simulator would accept, all verbs being equally likely; looks and
+    menus now and then.
+    """
     if walk.belief.menu:
         return "0"
     if chance.random() < 0.2:
@@ -82,7 +93,17 @@ def a_command(walk, chance):
 
 
 ROUND = (
-    *("art studio", "hallway", "bedroom", "hallway", "living room", "hallway", "workshop", "hallway", "greenhouse"),
+    *(
+        "art studio",
+        "hallway",
+        "bedroom",
+        "hallway",
+        "living room",
+        "hallway",
+        "workshop",
+        "hallway",
+        "greenhouse",
+    ),
     *("outside", "foundry", "outside", "kitchen", "bathroom", "kitchen", "hallway"),
 )
 """A walk through all ten rooms."""
@@ -92,7 +113,18 @@ def ways_by_name():
     """Everything that a way may be called, and more."""
     for room in ROOMS:
         yield from (room, f"the {room}", f"door to {room}", f"{room} door", *room.split())
-    yield from ("door", "room", "outside location", "location", "house", "moon", "back", "hall", "exit", "universe")
+    yield from (
+        "door",
+        "room",
+        "outside location",
+        "location",
+        "house",
+        "moon",
+        "back",
+        "hall",
+        "exit",
+        "universe",
+    )
 
 
 def test_in_every_room_of_the_house_only_its_own_doors_pass_and_nothing_that_works_is_blocked():
@@ -111,7 +143,9 @@ def test_in_every_room_of_the_house_only_its_own_doors_pass_and_nothing_that_wor
                     assert world.infeasible(answer), (room, name, refusal.text, answer)
                     assert not answer.startswith("Ambiguous"), (room, name)
                 elif name in ROOMS:
-                    assert name in ROOMS[room], "a room that no door of this one leads to is known to be out of reach"
+                    assert name in ROOMS[room], (
+                        "a room that no door of this one leads to is known to be out of reach"
+                    )
             seen.add(room)
         assert seen == set(ROOMS)
         assert walk.blocked == []

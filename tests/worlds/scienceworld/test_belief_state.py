@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laboratory import KITCHEN, MENU, after, in_kitchen
 
-from rpms.core.facts import Atom, Truth
+from rpms.logic.facts import Atom, Truth
 from rpms.worlds.scienceworld import world
 
 
@@ -25,7 +25,10 @@ def test_the_opening_gives_the_room_and_its_doors_but_not_the_inventory():
 
 
 def test_going_through_doors():
-    belief = after(("open door to kitchen", "The door is now open."), ("go kitchen", "You move to the kitchen."))
+    belief = after(
+        ("open door to kitchen", "The door is now open."),
+        ("go kitchen", "You move to the kitchen."),
+    )
     assert belief.room == "kitchen"
     assert belief.looked == {"hallway"}
     assert belief.exits["kitchen"]["hallway"] is True
@@ -65,7 +68,9 @@ def test_things_move_with_what_is_in_them():
 
 
 def test_a_number_means_the_option_it_picks():
-    belief = in_kitchen(("inventory", "In your inventory, you see:\n\tan orange\n"), ("eat orange", MENU))
+    belief = in_kitchen(
+        ("inventory", "In your inventory, you see:\n\tan orange\n"), ("eat orange", MENU)
+    )
     eaten = world.update(belief, "1", "The orange was delicious.")
     assert eaten.holding == ()
     assert see(eaten, "orange in bowl") is not None
@@ -74,14 +79,19 @@ def test_a_number_means_the_option_it_picks():
 def test_containers_and_devices_follow_what_is_done_to_them():
     belief = in_kitchen(
         ("open cupboard", "The cupboard is now open."),
-        ("look in cupboard", "Inside the cupboard is: \n\ta metal pot (containing nothing)\n\ta drawer\n"),
+        (
+            "look in cupboard",
+            "Inside the cupboard is: \n\ta metal pot (containing nothing)\n\ta drawer\n",
+        ),
         ("activate oven", "The oven is now activated."),
     )
     assert belief.containers == {"cupboard": True, "oven": False}
     assert {seen.name for seen in belief.visible() if "on" in seen.thing.flags} == {"oven", "sink"}
     assert see(belief, "metal pot").contents == ()
     again = world.update(belief, "look around", KITCHEN)
-    assert see(again, "metal pot in cupboard") is not None, "what a closed door hides is still known"
+    assert see(again, "metal pot in cupboard") is not None, (
+        "what a closed door hides is still known"
+    )
 
 
 def test_pouring_mixing_and_measuring():
@@ -101,7 +111,8 @@ def test_pouring_mixing_and_measuring():
 
 def test_states_of_matter_are_kept_with_their_history():
     belief = in_kitchen(
-        ("examine substance in sink", "a substance called water"), ("examine steam", "a substance called steam")
+        ("examine substance in sink", "a substance called water"),
+        ("examine steam", "a substance called steam"),
     )
     assert belief.state_history["water"][-1] == "gas"
     assert belief.state_history["water"] == ("liquid", "gas")
@@ -110,8 +121,14 @@ def test_states_of_matter_are_kept_with_their_history():
 def test_instruments_and_papers_are_read():
     belief = in_kitchen(
         ("examine stopwatch", "a stopwatch, which is deactivated. The time reads 21 ticks."),
-        ("read recipe", "The recipe reads:\nTo make salt water, you need to mix sodium chloride, water."),
-        ("look at inclined plane b", "an inclined plane B, with: a brick approximately 40% down the plane"),
+        (
+            "read recipe",
+            "The recipe reads:\nTo make salt water, you need to mix sodium chloride, water.",
+        ),
+        (
+            "look at inclined plane b",
+            "an inclined plane B, with: a brick approximately 40% down the plane",
+        ),
         ("connect a to b", "anode on battery is now connected to terminal 1 on red wire"),
         ("activate stove", "The stove appears broken, and can't be activated or deactivated."),
     )
@@ -120,7 +137,9 @@ def test_instruments_and_papers_are_read():
     assert belief.readings["recipe"].endswith("sodium chloride, water.")
     assert belief.connections == {("anode on battery", "terminal 1 on red wire")}
     assert belief.broken == {"stove in kitchen"}
-    moved = world.update(belief, "move battery to box", "(disconnecting battery)You move the battery to the box.")
+    moved = world.update(
+        belief, "move battery to box", "(disconnecting battery)You move the battery to the box."
+    )
     assert moved.connections == frozenset()
 
 

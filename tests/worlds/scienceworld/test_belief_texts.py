@@ -14,7 +14,11 @@ from rpms.worlds.scienceworld.tree import alike, read_phrase, walk
 
 def shape(thing):
     """A thing as nested lists, to compare at a glance."""
-    return (thing.name, sorted(thing.flags), None if thing.contents is None else [shape(one) for one in thing.contents])
+    return (
+        thing.name,
+        sorted(thing.flags),
+        None if thing.contents is None else [shape(one) for one in thing.contents],
+    )
 
 
 def names(thing):
@@ -28,7 +32,11 @@ def test_a_room_is_read_with_its_nesting_and_its_doors():
     assert sight.doors == {"hallway": True, "outside": False}
     assert [shape(thing) for thing in sight.things] == [
         ("air", [], None),
-        ("counter", [], [("bowl", [], [("red apple", [], None), ("orange", [], None)]), ("drawer", [], None)]),
+        (
+            "counter",
+            [],
+            [("bowl", [], [("red apple", [], None), ("orange", [], None)]), ("drawer", [], None)],
+        ),
         ("cupboard", ["closed"], None),
         ("oven", ["closed", "off"], None),
         ("sink", ["on"], []),
@@ -106,7 +114,12 @@ def test_refusals_are_known_as_such(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["The door is already open.", "You decide to wait for 10 iterations.", "a metal pot (containing nothing)", ""],
+    [
+        "The door is already open.",
+        "You decide to wait for 10 iterations.",
+        "a metal pot (containing nothing)",
+        "",
+    ],
 )
 def test_what_changes_nothing_is_no_refusal(text):
     assert not heard.refused(text)
@@ -114,12 +127,21 @@ def test_what_changes_nothing_is_no_refusal(text):
 
 @given(st.text(alphabet="ab ,.()\n\tTheOnInis:which offcontaining", max_size=300))
 def test_any_text_is_read_without_error(text):
-    for read in (heard.room_sight, heard.carried, heard.inside, heard.deed, heard.refused, parse_thing, read_phrase):
+    for read in (
+        heard.room_sight,
+        heard.carried,
+        heard.inside,
+        heard.deed,
+        heard.refused,
+        parse_thing,
+        read_phrase,
+    ):
         read(text)
 
 
 @pytest.mark.parametrize(
-    "piece", ["a pot (containing ", "On the x is: ", ", which is off", ". ", "((", "a b, ", " mix to "]
+    "piece",
+    ["a pot (containing ", "On the x is: ", ", which is off", ". ", "((", "a b, ", " mix to "],
 )
 def test_reading_takes_linear_time(piece):
     def seconds(times):

@@ -2,13 +2,15 @@
 
 from laboratory import FOCUS_ON_STOVE, GOAL, after, in_kitchen
 
-from rpms.core.belief import Situation, StateSignature
-from rpms.core.consistency import learned_ahead
-from rpms.core.memory import FailureLesson, SuccessSnippet, VerifiedSchema
+from rpms.logic.belief import Situation, StateSignature
+from rpms.paper.consistency import learned_ahead
+from rpms.paper.memory import FailureLesson, SuccessSnippet, VerifiedSchema
 from rpms.worlds.scienceworld.world import compatible, required_instruments
 
 
-def snippet(state="room=kitchen|inventory=empty|progress=0", actions=("look around",), **precondition):
+def snippet(
+    state="room=kitchen|inventory=empty|progress=0", actions=("look around",), **precondition
+):
     return SuccessSnippet(GOAL, StateSignature.parse(state), "heat", tuple(actions), precondition)
 
 
@@ -28,13 +30,20 @@ def test_an_entry_without_a_room_suits_every_room():
 def test_an_instrument_that_is_used_must_be_carried():
     measured = snippet(actions=("use thermometer in inventory on water",))
     assert required_instruments(measured) == ("thermometer",)
-    assert compatible(in_kitchen(), measured).startswith("needs an instrument in the inventory (thermometer)")
+    assert compatible(in_kitchen(), measured).startswith(
+        "needs an instrument in the inventory (thermometer)"
+    )
     holding = in_kitchen(("pick up thermometer", "You move the thermometer to the inventory."))
     assert compatible(holding, measured) == ""
 
 
 def test_a_snippet_that_picks_its_instrument_up_needs_none():
-    assert required_instruments(snippet(actions=("pick up stopwatch", "activate stopwatch in inventory"))) == ()
+    assert (
+        required_instruments(
+            snippet(actions=("pick up stopwatch", "activate stopwatch in inventory"))
+        )
+        == ()
+    )
 
 
 def test_a_stated_instrument_counts():
@@ -54,6 +63,8 @@ def test_progress_may_lag_by_one():
 
 
 def test_lessons_are_filtered_alike_and_schemas_never():
-    lesson = FailureLesson(GOAL, StateSignature.parse("room=foundry|progress=0"), "pick up stove", "it is not moveable")
+    lesson = FailureLesson(
+        GOAL, StateSignature.parse("room=foundry|progress=0"), "pick up stove", "it is not moveable"
+    )
     assert compatible(after(), lesson) != ""
     assert compatible(after(), VerifiedSchema("open {x}", "open")) == ""

@@ -1,4 +1,6 @@
-"""The edited classes: which jars they are made from, and that games say what they say without them."""
+"""The edited classes: which jars they are made from, and that games say what they say without
+them.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,29 @@ from rpms.worlds.scienceworld.world import PROGRAM, ScienceWorldGame
 pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
 pytestmark = pytest.mark.timeout(300)
 WALK = (
-    *("look around", "open door to kitchen", "go to kitchen", "look around", "open cupboard", "pick up metal pot"),
-    *("move metal pot to sink", "activate sink", "deactivate sink", "focus on substance in metal pot", "pick up sofa"),
-    *("examine substance in metal pot", "inventory", "frobnicate", "wait1", "look around", "look at the table"),
+    *(
+        "look around",
+        "open door to kitchen",
+        "go to kitchen",
+        "look around",
+        "open cupboard",
+        "pick up metal pot",
+    ),
+    *(
+        "move metal pot to sink",
+        "activate sink",
+        "deactivate sink",
+        "focus on substance in metal pot",
+        "pick up sofa",
+    ),
+    *(
+        "examine substance in metal pot",
+        "inventory",
+        "frobnicate",
+        "wait1",
+        "look around",
+        "look at the table",
+    ),
 )
 
 
@@ -30,12 +52,19 @@ def transcript() -> list[tuple[list[str], float, bool]]:
     """The answer to each command of a walk, whatever the order of the lines."""
     with ScienceWorldGame("boil", 0) as game:
         outcomes = [game.reset(), *(game.step(command) for command in WALK)]
-    return [(sorted(outcome.observation.splitlines()), outcome.score, outcome.done) for outcome in outcomes]
+    return [
+        (sorted(outcome.observation.splitlines()), outcome.score, outcome.done)
+        for outcome in outcomes
+    ]
 
 
 def test_a_class_that_is_not_edited_stays_as_it_is(jar):
     with zipfile.ZipFile(jar) as archive:
-        names = [name for name in archive.namelist() if name.startswith("scienceworld/") and name.endswith(".class")]
+        names = [
+            name
+            for name in archive.namelist()
+            if name.startswith("scienceworld/") and name.endswith(".class")
+        ]
         for name in names:
             assert ClassFile(archive.read(name)).to_bytes() == archive.read(name)
     assert len(names) > 500
@@ -76,7 +105,9 @@ def test_games_say_the_same_with_and_without_the_edited_classes(monkeypatch):
     assert len(shared_jvm(PROGRAM).class_path) == 2
     edited = transcript()
     shutdown()
-    monkeypatch.setattr(sys.modules[ScienceWorldGame.__module__], "write_faster_classes", lambda *_: ())
+    monkeypatch.setattr(
+        sys.modules[ScienceWorldGame.__module__], "write_faster_classes", lambda *_: ()
+    )
     assert len(shared_jvm(PROGRAM).class_path) == 1
     assert transcript() == edited
     shutdown()

@@ -1,18 +1,20 @@
-"""Memory alone, from texts: what was learned in another room is gone to, and what it cannot know it does not say."""
+"""Memory alone, from texts: what was learned in another room is gone to, and what it cannot
+know it does not say.
+"""
 
 from dataclasses import replace
 
 import pytest
 from laboratory import DESCRIPTIONS, HALLWAY, KITCHEN
 
-from rpms.core.acting.enforcement import PAPER, STRICT
-from rpms.core.belief import StateSignature
-from rpms.core.condition import FULL, MEMORY_ONLY, compose
-from rpms.core.decide import decide
-from rpms.core.memory import Origin, SuccessSnippet
-from rpms.core.prompt import Turn
-from rpms.core.recall import EpisodicMemory
-from rpms.core.verdict import Fate
+from rpms.logic.belief import StateSignature
+from rpms.paper.condition import FULL, MEMORY_ONLY, compose
+from rpms.paper.decide import decide
+from rpms.paper.memory import Origin, SuccessSnippet
+from rpms.paper.prompt import Turn
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.verdict import Fate
+from rpms.planning.enforcement import PAPER, STRICT
 from rpms.play.sources import knowledge_of
 from rpms.worlds.scienceworld import world
 
@@ -24,14 +26,23 @@ TAKE = ("open drawer", "look around", "pick up thermometer")
 def snippet(room: str, sub_goal: str, actions: tuple[str, ...], stage: int) -> SuccessSnippet:
     state = StateSignature.parse(f"room={room}|inventory=empty|progress={stage}")
     name = f"{sub_goal} {actions[-1]}"
-    return SuccessSnippet(GOAL.signature, state, sub_goal, actions, origins=frozenset({Origin("e", 1)}), id=name)
+    return SuccessSnippet(
+        GOAL.signature, state, sub_goal, actions, origins=frozenset({Origin("e", 1)}), id=name
+    )
 
 
 MEMORY = EpisodicMemory(
     [
         snippet("kitchen", "take", TAKE, 0),
-        snippet("art studio", "walk", ("open door to hallway", "go to hallway", "look around", "wait"), 0),
-        snippet("hallway", "walk", ("open door to kitchen", "go to kitchen", "look around", "wait"), 0),
+        snippet(
+            "art studio",
+            "walk",
+            ("open door to hallway", "go to hallway", "look around", "wait"),
+            0,
+        ),
+        snippet(
+            "hallway", "walk", ("open door to kitchen", "go to kitchen", "look around", "wait"), 0
+        ),
     ],
     "scienceworld",
 )
@@ -49,7 +60,10 @@ def decided(condition, *texts, enforcement=STRICT):
     return decide(mind, GOAL, belief, action, answer, history)
 
 
-WAY = (("open door to kitchen", "The door is now open."), ("go to kitchen", "You move to the kitchen."))
+WAY = (
+    ("open door to kitchen", "The door is now open."),
+    ("go to kitchen", "You move to the kitchen."),
+)
 
 
 @pytest.mark.parametrize(

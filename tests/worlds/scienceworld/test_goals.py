@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from laboratory import DESCRIPTIONS, goal
 
-from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
+from rpms.logic.goal import UNKNOWN_GOAL, GoalSignature
 from rpms.play.sources import manual_of
 from rpms.worlds.jvm.bridge import Simulator
 from rpms.worlds.jvm.process import shared_jvm
@@ -44,7 +44,10 @@ def test_thresholds_and_branches_of_conditional_tasks():
 
 def test_what_else_the_sentences_say():
     assert goal("chemistry-mix-paint-tertiary-color").intermediate == "violet paint"
-    assert goal("inclined-plane-determine-angle").candidates == ("inclined plane C", "inclined plane B")
+    assert goal("inclined-plane-determine-angle").candidates == (
+        "inclined plane C",
+        "inclined plane B",
+    )
     assert goal("inclined-plane-friction-unnamed-surfaces").candidates == (
         "inclined plane with a unknown material C surface",
         "inclined plane with a unknown material H surface",
@@ -57,7 +60,8 @@ def test_what_else_the_sentences_say():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "Your task is to", "Your task is to dance.", "a" * 5_000, "Your task is to boil " * 500]
+    "text",
+    ["", "Your task is to", "Your task is to dance.", "a" * 5_000, "Your task is to boil " * 500],
 )
 def test_what_fits_no_template_is_unknown(text):
     read = parse_goal(text)
@@ -65,10 +69,14 @@ def test_what_fits_no_template_is_unknown(text):
     assert manual_of(world).active(read.type, read.object).purpose is None
 
 
-@pytest.mark.skipif(not os.environ.get("RPMS_SLOW"), reason="loads every train and dev variation: set RPMS_SLOW=1")
+@pytest.mark.skipif(
+    not os.environ.get("RPMS_SLOW"), reason="loads every train and dev variation: set RPMS_SLOW=1"
+)
 @pytest.mark.timeout(3_600)
 def test_every_description_of_train_and_dev():
-    pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
+    pytest.importorskip(
+        "scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'"
+    )
     read = Counter()
     simulator = Simulator(shared_jvm(PROGRAM))
     for name, kind in KINDS.items():

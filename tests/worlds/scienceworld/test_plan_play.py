@@ -1,17 +1,19 @@
-"""Plans of the manual, played in the simulator on train variations: as they are, and as menus under enforcement."""
+"""Plans of the manual, played in the simulator on train variations: as they are, and as menus
+under enforcement.
+"""
 
 from dataclasses import replace
 
 import pytest
 
-from rpms.core.acting.enforcement import PAPER, STRICT, GuardMode
-from rpms.core.condition import FULL, compose, named_condition
-from rpms.core.episode import Ending
-from rpms.core.prompt import Part
-from rpms.core.recall import EpisodicMemory
-from rpms.learn.harvest import harvest
+from rpms.learning.harvest import harvest
 from rpms.models.base import Answer, Decoding
 from rpms.models.policy import FunctionModel, PolicyModel, follow_plan, menu_best, menu_random
+from rpms.paper.condition import FULL, compose, named_condition
+from rpms.paper.episode import Ending
+from rpms.paper.prompt import Part
+from rpms.paper.recall import EpisodicMemory
+from rpms.planning.enforcement import PAPER, STRICT, GuardMode
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
@@ -61,7 +63,9 @@ def enforced(enforcement=STRICT):
 def always(*actions):
     """A model that says these actions, the last one for ever."""
     left = list(actions)
-    return FunctionModel(lambda _request: Answer(f"Action: {left.pop(0) if len(left) > 1 else left[0]}"))
+    return FunctionModel(
+        lambda _request: Answer(f"Action: {left.pop(0) if len(left) > 1 else left[0]}")
+    )
 
 
 @pytest.mark.parametrize(("name", "variation"), WINNABLE)
@@ -79,12 +83,16 @@ def test_plans_alone_lead_to_the_full_score(name, variation):
 
 
 def test_without_rules_no_procedure_is_known():
-    episode = played(PLANNER, "lifespan-longest-lived", 0, condition=named_condition("baseline"), budget=30)
+    episode = played(
+        PLANNER, "lifespan-longest-lived", 0, condition=named_condition("baseline"), budget=30
+    )
     assert episode.score < 100
     assert not any(step.command.startswith("focus") for step in episode.steps)
 
 
-@pytest.mark.parametrize("name", ["find-animal", "melt", "inclined-plane-friction-named-surfaces", "grow-fruit"])
+@pytest.mark.parametrize(
+    "name", ["find-animal", "melt", "inclined-plane-friction-named-surfaces", "grow-fruit"]
+)
 def test_any_entries_of_menus_never_lose_and_hardly_ever_fail(name):
     episode = played(menu_random("menu-random", "7"), name, 0, budget=60, condition=enforced())
     assert episode.ending is not Ending.LOST
@@ -95,7 +103,9 @@ def test_any_entries_of_menus_never_lose_and_hardly_ever_fail(name):
 def test_what_is_injected_stays_under_800_tokens_with_memories_and_menu(name):
     learned = played(PLANNER, name, 1, condition=enforced(PAPER))
     memory = EpisodicMemory(harvest(learned, KNOWLEDGE.manual))
-    episode = played(menu_random("menu-random", "3"), name, 0, budget=40, memory=memory, condition=enforced())
+    episode = played(
+        menu_random("menu-random", "3"), name, 0, budget=40, memory=memory, condition=enforced()
+    )
     assert any(step.decision.memories for step in episode.steps)
     for step in episode.steps:
         blocks = [block for block in step.decision.prompt.blocks if block.part not in NOT_INJECTED]
@@ -107,7 +117,9 @@ def test_a_blocked_action_comes_back_with_its_remedy_and_is_not_executed():
     model = always("go to kitchen", "open door to kitchen", "go to kitchen")
     episode = played(model, "boil", 0, budget=2, condition=enforced())
     first = episode.steps[0]
-    assert first.refusals == (("go to kitchen", "the door to kitchen is closed; first: open door to kitchen"),)
+    assert first.refusals == (
+        ("go to kitchen", "the door to kitchen is closed; first: open door to kitchen"),
+    )
     assert first.command == "open door to kitchen"
     assert not any(step.infeasible for step in episode.steps)
 
@@ -116,8 +128,15 @@ def test_advice_follows_the_bare_refusal():
     advised = enforced(replace(PAPER, guard=GuardMode.ADVISE))
     episode = played(always("go to kitchen"), "boil", 0, budget=2, condition=advised)
     assert episode.steps[0].infeasible
-    history = [block.text for block in episode.steps[1].decision.prompt.blocks if block.part is Part.OBSERVATION]
-    assert "The door is not open. (the door to kitchen is closed; first: open door to kitchen)" in history[0]
+    history = [
+        block.text
+        for block in episode.steps[1].decision.prompt.blocks
+        if block.part is Part.OBSERVATION
+    ]
+    assert (
+        "The door is not open. (the door to kitchen is closed; first: open door to kitchen)"
+        in history[0]
+    )
 
 
 def test_a_stuck_model_is_told_and_can_be_freed():

@@ -3,16 +3,16 @@
 import pytest
 from laboratory import BOIL, DESCRIPTIONS, HALLWAY, KITCHEN, MENU, after, in_kitchen
 
-from rpms.core.acting.advice import find_loop
-from rpms.core.acting.enforcement import review
-from rpms.core.belief import Situation
-from rpms.core.condition import FULL, compose
-from rpms.core.decide import decide
-from rpms.core.experience.adapt import turn_state
-from rpms.core.goal import Progress
-from rpms.core.planning.reason import plan_for, reasoner_of
-from rpms.core.prompt import Turn
-from rpms.core.recall import EpisodicMemory
+from rpms.logic.belief import Situation
+from rpms.logic.goal import Progress
+from rpms.paper.condition import FULL, compose
+from rpms.paper.decide import decide
+from rpms.paper.prompt import Turn
+from rpms.paper.recall import EpisodicMemory
+from rpms.planning.advice import find_loop
+from rpms.planning.enforcement import review
+from rpms.planning.experience.adapt import turn_state
+from rpms.planning.reason import plan_for, reasoner_of
 from rpms.play.sources import knowledge_of, manual_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.commands import repair
@@ -53,14 +53,18 @@ def outside(task, *things, doors="\tA door to the kitchen (that is open)\n"):
 def test_what_was_never_seen_is_looked_for_where_it_is_likeliest():
     assert best(after()) == "open door to kitchen"
     (first, *_) = plan(after()).options
-    assert "pick up metal pot ?" in [link.command for link in first.chain], "and the plan says what for"
+    assert "pick up metal pot ?" in [link.command for link in first.chain], (
+        "and the plan says what for"
+    )
 
 
 def test_what_is_here_is_taken_and_what_may_hide_the_rest_is_opened():
     belief = in_kitchen(("open cupboard", "The cupboard is now open."))
     assert best(in_kitchen()).startswith("open ")
     assert best(belief) == "look around", "an open cupboard shows what is in it"
-    stocked = KITCHEN.replace("door is closed. \n\ta oven", "door is open. In the cupboard is: a metal pot.\n\ta oven")
+    stocked = KITCHEN.replace(
+        "door is closed. \n\ta oven", "door is open. In the cupboard is: a metal pot.\n\ta oven"
+    )
     belief = world.update(belief, "look around", stocked)
     assert best(belief) == "pick up metal pot"
     taken = world.update(belief, "pick up metal pot", "You move the metal pot to the inventory.")
@@ -90,7 +94,10 @@ def test_every_task_has_a_plan_from_its_first_moment(task):
         assert commands(belief)
         for command in commands(belief):
             assert repair(command, belief).text == command, "as the simulator wants it written"
-            assert not (command.startswith("focus on ") and belief.value("decoy", (command.removeprefix("focus on "),)))
+            assert not (
+                command.startswith("focus on ")
+                and belief.value("decoy", (command.removeprefix("focus on "),))
+            )
 
 
 def test_a_goal_of_no_template_is_explored_and_nothing_is_focused_on():
@@ -107,8 +114,13 @@ def test_only_the_right_animal_is_focused_on():
         "a parrot egg",
         "a bee hive. The bee hive door is closed. ",
     )
-    for task, name in (("lifespan-longest-lived", "giant tortoise"), ("lifespan-shortest-lived", "dragonfly egg")):
-        focuses = [command for command in commands(outside(task, *zoo)) if command.startswith("focus")]
+    for task, name in (
+        ("lifespan-longest-lived", "giant tortoise"),
+        ("lifespan-shortest-lived", "dragonfly egg"),
+    ):
+        focuses = [
+            command for command in commands(outside(task, *zoo)) if command.startswith("focus")
+        ]
         assert focuses == [f"focus on {name}"]
 
 
@@ -132,9 +144,17 @@ WAITED = ("wait", "You decide to wait for 10 iterations.")
 
 def slid(plane, *looks):
     """Put the block on a plane and look at it, with what is seen each time."""
-    yield f"move wood block to inclined plane {plane}", "You move the wood block to the inclined plane."
+    yield (
+        f"move wood block to inclined plane {plane}",
+        "You move the wood block to the inclined plane.",
+    )
     for command, seen in looks:
-        yield command, f"an inclined plane {plane}, with: a wood block {seen}" if command.startswith("look") else seen
+        yield (
+            command,
+            f"an inclined plane {plane}, with: a wood block {seen}"
+            if command.startswith("look")
+            else seen,
+        )
 
 
 def on_planes(*steps):
@@ -156,10 +176,17 @@ def test_planes_are_compared_by_the_time_that_commands_took():
 
 def test_a_look_at_the_room_does_not_slow_a_block_that_has_left_its_plane():
     seen = ("look at inclined plane C", "approximately 62% down the plane")
-    moved = ("move wood block to inclined plane B", "You move the wood block to the inclined plane.")
+    moved = (
+        "move wood block to inclined plane B",
+        "You move the wood block to the inclined plane.",
+    )
     belief = on_planes(*slid("C", seen), moved)
     later = world.update(belief, "look around", PLANES)
-    assert later.readings["speed on inclined plane C"] == belief.readings["speed on inclined plane C"] == "62.000"
+    assert (
+        later.readings["speed on inclined plane C"]
+        == belief.readings["speed on inclined plane C"]
+        == "62.000"
+    )
 
 
 def test_a_block_that_came_down_unseen_is_timed_again():
@@ -174,7 +201,9 @@ def test_progress_follows_the_procedure_and_is_part_of_the_signature():
     focused = world.update(found, "focus on parrot egg", "You focus on the parrot egg.")
     assert (standing(focused).stage, standing(focused).progress.text) == (1, "put_it_in_its_box")
     mind = compose(FULL, knowledge_of(world), EpisodicMemory())
-    decision = decide(mind, found.goal, found, "focus on parrot egg", "You focus on the parrot egg.", ())
+    decision = decide(
+        mind, found.goal, found, "focus on parrot egg", "You focus on the parrot egg.", ()
+    )
     assert str(decision.state_signature) == "room=outside|inventory=empty|progress=1"
 
 
@@ -185,7 +214,9 @@ def test_where_nothing_works_as_planned_one_looks_again():
         decision = decide(mind, belief.goal, belief, None, belief.observation, history)
         tried.append(decision.plan.options[0].command)
         state = turn_state(decision.belief, decision.progress)
-        history.append(Turn("", tried[-1], state=state, failed=tried[-1] not in ("look around", "inventory")))
+        history.append(
+            Turn("", tried[-1], state=state, failed=tried[-1] not in ("look around", "inventory"))
+        )
     assert "look around" in tried
     assert "inventory" in tried
 
@@ -210,7 +241,9 @@ def test_the_guard_names_what_would_help(belief, command, said):
 
 
 def states(*steps, opening=BOIL + HALLWAY):
-    """The turns that lead through some steps, and the state after them, as an episode keeps them."""
+    """The turns that lead through some steps, and the state after them, as an episode keeps
+    them.
+    """
     belief, turns = after(opening=opening), []
     for command, answer in steps:
         state = turn_state(belief, standing(belief).progress)
@@ -229,7 +262,9 @@ def test_looking_again_and_again_is_a_loop():
 
 def test_finding_something_out_is_no_loop():
     opened = [(f"open door to {room}", "The door is now open.") for room in ("kitchen", "workshop")]
-    assert not find_loop(*states(*opened, ("look around", HALLWAY.replace("closed", "open")), LOOKED))
+    assert not find_loop(
+        *states(*opened, ("look around", HALLWAY.replace("closed", "open")), LOOKED)
+    )
 
 
 def test_watching_what_takes_time_is_no_loop():
@@ -247,16 +282,26 @@ WORKSHOP = (
 def test_what_is_broken_is_known_to_be_from_every_room():
     off = KITCHEN.replace("a sink, which is turned on", "a sink, which is turned off")
     broken = ("activate sink", "The sink appears broken, and can't be activated or deactivated.")
-    pot = ("look around", off.replace("\ta cupboard", "\ta metal pot (containing nothing)\n\ta cupboard"))
+    pot = (
+        "look around",
+        off.replace("\ta cupboard", "\ta metal pot (containing nothing)\n\ta cupboard"),
+    )
     held = ("pick up metal pot", "You move the metal pot to the inventory.")
     belief = in_kitchen(pot, held, broken, ("go to hallway", "You move to the hallway."))
-    assert not any(link.command == "move metal pot to sink" for option in plan(belief).options for link in option.chain)
+    assert not any(
+        link.command == "move metal pot to sink"
+        for option in plan(belief).options
+        for link in option.chain
+    )
     assert "sink ?" in belief.names["tap"], "another one is looked for"
 
 
 def test_a_device_is_told_from_another_whose_name_ends_like_its_own():
     cold = KITCHEN.replace("\ta sink", "\ta freezer. The freezer door is closed. \n\ta sink")
-    way = [("go to hallway", "You move to the hallway."), ("go to workshop", "You move to the workshop.")]
+    way = [
+        ("go to hallway", "You move to the hallway."),
+        ("go to workshop", "You move to the workshop."),
+    ]
     names = in_kitchen(("look around", cold), *way, ("look around", WORKSHOP)).by_name
     assert {"freezer in kitchen", "ultra low temperature freezer"} <= names.keys()
 
@@ -274,7 +319,9 @@ def test_a_block_that_does_not_move_is_timed_too():
 
 
 def test_the_substance_is_not_focused_on_before_the_thermometer_though_it_is_in_a_pot_already():
-    pot = KITCHEN.replace("\ta cupboard", "\ta metal pot (containing a substance called gallium)\n\ta cupboard")
+    pot = KITCHEN.replace(
+        "\ta cupboard", "\ta metal pot (containing a substance called gallium)\n\ta cupboard"
+    )
     task = (
         "Your task is to measure the melting point of gallium, which is located around the kitchen. First, focus on "
         "the thermometer. Next, focus on the gallium. If the melting point of gallium is above 200.0 degrees celsius, "

@@ -5,13 +5,13 @@ from inspect import signature
 import pytest
 from laboratory import GOAL, HALLWAY, KITCHEN, after, goal, in_kitchen
 
-from rpms.core.acting.enforcement import review, review_rules
-from rpms.core.arbitration import Arbitration, judge, judge_here
-from rpms.core.belief import Situation, StateSignature
-from rpms.core.consistency import executable_from_here
-from rpms.core.facts import Atom, Truth
-from rpms.core.memory import SuccessSnippet
-from rpms.core.verdict import Candidate, Fate, Verdict
+from rpms.logic.belief import Situation, StateSignature
+from rpms.logic.facts import Atom, Truth
+from rpms.paper.arbitration import Arbitration, judge, judge_here
+from rpms.paper.consistency import executable_from_here
+from rpms.paper.memory import SuccessSnippet
+from rpms.paper.verdict import Candidate, Fate, Verdict
+from rpms.planning.enforcement import review, review_rules
 from rpms.play.sources import manual_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.belief import PREDICATES
@@ -36,7 +36,9 @@ def refusal(belief, command):
 
 
 def snippet(*actions):
-    return SuccessSnippet(GOAL, StateSignature.parse("room=kitchen|inventory=empty|progress=0"), "find", actions)
+    return SuccessSnippet(
+        GOAL, StateSignature.parse("room=kitchen|inventory=empty|progress=0"), "find", actions
+    )
 
 
 def test_every_predicate_of_the_manual_is_answered():
@@ -46,7 +48,9 @@ def test_every_predicate_of_the_manual_is_answered():
         if name in PREDICATES:
             assert len(signature(PREDICATES[name]).parameters) - 1 == len(predicate.args), name
         for belief in (after(), in_kitchen()):
-            assert isinstance(belief.truth(Atom(name, ("0", "stove")[: len(predicate.args)])), Truth), name
+            assert isinstance(
+                belief.truth(Atom(name, ("0", "stove")[: len(predicate.args)])), Truth
+            ), name
 
 
 def test_all_but_what_always_works_has_preconditions():
@@ -54,7 +58,9 @@ def test_all_but_what_always_works_has_preconditions():
 
 
 def test_what_is_seen_or_carried_is_here():
-    belief = in_kitchen(("pick up thermometer", "You move the thermometer to the inventory."), *BACK)
+    belief = in_kitchen(
+        ("pick up thermometer", "You move the thermometer to the inventory."), *BACK
+    )
     assert truth(belief, "here", "thermometer") is Truth.TRUE
     assert truth(belief, "here", "thermometer in inventory") is Truth.TRUE
     assert truth(belief, "here", "kitchen") is Truth.TRUE, "a room next door can be looked at"
@@ -65,10 +71,14 @@ def test_what_stays_where_it_was_seen_is_not():
     belief = in_kitchen(*BACK)
     assert truth(belief, "here", "sink") is Truth.FALSE
     assert truth(belief, "here", "thermometer") is Truth.FALSE
-    assert truth(after(), "here", "stove") is Truth.FALSE, "it cannot be carried, and is not in this room"
+    assert truth(after(), "here", "stove") is Truth.FALSE, (
+        "it cannot be carried, and is not in this room"
+    )
 
 
-@pytest.mark.parametrize("name", ["orange", "water", "adult bee", "substance", "organism", "terminal 1", "jug", "x y"])
+@pytest.mark.parametrize(
+    "name", ["orange", "water", "adult bee", "substance", "organism", "terminal 1", "jug", "x y"]
+)
 def test_what_may_have_come_about_or_along_is_left_open(name):
     assert truth(in_kitchen(*BACK), "here", name) is Truth.UNKNOWN
 
@@ -90,17 +100,24 @@ def test_an_open_lid_that_was_not_looked_under_may_hide_things():
 
 
 def test_a_vessel_by_another_name_may_be_meant():
-    jar = KITCHEN.replace("a stopwatch, which is deactivated. ", "a seed jar (containing an apple seed)")
+    jar = KITCHEN.replace(
+        "a stopwatch, which is deactivated. ", "a seed jar (containing an apple seed)"
+    )
     belief = in_kitchen(INVENTORY, ("look around", jar))
     assert truth(belief, "here", "ceramic cup") is Truth.UNKNOWN
 
 
-@pytest.mark.parametrize("name", ["moon", "foundry", "bathroom", "door to greenhouse", "the living area", "hall"])
+@pytest.mark.parametrize(
+    "name", ["moon", "foundry", "bathroom", "door to greenhouse", "the living area", "hall"]
+)
 def test_no_way_leads_where_no_door_was_listed(name):
     assert truth(after(), "near", name) is Truth.FALSE
     assert refusal(after(), f"go to {name}").text.startswith("no door leads from here to ")
     assert refusal(after(), f"open door to {name}") is not None
-    assert truth(in_kitchen(("go to hallway", "You move to the hallway.")), "near", "kitchen") is Truth.TRUE
+    assert (
+        truth(in_kitchen(("go to hallway", "You move to the hallway.")), "near", "kitchen")
+        is Truth.TRUE
+    )
 
 
 @pytest.mark.parametrize("name", ["door", "room", "location", "workshop in house", "kitchen floor"])
@@ -115,7 +132,9 @@ def test_in_a_room_not_looked_at_any_door_may_be():
     assert truth(unseen, "near", "hallway") is Truth.TRUE
 
 
-@pytest.mark.parametrize(("name", "forbidden"), [("table", True), ("water", False), ("metal pot", True)])
+@pytest.mark.parametrize(
+    ("name", "forbidden"), [("table", True), ("water", False), ("metal pot", True)]
+)
 def test_a_word_within_a_word_of_the_task_does_not_name_a_thing(name, forbidden):
     assert "acceptable" in goal("boil").text
     found = review_rules(f"focus on {name}", RULES, Situation(after(), goal("boil")))
@@ -161,8 +180,20 @@ def test_the_guard_gives_its_reason(command, reason):
 @pytest.mark.parametrize(
     "command",
     [
-        *("open cupboard", "close oven", "pick up table", "put down thermometer", "eat red apple", "mix substance"),
-        *("connect door to hallway to bowl", "move orange to organism", "activate stopwatch", "open door to hallway"),
+        *(
+            "open cupboard",
+            "close oven",
+            "pick up table",
+            "put down thermometer",
+            "eat red apple",
+            "mix substance",
+        ),
+        *(
+            "connect door to hallway to bowl",
+            "move orange to organism",
+            "activate stopwatch",
+            "open door to hallway",
+        ),
     ],
 )
 def test_what_the_simulator_may_do_passes(command):
@@ -176,7 +207,8 @@ def test_a_plan_may_come_back_to_the_room_it_starts_from():
 
 
 JAR = KITCHEN.replace(
-    "a stopwatch, which is deactivated. ", "a glass jar (containing a substance called sodium chloride)"
+    "a stopwatch, which is deactivated. ",
+    "a glass jar (containing a substance called sodium chloride)",
 )
 
 
@@ -184,7 +216,9 @@ def test_a_lid_that_no_listing_shows_is_closed_until_it_is_opened():
     belief = in_kitchen(("look around", JAR))
     assert truth(belief, "open", "glass jar") is Truth.FALSE
     assert truth(belief, "here", "sodium chloride") is Truth.FALSE
-    opened = in_kitchen(("look around", JAR), ("open glass jar", "The glass jar is now open."), ("look around", JAR))
+    opened = in_kitchen(
+        ("look around", JAR), ("open glass jar", "The glass jar is now open."), ("look around", JAR)
+    )
     assert truth(opened, "open", "glass jar") is Truth.TRUE
     assert truth(opened, "here", "sodium chloride") is Truth.TRUE
 
@@ -192,7 +226,9 @@ def test_a_lid_that_no_listing_shows_is_closed_until_it_is_opened():
 def test_one_substance_cannot_be_mixed_until_another_is_added():
     belief = in_kitchen(("look around", JAR))
     assert truth(belief, "several", "glass jar") is Truth.FALSE
-    moved = world.update(belief, "move orange to glass jar", "You move the orange to the glass jar.")
+    moved = world.update(
+        belief, "move orange to glass jar", "You move the orange to the glass jar."
+    )
     assert truth(moved, "several", "glass jar") is Truth.UNKNOWN
 
 
@@ -224,7 +260,10 @@ def test_a_closed_lid_is_to_be_opened_first():
 
 
 def test_what_is_elsewhere_is_where_it_was_last_seen():
-    assert refusal(in_kitchen(*BACK), "activate sink").text == "sink is neither here nor carried; first: go to kitchen"
+    assert (
+        refusal(in_kitchen(*BACK), "activate sink").text
+        == "sink is neither here nor carried; first: go to kitchen"
+    )
     assert refusal(in_kitchen(), "move orange to stopwatch").remedy == ""
 
 
@@ -245,9 +284,14 @@ def test_consistency_by_precondition_follows_the_effects():
     situation = Situation(in_kitchen(), goal("boil"))
     plans = [("move orange to cupboard",), ("open cupboard", "move orange to cupboard")]
     found = executable_from_here(
-        [Candidate(snippet(*plan), 1.0, 1.0, Verdict(Fate.KEPT)) for plan in plans], situation, RULES
+        [Candidate(snippet(*plan), 1.0, 1.0, Verdict(Fate.KEPT)) for plan in plans],
+        situation,
+        RULES,
     )
-    assert {each.entry.actions: each.verdict.fate for each in found} == {plans[0]: Fate.FILTERED, plans[1]: Fate.KEPT}
+    assert {each.entry.actions: each.verdict.fate for each in found} == {
+        plans[0]: Fate.FILTERED,
+        plans[1]: Fate.KEPT,
+    }
 
 
 ODD_ROOM = (

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from laboratory import BOIL, FOCUS_ON_STOVE, HALLWAY, OPENINGS
 
-from rpms.core.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, BeliefShown, compose
-from rpms.core.decide import decide
-from rpms.core.memory import merge
-from rpms.core.prompt import Budget, Part
-from rpms.core.recall import EpisodicMemory
+from rpms.paper.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, BeliefShown, compose
+from rpms.paper.decide import decide
+from rpms.paper.memory import merge
+from rpms.paper.prompt import Budget, Part
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.worlds.scienceworld import world
@@ -40,9 +40,13 @@ def test_the_blocks_have_the_papers_shape():
     assert "NEVER on devices (stove) or containers (metal pot)" in text[Part.DOMAIN]
     assert text[Part.ENVIRONMENT].startswith("[RULES - Tier 3: Environment (ScienceWorld)]")
     assert text[Part.GOAL] == "[Current Objective] fetch metal pot"
-    assert text[Part.BELIEF] == "[Current State]\n  Room: hallway  Carrying: nothing  Progress: step 0"
+    assert (
+        text[Part.BELIEF] == "[Current State]\n  Room: hallway  Carrying: nothing  Progress: step 0"
+    )
     more = blocks(prompt(replace(FULL, belief=BeliefShown.EXTENDED)))[Part.BELIEF]
-    assert more.startswith("[Current State]\n  Room: hallway  Carrying: nothing known  Progress: step 0\n")
+    assert more.startswith(
+        "[Current State]\n  Room: hallway  Carrying: nothing known  Progress: step 0\n"
+    )
     assert "Not yet searched: kitchen" in more
 
 
@@ -78,7 +82,11 @@ def test_a_critical_failure_is_shown_as_such_where_it_happened():
 
 def test_instruction_and_example_are_the_same_under_all_conditions():
     shared = [
-        [block for block in prompt(condition).blocks if block.part in (Part.INSTRUCTION, Part.EXAMPLE)]
+        [
+            block
+            for block in prompt(condition).blocks
+            if block.part in (Part.INSTRUCTION, Part.EXAMPLE)
+        ]
         for condition in (BASELINE, RULES_ONLY, MEMORY_ONLY, FULL)
     ]
     assert len(shared[0]) == 2
@@ -92,9 +100,13 @@ def test_the_baseline_is_told_nothing_else():
 def test_every_action_of_the_example_and_of_the_instruction_fits_a_schema():
     rules = KNOWLEDGE.manual.active("F1", "find-plant")
     actions = [
-        line.removeprefix("Action: ") for line in world.wording.example.splitlines() if line.startswith("Action: ")
+        line.removeprefix("Action: ")
+        for line in world.wording.example.splitlines()
+        if line.startswith("Action: ")
     ]
-    told = world.wording.instruction.partition("The available actions are:\n")[2].partition("\n{obj} stands")[0]
+    told = world.wording.instruction.partition("The available actions are:\n")[2].partition(
+        "\n{obj} stands"
+    )[0]
     actions += [action.strip() for line in told.splitlines() for action in line.split("|")]
     assert len(actions) > 30
     assert [action for action in actions if rules.instance(action) is None] == []

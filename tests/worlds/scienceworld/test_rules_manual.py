@@ -3,12 +3,12 @@
 import pytest
 from laboratory import OPENINGS, after, goal, in_kitchen
 
-from rpms.core.arbitration import Arbitration, judge, judge_here, objection_to_action
-from rpms.core.belief import Situation, StateSignature
-from rpms.core.memory import FailureLesson, SuccessSnippet
-from rpms.core.prompt import Budget, estimate_tokens
-from rpms.core.verdict import Fate
-from rpms.core.wording import rule_line, schema_lines
+from rpms.logic.belief import Situation, StateSignature
+from rpms.paper.arbitration import Arbitration, judge, judge_here, objection_to_action
+from rpms.paper.memory import FailureLesson, SuccessSnippet
+from rpms.paper.prompt import Budget, estimate_tokens
+from rpms.paper.verdict import Fate
+from rpms.paper.wording import rule_line, schema_lines
 from rpms.play.sources import manual_of, universal_tier
 from rpms.store.manuals import read_manual
 from rpms.worlds.scienceworld import world
@@ -63,20 +63,28 @@ def test_every_task_has_its_procedure_its_own_rule_and_the_warning(task):
 @pytest.mark.parametrize("task", KINDS)
 def test_what_is_injected_stays_near_the_papers_size(task):
     rules = active(task)
-    standing = [rule_line(rule) for rule in rules.rules if not rule.when] + [schema_lines(s) for s in rules.environment]
+    standing = [rule_line(rule) for rule in rules.rules if not rule.when] + [
+        schema_lines(s) for s in rules.environment
+    ]
     tokens = sum(map(estimate_tokens, standing))
-    assert tokens <= 1225 - Budget().memory, "with memory, all stays near the paper's 1200, printed warnings included"
+    assert tokens <= 1225 - Budget().memory, (
+        "with memory, all stays near the paper's 1200, printed warnings included"
+    )
 
 
 @pytest.mark.parametrize("words", ["stove", "metal pot", "the sink", "agent", "thermometer"])
 def test_focusing_on_furniture_is_refused(words):
-    verdict = judged(snippet(f"focus on {words}"), in_kitchen(("activate stove", "The stove is now activated.")))
+    verdict = judged(
+        snippet(f"focus on {words}"), in_kitchen(("activate stove", "The stove is now activated."))
+    )
     assert (verdict.fate, verdict.rule) == (Fate.DROPPED, "F3-FOCUS-001")
 
 
 def test_focusing_on_what_the_task_names_is_not():
     belief = after(opening=OPENINGS["use-thermometer"])
-    assert judged(snippet("focus on thermometer"), belief, "use-thermometer").fate is Fate.WARNED, "it may be here"
+    assert judged(snippet("focus on thermometer"), belief, "use-thermometer").fate is Fate.WARNED, (
+        "it may be here"
+    )
     assert judged(snippet("focus on water"), after()).fate is Fate.WARNED
     chair = after(opening=OPENINGS["find-non-living-thing"])
     assert judged(snippet("focus on chair"), chair, "find-non-living-thing").fate is Fate.WARNED
@@ -94,7 +102,10 @@ def test_a_plan_through_several_rooms_is_followed_room_by_room():
     )
     belief = in_kitchen(("look around", seen))
     further = judged(snippet("go to hallway", "go to workshop"), belief)
-    assert (further.fate, further.fact) == (Fate.WARNED, "unknown whether the door to workshop is closed")
+    assert (further.fate, further.fact) == (
+        Fate.WARNED,
+        "unknown whether the door to workshop is closed",
+    )
     for how, fate in ((judge, Fate.WARNED), (judge_here, Fate.DROPPED)):
         verdict = judged(snippet("go to workshop"), belief, how=how)
         assert (verdict.fate, verdict.fact) == (fate, "no door leads from here to workshop")
@@ -106,8 +117,12 @@ def test_a_focus_on_what_is_never_asked_for_is_dropped_wherever_it_is_advised():
 
 
 def test_a_broken_device_is_not_tried_again():
-    belief = in_kitchen(("activate stove", "The stove appears broken, and can't be activated or deactivated."))
-    objection = objection_to_action("activate stove", active("boil"), Situation(belief, goal("boil")))
+    belief = in_kitchen(
+        ("activate stove", "The stove appears broken, and can't be activated or deactivated.")
+    )
+    objection = objection_to_action(
+        "activate stove", active("boil"), Situation(belief, goal("boil"))
+    )
     assert objection.conflict
     assert objection.fact == "stove is broken or no device"
 

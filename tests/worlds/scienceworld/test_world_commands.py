@@ -54,7 +54,9 @@ def test_what_is_well_or_unknown_is_left_as_it_is(text):
 
 
 def test_the_letter_a_of_a_name_is_no_article():
-    assert world.command("pick up the unknown substance a", after()).text.endswith("unknown substance a")
+    assert world.command("pick up the unknown substance a", after()).text.endswith(
+        "unknown substance a"
+    )
 
 
 def test_an_answer_to_a_menu_is_left_alone():

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from rpms.core.errors import InputError
 from rpms.foreign.call_text import read_call
+from rpms.logic.errors import InputError
 from rpms.worlds.base import Setting, Task
 from tests.worlds.tau2_telecom.tickets import TASKS, opened, task_with, world
 
@@ -22,7 +22,14 @@ SAMPLE = TASKS if SLOW else TASKS[::15]
 
 def test_the_splits_are_the_official_ones():
     sizes = {split: len(world.tasks(split, Setting())) for split in world.splits}
-    assert sizes == {"train": 74, "test": 40, "base": 114, "small": 20, "full": 2285, "full-train": 2245}
+    assert sizes == {
+        "train": 74,
+        "test": 40,
+        "base": 114,
+        "small": 20,
+        "full": 2285,
+        "full-train": 2245,
+    }
     ids = {split: {task.id for task in world.tasks(split, Setting())} for split in world.splits}
     assert ids["train"] | ids["test"] == ids["base"] <= ids["full"]
     assert not ids["train"] & ids["test"]
@@ -31,7 +38,9 @@ def test_the_splits_are_the_official_ones():
 
 def test_a_ticket_opens_with_its_text_and_the_date():
     opening = opened("mms_issue").reset().observation
-    assert opening.startswith("Today is 2025-02-25.\nTicket: The user has been unable to send MMS messages")
+    assert opening.startswith(
+        "Today is 2025-02-25.\nTicket: The user has been unable to send MMS messages"
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,10 +56,19 @@ def test_a_ticket_opens_with_its_text_and_the_date():
         ('get_details_by_id(id="L1002") toggle_data()', "one call at a time"),
         ('get_details_by_id(id="X1")', "Unknown ID format or type: X1"),
         ('get_details_by_id(id="L9999")', "Line with ID L9999 not found"),
-        ('refuel_data(customer_id="C1001", line_id="L1002", gb_amount=-1)', "Refuel amount must be positive"),
-        ('refuel_data(customer_id="C1001", line_id="L1002", gb_amount="two")', "'two' is not of type 'number'"),
+        (
+            'refuel_data(customer_id="C1001", line_id="L1002", gb_amount=-1)',
+            "Refuel amount must be positive",
+        ),
+        (
+            'refuel_data(customer_id="C1001", line_id="L1002", gb_amount="two")',
+            "'two' is not of type 'number'",
+        ),
         ('resume_line(customer_id="C1001", line_id="L1002")', "Line must be suspended to resume"),
-        ('set_apn_settings(apn_settings={"apn_name": "x"})', "Input should be 'internet' or 'broken'"),
+        (
+            'set_apn_settings(apn_settings={"apn_name": "x"})',
+            "Input should be 'internet' or 'broken'",
+        ),
         ('set_apn_settings(apn_settings="x")', ""),
         ("done(now=true)", "done takes no arguments"),
         ("make_payment()", "You do not have a payment request."),
@@ -58,7 +76,10 @@ def test_a_ticket_opens_with_its_text_and_the_date():
         ("toggle_wifi()", "Cannot change Wi-Fi settings while Airplane Mode is ON."),
         ('set_network_mode_preference(mode="6g")', "Failed to set network mode"),
         ('check_app_status(app_name="chess")', "App 'chess' not found"),
-        ('grant_app_permission(app_name="messaging", permission="camera")', "Permission 'camera' not tracked"),
+        (
+            'grant_app_permission(app_name="messaging", permission="camera")',
+            "Permission 'camera' not tracked",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_the_sandbox_own_words(call, says):
@@ -130,14 +151,22 @@ def test_new_bills_are_numbered_so_that_a_game_is_the_same_each_time():
         'refuel_data(customer_id="C1002", line_id="L1005", gb_amount=1)',
         'get_bills_for_customer(customer_id="C1002")',
     )
-    played = [[game.step(call) for call in calls] for game in (opened("mms_issue"), opened("mms_issue"))]
+    played = [
+        [game.step(call) for call in calls] for game in (opened("mms_issue"), opened("mms_issue"))
+    ]
     assert played[0] == played[1]
     assert '"bill_id": "B00000007"' in played[0][1].observation
 
 
 def test_games_at_the_same_time_do_not_disturb_each_other():
     tasks = [task_with("mms_issue"), task_with("service_issue"), task_with("mobile_data_issue")] * 2
-    calls = ("check_network_status()", "toggle_airplane_mode()", "toggle_data()", "check_vpn_status()", "connect_vpn()")
+    calls = (
+        "check_network_status()",
+        "toggle_airplane_mode()",
+        "toggle_data()",
+        "check_vpn_status()",
+        "connect_vpn()",
+    )
 
     def transcript(task):
         game = world.open(task, Setting())
@@ -158,7 +187,9 @@ def test_a_task_that_is_not_there_is_one_line():
 
 
 def test_it_goes_by_its_name_in_the_project():
-    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads(
+        (Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8")
+    )["project"]
     value = project["entry-points"]["rpms.worlds"]["tau2-telecom"]
     assert EntryPoint("tau2-telecom", value, "rpms.worlds").load() is world
 
@@ -169,7 +200,10 @@ def test_the_list_of_worlds_says_what_is_missing(monkeypatch, name):
 
     assert world.not_installed() == ""
     monkeypatch.setattr(package, "find_spec", lambda wanted: None if wanted == name else wanted)
-    assert world.not_installed() == f"the tools of τ²-bench are not installed ({name} is missing): {package.INSTALL}"
+    assert (
+        world.not_installed()
+        == f"the tools of τ²-bench are not installed ({name} is missing): {package.INSTALL}"
+    )
 
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch):
@@ -178,7 +212,10 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch):
     monkeypatch.setattr(package, "find_spec", lambda _name: None)
     package.splits.cache_clear()
     try:
-        with pytest.raises(InputError, match=r"not installed \(inspect_evals is missing\): pip install 'rpms\[tau2\]'"):
+        with pytest.raises(
+            InputError,
+            match=r"not installed \(inspect_evals is missing\): pip install 'rpms\[tau2\]'",
+        ):
             world.tasks("train", Setting())
     finally:
         package.splits.cache_clear()

@@ -1,4 +1,6 @@
-"""A ticket played by a server that calls tools: what it is offered, and what the guard makes of its calls."""
+"""A ticket played by a server that calls tools: what it is offered, and what the guard makes of
+its calls.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +8,14 @@ import json
 
 import pytest
 
-from rpms.core.acting.enforcement import Calls
-from rpms.core.condition import compose
-from rpms.core.errors import InputError
-from rpms.core.recall import EpisodicMemory
+from rpms.logic.errors import InputError
 from rpms.models.base import Decoding
 from rpms.models.patience import Patience
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.remote import RemoteModel
+from rpms.paper.condition import compose
+from rpms.paper.recall import EpisodicMemory
+from rpms.planning.enforcement import Calls
 from rpms.play.seats import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
@@ -28,13 +30,17 @@ TICKET = task_with("service_issue", "airplane_mode_on|unseat_sim_card")
 
 def played(script, **given):
     settings = Settings.read({"calls": "native", "condition": "rules-only", **given})
-    mind = compose(settings.condition_value(), knowledge_of(world, settings.sources(world)), EpisodicMemory())
+    mind = compose(
+        settings.condition_value(), knowledge_of(world, settings.sources(world)), EpisodicMemory()
+    )
     with serve() as server:
         server.play_script(script)
         model = RemoteModel("vllm/m", "m", server.url + "/v1", patience=Patience(tries=1))
         try:
             game = world.open(TICKET, Setting())
-            episode = play(Play(Player(world, mind, model, Decoding(), calls=Calls.NATIVE), game, TICKET, 15))
+            episode = play(
+                Play(Player(world, mind, model, Decoding(), calls=Calls.NATIVE), game, TICKET, 15)
+            )
         finally:
             model.close()
         return episode, server.seen
@@ -43,7 +49,9 @@ def played(script, **given):
 def first_offered(seen):
     """A server that calls the first tool it is offered with the first value that it may."""
     function = seen.body["tools"][0]["function"]
-    values = {name: schema["enum"][0] for name, schema in function["parameters"]["properties"].items()}
+    values = {
+        name: schema["enum"][0] for name, schema in function["parameters"]["properties"].items()
+    }
     return tool_call(function["name"], json.dumps(values), content=None)
 
 
@@ -59,7 +67,9 @@ def test_held_to_the_menu_even_the_first_tool_with_the_first_value_solves_the_ti
 def test_without_a_menu_all_tools_are_offered_and_the_guard_checks_each_call():
     def script(seen):
         asked_again = "is no known action" in json.dumps(seen.body["messages"])
-        return tool_call("check_network_status" if asked_again else "fix_everything", "{}", content=None)
+        return tool_call(
+            "check_network_status" if asked_again else "fix_everything", "{}", content=None
+        )
 
     episode, seen = played(script, enforce={"guard": "block"})
     assert len(seen[0].body["tools"]) == 44
@@ -81,8 +91,12 @@ def test_malformed_arguments_reach_the_sandbox_and_its_refusal_is_recorded():
 
 def test_a_model_that_cannot_call_tools_is_one_line():
     settings = Settings.read({"calls": "native", "condition": "rules-only"})
-    mind = compose(settings.condition_value(), knowledge_of(world, settings.sources(world)), EpisodicMemory())
+    mind = compose(
+        settings.condition_value(), knowledge_of(world, settings.sources(world)), EpisodicMemory()
+    )
     game, model = world.open(TICKET, Setting()), PolicyModel("planner", follow_plan)
     episode = Play(Player(world, mind, model, Decoding(), calls=Calls.NATIVE), game, TICKET, 5)
-    with pytest.raises(InputError, match="planner cannot be given tools to call; leave out calls=native"):
+    with pytest.raises(
+        InputError, match="planner cannot be given tools to call; leave out calls=native"
+    ):
         episode.step()

@@ -1,4 +1,6 @@
-"""The manual: whoever follows its plans solves tickets, keeps to the policy, and is checked by the guard."""
+"""The manual: whoever follows its plans solves tickets, keeps to the policy, and is checked by
+the guard.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +11,16 @@ from random import Random
 import pytest
 
 from rpms.conformance import Status, check_world
-from rpms.core.acting.enforcement import STRICT, review, review_rules
-from rpms.core.belief import Situation
-from rpms.core.condition import RULES_ONLY, compose
-from rpms.core.episode import Ending
-from rpms.core.facts import parse_clause
-from rpms.core.planning.reason import plan_for
-from rpms.core.recall import EpisodicMemory
+from rpms.logic.belief import Situation
+from rpms.logic.facts import parse_clause
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.models.policy import FunctionModel, follow_plan
+from rpms.paper.condition import RULES_ONLY, compose
+from rpms.paper.episode import Ending
+from rpms.paper.recall import EpisodicMemory
+from rpms.planning.enforcement import STRICT, review, review_rules
+from rpms.planning.reason import plan_for
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of, manual_of
 from rpms.play.step import Player
@@ -57,20 +59,34 @@ def test_plans_solve_a_ticket_after_ten_calls_at_random(task):
 def test_a_plan_that_leads_back_with_no_line_to_blame_gives_way_to_one_that_doubts():
     knowledge = knowledge_of(world)
     processes = [
-        replace(one, preconditions=(parse_clause("data_on"),)) if one.name == "switch_data_on" else one
+        replace(one, preconditions=(parse_clause("data_on"),))
+        if one.name == "switch_data_on"
+        else one
         for one in knowledge.manual.lore.processes
     ]
-    wrong = replace(knowledge.manual, lore=replace(knowledge.manual.lore, processes=tuple(processes)))
-    strict = compose(replace(RULES_ONLY, enforcement=STRICT), replace(knowledge, manual=wrong), EpisodicMemory())
+    wrong = replace(
+        knowledge.manual, lore=replace(knowledge.manual.lore, processes=tuple(processes))
+    )
+    strict = compose(
+        replace(RULES_ONLY, enforcement=STRICT), replace(knowledge, manual=wrong), EpisodicMemory()
+    )
     task = task_with("mobile_data_issue", "data_mode_off")
     episode = play(
-        Play(Player(world, strict, open_model("planner"), Decoding()), world.open(task, Setting()), task, 40)
+        Play(
+            Player(world, strict, open_model("planner"), Decoding()),
+            world.open(task, Setting()),
+            task,
+            40,
+        )
     )
     assert episode.ending is Ending.WON
 
 
 def test_a_suspended_line_is_resumed_after_paying_and_the_phone_restarted():
-    commands = [step.command for step in followed(task_with("airplane_mode_on|overdue_bill_suspension")).steps]
+    commands = [
+        step.command
+        for step in followed(task_with("airplane_mode_on|overdue_bill_suspension")).steps
+    ]
     order = [
         'send_payment_request(customer_id="C1001", bill_id="B1234321")',
         "make_payment()",
@@ -82,9 +98,14 @@ def test_a_suspended_line_is_resumed_after_paying_and_the_phone_restarted():
 
 
 def test_a_line_whose_contract_is_over_is_handed_over_and_never_resumed():
-    commands = [step.command for step in followed(task_with("contract_end_suspension", "airplane_mode_on")).steps]
+    commands = [
+        step.command
+        for step in followed(task_with("contract_end_suspension", "airplane_mode_on")).steps
+    ]
     assert commands[-1].startswith("transfer_to_human_agents(")
-    assert not [command for command in commands if command.startswith(("resume_line", "send_payment"))]
+    assert not [
+        command for command in commands if command.startswith(("resume_line", "send_payment"))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -93,14 +114,24 @@ def test_a_line_whose_contract_is_over_is_handed_over_and_never_resumed():
         (("mms_issue",), (), "done()", ""),
         (("mms_issue",), ("can_send_mms()",), "done()", "D-DONE-003"),
         (("mobile_data_issue",), ("run_speed_test()",), "done()", "D-DONE-002"),
-        (("mms_issue",), (), 'send_payment_request(customer_id="C1001", bill_id="B1002")', "D-PAY-001"),
+        (
+            ("mms_issue",),
+            (),
+            'send_payment_request(customer_id="C1001", bill_id="B1002")',
+            "D-PAY-001",
+        ),
         (
             ("contract_end_suspension",),
             ('get_details_by_id(id="L1002")',),
             'resume_line(customer_id="C1001", line_id="L1002")',
             "D-RESUME-002",
         ),
-        (("mms_issue", "airplane_mode_on"), ("check_status_bar()",), "toggle_wifi()", "E-TOGGLE_WIFI"),
+        (
+            ("mms_issue", "airplane_mode_on"),
+            ("check_status_bar()",),
+            "toggle_wifi()",
+            "E-TOGGLE_WIFI",
+        ),
         (("mms_issue",), (), "reset_everything()", "no known action"),
     ],
 )

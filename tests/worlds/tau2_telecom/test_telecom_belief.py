@@ -1,4 +1,6 @@
-"""Texts and JSON read into facts: what is told, what follows from numbers and dates, and what is not known."""
+"""Texts and JSON read into facts: what is told, what follows from numbers and dates, and what
+is not known.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.core.facts import Truth, parse_literal
-from rpms.core.goal import UNKNOWN_GOAL
+from rpms.logic.facts import Truth, parse_literal
+from rpms.logic.goal import UNKNOWN_GOAL
 from rpms.worlds.base import Setting
 from rpms.worlds.tau2_telecom.world import SIGNATURES
 from tests.worlds.tau2_telecom.tickets import TASKS, load_package, opened, told, world
@@ -30,18 +32,26 @@ LINE = {
     "roaming_enabled": False,
     "contract_end_date": "2025-02-24",
 }
-CUSTOMER = {"customer_id": "C9", "phone_number": "555-000-1111", "line_ids": ["L8", "L9"], "bill_ids": ["B1", "B2"]}
+CUSTOMER = {
+    "customer_id": "C9",
+    "phone_number": "555-000-1111",
+    "line_ids": ["L8", "L9"],
+    "bill_ids": ["B1", "B2"],
+}
 FIND = 'get_customer_by_phone(phone_number="555-000-1111")'
 REFUEL = 'refuel_data(customer_id="C9", line_id="L9", gb_amount=1.5)'
 
 
 def holds(belief, fact: str) -> bool | None:
-    return {Truth.TRUE: True, Truth.FALSE: False, Truth.UNKNOWN: None}[belief.truth(parse_literal(fact).atom)]
+    return {Truth.TRUE: True, Truth.FALSE: False, Truth.UNKNOWN: None}[
+        belief.truth(parse_literal(fact).atom)
+    ]
 
 
 def after(*turns):
     return told(
-        (None, OPENING), *((call, json.dumps(said) if not isinstance(said, str) else said) for call, said in turns)
+        (None, OPENING),
+        *((call, json.dumps(said) if not isinstance(said, str) else said) for call, said in turns),
     )
 
 
@@ -55,7 +65,10 @@ def test_a_ticket_says_what_it_is_about():
         "2025-02-25",
         False,
     )
-    assert {world.goal(opened(kind).reset().observation).type for kind in ("mms_", "mobile_", "service_")} == {
+    assert {
+        world.goal(opened(kind).reset().observation).type
+        for kind in ("mms_", "mobile_", "service_")
+    } == {
         "mms_issue",
         "mobile_data_issue",
         "service_issue",
@@ -66,7 +79,12 @@ def test_a_ticket_says_what_it_is_about():
 def test_the_ticket_tells_facts_and_nothing_more():
     belief = after()
     assert (holds(belief, "abroad"), holds(belief, "may_pay")) == (True, False)
-    assert holds(belief, "airplane") is holds(belief, "used_up(L9)") is holds(belief, "owing(C9)") is None
+    assert (
+        holds(belief, "airplane")
+        is holds(belief, "used_up(L9)")
+        is holds(belief, "owing(C9)")
+        is None
+    )
     assert belief.names["amount"] == ("1.5",)
 
 
@@ -75,19 +93,29 @@ def test_data_is_used_up_when_it_exceeds_what_the_plan_allows_and_what_was_added
     assert holds(belief, "used_up(L9)") is None, "the plan's limit is not known yet"
     belief = after(("x()", LINE), ("x()", {"plan_id": "P9", "data_limit_gb": 15.0}))
     assert holds(belief, "used_up(L9)") is True
-    belief = world.update(belief, REFUEL, '{"message": "…", "new_data_refueling_gb": 1.5, "charge": 3.0}')
+    belief = world.update(
+        belief, REFUEL, '{"message": "…", "new_data_refueling_gb": 1.5, "charge": 3.0}'
+    )
     assert holds(belief, "used_up(L9)") is False
 
 
 @pytest.mark.parametrize(
-    ("used", "limit", "added", "up"), [(15.0, 15.0, 0.0, True), (14.9, 15.0, 0.0, False), (17.0, 15.0, 2.0, True)]
+    ("used", "limit", "added", "up"),
+    [(15.0, 15.0, 0.0, True), (14.9, 15.0, 0.0, False), (17.0, 15.0, 2.0, True)],
 )
 def test_the_limit_itself_counts_as_used_up(used, limit, added, up):
-    usage = {"line_id": "L9", "data_used_gb": used, "data_limit_gb": limit, "data_refueling_gb": added}
+    usage = {
+        "line_id": "L9",
+        "data_used_gb": used,
+        "data_limit_gb": limit,
+        "data_refueling_gb": added,
+    }
     assert holds(after(("x()", usage)), "used_up(L9)") is up
 
 
-@pytest.mark.parametrize(("end", "over"), [("2025-02-24", True), ("2025-02-25", False), (None, False)])
+@pytest.mark.parametrize(
+    ("end", "over"), [("2025-02-24", True), ("2025-02-25", False), (None, False)]
+)
 def test_a_contract_is_over_the_day_after_its_end(end, over):
     assert holds(after(("x()", {**LINE, "contract_end_date": end})), "contract_over(L9)") is over
 
@@ -98,7 +126,9 @@ def test_whose_line_it_is_and_which_has_the_number():
     assert list(belief.called("line")) == ["L8", "L9"]
     assert (holds(belief, "owns(C9, L9)"), holds(belief, "owns(C9, L7)")) == (True, False)
     belief = world.update(
-        belief, 'get_details_by_id(id="L8")', json.dumps({**LINE, "line_id": "L8", "phone_number": "1"})
+        belief,
+        'get_details_by_id(id="L8")',
+        json.dumps({**LINE, "line_id": "L8", "phone_number": "1"}),
     )
     assert list(belief.called("line")) == ["L9"]
     assert (holds(belief, "registered(L8)"), holds(belief, "registered(L9)")) == (False, None)
@@ -113,9 +143,15 @@ def test_one_overdue_bill_is_enough_to_owe_and_all_must_be_known_to_owe_nothing(
     asked = 'send_payment_request(customer_id="C9", bill_id="B2")'
     belief = world.update(belief, asked, "Payment request sent to the customer for bill B2")
     assert (holds(belief, "asked_to_pay(C9)"), holds(belief, "requested")) == (True, True)
-    belief = world.update(belief, "make_payment()", "Payment of 65.0 USD has been made for bill B2.")
+    belief = world.update(
+        belief, "make_payment()", "Payment of 65.0 USD has been made for bill B2."
+    )
     belief = world.update(belief, "x()", json.dumps(paid))
-    assert (holds(belief, "owing(C9)"), holds(belief, "requested"), holds(belief, "paid(B2)")) == (False, False, True)
+    assert (holds(belief, "owing(C9)"), holds(belief, "requested"), holds(belief, "paid(B2)")) == (
+        False,
+        False,
+        True,
+    )
 
 
 def test_a_missing_card_hides_whether_it_is_locked():
@@ -146,7 +182,9 @@ def test_however_much_data_is_added_the_belief_knows_how_much(amount):
 
 
 def test_an_amount_that_cannot_be_read_is_unknown():
-    belief = world.update(after(("x()", {"line_id": "L9", "data_refueling_gb": 1.0})), REFUEL, "Done.")
+    belief = world.update(
+        after(("x()", {"line_id": "L9", "data_refueling_gb": 1.0})), REFUEL, "Done."
+    )
     assert belief.of("L9", "data_refueling_gb") is None
 
 
@@ -179,7 +217,9 @@ def test_the_belief_never_contradicts_the_sandbox_however_it_is_used(seed):
     belief, call = world.update(world.start(world.goal(said)), None, said), None
     for _ in range(30):
         assert world.contradictions(belief, game) == (), call
-        call = dice.choice([each for each in game.admissible() if not each.startswith(("done", "transfer"))])
+        call = dice.choice(
+            [each for each in game.admissible() if not each.startswith(("done", "transfer"))]
+        )
         belief = world.update(belief, call, game.step(call).observation)
 
 
@@ -190,13 +230,20 @@ _TEXTS = st.one_of(
         lambda inner: (
             st.lists(inner, max_size=3)
             | st.dictionaries(
-                st.sampled_from(["line_id", "bill_ids", "customer_id", "status", "data_used_gb"]), inner, max_size=3
+                st.sampled_from(["line_id", "bill_ids", "customer_id", "status", "data_used_gb"]),
+                inner,
+                max_size=3,
             )
         ),
         max_leaves=8,
     ).map(json.dumps),
     st.sampled_from(
-        ["Status Bar: ", "App 'x' has permission for: _.", "Network Mode Preference: _", "Current APN Name: "]
+        [
+            "Status Bar: ",
+            "App 'x' has permission for: _.",
+            "Network Mode Preference: _",
+            "Current APN Name: ",
+        ]
     ),
 )
 
@@ -204,11 +251,20 @@ _TEXTS = st.one_of(
 @given(
     _TEXTS,
     _TEXTS,
-    st.sampled_from([FIND, "x()", "refuel_data(line_id=5)", "", None, 'send_payment_request(bill_id="_")']),
+    st.sampled_from(
+        [FIND, "x()", "refuel_data(line_id=5)", "", None, 'send_payment_request(bill_id="_")']
+    ),
 )
 def test_any_text_is_borne(first, second, call):
     belief = after((call, first), (call, second))
-    for fact in ("used_up(L9)", "owing(C9)", "contract_over(L9)", "granted(x, y)", "owns(C9, L9)", "preferred(z)"):
+    for fact in (
+        "used_up(L9)",
+        "owing(C9)",
+        "contract_over(L9)",
+        "granted(x, y)",
+        "owns(C9, L9)",
+        "preferred(z)",
+    ):
         assert holds(belief, fact) in (True, False, None)
     assert belief.lines()
     assert belief.called("line") is not None
@@ -217,7 +273,9 @@ def test_any_text_is_borne(first, second, call):
 
 def test_the_table_of_parameters_is_the_package_one():
     known = {name: tuple(tool.parameters.properties) for name, tool in load_package().tools.items()}
-    assert {name: parameters for name, parameters in known.items() if parameters} == dict(SIGNATURES)
+    assert {name: parameters for name, parameters in known.items() if parameters} == dict(
+        SIGNATURES
+    )
 
 
 @pytest.mark.parametrize(

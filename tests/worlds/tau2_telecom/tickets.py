@@ -7,10 +7,10 @@ from functools import cache
 
 import pytest
 
-from rpms.core.condition import FULL, compose
-from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
+from rpms.paper.condition import FULL, compose
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
@@ -19,7 +19,9 @@ from rpms.worlds.tau2_telecom import world
 from rpms.worlds.tau2_telecom.game import load_package
 
 pytest.importorskip("inspect_evals", reason="needs the extra tau2")
-with warnings.catch_warnings():  # what others' packages warn of while they are imported is not ours to mend
+with (
+    warnings.catch_warnings()
+):  # what others' packages warn of while they are imported is not ours to mend
     warnings.simplefilter("ignore")
     load_package()
 
@@ -48,7 +50,12 @@ def followed(task):
     """The episode of whoever follows the plans."""
     game = world.open(task, Setting())
     return play(
-        Play(Player(world, mind(), PolicyModel("planner", follow_plan), Decoding()), game, task, world.step_budget)
+        Play(
+            Player(world, mind(), PolicyModel("planner", follow_plan), Decoding()),
+            game,
+            task,
+            world.step_budget,
+        )
     )
 
 

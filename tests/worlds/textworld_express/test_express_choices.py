@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.worlds.base import Setting
 from rpms.worlds.textworld_express.games import GAMES, list_tasks, parse_choice, task_at
 from rpms.worlds.textworld_express.world import world
@@ -41,9 +41,15 @@ def test_a_parameter_with_its_default_value_makes_the_same_games():
         ("sorting,zzz=3", "there are none"),
         ("coin,numLocations=12", "numLocations=12: write a number from 1 to 11"),
         ("coin,numLocations=many", "write a number from 1 to 11"),
-        ("coin,twc,numLocations=8", "write a number from 1 to 3, which each of these games can have"),
+        (
+            "coin,twc,numLocations=8",
+            "write a number from 1 to 3, which each of these games can have",
+        ),
         ("numLocations=40", "write a number from 2 to 3, which each"),
-        ("coin,numLocations=3,numLocations=11", "numLocations is given twice, as 3 and as 11: give it once"),
+        (
+            "coin,numLocations=3,numLocations=11",
+            "numLocations is given twice, as 3 and as 11: give it once",
+        ),
         ("mapreader,numLocations=1", "write a number from 2 to 48"),
     ],
 )

@@ -11,12 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from rpms.conformance import Status, check_world
-from rpms.core.condition import compose, named_condition
-from rpms.core.episode import Ending
-from rpms.core.errors import InputError, WorldError
-from rpms.core.recall import EpisodicMemory
+from rpms.logic.errors import InputError, WorldError
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
+from rpms.paper.condition import compose, named_condition
+from rpms.paper.episode import Ending
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
@@ -25,7 +25,9 @@ from rpms.worlds.jvm import process
 from rpms.worlds.textworld_express.games import FOLDS, GAMES, task_at
 from rpms.worlds.textworld_express.world import PROGRAM, ExpressGame, world
 
-pytest.importorskip("textworld_express", reason="needs the simulator: pip install 'rpms[textworld-express]'")
+pytest.importorskip(
+    "textworld_express", reason="needs the simulator: pip install 'rpms[textworld-express]'"
+)
 pytestmark = pytest.mark.timeout(300)
 SLOW = bool(os.environ.get("RPMS_SLOW"))
 SEEDS = range(50 if SLOW else 2)
@@ -50,7 +52,12 @@ def planned(mind, task, parameters=""):
     game = world.open(task, setting)
     try:
         return play(
-            Play(Player(world, mind, PolicyModel("planner", follow_plan), Decoding()), game, task, world.step_budget)
+            Play(
+                Player(world, mind, PolicyModel("planner", follow_plan), Decoding()),
+                game,
+                task,
+                world.step_budget,
+            )
         )
     finally:
         game.close()
@@ -61,7 +68,9 @@ def test_gold_paths_win_with_the_belief_in_agreement(name):
     for seed in SEEDS:
         with ExpressGame(task_at(name, seed)) as game:
             outcome = game.reset()
-            belief = world.update(world.start(world.goal(outcome.observation)), None, outcome.observation)
+            belief = world.update(
+                world.start(world.goal(outcome.observation)), None, outcome.observation
+            )
             assert world.contradictions(belief, game) == ()
             for command in game.gold_path():
                 outcome = game.step(command)
@@ -98,7 +107,11 @@ def test_the_simulator_agrees_with_what_is_said_of_it():
         for name, parameters in GAMES.items():
             for parameter, values in parameters.items():
                 for value in (values.least, values.most):
-                    assert simulator.text("load", name, f"{parameter}={value}") == "", (name, parameter, value)
+                    assert simulator.text("load", name, f"{parameter}={value}") == "", (
+                        name,
+                        parameter,
+                        value,
+                    )
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -151,7 +164,11 @@ def test_a_game_must_be_reset_and_its_end_is_reported():
         with pytest.raises(WorldError, match="simonsays/0 is not running: reset it first"):
             game.step("jump")
         game.reset()
-        wrong = next(command for command in game.admissible() if f"'{command}'" not in game._said["observation"])
+        wrong = next(
+            command
+            for command in game.admissible()
+            if f"'{command}'" not in game._said["observation"]
+        )
         outcome = game.step(wrong)
         assert (outcome.done, outcome.won, outcome.score) == (True, False, -1.0)
 
@@ -161,7 +178,10 @@ def test_without_the_package_the_install_command_is_named(monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
     if missing == "textworld_express":
         monkeypatch.setattr(process.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"TextWorldExpress simulator is not installed.*'rpms\[textworld-express\]'"):
+    with pytest.raises(
+        InputError,
+        match=r"TextWorldExpress simulator is not installed.*'rpms\[textworld-express\]'",
+    ):
         PROGRAM.jars()
 
 
@@ -173,7 +193,9 @@ def test_without_java_the_install_command_is_named(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(process.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"TextWorldExpress needs Java 8 or newer.*'rpms\[textworld-express\]'"):
+    with pytest.raises(
+        InputError, match=r"TextWorldExpress needs Java 8 or newer.*'rpms\[textworld-express\]'"
+    ):
         process.find_java(PROGRAM)
     assert world.not_installed().startswith("TextWorldExpress needs Java 8 or newer")
 

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.conformance.walk import view
-from rpms.core.acting.surprise import compare
-from rpms.core.belief import Situation
-from rpms.core.facts import Truth, parse_literal
-from rpms.core.goal import UNKNOWN_GOAL
-from rpms.core.planning.trust import UNSHAKEN
+from rpms.logic.belief import Situation
+from rpms.logic.facts import Truth, parse_literal
+from rpms.logic.goal import UNKNOWN_GOAL
+from rpms.planning.surprise import compare
+from rpms.planning.trust import UNSHAKEN
 from rpms.play.sources import knowledge_of
 from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.games import parse_goal
@@ -45,7 +45,9 @@ def believed(task: str, *turns: str | tuple[str, str]):
 
 
 def holds(belief, fact: str) -> bool | None:
-    return {Truth.TRUE: True, Truth.FALSE: False, Truth.UNKNOWN: None}[parse_literal(fact).truth(belief)]
+    return {Truth.TRUE: True, Truth.FALSE: False, Truth.UNKNOWN: None}[
+        parse_literal(fact).truth(belief)
+    ]
 
 
 def test_a_look_is_read_to_the_last_thing():
@@ -53,9 +55,17 @@ def test_a_look_is_read_to_the_last_thing():
     assert name == "kitchen"
     assert place.exits == {"north": None, "south": "backyard", "east": "living room"}
     assert place.doors == {"north": True, "south": False}
-    assert [name for name, each in place.furniture.items() if each.lid] == ["fridge", "kitchen cupboard", "trash can"]
+    assert [name for name, each in place.furniture.items() if each.lid] == [
+        "fridge",
+        "kitchen cupboard",
+        "trash can",
+    ]
     assert "stove" in place.loose
-    assert [place.furniture[name].open for name in ("fridge", "counter", "trash can")] == [False, True, True]
+    assert [place.furniture[name].open for name in ("fridge", "counter", "trash can")] == [
+        False,
+        True,
+        True,
+    ]
     assert place.furniture["counter"].content == ("knife", "salt", "purple potato")
     assert place.furniture["kitchen cupboard"].content == ("coin",)
 
@@ -76,9 +86,15 @@ def test_a_thing_goes_by_the_name_that_commands_want(text, name, states):
 @pytest.mark.parametrize(
     ("names", "order"),
     [
-        (("21kg of marble", "47g of brick", "900mg of oak"), ("900mg of oak", "47g of brick", "21kg of marble")),
+        (
+            ("21kg of marble", "47g of brick", "900mg of oak"),
+            ("900mg of oak", "47g of brick", "21kg of marble"),
+        ),
         (("2l of milk", "30ml of tea"), ("30ml of tea", "2l of milk")),
-        (("3m of rope", "40cm of wire", "50mm of tin"), ("50mm of tin", "40cm of wire", "3m of rope")),
+        (
+            ("3m of rope", "40cm of wire", "50mm of tin"),
+            ("50mm of tin", "40cm of wire", "3m of rope"),
+        ),
         (("11 grapes", "2 melons", "1 apple"), ("1 apple", "2 melons", "11 grapes")),
     ],
 )
@@ -101,22 +117,31 @@ def test_what_has_no_number_is_no_quantity():
     ],
 )
 def test_math_problems_are_solved(problem, result):
-    text = f"Your task is to solve the following math problem: {problem} . \nThen, pick up the item."
+    text = (
+        f"Your task is to solve the following math problem: {problem} . \nThen, pick up the item."
+    )
     assert said.answer(text) == result
 
 
 def test_orders_are_read_one_by_one_or_all_at_once():
     assert said.orders("Simon says, 'sit down'.") == ("sit down",)
-    assert said.orders("Simon says, take these actions in order: eat pear, sit down.") == ("eat pear", "sit down")
+    assert said.orders("Simon says, take these actions in order: eat pear, sit down.") == (
+        "eat pear",
+        "sit down",
+    )
     assert said.orders("The current task is to take the papaya.") == ("take papaya",)
     assert said.orders("Simon says, you have completed the game.  You win!") == ()
 
 
 def test_memorised_orders_are_crossed_off_as_they_are_followed():
     task = "Your task is to do exactly what Simon says."
-    belief = believed(task, "Simon says, take these actions in order: eat pear, sit down.", ("eat pear", ""))
+    belief = believed(
+        task, "Simon says, take these actions in order: eat pear, sit down.", ("eat pear", "")
+    )
     assert belief.orders == ("sit down",)
-    assert update(belief, "xyzzy", "Unknown action: I'm not sure what you mean.").orders == ("sit down",)
+    assert update(belief, "xyzzy", "Unknown action: I'm not sure what you mean.").orders == (
+        "sit down",
+    )
 
 
 def test_rooms_behind_closed_doors_have_names_until_they_are_seen():
@@ -140,12 +165,19 @@ def test_what_is_hidden_is_unknown_and_what_was_looked_at_is_known():
 
 
 def test_the_recipe_says_what_is_still_to_be_done():
-    belief = believed(COOK, KITCHEN, ("read cookbook", RECIPE), ("take purple potato", "You take the purple potato."))
+    belief = believed(
+        COOK,
+        KITCHEN,
+        ("read cookbook", RECIPE),
+        ("take purple potato", "You take the purple potato."),
+    )
     assert holds(belief, "calls_for(purple potato, dice)")
     assert holds(belief, "cut(purple potato)") is False
     assert holds(belief, "cut(salt)")
     belief = update(belief, "dice purple potato", "You dice the purple potato.")
-    belief = update(belief, "cook purple potato in barbeque", "You grill the purple potato with the barbeque.")
+    belief = update(
+        belief, "cook purple potato in barbeque", "You grill the purple potato with the barbeque."
+    )
     assert holds(belief, "cut(purple potato)")
     assert holds(belief, "cooked(purple potato)")
     assert belief.holding == ("purple potato",)
@@ -180,7 +212,8 @@ def test_the_map_says_where_ways_lead_before_they_are_seen():
         "A map is provided, that you may find helpful."
     )
     belief = believed(
-        task, "You are in the cellar. There is also a box, that is empty. \nTo the North you see the hall. "
+        task,
+        "You are in the cellar. There is also a box, that is empty. \nTo the North you see the hall. ",
     )
     assert belief.holding == ("map",)
     assert holds(belief, "with(pantry, coin)")
@@ -197,7 +230,10 @@ def test_what_is_none_of_the_tasks_is_unknown():
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from([None, "open door to north", "take knife", "x"]), st.text(max_size=200)), max_size=4
+        st.tuples(
+            st.sampled_from([None, "open door to north", "take knife", "x"]), st.text(max_size=200)
+        ),
+        max_size=4,
     )
 )
 def test_a_belief_bears_any_text(turns):

@@ -5,7 +5,6 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import Any, Final
 
-from rpms.core.errors import InputError
 from rpms.guard.call_facts import Look, PythonFact
 from rpms.guard.calls import ToolManual
 from rpms.guard.guard import Guard
@@ -13,6 +12,7 @@ from rpms.guard.policies.airline import AirlineFacts
 from rpms.guard.policies.records import PolicyFacts
 from rpms.guard.policies.retail import RetailFacts
 from rpms.guard.tool_manuals import read_tool_manual
+from rpms.logic.errors import InputError
 
 _FACTS: Final[Mapping[str, type[PolicyFacts]]] = {"airline": AirlineFacts, "retail": RetailFacts}
 """The policies, each a manual and the facts that it names."""
@@ -25,7 +25,9 @@ def policy_guard(name: str) -> Guard:
 
 
 def policy_functions(name: str) -> dict[str, PythonFact]:
-    """The functions that a policy's manual names; a record or argument of an unexpected shape tells them nothing."""
+    """The functions that a policy's manual names; a record or argument of an unexpected shape
+    tells them nothing.
+    """
 
     def told(fact: str, look: Look, *args: Any) -> bool | None:
         try:
@@ -33,7 +35,11 @@ def policy_functions(name: str) -> dict[str, PythonFact]:
         except (KeyError, IndexError, TypeError, ValueError, AttributeError):
             return None
 
-    return {fact.python: partial(told, fact.python) for fact in policy_manual(name).facts.values() if fact.python}
+    return {
+        fact.python: partial(told, fact.python)
+        for fact in policy_manual(name).facts.values()
+        if fact.python
+    }
 
 
 @cache

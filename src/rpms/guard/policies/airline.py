@@ -1,4 +1,6 @@
-"""Facts of the airline that join several records: a reservation with its flights, its customer and today's offers."""
+"""Facts of the airline that join several records: a reservation with its flights, its customer
+and today's offers.
+"""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -26,7 +28,11 @@ class AirlineFacts(PolicyFacts):
     def trip(self) -> Any:
         """The reservation that the call is about, or the booking that it asks for."""
         asked = self.asked
-        return self.record("reservation", asked["reservation_id"]) if "reservation_id" in asked else asked
+        return (
+            self.record("reservation", asked["reservation_id"])
+            if "reservation_id" in asked
+            else asked
+        )
 
     @property
     def methods(self) -> dict[str, Any]:
@@ -44,16 +50,27 @@ class AirlineFacts(PolicyFacts):
         return self.truth("customer", self.record("reservation", reservation)["user_id"])
 
     def flown(self, reservation: str) -> bool | None:
-        """True if any flight has departed. One on a later day has not; of others the status tells."""
+        """True if any flight has departed.
+
+        One on a later day has not; of others the status tells.
+        """
         today = self.now.date().isoformat()
-        legs = [leg for leg in _legs(self.record("reservation", reservation)["flights"]) if leg[1] <= today]
+        legs = [
+            leg
+            for leg in _legs(self.record("reservation", reservation)["flights"])
+            if leg[1] <= today
+        ]
         return self._any_status(legs, {"flying", "landed"})
 
     def airline_cancelled(self, reservation: str) -> bool | None:
-        return self._any_status(_legs(self.record("reservation", reservation)["flights"]), {"cancelled"})
+        return self._any_status(
+            _legs(self.record("reservation", reservation)["flights"]), {"cancelled"}
+        )
 
     def _any_status(self, legs: list[Leg], wanted: set[str]) -> bool:
-        """True if a flight has one of some statuses; if none is known to, all must have been looked up."""
+        """True if a flight has one of some statuses; if none is known to, all must have been
+        looked up.
+        """
         known = self.records("status")
         found = any(known.get(leg) in wanted for leg in legs)
         return found or any(self.record("status", *leg) in wanted for leg in legs)
@@ -68,7 +85,9 @@ class AirlineFacts(PolicyFacts):
         way = booked["origin"], booked["destination"], booked["flight_type"]
         return self.same_flights(reservation, flights) or self.leads_there(*way, flights)
 
-    def leads_there(self, origin: str, destination: str, trip: str, flights: list[Any]) -> bool | None:
+    def leads_there(
+        self, origin: str, destination: str, trip: str, flights: list[Any]
+    ) -> bool | None:
         ends = [self._ends(leg) for leg in _legs(flights)]
         stops = [ends[0][0], *(end for _, end in ends)]
         if any(one[1] != following[0] for one, following in pairwise(ends)) or stops[0] != origin:
@@ -76,26 +95,40 @@ class AirlineFacts(PolicyFacts):
         if trip != "round_trip":
             return stops[-1] == destination and _once_each(stops)
         turns = [place for place, stop in enumerate(stops) if stop == destination]
-        there_and_back = any(_once_each(stops[: turn + 1]) and _once_each(stops[turn:]) for turn in turns)
+        there_and_back = any(
+            _once_each(stops[: turn + 1]) and _once_each(stops[turn:]) for turn in turns
+        )
         return stops[-1] == origin and there_and_back
 
     def _ends(self, leg: Leg) -> tuple[str, str]:
-        """Origin and destination of a flight, from any offer or reservation that shows it; the same every day."""
-        booked = (flight for each in self.records("reservation").values() for flight in each["flights"])
+        """Origin and destination of a flight, from any offer or reservation that shows it; the
+        same every day.
+        """
+        booked = (
+            flight for each in self.records("reservation").values() for flight in each["flights"]
+        )
         for flight in (*self.offers.values(), *booked):
             if flight["flight_number"] == leg[0]:
                 return flight["origin"], flight["destination"]
         raise Unknown("search", self.trip["origin"], self.trip["destination"], leg[1])
 
     def _offer(self, leg: Leg) -> Any:
-        """Offer of a flight; None where the search shows others that day, or its status says it is not for sale."""
+        """Offer of a flight; None where the search shows others that day, or its status says it
+        is not for sale.
+        """
         if leg not in self.offers and self.records("status").get(leg, "available") == "available":
             self.record("search", *self._ends(leg), leg[1])
         return self.offers.get(leg)
 
     def _new_legs(self, cabin: str, flights: list[Any]) -> list[Leg]:
-        """The legs that are paid for anew: all of a booking, and in a change those not kept in the same cabin."""
-        kept = _legs(self.trip["flights"]) if self.trip is not self.asked and self.trip["cabin"] == cabin else []
+        """The legs that are paid for anew: all of a booking, and in a change those not kept in
+        the same cabin.
+        """
+        kept = (
+            _legs(self.trip["flights"])
+            if self.trip is not self.asked and self.trip["cabin"] == cabin
+            else []
+        )
         return [leg for leg in _legs(flights) if leg not in kept]
 
     def searched(self, cabin: str, flights: list[Any]) -> bool | None:
@@ -107,7 +140,9 @@ class AirlineFacts(PolicyFacts):
     def for_sale(self, cabin: str, flights: list[Any]) -> bool | None:
         seats = len(self.trip["passengers"])
         offers = [self._offer(leg) for leg in self._new_legs(cabin, flights)]
-        return all(offer is not None and offer["available_seats"][cabin] >= seats for offer in offers)
+        return all(
+            offer is not None and offer["available_seats"][cabin] >= seats for offer in offers
+        )
 
     # --- passengers and bags ---
 
@@ -115,13 +150,20 @@ class AirlineFacts(PolicyFacts):
         return len(self.record("reservation", reservation)["passengers"]) == len(passengers)
 
     def detailed(self, passengers: list[Any]) -> bool | None:
-        return all(passenger.get(key) for passenger in passengers for key in ("first_name", "last_name", "dob"))
+        return all(
+            passenger.get(key)
+            for passenger in passengers
+            for key in ("first_name", "last_name", "dob")
+        )
 
     def right_fee(self, total: int, paid: int) -> bool | None:
         """True if as many bags are paid for as are not free; what was paid for before stays so."""
         trip = self.trip
         before = trip["nonfree_baggages"] if trip is not self.asked else 0
-        each = MEMBER_BAGS[self.record("user", trip["user_id"])["membership"]] + CABIN_BAGS[trip["cabin"]]
+        each = (
+            MEMBER_BAGS[self.record("user", trip["user_id"])["membership"]]
+            + CABIN_BAGS[trip["cabin"]]
+        )
         owed = max(0, total - each * len(trip["passengers"]))
         return bool(total >= 0 and owed <= paid <= max(owed, before))
 
@@ -131,18 +173,30 @@ class AirlineFacts(PolicyFacts):
         """Each payment of a call: a method and how much."""
         asked = self.asked
         if "payment_methods" in asked:
-            yield from ((payment["payment_id"], payment["amount"]) for payment in asked["payment_methods"])
+            yield from (
+                (payment["payment_id"], payment["amount"]) for payment in asked["payment_methods"]
+            )
         elif "flights" in asked:
             yield asked["payment_id"], self._price_of_change()
         else:
-            yield asked["payment_id"], BAG * max(0, asked["nonfree_baggages"] - self.trip["nonfree_baggages"])
+            yield (
+                asked["payment_id"],
+                BAG * max(0, asked["nonfree_baggages"] - self.trip["nonfree_baggages"]),
+            )
 
     def _price_of_change(self) -> float:
         """Price of other flights or another cabin; kept flights keep their price."""
         asked, booked = self.asked, self.trip["flights"]
         new = self._new_legs(asked["cabin"], asked["flights"])
         stay = [leg for leg in _legs(asked["flights"]) if leg not in new]
-        kept = sum((flight["price"] for flight, leg in zip(booked, _legs(booked), strict=True) if leg in stay), 0.0)
+        kept = sum(
+            (
+                flight["price"]
+                for flight, leg in zip(booked, _legs(booked), strict=True)
+                if leg in stay
+            ),
+            0.0,
+        )
         before = sum((flight["price"] for flight in booked), 0.0)
         return (kept + self._price(new, asked["cabin"]) - before) * len(self.trip["passengers"])
 
@@ -176,14 +230,19 @@ class AirlineFacts(PolicyFacts):
         for method, amount in self._payments():
             owed[method] = owed.get(method, 0.0) + amount
         paid = ((methods[method], amount) for method, amount in owed.items())
-        return all(method["source"] == "credit_card" or method["amount"] >= amount for method, amount in paid)
+        return all(
+            method["source"] == "credit_card" or method["amount"] >= amount
+            for method, amount in paid
+        )
 
     def pays_something(self, payments: list[Any]) -> bool | None:
         return all(payment["amount"] > 0 for payment in payments)
 
     def adds_up(self, payments: list[Any]) -> bool | None:
         asked = self.asked
-        each = self._price(_legs(asked["flights"]), asked["cabin"]) + INSURANCE * (asked["insurance"] == "yes")
+        each = self._price(_legs(asked["flights"]), asked["cabin"]) + INSURANCE * (
+            asked["insurance"] == "yes"
+        )
         price = each * len(asked["passengers"]) + BAG * asked["nonfree_baggages"]
         return bool(price == sum(payment["amount"] for payment in payments))
 
@@ -199,27 +258,41 @@ class AirlineFacts(PolicyFacts):
         return any(amount == due for due, _, _ in self._claims(user))
 
     def settled(self, user: str, amount: int) -> bool | None:
-        """True if the amount is for a cancelled flight, or the delayed reservation was changed or cancelled."""
+        """True if the amount is for a cancelled flight, or the delayed reservation was changed
+        or cancelled.
+        """
         claims = [(status, name) for due, status, name in self._claims(user) if due == amount]
         return any(status == "cancelled" or self.truth("changed", name) for status, name in claims)
 
     def _entitled(self, user: str) -> Iterator[Any]:
-        """The customer's reservations that were looked up and may be compensated for; one that was not is asked for."""
+        """The customer's reservations that were looked up and may be compensated for; one that
+        was not is asked for.
+        """
         profile, known = self.record("user", user), self.records("reservation")
         for each in (known[name,] for name in profile["reservations"] if (name,) in known):
-            if profile["membership"] != "regular" or each["insurance"] == "yes" or each["cabin"] == "business":
+            if (
+                profile["membership"] != "regular"
+                or each["insurance"] == "yes"
+                or each["cabin"] == "business"
+            ):
                 yield each
         for name in profile["reservations"]:
             self.record("reservation", name)
 
     def _claims(self, user: str) -> Iterator[tuple[int, str, str]]:
-        """Amounts due, each with its status and reservation; flights without a known status are asked for last."""
+        """Amounts due, each with its status and reservation; flights without a known status are
+        asked for last.
+        """
         statuses, missing = self.records("status"), []
         for reservation in self._entitled(user):
             legs = _legs(reservation["flights"])
             missing += [leg for leg in legs if leg not in statuses]
             for status in {statuses[leg] for leg in legs if leg in statuses} & RATES.keys():
-                yield RATES[status] * len(reservation["passengers"]), status, reservation["reservation_id"]
+                yield (
+                    RATES[status] * len(reservation["passengers"]),
+                    status,
+                    reservation["reservation_id"],
+                )
         for leg in missing:
             self.record("status", *leg)
 

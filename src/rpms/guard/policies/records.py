@@ -6,11 +6,13 @@ from rpms.guard.call_facts import Look
 
 _YES = (
     r"yes|yep|yeah|yup|sure thing|sure|ok|okay|absolutely|certainly|definitely|of course|correct|"
-    r"that is (?:correct|right)|(?:that )?(?:works|sounds good|looks good)|agreed|i agree|confirmed|i do confirm|i do|"
+    r"that is (?:correct|right)|(?:that )?(?:works|sounds good|looks good)|agreed|i"
+    r" agree|confirmed|i do confirm|i do|"
     r"i confirm(?: (?:it|this|that))?"
 )
 _THANKS = (
-    r"please|pls|thanks(?: a lot)?|thank you(?: (?:so|very) much)?|great|perfect|good|fine|all right|alright|"
+    r"please|pls|thanks(?: a lot)?|thank you(?: (?:so|very) much)?|great|perfect|good|fine|all"
+    r" right|alright|"
     r"that (?:is|would be) (?:great|fine|good|perfect)"
 )
 _GO = r"go ahead|go for it|proceed|please do|do (?:it|that|this|so|both)"
@@ -24,7 +26,8 @@ _PIECES = re.compile(r"\s*(?:[,.!;:]+(?=\s|$)|\s[-–]\s|—|\band\b)\s*")
 _FIRST = re.compile(rf"(?:(?:{_YES})(?: (?:{_THANKS}))*|{_MY_WISH}(?:please )?(?:{_GO}))(?: |$)")
 _PLAIN = re.compile(
     rf"(?:(?:{_YES}|{_THANKS})(?: |$))*"
-    rf"(?:(?:to )?{_MY_WISH}(?:(?:please|{_GO}) )*(?:{_GO}|(?:(?:{_GO}) with|{_DOING})(?: {_WHAT}\b.*)?))?"
+    rf"(?:(?:to )?{_MY_WISH}(?:(?:please|{_GO}) )*(?:{_GO}|(?:(?:{_GO}) with|{_DOING})(?:"
+    rf" {_WHAT}\b.*)?))?"
 )
 """All that a piece of a plain yes may be: agreement and thanks, then perhaps what is to be done."""
 _NO = re.compile(r"\b(?:not?|nope|never|nothing|none|neither|nor|cannot)\b|n't\b")
@@ -38,7 +41,9 @@ _LONGEST_YES = 300
 
 
 def says_yes(text: str) -> bool | None:
-    """True for a plain yes, False for a no, None where only a person or a host can tell, who says `confirmed`."""
+    """True for a plain yes, False for a no, None where only a person or a host can tell, who
+    says `confirmed`.
+    """
     said = " ".join(text.casefold().replace("’", "'").split())
     for short, long in (("let's ", "let us "), ("'s ", " is "), ("'d ", " would ")):
         said = said.replace(short, long)
@@ -54,14 +59,23 @@ def says_yes(text: str) -> bool | None:
 
 
 class PolicyFacts:
-    """Facts that a policy's rules ask about one call, by name; what was not looked up is asked for."""
+    """Facts that a policy's rules ask about one call, by name; what was not looked up is asked
+    for.
+    """
 
     def __init__(self, look: Look) -> None:
-        self.record, self.records, self.truth, self.now = look.record, look.records, look.truth, look.now
+        self.record, self.records, self.truth, self.now = (
+            look.record,
+            look.records,
+            look.truth,
+            look.now,
+        )
         self.asked = look.call.arguments
 
     says_yes = staticmethod(says_yes)
 
     def agreed(self) -> bool | None:
-        """True if the customer said yes to this; unknown, not false, until then: what else is missing comes first."""
+        """True if the customer said yes to this; unknown, not false, until then: what else is
+        missing comes first.
+        """
         return self.truth("confirmed") or None

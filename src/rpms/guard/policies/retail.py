@@ -1,4 +1,6 @@
-"""Facts of the shop that join several records: an order with its customer's profile, and with its products."""
+"""Facts of the shop that join several records: an order with its customer's profile, and with
+its products.
+"""
 
 from collections import Counter
 from typing import Any
@@ -13,7 +15,9 @@ class RetailFacts(PolicyFacts):
         return self.truth("customer", self.record("order", order)["user_id"])
 
     def ordered(self, order: str, items: list[str]) -> bool | None:
-        """True if an order has all these items, each as often as it is named; no item is no change."""
+        """True if an order has all these items, each as often as it is named; no item is no
+        change.
+        """
         bought = Counter(item["item_id"] for item in self.record("order", order)["items"])
         return bool(items) and not Counter(items) - bought
 
@@ -26,7 +30,9 @@ class RetailFacts(PolicyFacts):
     def known_products(self, order: str, items: list[str]) -> bool | None:
         """True if the products of the items were looked up; the first that was not is asked for."""
         bought = self._bought(order)
-        return all(self.record("product", bought[item]["product_id"]) for item in items if item in bought)
+        return all(
+            self.record("product", bought[item]["product_id"]) for item in items if item in bought
+        )
 
     def same_products(self, order: str, old: list[str], new: list[str]) -> bool | None:
         return all(variant is not None for _, variant in self._replacements(order, old, new))
@@ -45,15 +51,23 @@ class RetailFacts(PolicyFacts):
         known = self._methods(order).get(method)
         return known is not None and known["source"] == "gift_card"
 
-    def covers_difference(self, order: str, old: list[str], new: list[str], method: str) -> bool | None:
-        """True if a payment method can pay what new items cost beyond the old ones; only gift cards have a limit."""
+    def covers_difference(
+        self, order: str, old: list[str], new: list[str], method: str
+    ) -> bool | None:
+        """True if a payment method can pay what new items cost beyond the old ones; only gift
+        cards have a limit.
+        """
         pairs = self._replacements(order, old, new)
-        difference = sum(variant["price"] - item["price"] for item, variant in pairs if variant is not None)
+        difference = sum(
+            variant["price"] - item["price"] for item, variant in pairs if variant is not None
+        )
         return self._covers(order, method, difference)
 
     def covers_total(self, order: str, method: str) -> bool | None:
         """True if a payment method can pay the whole order; only gift cards have a limit."""
-        return self._covers(order, method, self.record("order", order)["payment_history"][0]["amount"])
+        return self._covers(
+            order, method, self.record("order", order)["payment_history"][0]["amount"]
+        )
 
     def _covers(self, order: str, method: str, amount: float) -> bool:
         known = self._methods(order)[method]
@@ -65,8 +79,17 @@ class RetailFacts(PolicyFacts):
     def _bought(self, order: str) -> dict[str, Any]:
         return {item["item_id"]: item for item in self.record("order", order)["items"]}
 
-    def _replacements(self, order: str, old: list[str], new: list[str]) -> list[tuple[dict[str, Any], Any]]:
-        """Each item with the variant that takes its place, None where the product has no such variant."""
+    def _replacements(
+        self, order: str, old: list[str], new: list[str]
+    ) -> list[tuple[dict[str, Any], Any]]:
+        """Each item with the variant that takes its place, None where the product has no such
+        variant.
+        """
         bought = self._bought(order)
-        pairs = [(bought[one], other) for one, other in zip(old, new, strict=False) if one in bought]
-        return [(item, self.record("product", item["product_id"])["variants"].get(other)) for item, other in pairs]
+        pairs = [
+            (bought[one], other) for one, other in zip(old, new, strict=False) if one in bought
+        ]
+        return [
+            (item, self.record("product", item["product_id"])["variants"].get(other))
+            for item, other in pairs
+        ]

@@ -1,1 +1,3 @@
-"""Transformers in this process (extra `hf`): the model, its batches and what is kept between them."""
+"""Transformers in this process (extra `hf`): the model, its batches and what is kept between
+them.
+"""

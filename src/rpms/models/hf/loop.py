@@ -1,6 +1,8 @@
-"""Decoding of a batch in transformers: shared and earlier beginnings are computed once, and finished rows leave.
+"""Decoding of a batch in transformers: shared and earlier beginnings are computed once, and
+finished rows leave.
 
-A choice is taken whole: token by token, four that begin with `go` would win over one that is likelier than each.
+A choice is taken whole: token by token, four that begin with `go` would win over one that is
+likelier than each.
 """
 
 import importlib
@@ -8,7 +10,7 @@ import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.models.base import Decoding
 from rpms.models.hf.prefixes import KnownPrefix, Prefixes, sees_all
 from rpms.models.hf.rows import PromptRow
@@ -19,16 +21,20 @@ _UNUSUAL = ("position_bias", "s_aux", "softcap", "cache")
 
 
 def share_keys_and_values(torch: Any, model: Any) -> bool:
-    """Make a model compute single tokens without copying keys and values for every head; returns whether it does.
+    """Make a model compute single tokens without copying keys and values for every head; returns
+    whether it does.
 
-    On an H200, 240 prompts of 1,800 to 3,000 tokens and 80 new tokens each took 17.6 s with the copies and 6.2 s
-    without, at 1.5B in bfloat16. Other versions of transformers and other kinds of attention stay as they are.
+    On an H200, 240 prompts of 1,800 to 3,000 tokens and 80 new tokens each took 17.6 s with the
+    copies and 6.2 s without, at 1.5B in bfloat16. Other versions of transformers and other kinds of
+    attention stay as they are.
     """
     if getattr(model.config, "_attn_implementation", None) != "sdpa":
         return False
     try:
         library: Any = importlib.import_module("transformers")
-        plain: Any = importlib.import_module("transformers.integrations.sdpa_attention").sdpa_attention_forward
+        plain: Any = importlib.import_module(
+            "transformers.integrations.sdpa_attention"
+        ).sdpa_attention_forward
         masks: Any = importlib.import_module("transformers.masking_utils")
         library.AttentionInterface.register(NAME, _grouped(torch, plain))
         masks.AttentionMaskInterface.register(NAME, masks.ALL_MASK_ATTENTION_FUNCTIONS["sdpa"])
@@ -39,21 +45,29 @@ def share_keys_and_values(torch: Any, model: Any) -> bool:
 
 
 def without_plans() -> Any:
-    """Leave out cuDNN's attention, which plans anew for every length: 65 instead of 27 ms a token on an H200."""
+    """Leave out cuDNN's attention, which plans anew for every length: 65 instead of 27 ms a
+    token on an H200.
+    """
     kernels: Any = importlib.import_module("torch.nn.attention")
     backends = kernels.SDPBackend
-    return kernels.sdpa_kernel([backends.FLASH_ATTENTION, backends.EFFICIENT_ATTENTION, backends.MATH])
+    return kernels.sdpa_kernel(
+        [backends.FLASH_ATTENTION, backends.EFFICIENT_ATTENTION, backends.MATH]
+    )
 
 
 def _grouped(torch: Any, plain: Any) -> Any:
-    def attention(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, **options: Any) -> Any:
+    def attention(
+        module: Any, query: Any, key: Any, value: Any, attention_mask: Any, **options: Any
+    ) -> Any:
         groups = getattr(module, "num_key_value_groups", 1)
-        usual = attention_mask is not None and not any(options.get(name) is not None for name in _UNUSUAL)
+        usual = attention_mask is not None and not any(
+            options.get(name) is not None for name in _UNUSUAL
+        )
         if query.shape[2] != 1 or groups == 1 or not usual or attention_mask.shape[1] != 1:
             return plain(module, query, key, value, attention_mask, **options)
         rows, heads, _, width = query.shape
-        # The heads of a group become positions of one: each sees the same keys and, being alone in its row, the same
-        # mask.
+        # The heads of a group become positions of one: each sees the same keys and, being alone in
+        # its row, the same mask.
         together = query.reshape(rows, heads // groups, groups, width)
         mask = attention_mask.expand(rows, 1, groups, attention_mask.shape[-1])
         seen = torch.nn.functional.scaled_dot_product_attention(
@@ -65,15 +79,18 @@ def _grouped(torch: Any, plain: Any) -> Any:
 
 
 SCORES_AT_ONCE = 2**28
-"""Scores, one for each word of the vocabulary at each position, that are held at once: a gigabyte."""
+"""Scores, one for each word of the vocabulary at each position, that are held at once: a
+gigabyte."""
 SCORES_SHARE = 0.03
-"""The part of a GPU's free memory for them, where that is more; turning them into probabilities takes twice as much."""
+"""The part of a GPU's free memory for them, where that is more; turning them into probabilities
+takes twice as much."""
 _END = -1
 """Stands for whatever ends an answer, where a choice is complete."""
 
 
 _Packed = Sequence[tuple[int, int, int, int]]
-"""A row's choices side by side: each token, its place in its choice, its choice, and what follows it there."""
+"""A row's choices side by side: each token, its place in its choice, its choice, and what
+follows it there."""
 
 
 def _side_by_side(choices: Sequence[Sequence[int]]) -> _Packed:
@@ -87,7 +104,9 @@ def _side_by_side(choices: Sequence[Sequence[int]]) -> _Packed:
 def weigh(
     torch: Any, model: Any, rows: Sequence[PromptRow], places: Sequence[int], cache: Any, mask: Any
 ) -> Iterator[tuple[int, list[float]]]:
-    """Each row's place in the batch and the log probabilities of its choices; what all begin with is left out."""
+    """Each row's place in the batch and the log probabilities of its choices; what all begin
+    with is left out.
+    """
     if not sees_all(model.config):
         yield from zip(places, (_weigh_anew(torch, model, row) for row in rows), strict=True)
         return
@@ -100,10 +119,14 @@ def weigh(
         some = slice(start, start + at_once)
         packed = [_side_by_side(row.choices) for row in rows[some]]
         at = torch.tensor(places[some], device=mask.device)
-        part = importlib.import_module("transformers").DynamicCache()  # the cache of these rows alone
+        part = importlib.import_module(
+            "transformers"
+        ).DynamicCache()  # the cache of these rows alone
         for number, (keys, values, *_) in enumerate(cache):
             part.update(keys[at], values[at], number)
-        scores = _scores(torch, model, packed, part, mask[at], sorted(rows[start].letters.line_ends))
+        scores = _scores(
+            torch, model, packed, part, mask[at], sorted(rows[start].letters.line_ends)
+        )
         for place, row, one, line in zip(places[some], rows[some], packed, scores, strict=True):
             weights = [0.0] * len(row.choices)
             for (_, _, number, _), score in zip(one, line[: len(one)], strict=True):
@@ -111,7 +134,9 @@ def weigh(
             yield place, weights
 
 
-def _scores(torch: Any, model: Any, packed: Sequence[_Packed], cache: Any, mask: Any, ends: list[int]) -> Any:
+def _scores(
+    torch: Any, model: Any, packed: Sequence[_Packed], cache: Any, mask: Any, ends: list[int]
+) -> Any:
     """The log probability, at each token, of what follows it in its choice."""
     width = max(map(len, packed))
     rows = [[*line, *[(_END,) * 4] * (width - len(line))] for line in packed]
@@ -138,8 +163,17 @@ def _weigh_anew(torch: Any, model: Any, row: PromptRow) -> list[float]:
     weights = []
     for choice in row.choices:
         tokens = torch.tensor([row.so_far + choice], device=model.device)
-        scores = model(input_ids=tokens, use_cache=False).logits[0, -len(choice) :].float().log_softmax(-1)
-        inside = scores[:-1].gather(-1, tokens[0, 1 - len(choice) :, None]).sum() if len(choice) > 1 else 0.0
+        scores = (
+            model(input_ids=tokens, use_cache=False)
+            .logits[0, -len(choice) :]
+            .float()
+            .log_softmax(-1)
+        )
+        inside = (
+            scores[:-1].gather(-1, tokens[0, 1 - len(choice) :, None]).sum()
+            if len(choice) > 1
+            else 0.0
+        )
         weights.append(float(inside + scores[-1, sorted(row.letters.line_ends)].logsumexp(-1)))
     return weights
 
@@ -147,7 +181,8 @@ def _weigh_anew(torch: Any, model: Any, row: PromptRow) -> list[float]:
 SHORTEST_SHARED = 64
 """Tokens below which a shared beginning is not worth a computation of its own."""
 SMALLEST_LEAVING = 4
-"""Rows leave when they are at least one in so many: each leaving copies what is kept of the others."""
+"""Rows leave when they are at least one in so many: each leaving copies what is kept of the
+others."""
 WORTH_A_PASS = 1024
 """Tokens that take as long to compute as one more pass through the model."""
 MULTIPLE = 8
@@ -162,15 +197,28 @@ class Loop:
     """Writes the rows of a batch. Not safe to use from several threads."""
 
     def __init__(
-        self, torch: Any, model: Any, pad: int, *, share: bool = True, keep: int = 0, at_once: int = 0
+        self,
+        torch: Any,
+        model: Any,
+        pad: int,
+        *,
+        share: bool = True,
+        keep: int = 0,
+        at_once: int = 0,
     ) -> None:
-        """`share`: compute shared beginnings once. `keep`: tokens kept of prompts. `at_once`: tokens a pass."""
+        """`share`: compute shared beginnings once.
+
+        `keep`: tokens kept of prompts. `at_once`: tokens a pass.
+        """
         self._torch, self._model, self._pad = torch, model, pad
         self._share = share and sees_all(model.config)
         self._at_once = at_once
         known = inspect.signature(model.forward).parameters
-        # Only the last position's scores are wanted: those of whole prompts would be larger than everything else.
-        self._last: dict[str, int] = {name: 1 for name in ("logits_to_keep", "num_logits_to_keep") if name in known}
+        # Only the last position's scores are wanted: those of whole prompts would be larger than
+        # everything else.
+        self._last: dict[str, int] = {
+            name: 1 for name in ("logits_to_keep", "num_logits_to_keep") if name in known
+        }
         self.computed_prompt_tokens = 0
         """Tokens of prompts computed so far, padding included, what was shared counted once."""
         self.prefixes = Prefixes(keep if sees_all(model.config) else 0)
@@ -178,7 +226,10 @@ class Loop:
         """Tokens of each prompt of the last batch that an earlier batch had computed."""
 
     def write(self, rows: Sequence[PromptRow], decoding: Decoding, seeds: Sequence[int]) -> None:
-        """Write every row to its end. `seeds`: for sampling, one for each row, so that no other row changes it."""
+        """Write every row to its end.
+
+        `seeds`: for sampling, one for each row, so that no other row changes it.
+        """
         torch = self._torch
         choose = _Chooser(torch, decoding, seeds, self._model.device)
         with torch.inference_mode(), without_plans():
@@ -188,12 +239,16 @@ class Loop:
                 # A row that is done or waits may stay for a while, and is given nothing more.
                 following = [
                     None if rows[index].done or rows[index].waits else rows[index].take(token)
-                    for index, token in zip(live, choose(scores, [rows[at] for at in live], live), strict=True)
+                    for index, token in zip(
+                        live, choose(scores, [rows[at] for at in live], live), strict=True
+                    )
                 ]
                 if all(token is None for token in following):
                     break
                 left = [place for place, index in enumerate(live) if not rows[index].done]
-                if (len(live) - len(left)) * SMALLEST_LEAVING >= len(live) and hasattr(cache, "batch_select_indices"):
+                if (len(live) - len(left)) * SMALLEST_LEAVING >= len(live) and hasattr(
+                    cache, "batch_select_indices"
+                ):
                     keep = torch.tensor(left, device=mask.device)
                     cache.batch_select_indices(keep)
                     mask = mask[keep]
@@ -201,14 +256,20 @@ class Loop:
                     following = [following[place] for place in left]
                 tokens = [[self._pad if token is None else token] for token in following]
                 counts = [[token is not None] for token in following]
-                mask = torch.cat([mask, torch.tensor(counts, device=mask.device).to(mask.dtype)], -1)
+                mask = torch.cat(
+                    [mask, torch.tensor(counts, device=mask.device).to(mask.dtype)], -1
+                )
                 scores, cache = self._forward(torch.tensor(tokens, device=mask.device), mask, cache)
             waiting = [place for place, index in enumerate(live) if rows[index].waits]
-            for place, weights in weigh(torch, self._model, [rows[live[at]] for at in waiting], waiting, cache, mask):
+            for place, weights in weigh(
+                torch, self._model, [rows[live[at]] for at in waiting], waiting, cache, mask
+            ):
                 rows[live[place]].decide(choose.whole(weights, live[place]), weights)
 
     def _read(self, prompts: Sequence[Sequence[int]]) -> tuple[Any, Any, Any]:
-        """Compute the prompts: the scores after the last token, the cache, and which of its columns count."""
+        """Compute the prompts: the scores after the last token, the cache, and which of its
+        columns count.
+        """
         known = [self.prefixes.find(prompt) for prompt in prompts]
         self.reused = [one.length for one in known]
         return self._read_on(prompts, known)
@@ -233,7 +294,11 @@ class Loop:
                 cache = None
         if cache is None:
             if late:
-                self._read_on([prompts[place][:-1] for place in late], [known[place] for place in late], ahead=True)
+                self._read_on(
+                    [prompts[place][:-1] for place in late],
+                    [known[place] for place in late],
+                    ahead=True,
+                )
                 known = [self.prefixes.find(prompt) for prompt in prompts]
             past = _padded(max(one.length for one in known))
             cache = self.prefixes.past(known, past) if past else None
@@ -241,23 +306,34 @@ class Loop:
         width = _padded(max(map(len, rests)))
         tokens = [[self._pad] * (width - len(rest)) + rest for rest in rests]
         columns = torch.arange(past + width, device=device)
-        before, after = torch.tensor([[one.length for one in known], list(map(len, rests))], device=device)[..., None]
-        mask = ((columns >= past - before) & (columns < past) | (columns >= past + width - after)).long()
+        before, after = torch.tensor(
+            [[one.length for one in known], list(map(len, rests))], device=device
+        )[..., None]
+        mask = (
+            (columns >= past - before) & (columns < past) | (columns >= past + width - after)
+        ).long()
         scores, cache = self._forward_in_parts(torch.tensor(tokens, device=device), mask, cache)
         self.prefixes.keep(prompts, known, past, cache, replace=not ahead)
         return scores, cache, mask
 
     def _shared(self, prompts: Sequence[Sequence[int]]) -> int:
-        """Tokens that all prompts begin with and that are worth computing once; never a prompt's last one."""
+        """Tokens that all prompts begin with and that are worth computing once; never a
+        prompt's last one.
+        """
         if not self._share or len(prompts) < 2:
             return 0
-        first, last = min(map(tuple, prompts)), max(map(tuple, prompts))  # a prefix of these two is a prefix of all
+        first, last = (
+            min(map(tuple, prompts)),
+            max(map(tuple, prompts)),
+        )  # a prefix of these two is a prefix of all
         most = min(len(prompt) for prompt in prompts) - 1
         same = next((at for at in range(most) if first[at] != last[at]), most)
         return same if same >= SHORTEST_SHARED else 0
 
     def _forward_in_parts(self, tokens: Any, mask: Any, cache: Any) -> tuple[Any, Any]:
-        """The scores after the last column, and the cache; so many columns at a time as may be computed at once."""
+        """The scores after the last column, and the cache; so many columns at a time as may be
+        computed at once.
+        """
         rows, width = tokens.shape
         past = mask.shape[1] - width
         columns = max(self._at_once // rows // MULTIPLE, 1) * MULTIPLE if self._at_once else width
@@ -291,7 +367,9 @@ def _padded(width: int) -> int:
 
 
 def _late(new: Sequence[int]) -> tuple[list[int], int]:
-    """The rows to read by themselves first, since the others would be padded to them; and the tokens computed then."""
+    """The rows to read by themselves first, since the others would be padded to them; and the
+    tokens computed then.
+    """
     order = sorted(range(len(new)), key=lambda place: -new[place])
     rows, longest = len(new), max(new)
     costs = [rows * longest]  # with none read first; then with one, two and so on
@@ -300,13 +378,18 @@ def _late(new: Sequence[int]) -> tuple[list[int], int]:
 
 
 class _Chooser:
-    """Picks each row's next token: the best, or with a temperature one drawn by the row's own generator."""
+    """Picks each row's next token: the best, or with a temperature one drawn by the row's own
+    generator.
+    """
 
     def __init__(self, torch: Any, decoding: Decoding, seeds: Sequence[int], device: Any) -> None:
         self._torch, self._decoding = torch, decoding
         extra = dict(decoding.extra)
         if unknown := [name for name in extra if name not in PARAMETERS]:
-            raise InputError(f"hf/ does not take the parameter {unknown[0]!r}; it takes {' and '.join(PARAMETERS)}")
+            raise InputError(
+                f"hf/ does not take the parameter {unknown[0]!r}; it takes"
+                f" {' and '.join(PARAMETERS)}"
+            )
         self._top_k = int(extra.get("top_k", 0))
         self._min_p = float(extra.get("min_p", 0.0))
         drawing = seeds if decoding.temperature > 0 else ()
@@ -317,21 +400,29 @@ class _Chooser:
         chosen: list[int] = ranked.argmax(-1).tolist()
         for place, row in enumerate(rows):
             if row.picks:
-                chosen[place] = row.pick(ranked[place].topk(min(PICKED_FROM, ranked.shape[-1])).indices.tolist())
+                chosen[place] = row.pick(
+                    ranked[place].topk(min(PICKED_FROM, ranked.shape[-1])).indices.tolist()
+                )
         return chosen
 
     def whole(self, weights: Sequence[float], row: int) -> int:
-        """Pick one of a row's choices by their log probabilities: the best, or one drawn by the temperature."""
+        """Pick one of a row's choices by their log probabilities: the best, or one drawn by the
+        temperature.
+        """
         totals = self._torch.tensor([weights])
         if self._generators:
             shares = (totals / self._decoding.temperature).softmax(-1)
             generator = self._generators[row]
-            noise = self._torch.empty_like(shares, device=generator.device).exponential_(generator=generator)
+            noise = self._torch.empty_like(shares, device=generator.device).exponential_(
+                generator=generator
+            )
             totals = shares / noise.cpu()
         return int(totals.argmax())
 
     def _drawn(self, scores: Any, live: Sequence[int]) -> Any:
-        """Scores whose best token is a draw from the distribution (the Gumbel trick, in its exponential form)."""
+        """Scores whose best token is a draw from the distribution (the Gumbel trick, in its
+        exponential form).
+        """
         torch = self._torch
         ordered, order = (scores / self._decoding.temperature).sort(-1, descending=True)
         shares = ordered.softmax(-1)
@@ -340,6 +431,9 @@ class _Chooser:
             drop[:, self._top_k :] = True
         drop |= shares < self._min_p * shares[:, :1]
         drop[:, 0] = False
-        noise = [torch.empty_like(shares[0]).exponential_(generator=self._generators[index]) for index in live]
+        noise = [
+            torch.empty_like(shares[0]).exponential_(generator=self._generators[index])
+            for index in live
+        ]
         drawn = torch.where(drop | (shares <= 0), shares - 1.0, shares / torch.stack(noise))
         return torch.full_like(scores, -torch.inf).scatter(-1, order, drawn)

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from rpms.core.errors import ContextOverflow, ModelUnavailable
-from rpms.core.prompt import Message
+from rpms.logic.errors import ContextOverflow, ModelUnavailable
 from rpms.models.base import Answer, Decoding, Request, Usage
 from rpms.models.constraint import shapes_of
 from rpms.models.hf.loop import Loop, share_keys_and_values
 from rpms.models.hf.rows import Letters, PromptRow
 from rpms.models.secrets import excerpt, requests_forbidden
+from rpms.paper.prompt import Message
 
 BATCH_SHARE = 0.3
 """The part of a GPU's free memory for the keys and values of a batch."""
@@ -28,7 +28,8 @@ KEPT_SHARE = 0.2
 READING_SHARE = 0.15
 """The part for prompts on their way through the model. What is left is for copies and attention."""
 CPU_TOKENS = 16_384
-"""Tokens in a batch without a GPU, where larger batches gain nothing; and tokens kept of earlier prompts."""
+"""Tokens in a batch without a GPU, where larger batches gain nothing; and tokens kept of
+earlier prompts."""
 
 
 class OutOfMemoryError(Exception):
@@ -41,11 +42,14 @@ class BatchLimits:
 
     prompts: int = 256
     tokens: int = 262_144
-    """Tokens in a batch at most, padding and room for the answers included: this is what bounds the memory."""
+    """Tokens in a batch at most, padding and room for the answers included: this is what bounds
+    the memory."""
     quiet: float = 0.02
-    """Seconds without a new question after which the batch is closed, once those answered last are back."""
+    """Seconds without a new question after which the batch is closed, once those answered last
+    are back."""
     window: float = 0.5
-    """Seconds without a new question until others are not waited for, or the last round's length if longer."""
+    """Seconds without a new question until others are not waited for, or the last round's
+    length if longer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +71,11 @@ class BatchedQuestion:
         """A seed that follows from the prompt, for sampling that no other prompt changes."""
         text = f"{self.decoding.seed}:{self.row.prompt}"
         given = self.decoding.seed is not None
-        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big") if given else secrets.randbits(56)
+        return (
+            int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big")
+            if given
+            else secrets.randbits(56)
+        )
 
 
 class Batcher:
@@ -77,7 +85,9 @@ class Batcher:
     """
 
     def __init__(
-        self, run: Callable[[list[BatchedQuestion]], Sequence[Answer]], limits: BatchLimits | None = None
+        self,
+        run: Callable[[list[BatchedQuestion]], Sequence[Answer]],
+        limits: BatchLimits | None = None,
     ) -> None:
         """`run` answers a batch, on the one thread."""
         self._run = run
@@ -121,7 +131,8 @@ class Batcher:
     def _collect(self) -> tuple[list[BatchedQuestion], bool]:
         """The questions of one round, and whether there may be more rounds.
 
-        Callers of the last round are waited for within limits, so that two halves of the episodes do not take turns.
+        Callers of the last round are waited for within limits, so that two halves of the episodes
+        do not take turns.
         """
         item = self._waiting.get()
         asked: list[BatchedQuestion] = []
@@ -140,7 +151,10 @@ class Batcher:
         return asked, item is not None
 
     def _answer(self, batch: list[BatchedQuestion]) -> None:
-        """Answer a batch. One that does not fit the memory is halved, and no later batch is larger than the halves."""
+        """Answer a batch.
+
+        One that does not fit the memory is halved, and no later batch is larger than the halves.
+        """
         try:
             answers = self._run(batch)
         except OutOfMemoryError as error:
@@ -150,7 +164,9 @@ class Batcher:
                 self._answer(batch[:middle])
                 self._answer(batch[middle:])
             else:
-                batch[0].future.set_exception(ContextOverflow(f"the prompt does not fit the device's memory: {error}"))
+                batch[0].future.set_exception(
+                    ContextOverflow(f"the prompt does not fit the device's memory: {error}")
+                )
         except Exception as error:  # noqa: BLE001  the asking threads raise it
             for question in batch:
                 question.future.set_exception(error)
@@ -161,12 +177,21 @@ class Batcher:
 
 
 def padded(batch: Sequence[BatchedQuestion]) -> int:
-    """Tokens that a batch takes in memory, with room for the answers: every row is as long as the longest."""
-    return len(batch) * (max(len(question.row.prompt) for question in batch) + batch[0].decoding.max_tokens)
+    """Tokens that a batch takes in memory, with room for the answers: every row is as long as
+    the longest.
+    """
+    return len(batch) * (
+        max(len(question.row.prompt) for question in batch) + batch[0].decoding.max_tokens
+    )
 
 
-def batches(asked: Sequence[BatchedQuestion], most_prompts: int, most_tokens: int) -> Iterator[list[BatchedQuestion]]:
-    """Split into batches of one decoding each, sorted by length so that little is padding. A single one always fits."""
+def batches(
+    asked: Sequence[BatchedQuestion], most_prompts: int, most_tokens: int
+) -> Iterator[list[BatchedQuestion]]:
+    """Split into batches of one decoding each, sorted by length so that little is padding.
+
+    A single one always fits.
+    """
     for decoding in dict.fromkeys(question.decoding for question in asked):
         batch: list[BatchedQuestion] = []
         alike = (question for question in asked if question.decoding == decoding)
@@ -181,24 +206,35 @@ def batches(asked: Sequence[BatchedQuestion], most_prompts: int, most_tokens: in
 class HFModel:
     """A causal language model of transformers, on a GPU if there is one.
 
-    Any number of threads may ask it; one thread computes. The rest of a batch changes an answer through rounding alone,
-    and with a temperature, a `seed` makes each prompt's answer repeatable.
+    Any number of threads may ask it; one thread computes. The rest of a batch changes an answer
+    through rounding alone, and with a temperature, a `seed` makes each prompt's answer repeatable.
     """
 
-    def __init__(self, name: str, source: str, *, most_prompts: int = 256, limits: BatchLimits | None = None) -> None:
-        """`source`: a folder, a `.gguf` file, or a name on the Hugging Face hub. Loading takes seconds to minutes."""
+    def __init__(
+        self, name: str, source: str, *, most_prompts: int = 256, limits: BatchLimits | None = None
+    ) -> None:
+        """`source`: a folder, a `.gguf` file, or a name on the Hugging Face hub.
+
+        Loading takes seconds to minutes.
+        """
         self.name = name
         try:
             self._torch: Any = importlib.import_module("torch")
             transformers: Any = importlib.import_module("transformers")
         except ImportError:
-            raise ModelUnavailable(f"{name} needs torch and transformers: pip install 'rpms[hf]'") from None
+            raise ModelUnavailable(
+                f"{name} needs torch and transformers: pip install 'rpms[hf]'"
+            ) from None
         self._device = "cuda" if self._torch.cuda.is_available() else "cpu"
         self._tokenizer, self._model = self._load(transformers, source)
         self._window = int(getattr(self._model.config, "max_position_embeddings", 0) or 0)
-        limits = limits or BatchLimits(prompts=most_prompts, tokens=self._tokens(BATCH_SHARE, self._keys_and_values()))
+        limits = limits or BatchLimits(
+            prompts=most_prompts, tokens=self._tokens(BATCH_SHARE, self._keys_and_values())
+        )
         self._letters = Letters(self._tokenizer, self._ends())
-        self._letters.encode("x")  # the first use settles a tokenizer's settings, before threads share it
+        self._letters.encode(
+            "x"
+        )  # the first use settles a tokenizer's settings, before threads share it
         self._tokenizing = threading.Lock()
         share_keys_and_values(self._torch, self._model)
         self._loop = Loop(
@@ -233,19 +269,28 @@ class HFModel:
             options["gguf_file"], place = path.name, str(path.parent)
         dtype = self._torch.bfloat16 if self._device == "cuda" else self._torch.float32
         version = tuple(map(int, transformers.__version__.split(".")[:2]))
-        loading: dict[str, Any] = {"dtype" if version >= (4, 56) else "torch_dtype": dtype, **options}
-        if "gguf_file" in options and hasattr(transformers, "GgufConfig"):  # else it may compute packed, in float32
+        loading: dict[str, Any] = {
+            "dtype" if version >= (4, 56) else "torch_dtype": dtype,
+            **options,
+        }
+        if "gguf_file" in options and hasattr(
+            transformers, "GgufConfig"
+        ):  # else it may compute packed, in float32
             loading["quantization_config"] = transformers.GgufConfig(dequantize=True)
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
             model = transformers.AutoModelForCausalLM.from_pretrained(place, **loading)
         except (OSError, ValueError, ImportError) as error:
-            needs = " and ".join(name for name in ("gguf", "accelerate") if importlib.util.find_spec(name) is None)
+            needs = " and ".join(
+                name for name in ("gguf", "accelerate") if importlib.util.find_spec(name) is None
+            )
             if "gguf_file" in options and needs:
                 raise ModelUnavailable(
                     f"{self.name}: a .gguf file also needs {needs}: pip install 'rpms[hf]'"
                 ) from None
-            raise ModelUnavailable(f"{self.name}: cannot be loaded: {excerpt(str(error))}") from error
+            raise ModelUnavailable(
+                f"{self.name}: cannot be loaded: {excerpt(str(error))}"
+            ) from error
         tokenizer.padding_side = "left"
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
@@ -261,13 +306,19 @@ class HFModel:
     def _passing(self) -> int:
         """Bytes that a token takes on its way through the model: a few rows of the widest layer."""
         config = self._model.config
-        return int(2 * 4 * (config.hidden_size + getattr(config, "intermediate_size", 4 * config.hidden_size)))
+        return int(
+            2
+            * 4
+            * (config.hidden_size + getattr(config, "intermediate_size", 4 * config.hidden_size))
+        )
 
     def _keys_and_values(self) -> int:
         """Bytes that a token leaves in the cache."""
         config = self._model.config
         heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
-        width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        width = (
+            getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        )
         return int(2 * config.num_hidden_layers * heads * width * 2)
 
     def _question(self, request: Request) -> BatchedQuestion:
@@ -276,17 +327,23 @@ class HFModel:
         with self._tokenizing:  # a tokenizer's settings are not safe to touch from two threads
             ids = self._encode(request.prompt.messages())
             shapes = shapes_of(request.choices, request.templates)
-            row = PromptRow(ids, decoding, shapes, self._letters, request.begun if request.weigh else None)
+            row = PromptRow(
+                ids, decoding, shapes, self._letters, request.begun if request.weigh else None
+            )
         if self._window and len(row.prompt) + decoding.max_tokens > self._window:
             sizes = f"{len(row.prompt)} + {decoding.max_tokens}"
-            raise ContextOverflow(f"{self.name}: {sizes} tokens exceed the context window of {self._window}")
+            raise ContextOverflow(
+                f"{self.name}: {sizes} tokens exceed the context window of {self._window}"
+            )
         return BatchedQuestion(row, decoding, len(ids), request.weigh)
 
     def _encode(self, messages: Sequence[Message]) -> list[int]:
         tokenizer = self._tokenizer
         chat = [{"role": message.role, "content": message.content} for message in messages]
         if not getattr(tokenizer, "chat_template", None):
-            return list(tokenizer("\n\n".join(entry["content"] for entry in chat) + "\n")["input_ids"])
+            return list(
+                tokenizer("\n\n".join(entry["content"] for entry in chat) + "\n")["input_ids"]
+            )
         try:
             text = tokenizer.apply_chat_template(chat, tokenize=False, add_generation_prompt=True)
         except Exception:  # noqa: BLE001  a template that refuses a system message raises an error of its own library
@@ -295,9 +352,14 @@ class HFModel:
         return list(tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def _generate(self, questions: list[BatchedQuestion], *, again: bool = False) -> list[Answer]:
-        """Answer one batch; all have the same decoding. `again`: after earlier prompts were given up for it."""
+        """Answer one batch; all have the same decoding.
+
+        `again`: after earlier prompts were given up for it.
+        """
         torch = self._torch
-        rows = [question.row.fresh() for question in questions]  # a batch that did not fit is tried again in halves
+        rows = [
+            question.row.fresh() for question in questions
+        ]  # a batch that did not fit is tried again in halves
         try:
             self._loop.write(rows, questions[0].decoding, [question.seed for question in questions])
         except torch.cuda.OutOfMemoryError:
@@ -306,7 +368,9 @@ class HFModel:
             return [
                 Answer(
                     row.text,
-                    Usage(question.tokens, min(reused, question.tokens), len(row.written), requests=1),
+                    Usage(
+                        question.tokens, min(reused, question.tokens), len(row.written), requests=1
+                    ),
                     row.finish,
                     weights=row.weights if question.weigh else (),
                 )
@@ -322,4 +386,6 @@ class HFModel:
         """The tokens that end an answer, by the model's settings and its tokenizer."""
         ends = getattr(getattr(self._model, "generation_config", None), "eos_token_id", None)
         several = ends if isinstance(ends, list) else [ends]
-        return frozenset(end for end in (*several, self._tokenizer.eos_token_id) if isinstance(end, int))
+        return frozenset(
+            end for end in (*several, self._tokenizer.eos_token_id) if isinstance(end, int)
+        )

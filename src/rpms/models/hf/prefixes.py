@@ -1,4 +1,5 @@
-"""Prefixes: keys and values of earlier prompts, so that only what follows the longest shared beginning is computed.
+"""Prefixes: keys and values of earlier prompts, so that only what follows the longest shared
+beginning is computed.
 
 Of models in transformers; `local_gguf` keeps its own, a state for each episode.
 """
@@ -13,7 +14,8 @@ from typing import Any, NamedTuple
 LAYERS_AT_ONCE = 4
 """Layers copied together: more take fewer copies, and more memory while they are made."""
 CAPACITY = 256
-"""Rows have room for a multiple of so many tokens: the next prompt of an episode often fits into the last one's."""
+"""Rows have room for a multiple of so many tokens: the next prompt of an episode often fits
+into the last one's."""
 REPLACED = 0.75
 """The part of a kept row that a new one must begin with to take its place."""
 _BYTES = 4
@@ -43,10 +45,12 @@ class _Copy(NamedTuple):
 
 
 class Prefixes:
-    """Keys and values of prompts, up to a limit of tokens; what was not used for longest is given up first.
+    """Keys and values of prompts, up to a limit of tokens; what was not used for longest is given
+    up first.
 
-    A row is one tensor [layers, 2, heads, capacity, width], so that it is copied as a whole. Its name is its tokens as
-    big-endian bytes: in their order, the row with most in common with a prompt stands next to where it would stand.
+    A row is one tensor [layers, 2, heads, capacity, width], so that it is copied as a whole. Its
+    name is its tokens as big-endian bytes: in their order, the row with most in common with a
+    prompt stands next to where it would stand.
     """
 
     def __init__(self, most: int) -> None:
@@ -70,7 +74,9 @@ class Prefixes:
             return KnownPrefix()
         name = _name(prompt)
         at = bisect_left(self._names, name)
-        length, row = max((_common(name, near), near) for near in self._names[max(at - 1, 0) : at + 1])
+        length, row = max(
+            (_common(name, near), near) for near in self._names[max(at - 1, 0) : at + 1]
+        )
         length = min(length, len(prompt) - 1)
         if length <= 0:
             return KnownPrefix()
@@ -78,7 +84,9 @@ class Prefixes:
         return KnownPrefix(length, row)
 
     def past(self, known: Sequence[KnownPrefix], columns: int) -> Any:
-        """A cache of a batch: what is known of each prompt, padded on the left to so many columns."""
+        """A cache of a batch: what is known of each prompt, padded on the left to so many
+        columns.
+        """
         cache = importlib.import_module("transformers").DynamicCache()
         layers, _, heads, _, width = next(iter(self._rows.values())).shape
         for first in range(0, layers, LAYERS_AT_ONCE):
@@ -87,7 +95,9 @@ class Prefixes:
             batch = next(iter(self._rows.values())).new_zeros(shape)
             for place, one in enumerate(known):
                 if one.length:
-                    batch[:, :, place, :, columns - one.length :] = self._rows[one.row][some, :, :, : one.length]
+                    batch[:, :, place, :, columns - one.length :] = self._rows[one.row][
+                        some, :, :, : one.length
+                    ]
             for layer, (keys, values) in enumerate(batch, first):
                 cache.update(keys, values, layer)
         return cache
@@ -103,9 +113,9 @@ class Prefixes:
     ) -> None:
         """Keep what a batch has computed, as far as there is room.
 
-        The cache has `past` columns that end with what was known of each prompt, and then columns that end with the
-        rest of it. `replace`: whether a row gives way to one that has most of it. A cache of another kind ends the
-        keeping.
+        The cache has `past` columns that end with what was known of each prompt, and then columns
+        that end with the rest of it. `replace`: whether a row gives way to one that has most of it.
+        A cache of another kind ends the keeping.
         """
         layers = _layers(cache) if self._most else []
         if not layers:
@@ -116,7 +126,11 @@ class Prefixes:
             name = _name(prompt)
             if name in made or name in self._rows or one.row.startswith(name):
                 continue
-            row = self._give_up(one.row) if replace and one.length >= REPLACED * (len(one.row) // _BYTES) else None
+            row = (
+                self._give_up(one.row)
+                if replace and one.length >= REPLACED * (len(one.row) // _BYTES)
+                else None
+            )
             there = row is not None and row.shape[-2] >= len(prompt)
             if not there:
                 taken = sum(copy.row.shape[-2] for copy in made.values())
@@ -131,7 +145,9 @@ class Prefixes:
             insort(self._names, name)
 
     def clear(self) -> bool:
-        """Give up everything, and keep half as much from now on; returns whether anything was kept."""
+        """Give up everything, and keep half as much from now on; returns whether anything was
+        kept.
+        """
         anything = bool(self._rows)
         self._rows, self._names, self.tokens = {}, [], 0
         self._most //= 2
@@ -157,7 +173,9 @@ class Prefixes:
 
 
 def sees_all(config: Any) -> bool:
-    """True if a model's attention reaches back to the start, so that padding between tokens changes nothing."""
+    """True if a model's attention reaches back to the start, so that padding between tokens
+    changes nothing.
+    """
     text = config.get_text_config() if hasattr(config, "get_text_config") else config
     slides = getattr(text, "sliding_window", None) and getattr(text, "use_sliding_window", True)
     return not slides and not getattr(text, "attention_chunk_size", None)
@@ -179,7 +197,9 @@ def _capacity(length: int) -> int:
 
 
 def _layers(cache: Any) -> list[tuple[Any, Any]]:
-    """Keys and values of every layer; empty where they are not all of one shape [rows, heads, columns, width]."""
+    """Keys and values of every layer; empty where they are not all of one shape [rows, heads,
+    columns, width].
+    """
     try:
         layers = [(keys, values) for keys, values, *_ in cache]
         shapes = {part.shape for layer in layers for part in layer}
@@ -194,8 +214,12 @@ def _fill(copies: Sequence[_Copy], past: int, layers: Sequence[tuple[Any, Any]])
     start = past if all(copy.there for copy in copies) else 0
     for first in range(0, len(layers), LAYERS_AT_ONCE):
         some = slice(first, first + LAYERS_AT_ONCE)
-        batch = torch.stack([torch.stack([part[:, :, start:] for part in layer]) for layer in layers[some]])
+        batch = torch.stack(
+            [torch.stack([part[:, :, start:] for part in layer]) for layer in layers[some]]
+        )
         for place, row, known, length, there in copies:
-            row[some, :, :, known:length] = batch[:, :, place, :, batch.shape[-2] - (length - known) :]
+            row[some, :, :, known:length] = batch[
+                :, :, place, :, batch.shape[-2] - (length - known) :
+            ]
             if not there:
                 row[some, :, :, :known] = batch[:, :, place, :, past - known : past]

@@ -38,9 +38,11 @@ class Letters:
 
 class _Phase(Enum):
     FREE = auto()
-    """Anything; the row ends by itself, at a stop sequence or with its action line: nothing after it would be read."""
+    """Anything; the row ends by itself, at a stop sequence or with its action line: nothing
+    after it would be read."""
     THOUGHT = auto()
-    """Anything after `Thought:` up to the end of the line or of the thought's budget; then the action."""
+    """Anything after `Thought:` up to the end of the line or of the thought's budget; then the
+    action."""
     CHOICE = auto()
     """Nothing by token: one of the choices follows as a whole."""
     LABEL = auto()
@@ -50,7 +52,10 @@ class _Phase(Enum):
 
 
 class PromptRow:
-    """One answer in the making, in phases. `decide` takes one of the choices whole, `pick` a template's tokens."""
+    """One answer in the making, in phases.
+
+    `decide` takes one of the choices whole, `pick` a template's tokens.
+    """
 
     def __init__(
         self,
@@ -60,7 +65,9 @@ class PromptRow:
         letters: Letters,
         begun: str | None = None,
     ) -> None:
-        """`begun`: how an answer begins whose choices are only to be weighed; None where an answer is written."""
+        """`begun`: how an answer begins whose choices are only to be weighed; None where an
+        answer is written.
+        """
         self.written: list[int] = []
         self.done, self.finish = False, "length"
         self.letters = letters
@@ -124,7 +131,10 @@ class PromptRow:
         return self.letters.line_end
 
     def _action(self, *more: int) -> str:
-        """The action so far, with some tokens more. Read with its label: by itself, a first blank may get lost."""
+        """The action so far, with some tokens more.
+
+        Read with its label: by itself, a first blank may get lost.
+        """
         return self.letters.text([*self.written[self._label_at :], *more]).partition(ACTION)[2]
 
     def _complete(self, action: str) -> bool:
@@ -137,12 +147,21 @@ class PromptRow:
         return grows and text[0] == " " and any(begins(written, shape) for shape in self._shapes)
 
     def take(self, token: int) -> int | None:
-        """Take the token that was chosen. Returns the one to compute next, or None where the row is done or waits."""
+        """Take the token that was chosen.
+
+        Returns the one to compute next, or None where the row is done or waits.
+        """
         if self._phase is _Phase.THOUGHT:
-            if self._thought_left <= 0 or token in self.letters.ends or "\n" in self.letters.piece(token):
+            if (
+                self._thought_left <= 0
+                or token in self.letters.ends
+                or "\n" in self.letters.piece(token)
+            ):
                 self._label_at = len(self.written)
                 self._phase = _Phase.CHOICE if self.choices else _Phase.LABEL
-                return None if self.choices else self._write_label()  # in place of what ended the line
+                return (
+                    None if self.choices else self._write_label()
+                )  # in place of what ended the line
             self._thought_left -= 1
         elif self._phase is _Phase.LABEL:
             return self._write_label()
@@ -159,7 +178,9 @@ class PromptRow:
 
     def decide(self, choice: int, weights: Sequence[float]) -> None:
         """End with one of the choices, given the logarithms of their probabilities."""
-        self.weights = tuple(round(weight, 4) for weight in weights)  # further digits are rounding errors
+        self.weights = tuple(
+            round(weight, 4) for weight in weights
+        )  # further digits are rounding errors
         self.written += self.choices[choice]
         self._end("stop")
 

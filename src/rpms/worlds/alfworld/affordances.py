@@ -1,20 +1,24 @@
-"""Facts measured over ALFWorld's training games, and the fixed properties of kinds of things that they tell.
+"""Facts measured over ALFWorld's training games, and the fixed properties of kinds of things that
+they tell.
 
-The properties are three-valued: what no training game shows is unknown, neither possible nor impossible. Kinds are in
-lower case, as the games' texts name them.
+The properties are three-valued: what no training game shows is unknown, neither possible nor
+impossible. Kinds are in lower case, as the games' texts name them.
 
 `games/tables.json` was measured over the 3,553 training games, and generated houses follow it:
 
 - can_contain: receptacle type → the object types that may be put there
-- cannot_contain: receptacle type → the object types that stand in a room with one in some game and may in none be put
-  there; whatever is in neither list, no game has together
+- cannot_contain: receptacle type → the object types that stand in a room with one in some game and
+  may in none be put there; whatever is in neither list, no game has together
 - openable: receptacle type → percent of its instances that open (all of them start closed)
 - attributes: predicate → the object types that have it
-- sharing: room → receptacle type → earlier type → percent that stand at the location of one of those
-- also_in: receptacle type → second type → percent of the objects there that are also in one of those
+- sharing: room → receptacle type → earlier type → percent that stand at the location of one of
+  those
+- also_in: receptacle type → second type → percent of the objects there that are also in one of
+  those
 - goals: task type → room → "Object>Receptacle" → games
 - rooms: room → receptacles: type → how many → per mille of games;
-         room → objects: type → counts: how many → per mille of games, places: receptacle type or floor → per mille
+         room → objects: type → counts: how many → per mille of games, places: receptacle type or
+         floor → per mille
 """
 
 import json
@@ -25,9 +29,14 @@ from importlib.resources import files
 from typing import Any
 
 _LOCALITY = re.compile(r"category: (.+)\n +objects: \[([^]]*)\]")
-"""The manual's list of objects found in the same places; a whole reading of it takes a tenth of a second."""
+"""The manual's list of objects found in the same places; a whole reading of it takes a tenth of
+a second."""
 
-TOOLS: Mapping[str, tuple[str, ...]] = {"heat": ("microwave",), "cool": ("fridge",), "clean": ("sinkbasin", "sink")}
+TOOLS: Mapping[str, tuple[str, ...]] = {
+    "heat": ("microwave",),
+    "cool": ("fridge",),
+    "clean": ("sinkbasin", "sink"),
+}
 """The kinds of places that each transformation works with."""
 _MAYBE_TOOLS: Mapping[str, tuple[str, ...]] = {"clean": ("bathtubbasin",)}
 """Those of which it works with some: a few official games hold a bathtub's basin for a sink's."""
@@ -38,24 +47,34 @@ KNIVES = frozenset({"knife", "butterknife"})
 @cache
 def tables() -> dict[str, Any]:
     """Read the tables, once."""
-    return dict(json.loads(files(__package__).joinpath("games", "tables.json").read_text(encoding="utf-8")))
+    return dict(
+        json.loads(files(__package__).joinpath("games", "tables.json").read_text(encoding="utf-8"))
+    )
 
 
 def object_types() -> list[str]:
     """Every object type that occurs or can be put anywhere, sorted."""
     rooms, can_contain = tables()["rooms"], tables()["can_contain"]
-    return sorted({kind for room in rooms.values() for kind in room["objects"]}.union(*can_contain.values()))
+    return sorted(
+        {kind for room in rooms.values() for kind in room["objects"]}.union(*can_contain.values())
+    )
 
 
 def category(kind: str) -> str:
-    """The manual's category of a kind of object, for recalling experience; a kind without one is its own."""
+    """The manual's category of a kind of object, for recalling experience; a kind without one
+    is its own.
+    """
     return _categories().get(kind, kind)
 
 
 @cache
 def _categories() -> Mapping[str, str]:
     manual = files(__package__).joinpath("domain.yaml").read_text(encoding="utf-8")
-    return {kind.strip(): name for name, objects in _LOCALITY.findall(manual) for kind in objects.split(",")}
+    return {
+        kind.strip(): name
+        for name, objects in _LOCALITY.findall(manual)
+        for kind in objects.split(",")
+    }
 
 
 @cache
@@ -72,23 +91,35 @@ def places() -> frozenset[str]:
 
 @cache
 def _kinds(table: str) -> Mapping[str, frozenset[str]]:
-    return {name.lower(): frozenset(map(str.lower, kinds)) for name, kinds in tables()[table].items()}
+    return {
+        name.lower(): frozenset(map(str.lower, kinds)) for name, kinds in tables()[table].items()
+    }
 
 
 @cache
 def has_door(kind: str) -> bool | None:
     """True if places of a kind can be opened and closed; None where some can and some cannot."""
-    percent = {place.lower(): opening for place, opening in tables()["openable"].items()}.get(kind, 0)
+    percent = {place.lower(): opening for place, opening in tables()["openable"].items()}.get(
+        kind, 0
+    )
     return {0: False, 100: True}.get(percent) if kind in places() else None
 
 
 def has(attribute: str, kind: str) -> bool | None:
-    """True if objects of a kind always have an attribute, by its predicate of the PDDL domain in lower case."""
-    return kind in _kinds("attributes")[attribute] if kind in objects() and kind not in _MIXED else None
+    """True if objects of a kind always have an attribute, by its predicate of the PDDL domain
+    in lower case.
+    """
+    return (
+        kind in _kinds("attributes")[attribute]
+        if kind in objects() and kind not in _MIXED
+        else None
+    )
 
 
 def fits(object_kind: str, place_kind: str) -> bool | None:
-    """True if an object of a kind may be put into a place of a kind; None where no game had both in one room."""
+    """True if an object of a kind may be put into a place of a kind; None where no game had
+    both in one room.
+    """
     if object_kind in _kinds("can_contain").get(place_kind, ()):
         return True
     return False if object_kind in _kinds("cannot_contain").get(place_kind, ()) else None

@@ -1,7 +1,8 @@
-"""The belief of Section 3.1 for ALFWorld: facts that the texts have shown, and the truth of the manual's predicates.
+"""The belief of Section 3.1 for ALFWorld: facts that the texts have shown, and the truth of the
+manual's predicates.
 
-Only the agent changes the world, so what was seen stays so until the agent changes it. Where it is, is a site, not a
-place: several places may share one, as far as the text lets one conclude.
+Only the agent changes the world, so what was seen stays so until the agent changes it. Where it is,
+is a site, not a place: several places may share one, as far as the text lets one conclude.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -10,9 +11,9 @@ from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import Self
 
-from rpms.core.belief import Belief, StateSignature
-from rpms.core.facts import Atom, Facts, Truth, grouped, kind_of
-from rpms.core.goal import Goal
+from rpms.logic.belief import Belief, StateSignature
+from rpms.logic.facts import Atom, Facts, Truth, grouped, kind_of
+from rpms.logic.goal import Goal
 from rpms.worlds.alfworld import affordances
 from rpms.worlds.base import asking, some
 
@@ -33,7 +34,10 @@ PRINTED = "="
 
 @dataclass(frozen=True, slots=True)
 class Sites:
-    """Sites of the places, as far as known. Knowledge only grows; what contradicts it is not taken over."""
+    """Sites of the places, as far as known.
+
+    Knowledge only grows; what contradicts it is not taken over.
+    """
 
     of: Mapping[str, str] = field(default_factory=dict)
     """Place → site."""
@@ -43,7 +47,9 @@ class Sites:
     """Sites all of whose places are known."""
 
     def site_of(self, place: str) -> str:
-        """The site of a place; one that is not known yet may turn out to be that of another place too."""
+        """The site of a place; one that is not known yet may turn out to be that of another
+        place too.
+        """
         return self.of.get(place) or f"@{place}"
 
     def same(self, one: str, other: str) -> bool | None:
@@ -70,7 +76,9 @@ class Sites:
         return None if site is None else self.holds(site, one)
 
     def put(self, place: str, site: str) -> Self:
-        """Take over that a place is at a site; where it is known to be at another, the two are one."""
+        """Take over that a place is at a site; where it is known to be at another, the two are
+        one.
+        """
         if (known := self.of.get(place)) is None:
             return replace(self, of={**self.of, place: site})
         if known == site or self.same(known, site) is False:
@@ -104,7 +112,10 @@ class Sites:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """Facts of the state that a signature was taken in. Places of different kinds are taken to be apart."""
+    """Facts of the state that a signature was taken in.
+
+    Places of different kinds are taken to be apart.
+    """
 
     state: StateSignature
 
@@ -123,13 +134,17 @@ class Recalled:
             case "closed", (place,):
                 known = False if place in (self.state.get("open") or ()) else None
             case deed, (_,) if deed in _DEEDS and deed != "lit":
-                known = False if held == () else None  # a thing taken from here on was not treated before
+                known = (
+                    False if held == () else None
+                )  # a thing taken from here on was not treated before
         return Truth.of(known)
 
 
 @lru_cache(maxsize=16_384)
 def _same(one: str, other: str) -> bool | None:
-    """True for one place, false for receptacles of two kinds; two of a kind may share a location, as may a lamp."""
+    """True for one place, false for receptacles of two kinds; two of a kind may share a
+    location, as may a lamp.
+    """
     if one == other:
         return True
     kinds = {kind_of(one), kind_of(other)}
@@ -157,7 +172,8 @@ class AlfworldBelief(Belief):
     """Known states of objects: hot, cool, clean, sliced, on."""
     last_seen: Mapping[str, str] = field(default_factory=dict)
     dialect: str | None = None
-    """`0.3` or `0.4`, from the first arrival on; None where none was announced, until a refused `put` tells."""
+    """`0.3` or `0.4`, from the first arrival on; None where none was announced, until a refused
+    `put` tells."""
     inert: frozenset[str] = frozenset()
     """Basins that failed to clean something held under them: they clean nothing."""
 
@@ -203,7 +219,9 @@ class AlfworldBelief(Belief):
         return False if site in self.sites.whole and self.seen.issuperset(there) else None
 
     def together(self, one: str, other: str) -> bool | None:
-        """True if two places, or a place and a fixed object, share a site: being at one is being at the other."""
+        """True if two places, or a place and a fixed object, share a site: being at one is
+        being at the other.
+        """
         if self.places:
             if one not in self.places:
                 return None
@@ -227,7 +245,12 @@ class AlfworldBelief(Belief):
     def names(self) -> Mapping[str, tuple[str, ...]]:
         things = dict.fromkeys(thing for inside in self.contents.values() for thing in inside)
         objects = tuple(things | dict.fromkeys(self.holding))
-        return {"place": self.places, "object": objects, "tool": objects, "thing": (*self.places, *objects)}
+        return {
+            "place": self.places,
+            "object": objects,
+            "tool": objects,
+            "thing": (*self.places, *objects),
+        }
 
     def serving(self, goal: Goal) -> Self:
         return self.but(goal=goal)
@@ -247,18 +270,35 @@ class AlfworldBelief(Belief):
         def states(thing: str | None) -> list[str]:
             return sorted(self.states.get(thing or "", ()))
 
-        held = f"{self.hand} ({', '.join(states(self.hand))})" if states(self.hand) else self.hand or "nothing"
+        held = (
+            f"{self.hand} ({', '.join(states(self.hand))})"
+            if states(self.hand)
+            else self.hand or "nothing"
+        )
         lines = [f"Holding: {held}"]
         if self.site == NOWHERE:
             lines.append("Location: middle of the room")
         elif place is not None:
             others = [other for other in self.sites.at(self.site or "") if other != place]
-            lines.append(f"Location: {place}{f' (same place: {_ranges(tuple(others))})' if others else ''}")
-            inside = sorted(self.contents.get(place, ()), key=lambda thing: kind_of(thing) not in goal)
+            lines.append(
+                f"Location: {place}{f' (same place: {_ranges(tuple(others))})' if others else ''}"
+            )
+            inside = sorted(
+                self.contents.get(place, ()), key=lambda thing: kind_of(thing) not in goal
+            )
             shut = f"{place} is closed" if self.containers.get(place) is False else ""
             lines.append(f"Here: {shut or some(inside, _HERE_SHOWN) or 'nothing'}")
-        elsewhere = [(thing, home) for home, inside in self.contents.items() if home != place for thing in inside]
-        seen = [" ".join([*states(thing), thing, "in", home]) for thing, home in elsewhere if kind_of(thing) in goal]
+        elsewhere = [
+            (thing, home)
+            for home, inside in self.contents.items()
+            if home != place
+            for thing in inside
+        ]
+        seen = [
+            " ".join([*states(thing), thing, "in", home])
+            for thing, home in elsewhere
+            if kind_of(thing) in goal
+        ]
         left = [each for each in self.places if each not in self.seen]
         told = {
             "Open": _ranges(tuple([each for each, is_open in self.containers.items() if is_open])),
@@ -275,7 +315,9 @@ def _slices(_belief: AlfworldBelief, tool: str, thing: str) -> bool | None:
 
 
 def _placed(belief: AlfworldBelief, thing: str, place: str) -> bool:
-    """True if it is in the place of the destination's kind that has most of the goal's objects, and is one of them."""
+    """True if it is in the place of the destination's kind that has most of the goal's objects,
+    and is one of them.
+    """
     goal = belief.goal
     placed = {
         home: [each for each in inside if kind_of(each) == goal.object]
@@ -307,7 +349,9 @@ def _is(state: str) -> Callable[[AlfworldBelief, str], bool]:
 
 AlfworldBelief.answers = asking(
     *(_movable, _cleans, _slices, _placed),
-    at=lambda belief, thing: (belief.near if belief.places and thing not in belief.places else belief.here)(thing),
+    at=lambda belief, thing: (
+        belief.near if belief.places and thing not in belief.places else belief.here
+    )(thing),
     same_place=AlfworldBelief.together,
     exists=lambda belief, place: place in belief.places if belief.places else None,
     holding=lambda belief, thing: thing == belief.hand,
@@ -329,10 +373,17 @@ AlfworldBelief.answers = asking(
 def _ranges(places: tuple[str, ...]) -> str:
     """Places by kind, with numbers in a row written as one: `cabinet 1-6, fridge 1`."""
     digits = ((kind_of(place), place.rpartition(" ")[2]) for place in places)
-    numbers = grouped((kind, int(end) if end.isdecimal() and len(end) < 5 else 0) for kind, end in digits)
+    numbers = grouped(
+        (kind, int(end) if end.isdecimal() and len(end) < 5 else 0) for kind, end in digits
+    )
     pieces = []
     for kind, found in numbers.items():
-        rows = groupby(enumerate(sorted(found)), lambda pair: pair[1] - pair[0])  # in a row, both grow by one
+        rows = groupby(
+            enumerate(sorted(found)), lambda pair: pair[1] - pair[0]
+        )  # in a row, both grow by one
         runs = [[number for _, number in row] for _, row in rows]
-        pieces.append(f"{kind} {', '.join(str(low) if not more else f'{low}-{more[-1]}' for low, *more in runs)}")
+        pieces.append(
+            f"{kind}"
+            f" {', '.join(str(low) if not more else f'{low}-{more[-1]}' for low, *more in runs)}"
+        )
     return some(pieces, _KINDS_SHOWN)

@@ -1,4 +1,6 @@
-"""The commands that this world brings: `rpms games` makes game files, `rpms verify` replays recorded games."""
+"""The commands that this world brings: `rpms games` makes game files, `rpms verify` replays
+recorded games.
+"""
 
 import os
 from collections import Counter
@@ -8,16 +10,18 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from rpms.core.errors import FileError, InputError
 from rpms.foreign.file_reader import is_there, text_lines
 from rpms.foreign.json_text import NotJson, read_jsonl
 from rpms.foreign.shown import excerpt, lines
+from rpms.logic.errors import FileError, InputError
 from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games.listing import load_game
 from rpms.worlds.alfworld.games.make import GAME_FILE, GAMES_FOLDER, make_games
 from rpms.worlds.alfworld.goals import TASK_TYPES
 
-games = typer.Typer(help="Make ALFWorld games, so that you need not download any.", no_args_is_help=True)
+games = typer.Typer(
+    help="Make ALFWorld games, so that you need not download any.", no_args_is_help=True
+)
 _PANEL = "Rules, memory and worlds"
 """Panel of `rpms --help` that lists them."""
 
@@ -33,33 +37,52 @@ def make(
     out: Annotated[Path, typer.Option(help="The new folder to write; pass it to --data later.")],
     seed: Annotated[int, typer.Option(help="The same seed gives the same games.")] = 0,
     count: Annotated[int, typer.Option(help="How many games to make.")] = 60,
-    dialect: Annotated[str, typer.Option(help="Which commands: 0.3 (put … in/on) or 0.4 (move … to).")] = "0.3",
+    dialect: Annotated[
+        str, typer.Option(help="Which commands: 0.3 (put … in/on) or 0.4 (move … to).")
+    ] = "0.3",
     type: Annotated[  # noqa: A002  the option's name
         list[str] | None,
-        typer.Option(help=f"Only this type; may be repeated. One of {', '.join(TASK_TYPES)}.", show_default=False),
+        typer.Option(
+            help=f"Only this type; may be repeated. One of {', '.join(TASK_TYPES)}.",
+            show_default=False,
+        ),
     ] = None,
     split: Annotated[str, typer.Option(help="The split these games become.")] = "train",
 ) -> None:
     """Generate ALFWorld games in the official format; each is solved once before it is written."""
-    made = make_games(seed, count, out, dialect=dialect, types=tuple(type or TASK_TYPES), split=split)  # type: ignore[arg-type]  # checked there
+    made = make_games(
+        seed, count, out, dialect=dialect, types=tuple(type or TASK_TYPES), split=split
+    )  # type: ignore[arg-type]  # checked there
     for name, number in sorted(Counter(name.partition("-")[0] for name in made).items()):
         _say(f"{name:34} {number:5}")
-    _say(f"{len(made)} games in {out.absolute()}, each solved in {sum(made.values()) / len(made):.1f} steps on average")
-    _say(f"play them with: rpms run alfworld --split {split} --data {out} --model planner --out RUN")
+    _say(
+        f"{len(made)} games in {out.absolute()}, each solved in"
+        f" {sum(made.values()) / len(made):.1f} steps on average"
+    )
+    _say(
+        f"play them with: rpms run alfworld --split {split} --data {out} --model planner --out RUN"
+    )
 
 
 def verify(
     world: Annotated[str, typer.Argument(help="Only alfworld has an engine to verify.")],
     transcripts: Annotated[list[Path], typer.Argument(help="Recorded games, .jsonl or .jsonl.xz.")],
-    data: Annotated[Path | None, typer.Option(help="The folder of game files; by default $ALFWORLD_DATA.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="The folder of game files; by default $ALFWORLD_DATA.")
+    ] = None,
 ) -> None:
-    """Replay games recorded with ALFWorld's own engine on the native one; exit code 1 if anything differs."""
+    """Replay games recorded with ALFWorld's own engine on the native one; exit code 1 if
+    anything differs.
+    """
     if world != "alfworld":
         raise InputError(f"only alfworld has an engine to verify, not {world!r}")
     result = verify_transcripts(transcripts, data)
     for found in result.differences:
         played = found.played
-        _say(f"{played.file}:{played.line}: {played.game} step {found.step}, {found.command!r}: {found.field} differs")
+        _say(
+            f"{played.file}:{played.line}: {played.game} step {found.step}, {found.command!r}:"
+            f" {found.field} differs"
+        )
         _say(f"  recorded: {found.recorded!r}\n  replayed: {found.replayed!r}")
     _say(f"{result.games} games, {result.steps:,} steps, {result.mismatches} mismatches")
     if result.mismatches:
@@ -115,15 +138,21 @@ class EngineReplay(NamedTuple):
     """The first few."""
 
 
-def verify_transcripts(transcripts: Iterable[str | Path], data: str | Path | None = None) -> EngineReplay:
-    """Replay playthroughs on the games they were recorded from, found under `data` or `$ALFWORLD_DATA`.
+def verify_transcripts(
+    transcripts: Iterable[str | Path], data: str | Path | None = None
+) -> EngineReplay:
+    """Replay playthroughs on the games they were recorded from, found under `data` or
+    `$ALFWORLD_DATA`.
 
-    Each line names its game by the official folder, such as `train/TASK/TRIAL`. One folder of games serves recordings
-    in both dialects: where a game's file is in the other one, its problem is replayed in this project's texts of the
-    recording's dialect. Raises FileError for a damaged transcript or a game that is not there.
+    Each line names its game by the official folder, such as `train/TASK/TRIAL`. One folder of games
+    serves recordings in both dialects: where a game's file is in the other one, its problem is
+    replayed in this project's texts of the recording's dialect. Raises FileError for a damaged
+    transcript or a game that is not there.
     """
     if not (chosen := data or os.environ.get("ALFWORLD_DATA")):
-        raise InputError("the games are not found: give their folder with --data or in $ALFWORLD_DATA")
+        raise InputError(
+            "the games are not found: give their folder with --data or in $ALFWORLD_DATA"
+        )
     if not os.path.isdir(chosen):  # noqa: PTH112  never raises
         raise InputError(f"{chosen}: no such data folder")
     folder = Path(chosen, GAMES_FOLDER) if Path(chosen, GAMES_FOLDER).is_dir() else Path(chosen)
@@ -163,7 +192,10 @@ def compare(game: NativeGame, played: Playthrough) -> Iterator[Mismatch]:
 
 
 def read_playthroughs(path: str | Path) -> Iterator[Playthrough]:
-    """The playthroughs of a `.jsonl` or `.jsonl.xz` file, one a line. Raises FileError at the first bad line."""
+    """The playthroughs of a `.jsonl` or `.jsonl.xz` file, one a line.
+
+    Raises FileError at the first bad line.
+    """
     if not is_there(Path(path)):
         raise FileError(path, None, "no such transcript")
     problem = "is no playthrough, or the transcript is damaged"
@@ -173,7 +205,11 @@ def read_playthroughs(path: str | Path) -> Iterator[Playthrough]:
 
 def _recorded(data: Any) -> tuple[str, str, list[Any]]:
     """Game, dialect and steps of a line."""
-    if not isinstance(data, dict) or not isinstance(data.get("game"), str) or not isinstance(data.get("steps"), list):
+    if (
+        not isinstance(data, dict)
+        or not isinstance(data.get("game"), str)
+        or not isinstance(data.get("steps"), list)
+    ):
         raise NotJson("it needs 'game' and 'steps'")
     game = PurePosixPath(data["game"])
     if game.is_absolute() or ".." in game.parts or "\x00" in data["game"]:

@@ -1,4 +1,6 @@
-"""Live games on the native engine and on the real one, the true state, and beliefs that it contradicts."""
+"""Live games on the native engine and on the real one, the true state, and beliefs that it
+contradicts.
+"""
 
 import json
 import os
@@ -14,8 +16,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import IO, Any
 
-from rpms.core.errors import FileError, InputError, WorldError
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import FileError, InputError, WorldError
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.engine.engine import EngineTurn, GameEngine
 from rpms.worlds.alfworld.engine.layout import GameLayout, State, bits
@@ -26,24 +28,41 @@ class GroundTruth:
     """True facts of a game at one moment, by name: for checking beliefs, never for playing."""
 
     def __init__(self, layout: GameLayout, state: State) -> None:
-        receptacles, objects, locations = layout.receptacle_names, layout.object_names, layout.location_names
+        receptacles, objects, locations = (
+            layout.receptacle_names,
+            layout.object_names,
+            layout.location_names,
+        )
         self.here = tuple(receptacles[index] for index in layout.here[state.location])
         """The receptacles at the agent's location: those that it can handle."""
         self.held = objects[state.held] if state.held >= 0 else None
-        self.places = {name: locations[at] for name, at in zip(receptacles, layout.place, strict=True) if at >= 0}
+        self.places = {
+            name: locations[at]
+            for name, at in zip(receptacles, layout.place, strict=True)
+            if at >= 0
+        }
         """The location of every receptacle."""
         self.openable = {receptacles[index] for index in bits(layout.openable)}
         self.opened = {receptacles[index] for index in bits(layout.openable & state.opened)}
         inside = zip(receptacles, state.contents, strict=True)
-        self.contents = {name: tuple(objects[index] for index in bits(mask)) for name, mask in inside}
-        """Content of each receptacle, in the order in which the game lists it; some objects are in several."""
+        self.contents = {
+            name: tuple(objects[index] for index in bits(mask)) for name, mask in inside
+        }
+        """Content of each receptacle, in the order in which the game lists it; some objects are
+        in several."""
         states = {"on": "toggled", **{name: name for name in ("hot", "cool", "clean", "sliced")}}
-        self.states = {name: {objects[index] for index in bits(getattr(state, mask))} for name, mask in states.items()}
+        self.states = {
+            name: {objects[index] for index in bits(getattr(state, mask))}
+            for name, mask in states.items()
+        }
         """State, as a belief names it → the objects that are in it."""
 
 
 class NativeGame:
-    """One game being played. Copies (`copy.copy`) share the engine and nothing else: each may go to its own thread."""
+    """One game being played.
+
+    Copies (`copy.copy`) share the engine and nothing else: each may go to its own thread.
+    """
 
     def __init__(self, engine: GameEngine) -> None:
         self._engine = engine
@@ -72,7 +91,9 @@ class NativeGame:
 
 
 def contradictions(belief: AlfworldBelief, game: Game) -> tuple[str, ...]:
-    """Compare everything a belief claims with the native engine's state; other engines do not tell theirs."""
+    """Compare everything a belief claims with the native engine's state; other engines do not
+    tell theirs.
+    """
     return tuple(_compare(belief, game.truth())) if isinstance(game, NativeGame) else ()
 
 
@@ -83,12 +104,16 @@ def _compare(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
     for place, inside in belief.contents.items():
         real = set(truth.contents.get(place, ()))
         yield from (f"{thing} is not in {place}" for thing in set(inside) - real)
-        yield from (f"{thing} is in {place}" for thing in real - set(inside) if place in belief.seen)
+        yield from (
+            f"{thing} is in {place}" for thing in real - set(inside) if place in belief.seen
+        )
     for thing, place in belief.last_seen.items():
         if thing not in truth.contents.get(place, ()):
             yield f"{thing} was not last seen in {place}"
     for thing, states in belief.states.items():
-        yield from (f"{thing} is not {state}" for state in states if thing not in truth.states[state])
+        yield from (
+            f"{thing} is not {state}" for state in states if thing not in truth.states[state]
+        )
 
 
 def _compare_places(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
@@ -100,7 +125,11 @@ def _compare_places(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]
     }
     known = [place for place in names if place in truth.places]
     for how, (ask, so) in claims.items():
-        yield from (f"{each} is {'' if each in so else 'not '}{how}" for each in known if ask(each) is (each not in so))
+        yield from (
+            f"{each} is {'' if each in so else 'not '}{how}"
+            for each in known
+            if ask(each) is (each not in so)
+        )
     for one, other in combinations(names, 2):
         together = sites.together(one, other) if one in sites.of or other in sites.of else None
         if together is not None and together != (truth.places.get(one) == truth.places.get(other)):
@@ -122,8 +151,9 @@ def textworld_available() -> bool:
 class TextWorldGame:
     """The same game as `NativeGame`, played by the engine that ALFWorld ships, TextWorld.
 
-    Each has a child process, since that engine is not thread-safe and leaks; it is here to be compared with. The child
-    ends with `close`, with this object, and, as its input then ends, with this process however that dies.
+    Each has a child process, since that engine is not thread-safe and leaks; it is here to be
+    compared with. The child ends with `close`, with this object, and, as its input then ends, with
+    this process however that dies.
     """
 
     def __init__(self, path: str | Path, *, load_timeout: float = 120.0) -> None:

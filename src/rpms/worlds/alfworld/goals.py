@@ -1,11 +1,13 @@
-"""The six kinds of goal: how each is said and read, what it means in PDDL and asks of a house, how far it is met."""
+"""The six kinds of goal: how each is said and read, what it means in PDDL and asks of a house,
+how far it is met.
+"""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from rpms.core.facts import kind_of
-from rpms.core.goal import UNKNOWN_GOAL, Goal
+from rpms.logic.facts import kind_of
+from rpms.logic.goal import UNKNOWN_GOAL, Goal
 from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.engine.layout import State
 from rpms.worlds.alfworld.update import task
@@ -61,7 +63,9 @@ class GameGoal:
 
     @property
     def forbidden(self) -> str | None:
-        """Places without such an object at the start, lest the game begin half won; as in official games."""
+        """Places without such an object at the start, lest the game begin half won; as in
+        official games.
+        """
         return self.destination if self.treatment is None else None
 
     def pddl(self) -> str:
@@ -78,7 +82,10 @@ _LONGEST_SENTENCE = 400
 
 
 def parse_goal(opening: str) -> Goal:
-    """The goal of an opening or of a sentence. Never fails: what people write is UNKNOWN_GOAL, for `core.reading`."""
+    """The goal of an opening or of a sentence.
+
+    Never fails: what people write is UNKNOWN_GOAL, for `rpms.reading`.
+    """
     text = task(opening) or opening.strip()
     sentence = text.lower().strip().rstrip(".!").strip()
     if len(sentence) <= _LONGEST_SENTENCE:
@@ -97,15 +104,26 @@ Rate = Callable[[State], float]
 
 
 def goal_condition_rate(engine: GameEngine) -> Rate:
-    """A measure of states, 1 where all conditions are met; of a goal with a single one, whether it is won.
+    """A measure of states, 1 where all conditions are met; of a goal with a single one, whether it
+    is won.
 
-    Two objects in place are two conditions; a heated, cooled or cleaned one has three: treated, in place, and both at
-    once. Under a lamp there are two: the object in hand, the lamp here and on.
+    Two objects in place are two conditions; a heated, cooled or cleaned one has three: treated, in
+    place, and both at once. Under a lamp there are two: the object in hand, the lamp here and on.
     """
     goal, layout = parse_goal(engine.task), engine.layout
-    wanted = sum(1 << index for index, name in enumerate(layout.object_names) if kind_of(name) == goal.object)
-    lamps = sum(1 << index for index, name in enumerate(layout.object_names) if kind_of(name) == goal.destination)
-    places = [index for index, name in enumerate(layout.receptacle_names) if kind_of(name) == goal.destination]
+    wanted = sum(
+        1 << index for index, name in enumerate(layout.object_names) if kind_of(name) == goal.object
+    )
+    lamps = sum(
+        1 << index
+        for index, name in enumerate(layout.object_names)
+        if kind_of(name) == goal.destination
+    )
+    places = [
+        index
+        for index, name in enumerate(layout.receptacle_names)
+        if kind_of(name) == goal.destination
+    ]
 
     def lit(state: State) -> float:
         on = lamps & state.toggled
@@ -124,4 +142,6 @@ def goal_condition_rate(engine: GameEngine) -> Rate:
 
     rates: dict[str, Rate] = {LOOK: lit, TWO: both, **dict.fromkeys(STATES, treated)}
     known = wanted and (lamps if goal.type == LOOK else places)
-    return rates[goal.type] if known and goal.type in rates else lambda state: float(engine.won(state))
+    return (
+        rates[goal.type] if known and goal.type in rates else lambda state: float(engine.won(state))
+    )

@@ -1,10 +1,12 @@
-"""Reader of the engine's answers, in both dialects and in linear time, and f_UPD of Eq. 1: the belief after one."""
+"""Reader of the engine's answers, in both dialects and in linear time, and f_UPD of Eq. 1: the
+belief after one.
+"""
 
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from rpms.core.facts import kind_of
+from rpms.logic.facts import kind_of
 from rpms.worlds.alfworld import affordances
 from rpms.worlds.alfworld.belief import NOWHERE, PRINTED, AlfworldBelief, Sites
 from rpms.worlds.base import ToldDeed, read_deed, read_table
@@ -41,7 +43,9 @@ def things(listing: str) -> tuple[str, ...]:
 
 
 def room(observation: str) -> tuple[str, ...] | None:
-    """The places that the opening lists; None if the text is not of someone in the middle of a room."""
+    """The places that the opening lists; None if the text is not of someone in the middle of a
+    room.
+    """
     _, found, rest = observation.partition(_ROOM)
     return things(rest.partition("\n")[0].removesuffix(".")) if found else None
 
@@ -52,7 +56,9 @@ def task(observation: str) -> str:
 
 
 def sight(text: str) -> Sight | None:
-    """Read `On the desk 1, you see …` or `The fridge 1 is closed.`, also after `You open the fridge 1.`"""
+    """Read `On the desk 1, you see …` or `The fridge 1 is closed.`, also after `You open the
+    fridge 1.`
+    """
     if text.startswith("You open the "):
         text = text[13:].partition(". ")[2]
     if text.startswith("On the "):
@@ -68,7 +74,9 @@ def sight(text: str) -> Sight | None:
 
 
 def arrival(text: str) -> tuple[str, Sight] | None:
-    """Read an answer to `go to`: the name of the spot, in the 0.4 dialect the place's own, and what is seen."""
+    """Read an answer to `go to`: the name of the spot, in the 0.4 dialect the place's own, and
+    what is seen.
+    """
     if not text.startswith("You arrive at "):
         return None
     where, _, rest = text[14:].partition(". ")
@@ -111,7 +119,10 @@ _ENDED = {"heat": "cool", "cool": "hot"}
 
 
 def update(belief: AlfworldBelief, action: str | None, observation: str) -> AlfworldBelief:
-    """Take over what an observation shows. Text that says nothing known leaves the belief as it is."""
+    """Take over what an observation shows.
+
+    Text that says nothing known leaves the belief as it is.
+    """
     text = observation.strip()
     if text == NOTHING_HAPPENS:
         return _refused(belief, action.strip()) if action is not None else belief
@@ -121,8 +132,12 @@ def update(belief: AlfworldBelief, action: str | None, observation: str) -> Alfw
     for read, take_over in _READERS:
         if (found := read(text)) is not None:
             return take_over(belief, found)
-    opening = text.split("\n") if action is None else ()  # it has the answer to `look` on a line of its own
-    return _face(belief, next((places for places in map(facing, opening) if places is not None), ()))
+    opening = (
+        text.split("\n") if action is None else ()
+    )  # it has the answer to `look` on a line of its own
+    return _face(
+        belief, next((places for places in map(facing, opening) if places is not None), ())
+    )
 
 
 def _with(mapping: Mapping[str, _Value], key: str, value: _Value) -> Mapping[str, _Value]:
@@ -149,7 +164,9 @@ def _see(belief: AlfworldBelief, seen: Sight, **changes: object) -> AlfworldBeli
     place = seen.place
     if seen.open is not None and belief.containers.get(place) is not seen.open:
         changes["containers"] = {**belief.containers, place: seen.open}
-    if seen.contents is not None and (place not in belief.seen or belief.contents.get(place) != seen.contents):
+    if seen.contents is not None and (
+        place not in belief.seen or belief.contents.get(place) != seen.contents
+    ):
         changes["contents"] = {**belief.contents, place: seen.contents}
         changes["seen"] = belief.seen | {place}
     if seen.contents:
@@ -161,7 +178,9 @@ def _stand(belief: AlfworldBelief, place: str) -> AlfworldBelief:
     """Take over that a place is here, since something was done at it."""
     if not belief.site:
         site = belief.sites.site_of(place)
-        return belief.but(site=site, sites=belief.sites.put(place, site), location=belief.location or place)
+        return belief.but(
+            site=site, sites=belief.sites.put(place, site), location=belief.location or place
+        )
     if belief.sites.of.get(place) == belief.site:
         return belief
     return _resite(belief, place, belief.sites.put(place, belief.site))
@@ -186,14 +205,20 @@ def _do(belief: AlfworldBelief, done: ToldDeed) -> AlfworldBelief:
         case "take":
             belief = _stand(belief, place)
             inside = tuple(other for other in belief.contents.get(place, ()) if other != thing)
-            last_seen = {other: where for other, where in belief.last_seen.items() if other != thing}
-            return belief.but(hand=thing, contents=_with(belief.contents, place, inside), last_seen=last_seen)
+            last_seen = {
+                other: where for other, where in belief.last_seen.items() if other != thing
+            }
+            return belief.but(
+                hand=thing, contents=_with(belief.contents, place, inside), last_seen=last_seen
+            )
         case "put":
             belief = _stand(belief, place)
             inside = belief.contents.get(place, ())
             inside = inside if thing in inside else (*inside, thing)
             last = _with(belief.last_seen, thing, place)
-            return belief.but(hand=None, contents=_with(belief.contents, place, inside), last_seen=last)
+            return belief.but(
+                hand=None, contents=_with(belief.contents, place, inside), last_seen=last
+            )
         case "close":
             return _stand(belief, thing).but(containers=_with(belief.containers, thing, False))
         case verb:
@@ -201,8 +226,12 @@ def _do(belief: AlfworldBelief, done: ToldDeed) -> AlfworldBelief:
             return belief if verb in ("slice", "use") else _stand(belief, place).but(hand=thing)
 
 
-def _change(belief: AlfworldBelief, thing: str, gained: frozenset[str], lost: str = "") -> AlfworldBelief:
-    return belief.but(states=_with(belief.states, thing, belief.states.get(thing, frozenset()) - {lost} | gained))
+def _change(
+    belief: AlfworldBelief, thing: str, gained: frozenset[str], lost: str = ""
+) -> AlfworldBelief:
+    return belief.but(
+        states=_with(belief.states, thing, belief.states.get(thing, frozenset()) - {lost} | gained)
+    )
 
 
 def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
@@ -210,8 +239,14 @@ def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
     put, hand = f"put {belief.hand} in/on ", belief.hand
     if belief.dialect is None and hand is not None and action.startswith(put):
         place = action.removeprefix(put)
-        if affordances.fits(kind_of(hand), kind_of(place)) and belief.here(place) and belief.closed(place) is False:
-            belief = belief.but(dialect="0.4")  # all that `put` needs holds: the game's word must be `move`
+        if (
+            affordances.fits(kind_of(hand), kind_of(place))
+            and belief.here(place)
+            and belief.closed(place) is False
+        ):
+            belief = belief.but(
+                dialect="0.4"
+            )  # all that `put` needs holds: the game's word must be `move`
     verb, _, place = action.partition(" ")
     basin = action.removeprefix(f"clean {belief.hand} with ")
     if basin != action and belief.here(basin):
@@ -223,7 +258,9 @@ def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
     if place not in belief.places:
         return belief
     known, here = belief.containers.get(place), belief.here(place)
-    elsewhere = verb == "examine" or (known is not None and (verb, known) in (("open", False), ("close", True)))
+    elsewhere = verb == "examine" or (
+        known is not None and (verb, known) in (("open", False), ("close", True))
+    )
     if elsewhere and here is None:
         site = belief.sites.site_of(place)
         return belief.but(sites=belief.sites.put(place, site).part(belief.site, site))
@@ -232,7 +269,9 @@ def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
     return belief
 
 
-_READERS: tuple[tuple[Callable[[str], Any], Callable[[AlfworldBelief, Any], AlfworldBelief]], ...] = (
+_READERS: tuple[
+    tuple[Callable[[str], Any], Callable[[AlfworldBelief, Any], AlfworldBelief]], ...
+] = (
     (arrival, _arrive),
     (deed, _do),
     (sight, lambda belief, seen: _see(_stand(belief, seen.place), seen)),

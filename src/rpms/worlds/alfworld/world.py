@@ -1,4 +1,6 @@
-"""ALFWorld as a World: its knowledge in one place, forgiving harmless form, its simulators a lazy import away."""
+"""ALFWorld as a World: its knowledge in one place, forgiving harmless form, its simulators a
+lazy import away.
+"""
 
 import hashlib
 import json
@@ -11,13 +13,13 @@ from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rpms.core.belief import Belief
-from rpms.core.errors import FileError, InputError
-from rpms.core.facts import kind_of
-from rpms.core.goal import Goal, Progress
-from rpms.core.recall import Retrieval, Similarity
 from rpms.foreign.file_reader import read_bytes
 from rpms.foreign.limits import LARGEST_GAME
+from rpms.logic.belief import Belief
+from rpms.logic.errors import FileError, InputError
+from rpms.logic.facts import kind_of
+from rpms.logic.goal import Goal, Progress
+from rpms.paper.recall import Retrieval, Similarity
 from rpms.worlds.alfworld import affordances
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.game import NativeGame, TextWorldGame, contradictions
@@ -35,7 +37,10 @@ _ARTICLES = frozenset({"a", "an", "the", "some", "my"})
 
 
 def forgive(action: str, belief: AlfworldBelief) -> Command:
-    """Read an action in any harmless form. The text of an exact command comes back unchanged, without repairs."""
+    """Read an action in any harmless form.
+
+    The text of an exact command comes back unchanged, without repairs.
+    """
     text = action.strip()
     if len(text) > _LONGEST:
         return Command(text)
@@ -45,7 +50,12 @@ def forgive(action: str, belief: AlfworldBelief) -> Command:
         line = line[prefix.end() :]
     cleaned = " ".join(line.strip(" \t`'\"*").rstrip(".!;, `'\"*").split())
     said, repairs = cleaned.lower(), ["form"] if cleaned != text else []
-    spoken = ((verb, each) for verb, every in WORDS["verbs"].items() for each in every if said.startswith(f"{each} "))
+    spoken = (
+        (verb, each)
+        for verb, every in WORDS["verbs"].items()
+        for each in every
+        if said.startswith(f"{each} ")
+    )
     verb, words = next(spoken, ("", ""))
     read: str | None = WORDS["bare"].get(said)
     if read is None and verb:
@@ -57,17 +67,25 @@ def forgive(action: str, belief: AlfworldBelief) -> Command:
     return Command(read, tuple(dict.fromkeys(repairs)) if read != text else ())
 
 
-def _with_names(verb: str, words: str, rest: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
+def _with_names(
+    verb: str, words: str, rest: str, belief: AlfworldBelief, repairs: list[str]
+) -> str | None:
     if verb == "use" and words == "toggle":
-        rest = re.sub(r"^((?:.*? )?\d+) .*", r"\1", rest)  # `desklamp 1 desk 1`, as the paper's prompt has it
-    found = [joint for joint in _JOINTS.get(verb, ()) if joint in rest]  # the one that stands first, or is listed first
+        rest = re.sub(
+            r"^((?:.*? )?\d+) .*", r"\1", rest
+        )  # `desklamp 1 desk 1`, as the paper's prompt has it
+    found = [
+        joint for joint in _JOINTS.get(verb, ()) if joint in rest
+    ]  # the one that stands first, or is listed first
     first, joint, second = rest.partition(min(found, key=rest.find)) if found else (rest, "", "")
     if words not in (verb, "go to"):
         repairs.append(f"`{words}`")
     if verb in _JOINTS and not joint:
         return _completed(verb, first, belief, repairs)
     if not joint:
-        known = {"use": belief.names["object"], "examine": (*belief.places, *belief.holding)}.get(verb, belief.places)
+        known = {"use": belief.names["object"], "examine": (*belief.places, *belief.holding)}.get(
+            verb, belief.places
+        )
         name = _name(first, known, repairs)
         return f"go to {name}" if verb == "go" else f"{verb} {name}"
     things = belief.holding if verb not in ("take", "slice") else ()
@@ -80,8 +98,12 @@ def _with_names(verb: str, words: str, rest: str, belief: AlfworldBelief, repair
     return f"{verb} {thing} {'from' if verb == 'take' else 'with'} {other}"
 
 
-def _put(thing: str, joint: str, place: str, words: str, belief: AlfworldBelief, repairs: list[str]) -> str:
-    """In the words of the game's dialect, known since the first arrival that was announced; else those of 0.3."""
+def _put(
+    thing: str, joint: str, place: str, words: str, belief: AlfworldBelief, repairs: list[str]
+) -> str:
+    """In the words of the game's dialect, known since the first arrival that was announced;
+    else those of 0.3.
+    """
     if belief.dialect == "0.4":
         if (words, joint) != ("move", " to "):
             repairs.append("`put` for the game's `move`")
@@ -92,10 +114,16 @@ def _put(thing: str, joint: str, place: str, words: str, belief: AlfworldBelief,
 
 
 def _completed(verb: str, name: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
-    """Add what an action leaves out, where there is just one candidate: the tool, or the place it was seen in."""
+    """Add what an action leaves out, where there is just one candidate: the tool, or the place
+    it was seen in.
+    """
     if verb == "take":
         thing = _name(name, belief.names["object"], repairs)
-        homes = [place for place, inside in belief.contents.items() if thing in inside and belief.here(place)]
+        homes = [
+            place
+            for place, inside in belief.contents.items()
+            if thing in inside and belief.here(place)
+        ]
         if len(homes) == 1:
             repairs.append("the only place that holds it here")
             return f"take {thing} from {homes[0]}"
@@ -121,7 +149,11 @@ def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:
     kind = "".join(words)
     forms = (kind, kind.removesuffix("s"), kind.removesuffix("es"))  # in singular or plural
     found = next((_kinds()[form] for form in forms if form in _kinds()), "")
-    fitting = [each for each in known if kind_of(each) in (kind, found) and (not number or each.endswith(f" {number}"))]
+    fitting = [
+        each
+        for each in known
+        if kind_of(each) in (kind, found) and (not number or each.endswith(f" {number}"))
+    ]
     if len(fitting) == 1:
         repairs.append("number" if not number else "name")
         return fitting[0]
@@ -142,7 +174,9 @@ def called() -> Mapping[str, Sequence[str]]:
 @cache
 def _kinds() -> dict[str, str]:
     """Words, written together, that name a kind of objects or places."""
-    kinds = {kind: kind for kind in affordances.objects() if kind not in ("sink", "bathtub", "chair")}
+    kinds = {
+        kind: kind for kind in affordances.objects() if kind not in ("sink", "bathtub", "chair")
+    }
     for table in ("objects", "places"):
         kinds |= {word: kind for kind, words in WORDS[table].items() for word in words.split()}
     return kinds | {kind: kind for kind in affordances.places()}
@@ -152,7 +186,9 @@ _DATA = "ALFWORLD_DATA"
 
 
 def paper_lines(belief: Belief, _progress: Progress) -> tuple[str, ...]:
-    """The block as Appendix D prints it: the hand, and, once they are known, the place and what stands open."""
+    """The block as Appendix D prints it: the hand, and, once they are known, the place and what
+    stands open.
+    """
     lines = [f"  Holding: {', '.join(belief.holding) or 'nothing'}"]
     if belief.location is not None:
         lines.append(f"  Location: {belief.location}")
@@ -163,18 +199,26 @@ def paper_lines(belief: Belief, _progress: Progress) -> tuple[str, ...]:
 
 _ALL_ACTIONS = read_wording(__package__, brief=paper_lines)
 PRINTED = re.sub(r"^1[0-3]\. .*\n", "", _ALL_ACTIONS.instruction, flags=re.MULTILINE)
-"""The instruction with the nine actions that the paper prints; its `toggle`, which the engine rejects, is `use`."""
+"""The instruction with the nine actions that the paper prints; its `toggle`, which the engine
+rejects, is `use`."""
 
 
 class Alfworld(World):
     """The World of ALFWorld's household games."""
 
     name = "alfworld"
-    splits: tuple[str, ...] = (*listing.MADE_SPLITS, "valid_seen", "valid_unseen", "train", "valid_train")
+    splits: tuple[str, ...] = (
+        *listing.MADE_SPLITS,
+        "valid_seen",
+        "valid_unseen",
+        "train",
+        "valid_train",
+    )
     engines: tuple[str, ...] = ("native", "textworld")
     options: tuple[str, ...] = ("dialect", "goals")
-    """`dialect`: 0.3 (put … in/on) or 0.4 (move … to); by default each game's own. `goals`: `human` makes a task of
-    each sentence in which people put a goal; by default the games' own sentences, `template`."""
+    """`dialect`: 0.3 (put … in/on) or 0.4 (move … to); by default each game's own. `goals`: `human`
+    makes a task of each sentence in which people put a goal; by default the games' own sentences,
+    `template`."""
     step_budget = 50
     max_tokens = 256
     retrieval = Retrieval(similarity=Similarity(category=affordances.category))
@@ -185,17 +229,25 @@ class Alfworld(World):
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         if split not in self.splits:
-            raise InputError(f"ALFWorld has no split {split!r}; choose one of {', '.join(self.splits)}")
+            raise InputError(
+                f"ALFWorld has no split {split!r}; choose one of {', '.join(self.splits)}"
+            )
         self._dialect(setting)
         goals = self.chosen(setting).get("goals", "template")
         if goals not in ("template", "human"):
             raise InputError(f"ALFWorld has no goals={goals!r}; choose template or human")
         made = split in listing.MADE_SPLITS
-        tasks = listing.builtin_tasks(split) if made else listing.list_tasks(_data_folder(setting), split)
+        tasks = (
+            listing.builtin_tasks(split)
+            if made
+            else listing.list_tasks(_data_folder(setting), split)
+        )
         return listing.requested(tasks, split) if goals == "human" else tasks
 
     def edition(self, tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
-        """The dialect and a hash of the game files: the official releases share their games' names."""
+        """The dialect and a hash of the game files: the official releases share their games'
+        names.
+        """
         digest = hashlib.sha256()
         chosen, dialects = self._dialect(setting), set()
         for task in tasks:
@@ -207,14 +259,19 @@ class Alfworld(World):
 
     def open(self, task: Task, setting: Setting) -> Game:
         if setting.engine not in self.engines:
-            raise InputError(f"ALFWorld has no engine {setting.engine!r}; choose one of {', '.join(self.engines)}")
+            raise InputError(
+                f"ALFWorld has no engine {setting.engine!r}; choose one of"
+                f" {', '.join(self.engines)}"
+            )
         if setting.engine == "native":
             return NativeGame(listing.load_task(task, self._dialect(setting)))
         if "builtin" not in task.source and not self._dialect(setting):
             return TextWorldGame(task.source["path"])
         with TemporaryDirectory() as folder:
             file = Path(folder, "game.tw-pddl")
-            file.write_text(json.dumps(listing.task_data(task, self._dialect(setting))), encoding="utf-8")
+            file.write_text(
+                json.dumps(listing.task_data(task, self._dialect(setting))), encoding="utf-8"
+            )
             return TextWorldGame(file)
 
     def _dialect(self, setting: Setting) -> str:
@@ -222,7 +279,9 @@ class Alfworld(World):
         return listing.known_dialect(self.chosen(setting).get("dialect", "")) or ""
 
     def embedded_memory(self) -> str:
-        """Memory that the planner learned: `rpms learn alfworld --split builtin_train --rounds 1 --harvest clean`."""
+        """Memory that the planner learned: `rpms learn alfworld --split builtin_train --rounds
+        1 --harvest clean`.
+        """
         return str(files("rpms.worlds.alfworld").joinpath("builtin", "memory.jsonl"))
 
     goal = staticmethod(parse_goal)
@@ -240,7 +299,10 @@ class Alfworld(World):
         return make_goal(type_, named.get("object", ""), named.get("destination", ""), text)
 
     def form(self, action: str, belief: AlfworldBelief) -> Command:
-        """Form alone: nothing is added from what was seen, held or known to be near. The dialect is the game's own."""
+        """Form alone: nothing is added from what was seen, held or known to be near.
+
+        The dialect is the game's own.
+        """
         return forgive(action, AlfworldBelief(belief.goal, dialect=belief.dialect))
 
     def infeasible(self, observation: str) -> bool:
@@ -259,9 +321,9 @@ def _data_folder(setting: Setting) -> Path:
     data = setting.data or os.environ.get(_DATA)
     if not data:
         raise InputError(
-            f"the environment variable {_DATA} is not set: set it to the folder of ALFWorld's games (`pip install "
-            "alfworld` and `alfworld-download` fetch them), or give --data. The embedded games need neither: "
-            "--split builtin"
+            f"the environment variable {_DATA} is not set: set it to the folder of ALFWorld's games"
+            " (`pip install alfworld` and `alfworld-download` fetch them), or give --data. The"
+            " embedded games need neither: --split builtin"
         )
     return Path(data)
 

@@ -1,1 +1,3 @@
-"""Simulators written for Java, in a process of their own: what ScienceWorld and TextWorldExpress share."""
+"""Simulators written for Java, in a process of their own: what ScienceWorld and
+TextWorldExpress share.
+"""

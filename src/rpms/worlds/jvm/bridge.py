@@ -1,12 +1,14 @@
 """One simulator inside a JVM, and the socket to it.
 
-Each simulator has a class loader of its own, so that a game is the same alone and beside others: ScienceWorld draws
-from one random generator per loaded program, seeded when a task is loaded. Loading and warming the classes takes a
-second or two, so a simulator that a game has finished with is kept for the next game.
+Each simulator has a class loader of its own, so that a game is the same alone and beside others:
+ScienceWorld draws from one random generator per loaded program, seeded when a task is loaded.
+Loading and warming the classes takes a second or two, so a simulator that a game has finished with
+is kept for the next game.
 
-Calls are py4j's wire commands over one socket a simulator, not py4j's gateway objects: the gateway repeats a command
-whose answer was lost (a step would be taken twice), logs to the root logger, and calls Java from finalizers, where a
-hung JVM would hang Python. Simulators can be stepped from different threads: they share nothing on this side.
+Calls are py4j's wire commands over one socket a simulator, not py4j's gateway objects: the gateway
+repeats a command whose answer was lost (a step would be taken twice), logs to the root logger, and
+calls Java from finalizers, where a hung JVM would hang Python. Simulators can be stepped from
+different threads: they share nothing on this side.
 """
 
 import contextlib
@@ -17,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar, Self
 
-from rpms.core.errors import WorldError
+from rpms.logic.errors import WorldError
 from rpms.worlds.base import Outcome, Task
 from rpms.worlds.jvm.process import Jvm, JvmEnded, Program, shared_jvm
 
@@ -25,14 +27,16 @@ Value = str | int | float | bool | None
 CALL_TIMEOUT_S = 60.0
 """A step takes less than 100 ms and a load less than a second; past this a simulator hangs."""
 GOLD_TIMEOUT_S = 600.0
-"""ScienceWorld plans a gold path in a fraction of a second for most tasks and half a minute for some."""
+"""ScienceWorld plans a gold path in a fraction of a second for most tasks and half a minute for
+some."""
 
 
 class Simulator:
     """One simulator: an object of its program's interface. Used from one thread at a time."""
 
     def __init__(self, jvm: Jvm) -> None:
-        # py4j has no type information, and is an extra: it is imported only where a JVM is already running.
+        # py4j has no type information, and is an extra: it is imported only where a JVM is already
+        # running.
         from py4j import protocol  # type: ignore[import-untyped]  # noqa: PLC0415
 
         self.jvm = jvm
@@ -84,19 +88,27 @@ class Simulator:
 
     def _isolated_interface(self) -> str:
         """Make the interface from classes loaded for it alone, and return Java's name for it."""
-        # The simulator prints at every step, and a pipe to Python costs both sides: it prints nowhere.
+        # The simulator prints at every step, and a pipe to Python costs both sides: it prints
+        # nowhere.
         sink = self._create("java.io.PrintStream", f"s{os.devnull}\n")
         self._call_on(f"{self._protocol.STATIC_PREFIX}java.lang.System", "setOut", f"r{sink}\n")
         array, end = self._protocol.ARRAY_COMMAND_NAME, self._protocol.END_COMMAND_PART
         size = len(self.jvm.class_path)
-        create_array = f"{array}{self._protocol.ARRAY_CREATE_SUB_COMMAND_NAME}sjava.net.URL\ni{size}\n{end}"
+        create_array = (
+            f"{array}{self._protocol.ARRAY_CREATE_SUB_COMMAND_NAME}sjava.net.URL\ni{size}\n{end}"
+        )
         urls = self._send(create_array, "URL[]")[1:]
         helpers = [sink, urls]
         for place, address in enumerate(self.jvm.class_path):
             url = self._create("java.net.URL", f"s{address}\n")
-            self._send(f"{array}{self._protocol.ARRAY_SET_SUB_COMMAND_NAME}{urls}\ni{place}\nr{url}\n{end}", "URL[]")
+            self._send(
+                f"{array}{self._protocol.ARRAY_SET_SUB_COMMAND_NAME}{urls}\ni{place}\nr{url}\n{end}",
+                "URL[]",
+            )
             helpers.append(url)
-        loader = self._create("java.net.URLClassLoader", f"r{urls}\n", f"{self._protocol.NULL_TYPE}\n")
+        loader = self._create(
+            "java.net.URLClassLoader", f"r{urls}\n", f"{self._protocol.NULL_TYPE}\n"
+        )
         program = self._call_on(loader, "loadClass", f"s{self.jvm.program.interface}\n")[1:]
         interface = self._call_on(program, "newInstance")[1:]
         for helper in (*helpers, loader, program):
@@ -108,18 +120,26 @@ class Simulator:
         return self._send(command + self._protocol.END_COMMAND_PART, java_class)[1:]
 
     def _detach(self, object_id: str) -> None:
-        command = f"{self._protocol.MEMORY_COMMAND_NAME}{self._protocol.MEMORY_DEL_SUBCOMMAND_NAME}{object_id}\n"
-        self._send(command + self._protocol.END_COMMAND_PART, "detach")
+        protocol = self._protocol
+        delete = f"{protocol.MEMORY_COMMAND_NAME}{protocol.MEMORY_DEL_SUBCOMMAND_NAME}"
+        self._send(f"{delete}{object_id}\n{protocol.END_COMMAND_PART}", "detach")
 
     def _call_on(self, object_id: str, method: str, *parts: str) -> str:
         command = f"{self._protocol.CALL_COMMAND_NAME}{object_id}\n{method}\n{''.join(parts)}"
         return self._send(command + self._protocol.END_COMMAND_PART, method)
 
     def _send(self, command: str, method: str) -> str:
-        """Java's answer after its success mark: a type letter and a value. The JVM is killed if none comes in time."""
+        """Java's answer after its success mark: a type letter and a value.
+
+        The JVM is killed if none comes in time.
+        """
         if not self._open or self.jvm.ended_because is not None:
             self._abandon()
-            raise WorldError("this simulator is closed") if self.jvm.alive else JvmEnded(self.jvm.obituary())
+            raise (
+                WorldError("this simulator is closed")
+                if self.jvm.alive
+                else JvmEnded(self.jvm.obituary())
+            )
         try:
             self._socket.settimeout(self.timeout_s)
             self._socket.sendall(command.encode("utf-8", "replace"))
@@ -130,7 +150,9 @@ class Simulator:
             raise WorldError(self.jvm.obituary()) from None
         except OSError:
             answer = ""
-        except BaseException:  # Ctrl-C between a command and its answer: the two could be mismatched from now on
+        except (
+            BaseException
+        ):  # Ctrl-C between a command and its answer: the two could be mismatched from now on
             self._abandon()
             raise
         if not answer:
@@ -150,7 +172,9 @@ class Simulator:
         raise WorldError(f"the simulator failed in `{method}`: {why.splitlines()[0][:300]}")
 
     def _abandon(self) -> None:
-        """Close without a word to Java; in a forked child not even that, as the parent may hold the reader's lock."""
+        """Close without a word to Java; in a forked child not even that, as the parent may hold
+        the reader's lock.
+        """
         self._open = False
         if self.jvm.forgotten:
             return
@@ -160,7 +184,9 @@ class Simulator:
 
 
 def borrow(program: Program) -> Simulator:
-    """Return a simulator for one game: one that another game has finished with, or else a new one."""
+    """Return a simulator for one game: one that another game has finished with, or else a new
+    one.
+    """
     jvm = shared_jvm(program)
     while True:
         try:
@@ -185,8 +211,9 @@ def give_back(simulator: Simulator) -> None:
 class JavaGame(ABC):
     """One task, played in the process's JVM by the server's own calls.
 
-    A simulator that hangs or dies raises `WorldError`, here and in every other game of its JVM; `reset` then starts
-    the episode anew in a fresh JVM. Where the JVM dies before the first step is done, that is done once by itself.
+    A simulator that hangs or dies raises `WorldError`, here and in every other game of its JVM;
+    `reset` then starts the episode anew in a fresh JVM. Where the JVM dies before the first step is
+    done, that is done once by itself.
     """
 
     program: ClassVar[Program]
@@ -211,10 +238,14 @@ class JavaGame(ABC):
 
     def _told_to_load(self, simulator: Simulator, *arguments: str | int | bool) -> None:
         if problem := simulator.text("load", *arguments):
-            raise WorldError(f"the simulator could not load {self.task.id}: {problem.splitlines()[0]}")
+            raise WorldError(
+                f"the simulator could not load {self.task.id}: {problem.splitlines()[0]}"
+            )
 
     def gold_path(self) -> tuple[str, ...]:
-        """Return a sequence of commands that wins, planned in a simulator apart: this episode is untouched."""
+        """Return a sequence of commands that wins, planned in a simulator apart: this episode
+        is untouched.
+        """
         planner = borrow(self.program)
         planner.timeout_s = GOLD_TIMEOUT_S
         try:
@@ -224,7 +255,9 @@ class JavaGame(ABC):
             give_back(planner)
 
     def reset(self) -> Outcome:
-        """Start the task from its beginning; the observation is the task's description and what is to be seen."""
+        """Start the task from its beginning; the observation is the task's description and what
+        is to be seen.
+        """
         opening = _or_else(self._start, self._start)
         self._untouched = True
         return opening
@@ -243,7 +276,9 @@ class JavaGame(ABC):
         return _or_else(lambda: self._step(command), lambda: self._start() and self._step(command))
 
     def close(self) -> None:
-        """Let go of the simulator, which stays with its JVM for other games until the process ends."""
+        """Let go of the simulator, which stays with its JVM for other games until the process
+        ends.
+        """
         if self._simulator is not None:
             give_back(self._simulator)
             self._simulator = None
@@ -271,4 +306,6 @@ def _or_else(attempt: Callable[[], Outcome], another: Callable[[], Outcome]) -> 
         try:
             return another()
         except WorldError as second:
-            raise WorldError(f"{first}, and then {second}" if str(first) != str(second) else str(first)) from second
+            raise WorldError(
+                f"{first}, and then {second}" if str(first) != str(second) else str(first)
+            ) from second

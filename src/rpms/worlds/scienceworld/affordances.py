@@ -1,4 +1,6 @@
-"""Properties of furniture, devices, tools, vessels and papers, known by their names alone (`things.toml`)."""
+"""Properties of furniture, devices, tools, vessels and papers, known by their names alone
+(`things.toml`).
+"""
 
 import re
 from functools import lru_cache
@@ -11,7 +13,9 @@ SYNONYMS: Final = read_table(__package__, "synonyms.toml")
 _ARE: Final = {name: frozenset(kinds) for name, kinds in THINGS["kinds"].items()}
 FITTINGS: Final = _ARE["fixed"] | _ARE["lid"] | _ARE["lidless"] | _ARE["tool"]
 """Furniture, devices, vessels and tools."""
-_WARES: Final = _ARE["lid"] | _ARE["lidless"] | _ARE["solid"] | _ARE["tool"] | _ARE["paper"] | _ARE["wired"]
+_WARES: Final = (
+    _ARE["lid"] | _ARE["lidless"] | _ARE["solid"] | _ARE["tool"] | _ARE["paper"] | _ARE["wired"]
+)
 _KNOWN: Final = _WARES | _ARE["food"] | _ARE["flowing"] | _ARE["stuff"] | {"paint"}
 _INERT: Final = _KNOWN - _ARE["flowing"]
 _BREAKABLE: Final = _ARE["switch"] | _ARE["wired"] | _ARE["tool"]
@@ -24,8 +28,8 @@ _TAIL: Final = re.compile(r" (?:\d+|\(.*\)|of .*)$")
 def ware(name: str) -> str:
     """The kind of a thing by its last words; empty if it is none of those known here.
 
-    >>> ware("ultra low temperature freezer"), ware("red light bulb"), ware("book (Beowulf)"), ware("apple tree")
-    ('freezer', 'light bulb', 'book', '')
+    >>> ware("ultra low temperature freezer"), ware("red light bulb"), ware("book (Beowulf)"),
+    ware("apple tree") ('freezer', 'light bulb', 'book', '')
     """
     return _tail(name, _WARES)
 
@@ -46,8 +50,8 @@ def _kind(name: str) -> str:
 def serves(use: str, name: str) -> bool | None:
     """True if a thing has a lid or a switch, or is a paper, food, or flushed; None if unknown.
 
-    >>> serves("food", "stove"), serves("food", "pea seed"), serves("lid", "pea seed"), serves("lid", "gizmo")
-    (False, None, False, None)
+    >>> serves("food", "stove"), serves("food", "pea seed"), serves("lid", "pea seed"),
+    serves("lid", "gizmo") (False, None, False, None)
     """
     if kind := _kind(name):
         return kind in _ARE[use]
@@ -56,7 +60,8 @@ def serves(use: str, name: str) -> bool | None:
 
 @lru_cache(maxsize=16_384)
 def is_a(kind: str, name: str) -> bool:
-    """True if a thing is known to be of a kind: food, wired, hiding, or of those that come into no room by themselves.
+    """True if a thing is known to be of a kind: food, wired, hiding, or of those that come into no
+    room by themselves.
 
     >>> is_a("food", "red apple"), is_a("hiding", "drawer"), is_a("inert", "water")
     (True, True, False)
@@ -69,10 +74,9 @@ def helps(tool: str, name: str) -> bool | None:
 
     The simulator knows four tools, and its shovel digs in the ground alone.
 
-    >>> helps("shovel", "ground"), helps("shovel", "soil"), helps("axe", "stove"), helps("axe", "tree")
-    (True, False, True, None)
-    >>> helps("stove", "ground"), helps("gizmo", "ground")
-    (False, None)
+    >>> helps("shovel", "ground"), helps("shovel", "soil"), helps("axe", "stove"), helps("axe",
+    "tree") (True, False, True, None) >>> helps("stove", "ground"), helps("gizmo", "ground") (False,
+    None)
     """
     kind = _kind(name)
     match ware(tool):
@@ -90,12 +94,17 @@ _ALSO: Final = {"drawer": "wood table", "seed jar": "ceramic cup"}
 
 
 def may_be_called(shown: str, kind: str) -> bool:
-    """True if a thing shown by a name that tells otherwise may go by a ware's: every book is a book."""
+    """True if a thing shown by a name that tells otherwise may go by a ware's: every book is a
+    book.
+    """
     return ware(shown) == kind in _ARE["paper"] or ware(_ALSO.get(shown, "")) == kind
 
 
 def is_animal(name: str) -> bool:
-    """True if a name is an animal's at some age: it lives on where it is, and grows. Bees do not stay."""
+    """True if a name is an animal's at some age: it lives on where it is, and grows.
+
+    Bees do not stay.
+    """
     return _ANIMAL.fullmatch(name) is not None and not name.endswith("bee")
 
 
@@ -107,7 +116,9 @@ def is_fixed(name: str) -> bool:
 
 @lru_cache(maxsize=16_384)
 def takes_things(name: str) -> bool | None:
-    """True if things can be put into it as it is; None where a lid decides, or where nothing is known."""
+    """True if things can be put into it as it is; None where a lid decides, or where nothing is
+    known.
+    """
     kind = _kind(name)
     if kind in _ARE["lidless"]:
         return True

@@ -1,6 +1,8 @@
-"""Commands as the simulator wants them written, and its ambiguity menus: reading one, and answering it.
+"""Commands as the simulator wants them written, and its ambiguity menus: reading one, and answering
+it.
 
-Harmless form is forgiven; nothing is ever added to a command. A menu is answered where the command leaves no choice.
+Harmless form is forgiven; nothing is ever added to a command. A menu is answered where the command
+leaves no choice.
 """
 
 import itertools
@@ -25,11 +27,16 @@ _SURFACE: Final = re.compile(r"\binclined plane with an? ")
 """The article within a plane's name belongs to it."""
 
 _VERBS: Final = [(re.compile(pattern), instead) for pattern, instead in SYNONYMS["verbs"].items()]
-_DOOR: Final = re.compile(r"^(open|close) (?:door (?!to |between |in |on )(?P<after>.+)|(?P<before>.+) door)$")
+_DOOR: Final = re.compile(
+    r"^(open|close) (?:door (?!to |between |in |on )(?P<after>.+)|(?P<before>.+) door)$"
+)
 
 
 def repair(action: str, belief: Scene) -> Command:
-    """Write a command the simulator's way. While it waits for a number, the command is left as it is."""
+    """Write a command the simulator's way.
+
+    While it waits for a number, the command is left as it is.
+    """
     text = " ".join(action.split())[:_LONGEST]
     repairs: list[str] = []
     for change, what in _FORMS[:1] if belief.menu else _FORMS:
@@ -45,7 +52,12 @@ def repair(action: str, belief: Scene) -> Command:
 _FORMS: Final[tuple[tuple[Callable[[str], str], str], ...]] = (
     (lambda text: _ENDS.sub("", text), "signs around the command"),
     (lambda text: _WORDS.sub(lambda word: word[0].lower(), text), "letter case"),
-    (lambda text: text if _LETTER.search(text) or _SURFACE.search(text) else _ARTICLES.sub("", text), "articles"),
+    (
+        lambda text: (
+            text if _LETTER.search(text) or _SURFACE.search(text) else _ARTICLES.sub("", text)
+        ),
+        "articles",
+    ),
 )
 
 
@@ -80,12 +92,13 @@ def menu_options(observation: str) -> tuple[str, ...]:
 def only_reading(options: Sequence[str], command: str) -> int | None:
     """Return the number of the option that the command names, if it names one and no other.
 
-    Options with the same text are one option to a player, who sees nothing else of them: the first stands for all.
-    An option is named by its text without the places in brackets, or with the innermost few of them.
+    Options with the same text are one option to a player, who sees nothing else of them: the first
+    stands for all. An option is named by its text without the places in brackets, or with the
+    innermost few of them.
 
-    >>> only_reading(["open drawer (in counter, in kitchen)", "open drawer (in cupboard, in kitchen)"], "open drawer")
-    >>> only_reading(["look at plane (in hall)", "look at plane J (in hall)"], "examine plane")
-    0
+    >>> only_reading(["open drawer (in counter, in kitchen)", "open drawer (in cupboard, in
+    kitchen)"], "open drawer") >>> only_reading(["look at plane (in hall)", "look at plane J (in
+    hall)"], "examine plane") 0
     """
     distinct, wanted = list(dict.fromkeys(options)), _plain(command)
     named = [option for option in distinct if len(distinct) == 1 or wanted in _names(option)]
@@ -109,7 +122,9 @@ def player_choice(options: Sequence[str], command: str) -> int | None:
     if picked := _NUMBER.fullmatch(text):
         number = int(picked[1])
         return number if number < len(options) else None
-    exact = list(dict.fromkeys(option for option in options if option.casefold() == text.casefold()))
+    exact = list(
+        dict.fromkeys(option for option in options if option.casefold() == text.casefold())
+    )
     return options.index(exact[0]) if len(exact) == 1 else None
 
 
@@ -121,8 +136,15 @@ def _plain(text: str) -> str:
 
 
 def _names(option: str) -> Iterator[str]:
-    """Every way in which words alone name an option: each object with none, one, two … of its places."""
+    """Every way in which words alone name an option: each object with none, one, two … of its
+    places.
+    """
     pieces = _PLACE.split(option)  # text, places, text, places, …, text
-    places = [[*itertools.accumulate(piece.split(", "), "{} {}".format, initial="")] for piece in pieces[1::2]]
+    places = [
+        [*itertools.accumulate(piece.split(", "), "{} {}".format, initial="")]
+        for piece in pieces[1::2]
+    ]
     for chosen in itertools.product(*places):
-        yield _plain("".join(itertools.chain(*itertools.zip_longest(pieces[::2], chosen, fillvalue=""))))
+        yield _plain(
+            "".join(itertools.chain(*itertools.zip_longest(pieces[::2], chosen, fillvalue="")))
+        )

@@ -1,14 +1,19 @@
-"""Three of the simulator's classes, edited when a JVM starts so that a step takes a third of its time.
+"""Three of the simulator's classes, edited when a JVM starts so that a step takes a third of its
+time.
 
-The jar stays as it is: the edited classes go to the JVM's own folder, which is searched before the jar. A jar whose
-classes are not those edited here (another release) is run unedited, only slower. What a game says is not touched, but
-for the order of things in lists and menus, which is by chance in the original:
+The jar stays as it is: the edited classes go to the JVM's own folder, which is searched before the
+jar. A jar whose classes are not those edited here (another release) is run unedited, only slower.
+What a game says is not touched, but for the order of things in lists and menus, which is by chance
+in the original:
 
-- Objects are hashed by their number, which is counted anew for each game, not by identity: with `-XX:hashCode=2`, which
-  makes runs repeat themselves, every set was searched one by one. Now sets are fast and ordered the same every time.
-- What an object contains is copied into a new set when it changes, not several times for each object at each step.
+- Objects are hashed by their number, which is counted anew for each game, not by identity: with
+  `-XX:hashCode=2`, which makes runs repeat themselves, every set was searched one by one. Now sets
+  are fast and ordered the same every time.
+- What an object contains is copied into a new set when it changes, not several times for each
+  object at each step.
 - Collecting the contents of a room no longer copies the set collected so far for each object in it.
-- The words of each name, by which commands are matched, are kept until the next game is loaded, not split every step.
+- The words of each name, by which commands are matched, are kept until the next game is loaded, not
+  split every step.
 - After each step, names are no longer collected once more, to be printed for debugging.
 
 The edits are listed in `faster.toml`, with the digests of the classes that are known.
@@ -38,7 +43,10 @@ _CODE_AT: Final = 22
 
 
 class ClassFile:
-    """A class to be edited. Names have slashes (`java/lang/String`), types are descriptors (`()Ljava/lang/String;`)."""
+    """A class to be edited.
+
+    Names have slashes (`java/lang/String`), types are descriptors (`()Ljava/lang/String;`).
+    """
 
     def __init__(self, data: bytes) -> None:
         magic, self._version, count = struct.unpack_from(">IIH", data)
@@ -49,7 +57,10 @@ class ClassFile:
         while len(self._constants) < count:
             kind = data[at]
             size = 2 + _number(data, at + 1) if kind == _TEXT else _SIZES[kind]
-            self._constants += [data[at : at + 1 + size], *([b""] if kind != _TEXT and size == _WIDE else [])]
+            self._constants += [
+                data[at : at + 1 + size],
+                *([b""] if kind != _TEXT and size == _WIDE else []),
+            ]
             at += 1 + size
         end = at + 8 + 2 * _number(data, at + 6)
         self._head = data[at:end]
@@ -64,8 +75,13 @@ class ClassFile:
         return start + b"".join(self._constants) + self._head + fields + methods + self._tail
 
     def edit(self, row: Mapping[str, Any], names: Mapping[str, str]) -> None:
-        """Make one edit of the table, with names in place of those in braces: a method's name and its arguments."""
-        given = {key: value.format_map(names) if isinstance(value, str) else value for key, value in row.items()}
+        """Make one edit of the table, with names in place of those in braces: a method's name
+        and its arguments.
+        """
+        given = {
+            key: value.format_map(names) if isinstance(value, str) else value
+            for key, value in row.items()
+        }
         given.pop("each", None)
         for key in [key for key in ("code", "old", "new") if key in given]:
             lines = [line.partition(" ") for line in given[key].strip().splitlines()]
@@ -78,7 +94,9 @@ class ClassFile:
         if name in _MEMBERS:
             owner, member, of_type, *more = rest.split()
             name_and_type = self._constant(_NAME_AND_TYPE, self._text(member) + self._text(of_type))
-            named = self._constant(_MEMBERS[name], self._constant(_CLASS, self._text(owner)) + name_and_type)
+            named = self._constant(
+                _MEMBERS[name], self._constant(_CLASS, self._text(owner)) + name_and_type
+            )
             return code + named + bytes(map(int, more))
         if name in ("new", "checkcast", "anewarray"):
             return code + self._constant(_CLASS, self._text(rest))
@@ -89,20 +107,42 @@ class ClassFile:
     def implement(self, name: str) -> None:
         """Say that the class implements an interface."""
         count = struct.pack(">H", _number(self._head, 6) + 1)
-        self._head = self._head[:6] + count + self._head[8:] + self._constant(_CLASS, self._text(name))
+        self._head = (
+            self._head[:6] + count + self._head[8:] + self._constant(_CLASS, self._text(name))
+        )
 
     def add_field(self, name: str, of_type: str) -> None:
         """Add a public field that is null until it is set."""
-        self._fields.append(struct.pack(">H", _PUBLIC) + self._text(name) + self._text(of_type) + bytes(2))
+        self._fields.append(
+            struct.pack(">H", _PUBLIC) + self._text(name) + self._text(of_type) + bytes(2)
+        )
 
     def add_method(
-        self, name: str, of_type: str, code: bytes, *, stack: int, variables: int, target: int | None = None
+        self,
+        name: str,
+        of_type: str,
+        code: bytes,
+        *,
+        stack: int,
+        variables: int,
+        target: int | None = None,
     ) -> None:
-        """Add a public method. `target` is where its branch goes, if it has one: there the stack must be empty."""
-        self._methods.append(self._assembled(struct.pack(">H", _PUBLIC), name, of_type, code, stack, variables, target))
+        """Add a public method.
 
-    def replace_method(self, name: str, of_type: str, code: bytes, *, stack: int, more: bool = False) -> None:
-        """Give a method other instructions, or `more` before the last, if it does not branch and returns nothing."""
+        `target` is where its branch goes, if it has one: there the stack must be empty.
+        """
+        self._methods.append(
+            self._assembled(
+                struct.pack(">H", _PUBLIC), name, of_type, code, stack, variables, target
+            )
+        )
+
+    def replace_method(
+        self, name: str, of_type: str, code: bytes, *, stack: int, more: bool = False
+    ) -> None:
+        """Give a method other instructions, or `more` before the last, if it does not branch
+        and returns nothing.
+        """
         at = self._find(name, of_type)
         old = self._methods[at]
         if more:
@@ -135,14 +175,28 @@ class ClassFile:
         raise ValueError(f"no method {name}{of_type}")
 
     def _assembled(
-        self, flags: bytes, name: str, of_type: str, code: bytes, stack: int, variables: int, target: int | None = None
+        self,
+        flags: bytes,
+        name: str,
+        of_type: str,
+        code: bytes,
+        stack: int,
+        variables: int,
+        target: int | None = None,
     ) -> bytes:
-        # One frame, 64 bytes from the start at most, with the variables as they were: its number is its place.
-        frames = b"" if target is None else self._text("StackMapTable") + struct.pack(">IHB", 3, 1, target)
+        # One frame, 64 bytes from the start at most, with the variables as they were: its number is
+        # its place.
+        frames = (
+            b""
+            if target is None
+            else self._text("StackMapTable") + struct.pack(">IHB", 3, 1, target)
+        )
         tables = struct.pack(">HH", 0, 1 if frames else 0) + frames
         body = struct.pack(">HHI", stack, variables, len(code)) + code + tables
         head = flags + self._text(name) + self._text(of_type)
-        return head + struct.pack(">H", 1) + self._text("Code") + struct.pack(">I", len(body)) + body
+        return (
+            head + struct.pack(">H", 1) + self._text("Code") + struct.pack(">I", len(body)) + body
+        )
 
 
 def _number(data: bytes, at: int) -> int:
@@ -163,11 +217,20 @@ def _members(data: bytes, at: int) -> tuple[list[bytes], int]:
 
 
 def write_faster_classes(jar: Path, folder: Path) -> tuple[str, ...]:
-    """Write the edited classes into a folder and return its address; nothing where the jar's are not those known."""
+    """Write the edited classes into a folder and return its address; nothing where the jar's
+    are not those known.
+    """
     with zipfile.ZipFile(jar) as archive:
-        held = {name: archive.read(entry) for name in EDITED if (entry := f"{name}.class") in archive.namelist()}
+        held = {
+            name: archive.read(entry)
+            for name in EDITED
+            if (entry := f"{name}.class") in archive.namelist()
+        }
     classes: Mapping[str, Any] = _TABLE["classes"]
-    if any(hashlib.sha256(held.get(name, b"")).hexdigest() != known["sha256"] for name, known in classes.items()):
+    if any(
+        hashlib.sha256(held.get(name, b"")).hexdigest() != known["sha256"]
+        for name, known in classes.items()
+    ):
         return ()
     for name, known in classes.items():
         edited = ClassFile(held[name])

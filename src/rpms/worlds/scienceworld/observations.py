@@ -1,6 +1,7 @@
 """Reader of the simulator's answers. Every text is read in linear time, and any text is allowed.
 
-Things are listed as nested prose: `a counter. On the counter is: a bowl (containing a red apple, an orange), a drawer.`
+Things are listed as nested prose: `a counter. On the counter is: a bowl (containing a red apple, an
+orange), a drawer.`
 """
 
 import re
@@ -35,17 +36,21 @@ class Thing:
     """One thing as a listing shows it."""
 
     name: str
-    """Without article, state sentences and stage: `metal pot`, `water`, `apple tree`, `adult turtle`."""
+    """Without article, state sentences and stage: `metal pot`, `water`, `apple tree`, `adult
+    turtle`."""
     contents: "tuple[Thing, ...] | None" = None
     """Things in or on it; None where the text does not say."""
     flags: frozenset[str] = frozenset()
-    """States in the text: open, closed, on, off, broken, liquid, `in the adult stage`, `on fire`, …"""
+    """States in the text: open, closed, on, off, broken, liquid, `in the adult stage`, `on
+    fire`, …"""
     raw: str = field(default="", compare=False)
     """The words that named it."""
 
     @property
     def restless(self) -> bool:
-        """True if it comes and goes by itself, in the inventory even: bees do, and the pollen of a carried plant."""
+        """True if it comes and goes by itself, in the inventory even: bees do, and the pollen
+        of a carried plant.
+        """
         return _FORMS["restless"].fullmatch(self.name) is not None
 
 
@@ -131,7 +136,9 @@ def parse_thing(text: str) -> Thing | None:
     >>> parse_thing("a glass cup (containing a substance called water)").contents[0].name
     'water'
     """
-    if wiring := _FORMS["wiring"].search(text):  # connections of a component are known from making them
+    if wiring := _FORMS["wiring"].search(
+        text
+    ):  # connections of a component are known from making them
         text = text[: wiring.start()]
     head, nested, listing = text.partition(" is: \n")
     things = _Reader(f"{head} is: nothing." if nested else text.strip().replace("\n", " ")).things()
@@ -143,7 +150,8 @@ def parse_thing(text: str) -> Thing | None:
 def _lines(listing: str) -> tuple[Thing, ...]:
     """The things of a listing with one on each line; the agent itself is none of them.
 
-    What is on a table that is carried stands on lines of its own after the table's, up to an empty one.
+    What is on a table that is carried stands on lines of its own after the table's, up to an empty
+    one.
     """
     found: list[Thing] = []
     inner: list[Thing] = []
@@ -183,7 +191,9 @@ def carried(observation: str) -> tuple[Thing, ...] | None:
 
 
 def inside(observation: str) -> RoomSight | None:
-    """Read an answer to `look in`: the place by its name, what is in it, and its doors if it is a room."""
+    """Read an answer to `look in`: the place by its name, what is in it, and its doors if it is
+    a room.
+    """
     return _sight(_FORMS["inside"].match(observation))
 
 
@@ -201,7 +211,9 @@ def deed(observation: str) -> ToldDeed | None:
 
 
 def refused(observation: str) -> bool:
-    """True if the simulator says that a command could not be done, or asks which of several was meant."""
+    """True if the simulator says that a command could not be done, or asks which of several was
+    meant.
+    """
     return _REFUSALS.match(observation) is not None
 
 
@@ -222,5 +234,9 @@ def substance_of(name: str) -> str:
 def state_of(thing: Thing) -> str | None:
     """Solid, liquid or gas; None where its name does not tell."""
     name = thing.name.casefold()
-    shown = next((state for state in ("solid", "liquid", "gas") if state in thing.flags), None) or _WATER.get(name)
-    return shown or next((state for state, names in THINGS["states"].items() if name in names), None)
+    shown = next(
+        (state for state in ("solid", "liquid", "gas") if state in thing.flags), None
+    ) or _WATER.get(name)
+    return shown or next(
+        (state for state, names in THINGS["states"].items() if name in names), None
+    )

@@ -1,6 +1,8 @@
-"""The belief as a scene: what the texts have shown, and every known thing by a name that a command can use for it.
+"""The belief as a scene: what the texts have shown, and every known thing by a name that a command
+can use for it.
 
-The world changes by itself (water boils, bees fly); the agent's room and inventory change by its own actions alone.
+The world changes by itself (water boils, bees fly); the agent's room and inventory change by its
+own actions alone.
 """
 
 from collections import Counter
@@ -9,9 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from typing import Any, Final, TypeVar
 
-from rpms.core.belief import Belief
-from rpms.core.facts import grouped, kind_of
-from rpms.core.goal import Goal
+from rpms.logic.belief import Belief
+from rpms.logic.facts import grouped, kind_of
+from rpms.logic.goal import Goal
 from rpms.worlds.scienceworld.affordances import is_a, is_fixed, ware
 from rpms.worlds.scienceworld.observations import Thing, substance_of
 from rpms.worlds.scienceworld.tasks import ScienceGoal
@@ -26,7 +28,10 @@ Things = TypeVar("Things")
 
 @dataclass(frozen=True)
 class Scene(Belief):
-    """Values of one moment's belief, whose things go by names, those carried and here first. See `ScienceBelief`."""
+    """Values of one moment's belief, whose things go by names, those carried and here first.
+
+    See `ScienceBelief`.
+    """
 
     goal: Goal
     room: str | None = None
@@ -39,7 +44,8 @@ class Scene(Belief):
     lost: bool = False
     """True if something that was carried may still be so without being known."""
     handled: frozenset[str] = frozenset()
-    """Things the agent has moved, switched on or opened: they need not be where, or as, they were seen."""
+    """Things the agent has moved, switched on or opened: they need not be where, or as, they
+    were seen."""
     rooms: Mapping[str, tuple[Thing, ...]] = field(default_factory=dict)
     """Things last seen in each room; all of them only in rooms that are in `looked`."""
     looked: frozenset[str] = frozenset()
@@ -51,10 +57,11 @@ class Scene(Belief):
     focused: tuple[str, ...] = ()
     """Things focused on, in order, by the simulator's names."""
     readings: Mapping[str, str] = field(default_factory=dict)
-    """Readings of instruments and papers: `stopwatch` → ticks, `recipe` → its text, an inclined plane → the
-    percentage that its block has slid (100 at the bottom)."""
+    """Readings of instruments and papers: `stopwatch` → ticks, `recipe` → its text, an inclined
+    plane → the percentage that its block has slid (100 at the bottom)."""
     connections: frozenset[tuple[str, str]] = frozenset()
-    """Terminals joined, by the simulator's names: (`anode on battery`, `terminal 1 on black wire`)."""
+    """Terminals joined, by the simulator's names: (`anode on battery`, `terminal 1 on black
+    wire`)."""
     broken: frozenset[str] = frozenset()
     """Devices that cannot be switched, with their room: `stove in kitchen`."""
     failed: bool = False
@@ -69,7 +76,8 @@ class Scene(Belief):
     clock: int = 0
     """Ticks of the simulator so far."""
     since: Mapping[str, int] = field(default_factory=dict)
-    """Time by that clock of the last sight of a room, a substance or a thing, or of a measurement (`heat of water`)."""
+    """Time by that clock of the last sight of a room, a substance or a thing, or of a
+    measurement (`heat of water`)."""
 
     def age(self, name: str) -> int:
         """Ticks since something was seen or measured."""
@@ -90,11 +98,17 @@ class Scene(Belief):
 
     @property
     def containers(self) -> Mapping[str, bool]:
-        """Doors and lids here that are known to be open; two of one name are told apart by what holds them."""
+        """Doors and lids here that are known to be open; two of one name are told apart by what
+        holds them.
+        """
         found: dict[str, bool] = {}
         for seen in self.visible():
             if not seen.thing.flags.isdisjoint({"open", "closed"}):
-                key = seen.name if seen.name not in found else f"{seen.name} in {seen.holder or seen.place}"
+                key = (
+                    seen.name
+                    if seen.name not in found
+                    else f"{seen.name} in {seen.holder or seen.place}"
+                )
                 found[key] = "open" in seen.thing.flags
         return found
 
@@ -119,11 +133,16 @@ class Scene(Belief):
         return frozenset(end.casefold() for pair in self.connections for end in pair)
 
     def temperature(self, name: str) -> float | None:
-        """The last temperature measured of a substance, in whatever state it was then, or of a thing."""
+        """The last temperature measured of a substance, in whatever state it was then, or of a
+        thing.
+        """
         return self.temperatures.get(substance_of(name))
 
     def adjoin(self, room: str | None, other: str) -> bool | None:
-        """True if a door joins two rooms; None if unknown. A name that is no room's known so far is unknown."""
+        """True if a door joins two rooms; None if unknown.
+
+        A name that is no room's known so far is unknown.
+        """
         if other in self.exits.get(room or "", ()):
             return True
         return False if room in self.looked and other in self.exits and other != room else None
@@ -143,10 +162,14 @@ class Scene(Belief):
 
     @cached_property
     def by_name(self) -> Mapping[str, Seen]:
-        """Every thing by a name that tells it from all others, such as `sink in kitchen`; equal ones are one."""
+        """Every thing by a name that tells it from all others, such as `sink in kitchen`; equal
+        ones are one.
+        """
         names = Counter(seen.name for seen in self.things)
         every = "\n".join((*names, ""))
-        for name in filter(is_fixed, names):  # `freezer` would also be the ultra low temperature freezer
+        for name in filter(
+            is_fixed, names
+        ):  # `freezer` would also be the ultra low temperature freezer
             names[name] += every.count(f" {name}\n")
         mixed = Counter(self._holding(seen) for seen in self.things if names[seen.name] > 1)
         found: dict[str, Seen] = {}
@@ -167,12 +190,16 @@ class Scene(Belief):
     def meant(self, words: str) -> Sequence[Seen]:
         """Everything known here and in the inventory that words may mean."""
         phrase, room = read_phrase(words), self.room or ""
-        return self.mean((words,), lambda _: find(self.here, phrase, room) + find(self.inventory, phrase, INVENTORY))
+        return self.mean(
+            (words,),
+            lambda _: find(self.here, phrase, room) + find(self.inventory, phrase, INVENTORY),
+        )
 
     @cached_property
     def _by_kind(self) -> Mapping[str, list[str]]:
         kinds = {
-            name: (seen.name.casefold(), substance_of(seen.name).casefold()) for name, seen in self.by_name.items()
+            name: (seen.name.casefold(), substance_of(seen.name).casefold())
+            for name, seen in self.by_name.items()
         }
         return grouped((kind, name) for name, own in kinds.items() for kind in dict.fromkeys(own))
 
@@ -182,7 +209,9 @@ class Scene(Belief):
         return [word] if word in self.by_name else self.of_kind(word)
 
     def of_kind(self, word: str) -> list[str]:
-        """The things of a name or a substance, in whatever state; else those shown by more words: `orange apricot`."""
+        """The things of a name or a substance, in whatever state; else those shown by more
+        words: `orange apricot`.
+        """
         kind = substance_of(word).casefold()
         found = self._by_kind.get(kind, [])
         return found if found or ware(kind) else self._by_last_words.get(kind, [])
@@ -227,13 +256,24 @@ class Scene(Belief):
 
     @cached_property
     def _lids(self) -> Mapping[str, list[tuple[str, Seen]]]:
-        """Things in each room that can be opened and may hide others: nobody has looked into them."""
+        """Things in each room that can be opened and may hide others: nobody has looked into
+        them.
+        """
 
         def may_hide(seen: Seen) -> bool:
-            lidded = not seen.thing.flags.isdisjoint({"open", "closed"}) or is_a("hiding", seen.name)
-            return lidded and seen.thing.contents is None and seen.name not in _NO_LID and not seen.shut_away
+            lidded = not seen.thing.flags.isdisjoint({"open", "closed"}) or is_a(
+                "hiding", seen.name
+            )
+            return (
+                lidded
+                and seen.thing.contents is None
+                and seen.name not in _NO_LID
+                and not seen.shut_away
+            )
 
-        return grouped((seen.place, (name, seen)) for name, seen in self.by_name.items() if may_hide(seen))
+        return grouped(
+            (seen.place, (name, seen)) for name, seen in self.by_name.items() if may_hide(seen)
+        )
 
     def veiled(self, room: str) -> bool:
         """True if looking around would show more of a room."""

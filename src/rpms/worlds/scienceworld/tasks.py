@@ -1,4 +1,6 @@
-"""The thirty tasks of `tasks.toml`: their families and variations, and their goals, read from descriptions alone."""
+"""The thirty tasks of `tasks.toml`: their families and variations, and their goals, read from
+descriptions alone.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from rpms.core.errors import InputError, nearest
-from rpms.core.goal import UNKNOWN_GOAL, Goal
+from rpms.logic.errors import InputError, nearest
+from rpms.logic.goal import UNKNOWN_GOAL, Goal
 from rpms.worlds.base import Task, read_table
 
 SPLITS: Final = ("train", "dev", "test")
@@ -17,7 +19,10 @@ SIMPLIFICATIONS: Final = tuple(TABLE["simplifications"])
 
 
 class TaskKind(NamedTuple):
-    """One of the thirty tasks. Its variations are numbered from 0: train first, then dev, then test."""
+    """One of the thirty tasks.
+
+    Its variations are numbered from 0: train first, then dev, then test.
+    """
 
     name: str
     family: str
@@ -49,14 +54,21 @@ def task_at(name: str, number: int) -> Task:
     kind = kind_named(name)
     split = next((split for split in SPLITS if number in kind.variations(split)), None)
     if split is None:
-        raise InputError(f"{name} has no variation {number}: they go from 0 to {kind.variations('test').stop - 1}")
+        raise InputError(
+            f"{name} has no variation {number}: they go from 0 to"
+            f" {kind.variations('test').stop - 1}"
+        )
     return Task(f"{name}/{number}", split, name, {"task": name, "variation": str(number)})
 
 
 def list_tasks(
-    split: str, per_task: int | None = None, tasks: Sequence[str] | None = None, simplifications: str = ""
+    split: str,
+    per_task: int | None = None,
+    tasks: Sequence[str] | None = None,
+    simplifications: str = "",
 ) -> list[Task]:
-    """List the variations of a split, in order: the first `per_task` of each task, by default of the paper's 26.
+    """List the variations of a split, in order: the first `per_task` of each task, by default of
+    the paper's 26.
 
     With simplifications under which one of the tasks cannot be done, there is no list.
 
@@ -72,11 +84,16 @@ def list_tasks(
     kinds = [kind_named(name) for name in (PAPER_TASKS if tasks is None else dict.fromkeys(tasks))]
     for kind in kinds:
         canonical_simplifications(simplifications, kind.name)
-    return [task_at(kind.name, variation) for kind in kinds for variation in kind.variations(split)[:per_task]]
+    return [
+        task_at(kind.name, variation)
+        for kind in kinds
+        for variation in kind.variations(split)[:per_task]
+    ]
 
 
 def canonical_simplifications(text: str, task: str | None = None) -> str:
-    """Return a comma-separated setting with its parts checked, sorted and without repeats; `""` is none.
+    """Return a comma-separated setting with its parts checked, sorted and without repeats; `""` is
+    none.
 
     >>> canonical_simplifications("openDoors, teleportAction,openDoors")
     'openDoors,teleportAction'
@@ -84,24 +101,31 @@ def canonical_simplifications(text: str, task: str | None = None) -> str:
     parts = sorted({part.strip() for part in text.split(",")} - {""})
     for part in parts:
         if part not in SIMPLIFICATIONS:
-            raise InputError(f"ScienceWorld has no simplification {part!r}: {nearest(part, SIMPLIFICATIONS)}")
+            raise InputError(
+                f"ScienceWorld has no simplification {part!r}: {nearest(part, SIMPLIFICATIONS)}"
+            )
     if task in ELECTRICAL_TASKS and "noElectricalAction" in parts:
         raise InputError(f"{task} cannot be done with the simplification 'noElectricalAction'")
     return ",".join(parts)
 
 
-_FIELDS: Final = frozenset({"task", "target", "place", "box", "box_room", "criterion", "intermediate", "trait"})
+_FIELDS: Final = frozenset(
+    {"task", "target", "place", "box", "box_room", "criterion", "intermediate", "trait"}
+)
 """Fields that a procedure may ask a goal for."""
 
 
 @dataclass(frozen=True)
 class ScienceGoal(Goal):
-    """A goal with all that its sentence says; its signature is `family:task:target:box`, such as `F3:melt:water`."""
+    """A goal with all that its sentence says; its signature is `family:task:target:box`, such
+    as `F3:melt:water`.
+    """
 
     task: str = ""
     """The simulator's name of the task, such as `find-animal`."""
     target: str = ""
-    """Its subject: a substance, an animal, a plant, a trait, a device; for F1 the kind of thing to be found."""
+    """Its subject: a substance, an animal, a plant, a trait, a device; for F1 the kind of thing
+    to be found."""
     place: str = ""
     """The room where the target or the ingredients are said to be."""
     box: str = ""
@@ -109,23 +133,29 @@ class ScienceGoal(Goal):
     box_room: str = ""
     """The room where the boxes are said to be."""
     branches: tuple[tuple[str, str], ...] = ()
-    """The two sides of a conditional task: what must turn out to be so (above, below, dominant, recessive, conductive,
-    nonconductive), and the box for it."""
+    """The two sides of a conditional task: what must turn out to be so (above, below, dominant,
+    recessive, conductive, nonconductive), and the box for it."""
     threshold: float | None = None
     """The temperature that decides between the branches, in °C."""
     candidates: tuple[str, ...] = ()
     """The inclined planes to compare, by their full names."""
     criterion: str = ""
-    """Deciding measure: steepest, shallowest, most, least, longest, shortest, `longest, then shortest`."""
+    """Deciding measure: steepest, shallowest, most, least, longest, shortest, `longest, then
+    shortest`."""
     intermediate: str = ""
     """The secondary colour on the way to a tertiary one."""
     trait: str = ""
-    """The property whose inheritance is asked for, such as `plant height`; its value is `criterion`."""
+    """The property whose inheritance is asked for, such as `plant height`; its value is
+    `criterion`."""
     source: str = ""
     """`renewable` or `nonrenewable`."""
 
     def named(self, field_name: str) -> str:
-        return str(getattr(self, field_name, "")) if field_name in _FIELDS else super().named(field_name)
+        return (
+            str(getattr(self, field_name, ""))
+            if field_name in _FIELDS
+            else super().named(field_name)
+        )
 
     def places(self) -> Mapping[str, tuple[str, ...]]:
         return self._places
@@ -134,7 +164,9 @@ class ScienceGoal(Goal):
     def _places(self) -> Mapping[str, tuple[str, ...]]:
         things = (self.target, "seed jar", "recipe") if self.place else ()
         boxes = (self.box, *(box for _, box in self.branches)) if self.box_room else ()
-        return dict.fromkeys(things, (self.place,)) | {box: (self.box_room,) for box in boxes if box}
+        return dict.fromkeys(things, (self.place,)) | {
+            box: (self.box_room,) for box in boxes if box
+        }
 
 
 _BOX: Final = r"[a-z]{1,20} box"
@@ -143,7 +175,11 @@ _SIDES: Final = ("above", "below", "dominant", "recessive", "conductive", "nonco
 _FORMS: Final = {**dict.fromkeys(("box", *_SIDES), _BOX), "threshold": r"-?\d{1,5}(?:\.\d{1,5})?"}
 """Fields of a sentence that are no plain names."""
 _PATTERNS: Final = {
-    stem: re.compile(re.sub(r"(?<!P)<(\w+)>", lambda field: f"(?P{field[0]}{_FORMS.get(field[1], _NAME)})", sentence))
+    stem: re.compile(
+        re.sub(
+            r"(?<!P)<(\w+)>", lambda field: f"(?P{field[0]}{_FORMS.get(field[1], _NAME)})", sentence
+        )
+    )
     for stem, sentence in TABLE["sentences"].items()
 }
 _PLANES: Final = {"inclined-plane-determine-angle": "inclined plane {}"}
@@ -152,20 +188,28 @@ _PRIMARY: Final = frozenset({"red", "yellow", "blue"})
 
 
 def _said(stem: str, fields: Mapping[str, str]) -> dict[str, object]:
-    """Fields of a goal that a sentence tells, and what follows from them; two sides of a condition are its branches."""
-    said: dict[str, object] = {name: fields[name] for name in ("source", *_FIELDS) if name in fields}
+    """Fields of a goal that a sentence tells, and what follows from them; two sides of a
+    condition are its branches.
+    """
+    said: dict[str, object] = {
+        name: fields[name] for name in ("source", *_FIELDS) if name in fields
+    }
     said["branches"] = tuple((name, fields[name]) for name in _SIDES if name in fields)
     if "threshold" in fields:
         said["threshold"] = float(fields["threshold"])
     if "planes" in fields:
         name = _PLANES.get(stem, _SURFACE)
-        said["candidates"] = tuple(name.format(piece.strip()) for piece in fields["planes"].split(","))
+        said["candidates"] = tuple(
+            name.format(piece.strip()) for piece in fields["planes"].split(",")
+        )
         said |= {"target": fields["criterion"], "criterion": fields["criterion"].split(" ")[0]}
     if "trait" in fields:
         said["criterion"], _, said["trait"] = fields["trait"].partition(" ")
     if stem == "chemistry-mix-paint-tertiary-color":
         colours = fields["target"].removesuffix(" paint").split("-")
-        said["intermediate"] = next((f"{colour} paint" for colour in colours if colour not in _PRIMARY), "")
+        said["intermediate"] = next(
+            (f"{colour} paint" for colour in colours if colour not in _PRIMARY), ""
+        )
     said.update(TABLE["also"].get(stem, {}))
     return said
 
@@ -187,7 +231,10 @@ def _task_name(stem: str, target: str) -> str:
 
 
 def parse_goal(opening: str) -> ScienceGoal:
-    """Read the goal out of an opening observation or a description alone. Never fails: see UNKNOWN_GOAL."""
+    """Read the goal out of an opening observation or a description alone.
+
+    Never fails: see UNKNOWN_GOAL.
+    """
     _, start, told = opening.partition(_START)
     sentence = (told if start else opening).partition("\n")[0].strip()
     description = f"{start}{sentence}"
@@ -195,9 +242,12 @@ def parse_goal(opening: str) -> ScienceGoal:
     for stem, pattern in _PATTERNS.items():
         if (match := pattern.match(text)) is None:
             continue
-        said = _said(stem, {name: value for name, value in match.groupdict().items() if value is not None})
+        said = _said(
+            stem, {name: value for name, value in match.groupdict().items() if value is not None}
+        )
         task = _task_name(stem, str(said["target"]))
         if task in KINDS:
             signature = (KINDS[task].family, task, str(said["target"]), str(said.get("box", "")))
-            return ScienceGoal(*signature, text=description, task=task, **said)  # type: ignore[arg-type]
+            # type: ignore[arg-type]
+            return ScienceGoal(*signature, text=description, task=task, **said)
     return ScienceGoal(UNKNOWN_GOAL, text=description)

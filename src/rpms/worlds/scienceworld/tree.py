@@ -16,7 +16,9 @@ _JOINT: Final = re.compile(r" (?:in|on|inside|from) ")
 _NUMBER: Final = re.compile(r" \d+$")
 _AGE: Final = re.compile(r"^(?:hatchling|juvenile|adult|baby|dead|old|wilting) | (?:egg|pupa)$")
 _SPECIES: Final = [frozenset(names) for names in THINGS["species"]]
-_ANY: Final = frozenset({"living thing", "organism", "animal", "plant", "tree", "thing", "object", "it", "them"})
+_ANY: Final = frozenset(
+    {"living thing", "organism", "animal", "plant", "tree", "thing", "object", "it", "them"}
+)
 """Words that may name almost anything."""
 
 
@@ -38,10 +40,16 @@ def read_phrase(words: str) -> Phrase:
     """
     text = _PLACES.sub(lambda match: " in " + match[1].replace(", in ", " in "), words.casefold())
     head, *places = (plain_name(piece) for piece in _JOINT.split(text))
-    if "inventory" in places:  # a menu goes on to say that it is the agent's, and where the agent is
+    if (
+        "inventory" in places
+    ):  # a menu goes on to say that it is the agent's, and where the agent is
         places = places[: places.index("inventory") + 1]
     name, _, within = head.partition(" containing ")
-    return Phrase(name, tuple(plain_name(piece) for piece in within.split(" and ")) if within else (), tuple(places))
+    return Phrase(
+        name,
+        tuple(plain_name(piece) for piece in within.split(" and ")) if within else (),
+        tuple(places),
+    )
 
 
 def head_of(word: str) -> str:
@@ -51,7 +59,8 @@ def head_of(word: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def alike(shown: str, said: str) -> bool:
-    """True if a thing shown by one name may be called by another: `red apple` is `apple`, `adult bee` is `bee 2`.
+    """True if a thing shown by one name may be called by another: `red apple` is `apple`, `adult
+    bee` is `bee 2`.
 
     >>> alike("wood cup", "cup"), alike("wood cup", "wood")
     (True, False)
@@ -75,7 +84,9 @@ def _ends(one: str, other: str) -> bool:
 
 
 def _begins(one: str, other: str) -> bool:
-    """True if a longer name begins as a shorter one: `unknown substance B`, `drawing of a boat`, `plane with a …`."""
+    """True if a longer name begins as a shorter one: `unknown substance B`, `drawing of a
+    boat`, `plane with a …`.
+    """
     rest = one[len(other) :] if one.startswith(f"{other} ") else ""
     return rest.startswith((" of ", " with ")) or len(rest) == 2
 
@@ -90,7 +101,9 @@ def _fits(thing: Thing, phrase: Phrase) -> bool:
     named = head in _ANY or alike(thing.name, head) or (is_vague(head) and is_substance(thing))
     if phrase.containing == ("nothing",):
         return named and not thing.contents
-    return named and all(any(alike(inner.name, name) for inner in thing.contents or ()) for name in phrase.containing)
+    return named and all(
+        any(alike(inner.name, name) for inner in thing.contents or ()) for name in phrase.containing
+    )
 
 
 def is_substance(thing: Thing) -> bool:
@@ -141,7 +154,10 @@ _WALKS_KEPT: Final = 1_024
 
 
 def walk(forest: Forest, place: str = "") -> tuple[Seen, ...]:
-    """Every thing in a room or in the inventory. Kept, since most rooms stay as they are from step to step."""
+    """Every thing in a room or in the inventory.
+
+    Kept, since most rooms stay as they are from step to step.
+    """
     of, found = _WALKED.get((id(forest), place), ((), ()))
     if of is not forest:
         if len(_WALKED) >= _WALKS_KEPT:
@@ -161,7 +177,9 @@ def _walk(forest: Forest, place: str, above: Forest = (), path: tuple[int, ...] 
 
 
 def find(forest: Forest, phrase: Phrase, place: str, name: str = "") -> list[Seen]:
-    """Like `walk`, every thing that a phrase may mean; things directly in the named place come first."""
+    """Like `walk`, every thing that a phrase may mean; things directly in the named place come
+    first.
+    """
     direct: list[Seen] = []
     further: list[Seen] = []
     for seen in walk(forest, place):
@@ -185,13 +203,19 @@ def put(forest: Forest, path: tuple[int, ...], thing: Thing | None) -> Forest:
 
 
 def merge(seen: Forest, known: Forest) -> Forest:
-    """Things seen now, with what a listing leaves out and was known before: the insides of what is shown shut."""
+    """Things seen now, with what a listing leaves out and was known before: the insides of what
+    is shown shut.
+    """
     left = list(known)
     merged = list(seen)
     for at, thing in enumerate(seen):
         if (before := next((old for old in left if old.name == thing.name), None)) is not None:
             left.remove(before)
-            lids = before.flags & {"open", "closed"} if thing.flags.isdisjoint({"open", "closed"}) else frozenset[str]()
+            lids = (
+                before.flags & {"open", "closed"}
+                if thing.flags.isdisjoint({"open", "closed"})
+                else frozenset[str]()
+            )
             if thing.contents is not None:
                 inside: Forest | None = merge(thing.contents, before.contents or ())
             else:  # things that grow on plants always show

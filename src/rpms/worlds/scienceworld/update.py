@@ -13,7 +13,17 @@ from rpms.worlds.scienceworld.commands import meant, menu_options
 from rpms.worlds.scienceworld.observations import FLAGS, RoomSight, Thing, state_of, substance_of
 from rpms.worlds.scienceworld.recipes.household import EVERY_RECIPE
 from rpms.worlds.scienceworld.tasks import ScienceGoal
-from rpms.worlds.scienceworld.tree import INVENTORY, Forest, Phrase, Seen, find, merge, put, read_phrase, walk
+from rpms.worlds.scienceworld.tree import (
+    INVENTORY,
+    Forest,
+    Phrase,
+    Seen,
+    find,
+    merge,
+    put,
+    read_phrase,
+    walk,
+)
 
 _HEARD_KEPT: Final = 8_000
 _STATES_KEPT: Final = 50
@@ -22,21 +32,32 @@ _SLID: Final = re.compile(r"approximately (\d{1,3})% down the plane")
 _AT_AN_END: Final = {"at the top of the plane": "0", "at the bottom of the plane": "100"}
 _TICKS: Final = {"wait": 11, "wait1": 2, "inventory": 0, "look around": 0, "task": 0}
 """Ticks of the simulator's clock; every other command that it understands takes one."""
-_NOT_UNDERSTOOD: Final = ("No known action", "Unknown action", "Ambiguous request", "It's not clear how")
+_NOT_UNDERSTOOD: Final = (
+    "No known action",
+    "Unknown action",
+    "Ambiguous request",
+    "It's not clear how",
+)
 _PLACES: Final = re.compile(r" \(in ([^,()]{1,80})[^()]{0,200}\)")
 """Prepositions of a thing's place in the simulator's options, the nearest first."""
 
 
 def update(belief: ScienceBelief, action: str | None, observation: str) -> ScienceBelief:
-    """Take in an answer; note the time that the command took, and what follows from it and its answer."""
+    """Take in an answer; note the time that the command took, and what follows from it and its
+    answer.
+    """
     after = _heard(belief, action, observation)
-    known = isinstance(after.goal, ScienceGoal) and not after.observation.startswith(_NOT_UNDERSTOOD)
+    known = isinstance(after.goal, ScienceGoal) and not after.observation.startswith(
+        _NOT_UNDERSTOOD
+    )
     if not known or action is None:
         return after
     command = _PLACES.sub(r" in \1", meant(belief, action))
     after = after.but(clock=belief.clock + _TICKS.get(command, 1))
     notes = [recipe.notes(belief, after, command) for recipe in EVERY_RECIPE if recipe.notes]
-    return after.but(readings={**after.readings, **{name: text for noted in notes for name, text in noted}})
+    return after.but(
+        readings={**after.readings, **{name: text for noted in notes for name, text in noted}}
+    )
 
 
 def _heard(belief: ScienceBelief, action: str | None, observation: str) -> ScienceBelief:
@@ -50,7 +71,10 @@ def _heard(belief: ScienceBelief, action: str | None, observation: str) -> Scien
     if heard.refused(observation):
         return _refused(after.but(failed=True), observation, command)
     while (loose := heard.LOOSE.match(observation)) is not None:
-        after, observation = _disconnect(after, ToldDeed("", loose[1]), command), observation[loose.end() :]
+        after, observation = (
+            _disconnect(after, ToldDeed("", loose[1]), command),
+            observation[loose.end() :],
+        )
     if (done := heard.deed(observation)) is not None:
         take_over, after = _DEEDS.get(done.verb), after.but(failed=False)
         return after if take_over is None else take_over(after, done, command)
@@ -66,9 +90,12 @@ def _heard(belief: ScienceBelief, action: str | None, observation: str) -> Scien
 # The things that a command names, and where they are
 
 _VERB: Final = re.compile(
-    r"(?:pick up|put down|look (?:at|in|on)|focus on|turn (?:on|off)|go(?: to)?|\S{1,20}) (?P<rest>.{1,400})"
+    r"(?:pick up|put down|look (?:at|in|on)|focus on|turn (?:on|off)|go(?: to)?|\S{1,20})"
+    r" (?P<rest>.{1,400})"
 )
-_JOINTS: Final = {verb: [f" {word} " for word in words] for verb, words in SYNONYMS["joints"].items()}
+_JOINTS: Final = {
+    verb: [f" {word} " for word in words] for verb, words in SYNONYMS["joints"].items()
+}
 
 
 class Named(NamedTuple):
@@ -84,7 +111,9 @@ def _named(text: str) -> Named:
     match = _VERB.fullmatch(text)
     rest = match["rest"] if match else ""
     for joint in () if text.startswith("put down ") else _JOINTS.get(text.partition(" ")[0], ()):
-        one, found, two = rest.rpartition(joint) if joint in (" on ", " in ") else rest.partition(joint)
+        one, found, two = (
+            rest.rpartition(joint) if joint in (" on ", " in ") else rest.partition(joint)
+        )
         if found:
             return Named(text, read_phrase(one), read_phrase(two))
     return Named(text, read_phrase(rest), Phrase(""))
@@ -98,7 +127,9 @@ def _with(belief: ScienceBelief, spot: Seen, thing: Thing | None) -> ScienceBeli
 
 
 def _filled(belief: ScienceBelief, spot: Seen, added: Forest) -> ScienceBelief:
-    """The belief with more in a vessel; it may hold anything if neither the old content nor the new is known."""
+    """The belief with more in a vessel; it may hold anything if neither the old content nor the
+    new is known.
+    """
     return _with(belief, spot, replace(spot.thing, contents=(*spot.inside, *added) or None))
 
 
@@ -111,28 +142,38 @@ def _unseen(belief: ScienceBelief, *things: Thing) -> ScienceBelief:
     return _in_room(belief, *belief.here, *things)
 
 
-def _find_spot(belief: ScienceBelief, phrase: Phrase, name: str = "", *, carried_first: bool = True) -> Seen | None:
+def _find_spot(
+    belief: ScienceBelief, phrase: Phrase, name: str = "", *, carried_first: bool = True
+) -> Seen | None:
     """The thing that a command means, by its words and by the simulator's name for it.
 
-    Where words alone would fit both a thing carried and one in the room, the simulator asks which; so the first found
-    is as good as any.
+    Where words alone would fit both a thing carried and one in the room, the simulator asks which;
+    so the first found is as good as any.
     """
     for words in (phrase, Phrase(name.casefold(), (), phrase.places)) if name else (phrase,):
         for carried in (carried_first, not carried_first) if words.head else ():
-            forest, place = (belief.inventory, INVENTORY) if carried else (belief.here, belief.room or "")
+            forest, place = (
+                (belief.inventory, INVENTORY) if carried else (belief.here, belief.room or "")
+            )
             if found := find(forest, words, place, name):
-                return next((seen for seen in found if seen.name.casefold() == name.casefold()), found[0])
+                return next(
+                    (seen for seen in found if seen.name.casefold() == name.casefold()), found[0]
+                )
     return None
 
 
-def _take(belief: ScienceBelief, command: Named, name: str, *, carried_first: bool) -> tuple[ScienceBelief, Thing]:
+def _take(
+    belief: ScienceBelief, command: Named, name: str, *, carried_first: bool
+) -> tuple[ScienceBelief, Thing]:
     """Take a thing from where it is, if that is known."""
     spot = _find_spot(belief, command.one, name, carried_first=carried_first)
     return (belief, Thing(name)) if spot is None else (_with(belief, spot, None), spot.thing)
 
 
 def _doubted(belief: ScienceBelief, spot: Seen) -> ScienceBelief:
-    """The belief after a thing was put on a carried holder: it may fall beside it; on the ground, it does."""
+    """The belief after a thing was put on a carried holder: it may fall beside it; on the
+    ground, it does.
+    """
     doubtful = spot.carried and (spot.thing.contents is None or spot.thing.name == "ground")
     return belief.but(inventory_known=False, lost=True) if doubtful else belief
 
@@ -143,9 +184,13 @@ def _doubted(belief: ScienceBelief, spot: Seen) -> ScienceBelief:
 def _seen(belief: ScienceBelief, sight: RoomSight, *, at_home: bool) -> ScienceBelief:
     """Take in a room's listing; `at_home` where it is the room the agent is in."""
     rooms = {**belief.rooms, sight.room: merge(sight.things, belief.rooms.get(sight.room, ()))}
-    belief = _with_doors(belief, sight.room, sight.doors).but(rooms=rooms, looked=belief.looked | {sight.room})
+    belief = _with_doors(belief, sight.room, sight.doors).but(
+        rooms=rooms, looked=belief.looked | {sight.room}
+    )
     room = sight.room if at_home else belief.room
-    return _noted(belief.but(room=room, since={**belief.since, sight.room: belief.clock}), sight.things)
+    return _noted(
+        belief.but(room=room, since={**belief.since, sight.room: belief.clock}), sight.things
+    )
 
 
 def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
@@ -169,7 +214,9 @@ def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
 def _held(belief: ScienceBelief, listing: Forest) -> ScienceBelief:
     """Take in an inventory; what may fly off by itself is not counted on."""
     kept = tuple(thing for thing in listing if not thing.restless)
-    return _noted(belief.but(inventory=merge(kept, belief.inventory), inventory_known=True, lost=False), kept)
+    return _noted(
+        belief.but(inventory=merge(kept, belief.inventory), inventory_known=True, lost=False), kept
+    )
 
 
 def _looked_inside(belief: ScienceBelief, place: RoomSight, command: Named) -> ScienceBelief:
@@ -191,7 +238,9 @@ def _described(belief: ScienceBelief, observation: str, command: Named) -> Scien
     if (thing := heard.parse_thing(observation)) is None:
         return belief
     belief = _noted(belief, (thing,))
-    spot = _find_spot(belief, command.one, thing.name) or _find_spot(belief, read_phrase(thing.name))
+    spot = _find_spot(belief, command.one, thing.name) or _find_spot(
+        belief, read_phrase(thing.name)
+    )
     if spot is None:
         return _placed(belief, thing, command)
     (known,) = merge((thing,), (replace(spot.thing, name=thing.name),))
@@ -199,7 +248,9 @@ def _described(belief: ScienceBelief, observation: str, command: Named) -> Scien
 
 
 def _placed(belief: ScienceBelief, thing: Thing, command: Named) -> ScienceBelief:
-    """Note a thing that was not known to be where the command says, as `substance in metal pot` does."""
+    """Note a thing that was not known to be where the command says, as `substance in metal pot`
+    does.
+    """
     if not command.one.places:
         return belief
     spot = _find_spot(belief, Phrase(command.one.places[0], (), command.one.places[1:]))
@@ -207,14 +258,20 @@ def _placed(belief: ScienceBelief, thing: Thing, command: Named) -> ScienceBelie
 
 
 def _refused(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
-    """Take in a refusal: one walks into a closed door that nobody has seen, or a device is broken."""
+    """Take in a refusal: one walks into a closed door that nobody has seen, or a device is
+    broken.
+    """
     if observation.startswith("The door is not open.") and belief.room is not None:
         doors = {**belief.exits.get(belief.room, {}), command.text.removeprefix("go to "): False}
         return belief.but(exits={**belief.exits, belief.room: doors})
     if (done := heard.deed(observation)) is None or done.verb != "broken":
         return belief
     belief = belief.but(broken=belief.broken | {f"{done.object} in {belief.room}"})
-    return belief if _find_spot(belief, command.one, done.object) else _unseen(belief, Thing(done.object))
+    return (
+        belief
+        if _find_spot(belief, command.one, done.object)
+        else _unseen(belief, Thing(done.object))
+    )
 
 
 # Actions
@@ -226,7 +283,9 @@ def _go(belief: ScienceBelief, done: ToldDeed, _command: Named) -> ScienceBelief
     return belief.but(room=done.object)
 
 
-def _with_doors(belief: ScienceBelief, room: str, doors: Mapping[str, bool | None]) -> ScienceBelief:
+def _with_doors(
+    belief: ScienceBelief, room: str, doors: Mapping[str, bool | None]
+) -> ScienceBelief:
     """Note doors of a room as open or closed, from both sides."""
     exits = {**belief.exits, room: {**belief.exits.get(room, {}), **doors}}
     for other, is_open in doors.items():
@@ -254,9 +313,16 @@ def _pour(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelie
     else:
         source = _find_spot(belief, command.one, done.object)
         poured = () if source is None else source.inside
-        belief = belief.but(handled=belief.handled | {thing.name for thing in poured}, lost=belief.lost or not poured)
-        belief = belief if source is None else _with(belief, source, replace(source.thing, contents=()))
-    if done.place == "inventory":  # it is not said which of several vessels was emptied, nor what is liquid
+        belief = belief.but(
+            handled=belief.handled | {thing.name for thing in poured},
+            lost=belief.lost or not poured,
+        )
+        belief = (
+            belief if source is None else _with(belief, source, replace(source.thing, contents=()))
+        )
+    if (
+        done.place == "inventory"
+    ):  # it is not said which of several vessels was emptied, nor what is liquid
         return belief.but(inventory_known=False, lost=True)
     if (target := _find_spot(belief, command.two, done.place)) is None:
         return _unseen(belief, *poured) if done.place == belief.room else belief
@@ -265,21 +331,31 @@ def _pour(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelie
 
 def _dunk(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     """The dunked container takes the liquids along."""
-    target, source = _find_spot(belief, command.one, done.object), _find_spot(belief, command.two, done.place)
+    target, source = (
+        _find_spot(belief, command.one, done.object),
+        _find_spot(belief, command.two, done.place),
+    )
     if target is None or source is None:
         return belief
     liquids = tuple(thing for thing in source.inside if state_of(thing) == "liquid")
-    return _filled(belief.but(handled=belief.handled | {thing.name for thing in liquids}), target, liquids)
+    return _filled(
+        belief.but(handled=belief.handled | {thing.name for thing in liquids}), target, liquids
+    )
 
 
 def _mix(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     made, wanted = heard.plain_name(done.object.casefold()), belief.goal.state
     if sorted(made.split()) == sorted(wanted.replace("-", " ").split()):
-        made = wanted  # by its usual name: the simulator says `blue green paint` of `green-blue paint` once
+        # by its usual name: the simulator says `blue green paint` of `green-blue paint` once
+        made = wanted
     if command.one.head == "inventory":  # the text does not say which things were used up
         return belief.but(inventory=(), inventory_known=False, lost=True)
     spot = _find_spot(belief, command.one)
-    return belief if spot is None else _with(belief, spot, replace(spot.thing, contents=(Thing(made),)))
+    return (
+        belief
+        if spot is None
+        else _with(belief, spot, replace(spot.thing, contents=(Thing(made),)))
+    )
 
 
 def _focus(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
@@ -289,13 +365,17 @@ def _focus(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBeli
 
 
 def _door(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
-    """A door is named by where it leads; where the command does not say, one of several doors has changed."""
+    """A door is named by where it leads; where the command does not say, one of several doors
+    has changed.
+    """
     room, doors = belief.room, belief.exits.get(belief.room or "", {})
     if room is None:
         return belief
     named = [name for name in (*doors, *ROOMS) if name in command.text and name != room]
     ways = [max(named, key=len)] if named else list(doors)
-    return _with_doors(belief, room, dict.fromkeys(ways, done.place == "open" if len(ways) == 1 else None))
+    return _with_doors(
+        belief, room, dict.fromkeys(ways, done.place == "open" if len(ways) == 1 else None)
+    )
 
 
 def _switch(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
@@ -315,13 +395,25 @@ def _measure(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBe
         temperatures = {**belief.temperatures, substance: float(done.object)}
     except ValueError:
         return belief
-    belief = belief.but(temperatures=temperatures, since={**belief.since, f"heat of {substance}": belief.clock})
-    called = heard.parse_thing(command.two.head)  # a name that was understood tells the state: `liquid marshmallow`
-    return belief if called is None or substance_of(called.name) == called.name else _noted(belief, (called,))
+    belief = belief.but(
+        temperatures=temperatures, since={**belief.since, f"heat of {substance}": belief.clock}
+    )
+    called = heard.parse_thing(
+        command.two.head
+    )  # a name that was understood tells the state: `liquid marshmallow`
+    return (
+        belief
+        if called is None or substance_of(called.name) == called.name
+        else _noted(belief, (called,))
+    )
 
 
 def _disconnect(belief: ScienceBelief, done: ToldDeed, _command: Named) -> ScienceBelief:
-    kept = {pair for pair in belief.connections if not any(end.endswith(f" on {done.object}") for end in pair)}
+    kept = {
+        pair
+        for pair in belief.connections
+        if not any(end.endswith(f" on {done.object}") for end in pair)
+    }
     return belief.but(connections=frozenset(kept))
 
 
@@ -336,7 +428,10 @@ _DEEDS: Final[Mapping[str, Callable[[ScienceBelief, ToldDeed, Named], ScienceBel
         since={**belief.since, "connection": belief.clock},
     ),
     "read": lambda belief, done, _command: belief.but(
-        readings={**belief.readings, "recipe" if done.object.startswith("recipe") else done.object: done.place}
+        readings={
+            **belief.readings,
+            "recipe" if done.object.startswith("recipe") else done.object: done.place,
+        }
     ),
     "dig": lambda belief, done, _command: _unseen(belief, Thing(done.object)),
 }

@@ -1,16 +1,18 @@
-"""ScienceWorld as a World: its knowledge in one place, and an episode in the simulator that a game starts."""
+"""ScienceWorld as a World: its knowledge in one place, and an episode in the simulator that a
+game starts.
+"""
 
 import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
-from rpms.core.belief import Belief
-from rpms.core.errors import InputError, WorldError
-from rpms.core.goal import Goal, Progress
-from rpms.core.memory import Entry, SuccessSnippet, VerifiedSchema
-from rpms.core.prompt import Part
-from rpms.core.recall import Retrieval, Similarity
+from rpms.logic.belief import Belief
+from rpms.logic.errors import InputError, WorldError
+from rpms.logic.goal import Goal, Progress
+from rpms.paper.memory import Entry, SuccessSnippet, VerifiedSchema
+from rpms.paper.prompt import Part
+from rpms.paper.recall import Retrieval, Similarity
 from rpms.worlds.base import Game, Outcome, Setting, Task, World, read_wording
 from rpms.worlds.jvm.bridge import JavaGame, Simulator
 from rpms.worlds.jvm.process import Program, missing
@@ -20,7 +22,13 @@ from rpms.worlds.scienceworld.commands import menu_options, only_reading, player
 from rpms.worlds.scienceworld.faster import write_faster_classes
 from rpms.worlds.scienceworld.observations import refused, substance_of
 from rpms.worlds.scienceworld.scene import INSTRUMENTS, Scene
-from rpms.worlds.scienceworld.tasks import TABLE, canonical_simplifications, list_tasks, parse_goal, task_at
+from rpms.worlds.scienceworld.tasks import (
+    TABLE,
+    canonical_simplifications,
+    list_tasks,
+    parse_goal,
+    task_at,
+)
 from rpms.worlds.scienceworld.tree import INVENTORY, Phrase, alike, find, read_phrase
 from rpms.worlds.scienceworld.update import update
 
@@ -30,7 +38,9 @@ _HEADINGS: Final = {Part(name): text for name, text in TABLE["headings"].items()
 
 
 def required_instruments(entry: Entry) -> tuple[str, ...]:
-    """The instruments that a snippet uses and does not pick up itself, or that its precondition names."""
+    """The instruments that a snippet uses and does not pick up itself, or that its precondition
+    names.
+    """
     if not isinstance(entry, SuccessSnippet):
         return ()
     stated = entry.precondition.get("instrument")
@@ -40,20 +50,28 @@ def required_instruments(entry: Entry) -> tuple[str, ...]:
         command = action[:200].casefold().strip()
         if pick := _PICK.fullmatch(command):
             picked.add(pick[1])
-        if (use := _USE.fullmatch(command)) and use[1] in INSTRUMENTS and use[1] not in (*picked, *needed):
+        if (
+            (use := _USE.fullmatch(command))
+            and use[1] in INSTRUMENTS
+            and use[1] not in (*picked, *needed)
+        ):
             needed.append(use[1])
     return tuple(needed)
 
 
 def compatible(belief: Belief, entry: Entry) -> str:
-    """Say why an entry does not suit the belief, nothing if it does. Schemas carry no state and suit every one.
+    """Say why an entry does not suit the belief, nothing if it does. Schemas carry no state and
+    suit every one.
 
-    An instrument must be known to be carried: an inventory never looked at holds none that was not seen picked up.
+    An instrument must be known to be carried: an inventory never looked at holds none that was not
+    seen picked up.
     """
     if isinstance(entry, VerifiedSchema) or not isinstance(belief, Scene):
         return ""
     needed = {name: Phrase(read_phrase(name).head) for name in required_instruments(entry)}
-    if missing := [name for name, phrase in needed.items() if not find(belief.inventory, phrase, INVENTORY)]:
+    if missing := [
+        name for name, phrase in needed.items() if not find(belief.inventory, phrase, INVENTORY)
+    ]:
         held = ", ".join(belief.instruments) or "none"
         return f"needs an instrument in the inventory ({', '.join(missing)}), now carrying {held}"
     rooms = entry.state_signature.get("room")
@@ -64,7 +82,9 @@ def compatible(belief: Belief, entry: Entry) -> str:
 
 def objective(_goal: Goal, progress: Progress) -> tuple[str, ...]:
     """The goal block: the current sub-goal in words, `[Current Objective] find water`."""
-    return (f"[Current Objective] {progress.sub_goal.replace('_', ' ')} {progress.target}".rstrip(),)
+    return (
+        f"[Current Objective] {progress.sub_goal.replace('_', ' ')} {progress.target}".rstrip(),
+    )
 
 
 def state(belief: Belief, progress: Progress) -> tuple[str, ...]:
@@ -74,9 +94,16 @@ def state(belief: Belief, progress: Progress) -> tuple[str, ...]:
 
 
 def paper_state(belief: Belief, progress: Progress) -> tuple[str, ...]:
-    """The belief block as Appendix D prints it: room, inventory and the progress pointer on one line."""
+    """The belief block as Appendix D prints it: room, inventory and the progress pointer on one
+    line.
+    """
     carrying = ", ".join(belief.holding) or "nothing"
-    return (f"  Room: {belief.location or 'unknown'}  Carrying: {carrying}  Progress: step {progress.done}",)
+    return (
+        (
+            f"  Room: {belief.location or 'unknown'}  Carrying: {carrying}  Progress: step"
+            f" {progress.done}"
+        ),
+    )
 
 
 PROGRAM: Final = Program(
@@ -84,9 +111,10 @@ PROGRAM: Final = Program(
     extra="scienceworld",
     interface="scienceworld.runtime.pythonapi.PythonInterface",
     options=(
-        # Sets are ordered by identity hashes, which differ from run to run; where all are equal they keep the order of
-        # insertion, and menus, lists and random draws are the same every time. Sets of the simulator's objects, which
-        # are searched most, have better hashes (see `faster`); without them a step takes more than twice as long.
+        # Sets are ordered by identity hashes, which differ from run to run; where all are equal
+        # they keep the order of insertion, and menus, lists and random draws are the same every
+        # time. Sets of the simulator's objects, which are searched most, have better hashes (see
+        # `faster`); without them a step takes more than twice as long.
         "-XX:+UnlockExperimentalVMOptions",
         "-XX:hashCode=2",
         "-Xss8m",  # the simulator recurses over nested objects
@@ -98,10 +126,11 @@ PROGRAM: Final = Program(
 class ScienceWorldGame(JavaGame):
     """One variation of one task.
 
-    Ambiguity menus. Where the command names exactly one option the adapter answers the menu and the player sees the
-    result alone; else the menu is the observation, and costs no time. The next command answers it by number (spaces
-    and what follows a colon do not matter) or by an option's text. Any other command would be swallowed as a wrong
-    answer: the menu is cancelled first, at the same cost of one iteration, and then the command is given.
+    Ambiguity menus. Where the command names exactly one option the adapter answers the menu and the
+    player sees the result alone; else the menu is the observation, and costs no time. The next
+    command answers it by number (spaces and what follows a colon do not matter) or by an option's
+    text. Any other command would be swallowed as a wrong answer: the menu is cancelled first, at
+    the same cost of one iteration, and then the command is given.
     """
 
     program: ClassVar = PROGRAM
@@ -115,7 +144,8 @@ class ScienceWorldGame(JavaGame):
     def _open(self, simulator: Simulator) -> Outcome:
         self._pending = ()
         self._load(simulator, gold=False)
-        # Until the first step the server still answers with the score and the end of the game it played before.
+        # Until the first step the server still answers with the score and the end of the game it
+        # played before.
         return Outcome(f"{self._text('getTaskDescription')}\n\n{self.look()}")
 
     def _step(self, command: str) -> Outcome:
@@ -139,8 +169,9 @@ class ScienceWorldGame(JavaGame):
     def admissible(self) -> tuple[str, ...]:
         """Every valid action, thousands in some rooms: asking takes 20 times as long as a step.
 
-        For checks, never for prompts. What no name tells from another thing is listed under names drawn by chance, out
-        of the numbers that the game itself draws from: one that was asked may go on otherwise, where bees fly.
+        For checks, never for prompts. What no name tells from another thing is listed under names
+        drawn by chance, out of the numbers that the game itself draws from: one that was asked may
+        go on otherwise, where bees fly.
         """
         answer = json.loads(self._text("getValidActionObjectCombinationsJSON"))
         return tuple(sorted({str(entry["action"]) for entry in answer["validActions"]}))
@@ -157,11 +188,19 @@ class ScienceWorldGame(JavaGame):
         self._told_to_load(simulator, self.task.type, self.variation, self.simplifications, gold)
 
     def _outcome(self, observation: str) -> Outcome:
-        """Add the score and the end. The server never ends an episode at -100, from which nothing recovers."""
+        """Add the score and the end.
+
+        The server never ends an episode at -100, from which nothing recovers.
+        """
         simulator = self._live()
         score = round(100 * float(simulator.call("getScore") or 0.0))
         completed = bool(simulator.call("getCompleted"))
-        return Outcome(observation, score=float(score), won=completed and score >= 100, done=completed or score < 0)
+        return Outcome(
+            observation,
+            score=float(score),
+            won=completed and score >= 100,
+            done=completed or score < 0,
+        )
 
 
 class ScienceWorld(World):
@@ -170,15 +209,20 @@ class ScienceWorld(World):
     name = "scienceworld"
     splits: tuple[str, ...] = ("dev", "train", "test")
     options: tuple[str, ...] = ("simplifications", "tasks", "per_task")
-    """`simplifications`: none by default. `tasks`: names with commas between, the paper's 26 by default. `per_task`:
-    the first so many variations of each."""
+    """`simplifications`: none by default. `tasks`: names with commas between, the paper's 26 by
+    default. `per_task`: the first so many variations of each."""
     step_budget = 100
     max_tokens = 512
     retrieval = Retrieval(similarity=Similarity(type=0.5, object=0.3, state=0.2, destination=0.0))
-    """The signature's object is the task, its state the substance or thing; its destination, a box of some colour,
-    says nothing of how alike two tasks are."""
+    """The signature's object is the task, its state the substance or thing; its destination, a box
+    of some colour, says nothing of how alike two tasks are."""
     wording = read_wording(
-        __package__, headings=_HEADINGS, goal=objective, belief=state, brief=paper_state, assumed=frozenset({"here"})
+        __package__,
+        headings=_HEADINGS,
+        goal=objective,
+        belief=state,
+        brief=paper_state,
+        assumed=frozenset({"here"}),
     )
     manual_names = ("environment.yaml", "domain.yaml", "procedures.yaml", "answers.yaml")
     paper_names = ("environment.yaml", "domain_paper.yaml")
@@ -190,18 +234,31 @@ class ScienceWorld(World):
         names = [name.strip() for name in options.get("tasks", "").split(",") if name.strip()]
         if (number := options.get("per_task")) is not None and not number.isdecimal():
             raise InputError(f"per_task={number}: write a number")
-        return list_tasks(split, int(number) if number else None, names or None, options.get("simplifications", ""))
+        return list_tasks(
+            split,
+            int(number) if number else None,
+            names or None,
+            options.get("simplifications", ""),
+        )
 
     def edition(self, _tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
-        """The simplifications in their canonical form, none included: results under others cannot be compared."""
-        return {"simplifications": canonical_simplifications(self.chosen(setting).get("simplifications", "")) or "none"}
+        """The simplifications in their canonical form, none included: results under others
+        cannot be compared.
+        """
+        return {
+            "simplifications": (
+                canonical_simplifications(self.chosen(setting).get("simplifications", "")) or "none"
+            )
+        }
 
     def not_installed(self) -> str:
         return missing(PROGRAM)
 
     def open(self, task: Task, setting: Setting) -> Game:
         options = self.chosen(setting)
-        return ScienceWorldGame(task.source["task"], int(task.source["variation"]), options.get("simplifications", ""))
+        return ScienceWorldGame(
+            task.source["task"], int(task.source["variation"]), options.get("simplifications", "")
+        )
 
     variation = staticmethod(task_at)
     goal = staticmethod(parse_goal)
@@ -212,7 +269,9 @@ class ScienceWorld(World):
     infeasible = staticmethod(refused)
 
     def contradictions(self, belief: ScienceBelief, game: Game) -> tuple[str, ...]:
-        """Compare room and inventory with the simulator's free listings; other and dead games give nothing."""
+        """Compare room and inventory with the simulator's free listings; other and dead games
+        give nothing.
+        """
         if not isinstance(game, ScienceWorldGame):
             return ()
         try:
@@ -225,7 +284,14 @@ class ScienceWorld(World):
         left = [thing for thing in carried or () if not thing.restless]
         for thing in belief.inventory:
             # by a name of one thing, whatever state or age it has come to since
-            match = next((other for other in left if alike(substance_of(thing.name), substance_of(other.name))), None)
+            match = next(
+                (
+                    other
+                    for other in left
+                    if alike(substance_of(thing.name), substance_of(other.name))
+                ),
+                None,
+            )
             if match is None:
                 found.append(f"{thing.name} is not carried")
             else:

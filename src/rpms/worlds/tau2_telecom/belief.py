@@ -1,7 +1,8 @@
 """The belief: facts as the phone's texts told them, and records as the database gave them.
 
-Numbers and dates stay what they are in the records. What is asked of them is a plain fact: whether the data is used up
-follows from what was used, what the plan allows and what was added; whether the contract is over, from two dates.
+Numbers and dates stay what they are in the records. What is asked of them is a plain fact: whether
+the data is used up follows from what was used, what the plan allows and what was added; whether the
+contract is over, from two dates.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,13 +10,22 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Self
 
-from rpms.core.belief import FactBelief, StateSignature
-from rpms.core.facts import Atom, Truth, parse_literal
+from rpms.logic.belief import FactBelief, StateSignature
+from rpms.logic.facts import Atom, Truth, parse_literal
 from rpms.worlds.base import asking, read_table
 
 Record = Mapping[str, Any]
 
-SWITCHES = ("airplane", "sim_missing", "service", "data_on", "roaming_on", "data_saver", "vpn_on", "wifi_calling")
+SWITCHES = (
+    "airplane",
+    "sim_missing",
+    "service",
+    "data_on",
+    "roaming_on",
+    "data_saver",
+    "vpn_on",
+    "wifi_calling",
+)
 """Facts of the phone that are kept with an experience."""
 
 
@@ -49,12 +59,17 @@ class TelecomBelief(FactBelief):
         """The same with some fields of a record told anew."""
         if not name:
             return self
-        return replace(self, records={**self.records, name: {**self.records.get(name, {}), **fields}})
+        return replace(
+            self, records={**self.records, name: {**self.records.get(name, {}), **fields}}
+        )
 
     def forget(self, predicates: Iterable[str]) -> Self:
         """The same without what is known by some predicates."""
         gone = frozenset(predicates)
-        return replace(self, known={atom: holds for atom, holds in self.known.items() if atom.predicate not in gone})
+        return replace(
+            self,
+            known={atom: holds for atom, holds in self.known.items() if atom.predicate not in gone},
+        )
 
     def signature(self) -> StateSignature:
         switched = tuple(name for name in SWITCHES if self.truth(Atom(name)) is Truth.TRUE)
@@ -69,16 +84,36 @@ class TelecomBelief(FactBelief):
         """The ticket's line, then the phone, as far as they are known."""
         told = [f"Customer: {self.customer or 'not identified yet'}"]
         for line in filter(self.records.__contains__, self.called("line")):
-            shown = [f"{name} {self.of(line, name)}" for name in _SHOWN if self.of(line, name) is not None]
+            shown = [
+                f"{name} {self.of(line, name)}"
+                for name in _SHOWN
+                if self.of(line, name) is not None
+            ]
             told.append(f"{line}: {', '.join(shown)}")
-        bills = [bill for bill in self.of(self.customer, "bill_ids") or () if self.of(bill, "status")]
-        told += [f"{bill}: {self.of(bill, 'status')}, {self.of(bill, 'total_due')} USD" for bill in bills]
-        facts = [str(atom) if holds else f"not {atom}" for atom, holds in self.known.items() if "_" not in atom.args]
+        bills = [
+            bill for bill in self.of(self.customer, "bill_ids") or () if self.of(bill, "status")
+        ]
+        told += [
+            f"{bill}: {self.of(bill, 'status')}, {self.of(bill, 'total_due')} USD" for bill in bills
+        ]
+        facts = [
+            str(atom) if holds else f"not {atom}"
+            for atom, holds in self.known.items()
+            if "_" not in atom.args
+        ]
         return (*told, f"Phone: {'; '.join(sorted(facts)) or 'nothing known yet'}")
 
 
 _SHOWN = (
-    *("phone_number", "status", "plan_id", "data_used_gb", "data_limit_gb", "data_refueling_gb", "roaming_enabled"),
+    *(
+        "phone_number",
+        "status",
+        "plan_id",
+        "data_used_gb",
+        "data_limit_gb",
+        "data_refueling_gb",
+        "roaming_enabled",
+    ),
     "contract_end_date",
 )
 
@@ -106,7 +141,9 @@ def _contract_over(belief: TelecomBelief, line: str) -> bool | None:
     record = belief.records.get(line, {})
     if "contract_end_date" not in record or not belief.today:
         return None
-    return record["contract_end_date"] is not None and str(record["contract_end_date"]) < belief.today
+    return (
+        record["contract_end_date"] is not None and str(record["contract_end_date"]) < belief.today
+    )
 
 
 def _used_up(belief: TelecomBelief, line: str) -> bool | None:
@@ -127,7 +164,9 @@ def _any_bill(belief: TelecomBelief, customer: str, *statuses: str) -> bool | No
 
 TelecomBelief.answers = asking(
     *(_registered, _owns, _contract_over, _used_up),
-    listed=lambda belief, name: True if any(name in names for names in belief.things.values()) else None,
+    listed=lambda belief, name: (
+        True if any(name in names for names in belief.things.values()) else None
+    ),
     active=lambda belief, line: _is(belief, line, "Active"),
     suspended=lambda belief, line: _is(belief, line, "Suspended", "Pending Activation"),
     roams=lambda belief, line: belief.of(line, "roaming_enabled"),
@@ -157,7 +196,9 @@ def disagreements(belief: TelecomBelief, state: Any) -> tuple[str, ...]:
     for name, record in belief.records.items():
         for field_name in record.keys() & rows.get(name, {}).keys():
             value, truth = record[field_name], rows[name][field_name]
-            some_of = isinstance(value, list) and set(value) <= set(truth)  # of a list, some may be known
+            some_of = isinstance(value, list) and set(value) <= set(
+                truth
+            )  # of a list, some may be known
             if value not in (None, truth) and not some_of:  # a forgotten value is None
                 wrong.append(f"{name}: {field_name} is {value!r}, in truth {truth!r}")
     return tuple(wrong)
@@ -177,4 +218,6 @@ def _facts(belief: TelecomBelief, phone: Any) -> list[str]:
     mode = device.network_mode_preference
     facts |= {Atom("preferred", (each.value,)): each is mode for each in type(mode)}
     told = {atom: belief.truth(atom).known for atom in facts}
-    return [f"{atom}: in truth {holds}" for atom, holds in facts.items() if told[atom] is (not holds)]
+    return [
+        f"{atom}: in truth {holds}" for atom, holds in facts.items() if told[atom] is (not holds)
+    ]

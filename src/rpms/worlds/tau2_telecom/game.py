@@ -1,8 +1,10 @@
-"""One ticket being worked on: calls in, what the tools say out, success by the task's own assertions.
+"""One ticket being worked on: calls in, what the tools say out, success by the task's own
+assertions.
 
-`load_package` is the one door to the package that holds τ²'s data and tools. Importing it takes about three seconds, so
-it is late. Nearly all of that is Inspect itself, which the tools are written for; no path into the package avoids it.
-Its runtime is not needed: a tool is a coroutine that never waits, working on a store that a context variable names.
+`load_package` is the one door to the package that holds τ²'s data and tools. Importing it takes
+about three seconds, so it is late. Nearly all of that is Inspect itself, which the tools are
+written for; no path into the package avoids it. Its runtime is not needed: a tool is a coroutine
+that never waits, working on a store that a context variable names.
 """
 
 import gzip
@@ -17,11 +19,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
-from rpms.core.errors import InputError
 from rpms.foreign.call_text import NotACall, WrittenCall, read_call
 from rpms.foreign.file_reader import read_bytes
 from rpms.foreign.limits import LARGEST_GAME
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import InputError
 from rpms.worlds.base import Outcome, Task
 
 INSTALL: Final = "pip install 'rpms[tau2]'"
@@ -31,7 +33,10 @@ OFFICIAL: Final = ("train", "test", "base", "small", "full")
 
 @cache
 def load_package() -> SimpleNamespace:
-    """Import the package: its parts in use, under our own names. If it is missing, one line says what to install."""
+    """Import the package: its parts in use, under our own names.
+
+    If it is missing, one line says what to install.
+    """
     try:
         from inspect_ai.model._call_tools import tool_params, validate_tool_input  # noqa: PLC0415
         from inspect_ai.tool import ToolDef, ToolError  # noqa: PLC0415
@@ -44,14 +49,20 @@ def load_package() -> SimpleNamespace:
     except ModuleNotFoundError as error:
         raise _missing(error.name or "inspect_evals") from None
     except ImportError as error:
-        raise InputError(f"this version of inspect-evals is not one that rpms knows ({error}): {INSTALL} -U") from None
+        raise InputError(
+            f"this version of inspect-evals is not one that rpms knows ({error}): {INSTALL} -U"
+        ) from None
     definitions = [ToolDef(make()) for make in (*all_telecom_agent_tools, *all_telecom_user_tools)]
     return SimpleNamespace(
-        tools={each.name: each for each in definitions},  # as the sandbox defines them: description, schema, function
-        make_environment=get_environment,  # the database and the phone of the store in force, made at the first call
+        tools={
+            each.name: each for each in definitions
+        },  # as the sandbox defines them: description, schema, function
+        # the database and the phone of the store in force, made at the first call
+        make_environment=get_environment,
         make_store=Store,
         use_store=init_subtask_store,  # makes a store the one in force, in this context
-        problems=validate_tool_input,  # the sandbox's words for arguments that do not fit a tool's schema
+        # the sandbox's words for arguments that do not fit a tool's schema
+        problems=validate_tool_input,
         converted=tool_params,  # arguments as the tool's function wants them
         refusal=ToolError,
         today=get_today().isoformat(),
@@ -64,7 +75,9 @@ def _missing(module: str) -> InputError:
 
 def missing() -> str:
     """Missing package, with the way to install it; empty if all is here."""
-    absent = next((name for name in ("inspect_evals", "inspect_ai") if find_spec(name) is None), None)
+    absent = next(
+        (name for name in ("inspect_evals", "inspect_ai") if find_spec(name) is None), None
+    )
     return "" if absent is None else str(_missing(absent))
 
 
@@ -73,7 +86,10 @@ def splits() -> Mapping[str, tuple[str, ...]]:
     """The official splits: the ids of their tasks, in order."""
     read = _read("split_tasks.json")
     if missing := [name for name in OFFICIAL if name not in read]:
-        raise InputError(f"the installed inspect-evals has no split {missing[0]!r} of telecom tasks: {INSTALL} -U")
+        raise InputError(
+            f"the installed inspect-evals has no split {missing[0]!r} of telecom tasks:"
+            f" {INSTALL} -U"
+        )
     return {name: tuple(read[name]) for name in OFFICIAL}
 
 
@@ -91,12 +107,14 @@ def _read(name: str) -> Any:
     try:
         return json.loads(gzip.decompress(content) if name.endswith(".gz") else content)
     except (OSError, EOFError, ValueError) as error:
-        raise InputError(f"inspect-evals has no readable {'/'.join((*DATA, name))} ({error}): {INSTALL} -U") from None
+        raise InputError(
+            f"inspect-evals has no readable {'/'.join((*DATA, name))} ({error}): {INSTALL} -U"
+        ) from None
 
 
 SPLITS: Final = (*OFFICIAL, "full-train")
-"""Train and test are disjoint and make up base. Full holds every task, those of test included; full-train, which is our
-own, holds the others: there is much to learn from, and nothing of test."""
+"""Train and test are disjoint and make up base. Full holds every task, those of test included;
+full-train, which is our own, holds the others: there is much to learn from, and nothing of test."""
 
 _TYPE = re.compile(r"\[([a-z_]+)\]")
 
@@ -107,8 +125,14 @@ def list_tasks(split: str) -> Sequence[Task]:
         raise InputError(f"tau2-telecom has no split {split!r}; choose one of {', '.join(SPLITS)}")
     known = splits()
     held_out = frozenset(known["test"])
-    names = [name for name in known["full"] if name not in held_out] if split == "full-train" else known[split]
-    return [Task(name, split, match[1] if (match := _TYPE.match(name)) else "other") for name in names]
+    names = (
+        [name for name in known["full"] if name not in held_out]
+        if split == "full-train"
+        else known[split]
+    )
+    return [
+        Task(name, split, match[1] if (match := _TYPE.match(name)) else "other") for name in names
+    ]
 
 
 DONE: Final = "done"
@@ -127,8 +151,9 @@ _LINES: Final[Mapping[str, Callable[[Any], bool]]] = {
 class TelecomGame:
     """A ticket of τ²'s telecom domain in solo mode.
 
-    It ends when the ticket is closed with `done()` or handed to a human agent. It is won then if all that the task
-    asserts of database and phone is so, and, where the task counts actions too, if they were among the calls.
+    It ends when the ticket is closed with `done()` or handed to a human agent. It is won then if
+    all that the task asserts of database and phone is so, and, where the task counts actions too,
+    if they were among the calls.
     """
 
     def __init__(self, name: str) -> None:
@@ -139,7 +164,9 @@ class TelecomGame:
         self.clear()
 
     def clear(self) -> None:
-        """Begin with a store of its own, so that many can be played at once, in which nothing is broken yet."""
+        """Begin with a store of its own, so that many can be played at once, in which nothing
+        is broken yet.
+        """
         self._context, self.store = copy_context(), self._package.make_store()
         self._context.run(self._package.use_store, self.store)
         self._called: list[WrittenCall] = []
@@ -177,7 +204,11 @@ class TelecomGame:
         if not self._over:
             return Outcome(said)
         environment, criteria = self.environment, self._task["evaluation_criteria"] or {}
-        wanted = criteria.get("actions") or () if "ACTION" in (criteria.get("reward_basis") or ()) else ()
+        wanted = (
+            criteria.get("actions") or ()
+            if "ACTION" in (criteria.get("reward_basis") or ())
+            else ()
+        )
         asserted = criteria.get("env_assertions") or ()
         holds = all(self._on(environment, each) == each["assert_value"] for each in asserted)
         won = holds and all(map(self._did, wanted))
@@ -199,22 +230,34 @@ class TelecomGame:
             answer = self._context.run(_run, tool.tool, package.converted(arguments, tool.tool))
         except package.refusal as refusal:
             return f"Error: {refusal.message}"
-        except (ValueError, TypeError, AttributeError) as error:  # a tool that does not check what it is given
+        except (
+            ValueError,
+            TypeError,
+            AttributeError,
+        ) as error:  # a tool that does not check what it is given
             return f"Error: {excerpt(str(error))}"
         database: Any = self.environment.tools.db if opens else None
         for bill in database.bills if database else ():
-            if bill.bill_id not in known:  # named by chance, where a game is to be the same each time it is played
+            if (
+                bill.bill_id not in known
+            ):  # named by chance, where a game is to be the same each time it is played
                 old, bill.bill_id = bill.bill_id, f"B{len(database.bills):08d}"
                 for customer in database.customers:
-                    customer.bill_ids = [bill.bill_id if each == old else each for each in customer.bill_ids]
+                    customer.bill_ids = [
+                        bill.bill_id if each == old else each for each in customer.bill_ids
+                    ]
         return answer
 
     def _did(self, action: Mapping[str, Any]) -> bool:
-        """True if an action was among the calls; of a transfer, and of what is not compared, the arguments are free."""
+        """True if an action was among the calls; of a transfer, and of what is not compared,
+        the arguments are free.
+        """
         name, arguments, compared = action["name"], action["arguments"], action["compare_args"]
         compared = () if name == TRANSFER else arguments if compared is None else compared
         called = [call.arguments for call in self._called if call.name == name]
-        return any(all(given.get(each) == arguments.get(each) for each in compared) for given in called)
+        return any(
+            all(given.get(each) == arguments.get(each) for each in compared) for given in called
+        )
 
     def admissible(self) -> tuple[str, ...]:
         """Calls that no tool would refuse now, over the ids of the ticket's customer."""
@@ -228,7 +271,9 @@ class TelecomGame:
         bills = {bill.bill_id: bill for bill in tools.db.bills if bill.bill_id in customer.bill_ids}
         values: dict[str, Sequence[Any]] = {
             "app_name": list(device.app_statuses),
-            "permission": list(type(next(iter(device.app_statuses.values())).permissions).model_fields),
+            "permission": list(
+                type(next(iter(device.app_statuses.values())).permissions).model_fields
+            ),
             "mode": [mode.value for mode in type(device.network_mode_preference)],
             "phone_number": [number],
             "customer_id": [customer.customer_id],
@@ -243,7 +288,9 @@ class TelecomGame:
             "connect_vpn": device.vpn_connected,
             "disconnect_vpn": not device.vpn_connected,
             "make_payment": phone.surroundings.payment_request is None,
-            "send_payment_request": any(bill.status.value == "Awaiting Payment" for bill in bills.values()),
+            "send_payment_request": any(
+                bill.status.value == "Awaiting Payment" for bill in bills.values()
+            ),
         }
         for name, tool in self._package.tools.items():
             needed = tool.parameters.required

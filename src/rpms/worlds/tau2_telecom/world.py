@@ -1,4 +1,6 @@
-"""τ² telecom as a World: its knowledge in one place, f_UPD from tools' answers, its simulator a lazy import away."""
+"""τ² telecom as a World: its knowledge in one place, f_UPD from tools' answers, its simulator a
+lazy import away.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,22 +9,31 @@ from importlib.metadata import PackageNotFoundError, version
 from math import inf, isfinite
 from typing import Any
 
-from rpms.core.belief import Belief
-from rpms.core.facts import Atom, Literal, parse_literal
-from rpms.core.goal import UNKNOWN_GOAL, Goal
-from rpms.core.recall import Retrieval, Similarity
 from rpms.foreign.call_text import NotACall, Tool, WrittenCall, read_call
 from rpms.foreign.json_text import NotJson, loads
+from rpms.logic.belief import Belief
+from rpms.logic.facts import Atom, Literal, parse_literal
+from rpms.logic.goal import UNKNOWN_GOAL, Goal
+from rpms.paper.recall import Retrieval, Similarity
 from rpms.worlds.base import Command, Game, Setting, Task, World, read_table, read_wording
 from rpms.worlds.tau2_telecom.belief import TelecomBelief, disagreements
-from rpms.worlds.tau2_telecom.game import DONE, SPLITS, TelecomGame, list_tasks, load_package, missing
+from rpms.worlds.tau2_telecom.game import (
+    DONE,
+    SPLITS,
+    TelecomGame,
+    list_tasks,
+    load_package,
+    missing,
+)
 
 _REFUSED = re.compile(
     r"Error: |Error\. |Cannot change Wi-Fi settings|Failed to set network mode|App '.*' not found"
-    r"|You do not have a payment request|VPN already connected|No active VPN connection|No VPN connection"
+    r"|You do not have a payment request|VPN already connected|No active VPN connection|No VPN"
+    r" connection"
     r"|Roaming was already "
 )
-"""Beginnings of answers of tools that did nothing. The sandbox raises errors for some, and is polite for the rest."""
+"""Beginnings of answers of tools that did nothing. The sandbox raises errors for some, and is
+polite for the rest."""
 
 _READING = ("check_", "get_", "run_", "can_")
 """Beginnings of the names of tools that change nothing."""
@@ -48,7 +59,9 @@ def update(belief: TelecomBelief, action: str | None, observation: str) -> Telec
         for match in pattern.finditer(observation):
             belief = read(belief, match)
     told = _AFTER.get(call.name)
-    return told(belief, call, observation) if told is not None and not refused(observation) else belief
+    return (
+        told(belief, call, observation) if told is not None and not refused(observation) else belief
+    )
 
 
 # Records.
@@ -63,8 +76,12 @@ def _read_database(belief: TelecomBelief, call: WrittenCall, observation: str) -
         return belief
     for one in _objects(value):
         first = next(iter(one), "")
-        if first.endswith("_id") and isinstance(one[first], str):  # a record begins with an id of its own
-            belief = belief.noting(one[first], {name: field for name, field in one.items() if _is_plain(name, field)})
+        if first.endswith("_id") and isinstance(
+            one[first], str
+        ):  # a record begins with an id of its own
+            belief = belief.noting(
+                one[first], {name: field for name, field in one.items() if _is_plain(name, field)}
+            )
     if call.name == "get_customer_by_phone" and call.arguments.get("phone_number") == belief.number:
         found = value.get("customer_id") if isinstance(value, dict) else None
         belief = replace(belief, customer=found) if isinstance(found, str) else belief
@@ -72,7 +89,9 @@ def _read_database(belief: TelecomBelief, call: WrittenCall, observation: str) -
     for name, field in [item for one in _objects(value) for item in one.items()]:
         if (role := re.fullmatch(r"(customer|line|bill|device|plan)_ids?", name)) is not None:
             ids = field if isinstance(field, list) else [field]
-            named.setdefault(role[1], []).extend(each for each in ids if isinstance(each, str) and each)
+            named.setdefault(role[1], []).extend(
+                each for each in ids if isinstance(each, str) and each
+            )
     for of, ids in named.items():
         belief = belief.learn(**{of: ids, "id": ids})
     return belief
@@ -136,14 +155,20 @@ _READERS: Mapping[str, _Reader] = {
     "@sim": lambda belief, match: _sim(belief, match[1]),
     "@no_sim": lambda belief, _: _sim(belief, "missing"),
     "@status_bar": _status_bar,
-    "@mode": lambda belief, match: belief.learn("not preferred(_)", Literal(Atom("preferred", (match[1],)))),
+    "@mode": lambda belief, match: belief.learn(
+        "not preferred(_)", Literal(Atom("preferred", (match[1],)))
+    ),
     "@permissions": lambda belief, match: _permissions(belief, match[1], match[2].split(", ")),
     "@app_status": lambda belief, match: _permissions(belief, match[1], _LISTED.findall(match[2])),
     "@granted": lambda belief, match: belief.learn(Literal(Atom("granted", (match[2], match[1])))),
-    "@awaited": lambda belief, match: belief.noting(match[1], {"status": "Awaiting Payment"}).learn(
-        "requested", bill=[match[1]], id=[match[1]]
+    "@awaited": (
+        lambda belief, match: belief.noting(match[1], {"status": "Awaiting Payment"}).learn(
+            "requested", bill=[match[1]], id=[match[1]]
+        )
     ),
-    "@paid": lambda belief, match: belief.noting(match[1], {"status": "Paid"}).learn("not requested"),
+    "@paid": (
+        lambda belief, match: belief.noting(match[1], {"status": "Paid"}).learn("not requested")
+    ),
 }
 
 
@@ -151,7 +176,9 @@ def _reader(told: str) -> _Reader:
     fact, switch, word = told.partition(": ")
     literal = parse_literal(fact) if switch else None
     if literal is not None:
-        return lambda belief, match: belief.learn(literal if match[1] == word else literal.opposite())
+        return lambda belief, match: belief.learn(
+            literal if match[1] == word else literal.opposite()
+        )
     return _READERS.get(told) or (lambda belief, _: belief.learn(*told.split("; ")))
 
 
@@ -167,14 +194,20 @@ _TEXTS = [
 def _sent(belief: TelecomBelief, call: WrittenCall, _said: str) -> TelecomBelief:
     bill, customer = str(call.arguments.get("bill_id", "")), call.arguments.get("customer_id")
     belief = belief.noting(bill, {"status": "Awaiting Payment"})
-    return belief.learn("requested") if customer == belief.customer else belief.forget(["requested"])
+    return (
+        belief.learn("requested") if customer == belief.customer else belief.forget(["requested"])
+    )
 
 
 def _roaming(enabled: bool) -> Callable[[TelecomBelief, WrittenCall, str], TelecomBelief]:
-    return lambda belief, call, _: belief.noting(str(call.arguments.get("line_id", "")), {"roaming_enabled": enabled})
+    return lambda belief, call, _: belief.noting(
+        str(call.arguments.get("line_id", "")), {"roaming_enabled": enabled}
+    )
 
 
-_ADDED = re.compile(r'"new_data_refueling_gb": (\d{1,320}(?:\.\d{1,320})?(?:e[+-]?\d{1,3})?)(?![\w.])')
+_ADDED = re.compile(
+    r'"new_data_refueling_gb": (\d{1,320}(?:\.\d{1,320})?(?:e[+-]?\d{1,3})?)(?![\w.])'
+)
 """Matched, not read as JSON: the charge for very much is written as Infinity."""
 
 
@@ -182,13 +215,19 @@ def _refuelled(belief: TelecomBelief, call: WrittenCall, said: str) -> TelecomBe
     added, line = _ADDED.search(said), str(call.arguments.get("line_id", ""))
     customer = str(call.arguments.get("customer_id", ""))
     for bill in _bills_of(belief, customer):  # one of the drafts is charged
-        belief = belief.noting(bill, {"total_due": None}) if belief.of(bill, "status") == "Draft" else belief
+        belief = (
+            belief.noting(bill, {"total_due": None})
+            if belief.of(bill, "status") == "Draft"
+            else belief
+        )
     amount = float(added[1]) if added is not None else inf
     return belief.noting(line, {"data_refueling_gb": amount if isfinite(amount) else None})
 
 
 def _set_apn(belief: TelecomBelief, call: WrittenCall, _said: str) -> TelecomBelief:
-    """After all APN settings were replaced: the answer names one of them, and only a look shows the MMSC URL."""
+    """After all APN settings were replaced: the answer names one of them, and only a look shows
+    the MMSC URL.
+    """
     settings = call.arguments.get("apn_settings")
     resets = settings.get("reset_at_reboot", False) if isinstance(settings, dict) else None
     belief = belief.forget(["mmsc_set", "apn_resetting"])
@@ -200,11 +239,15 @@ def _listed(belief: TelecomBelief, call: WrittenCall, _said: str) -> TelecomBeli
     customer = str(call.arguments.get("customer_id", ""))
     if (known := belief.of(customer, "bill_ids")) is None:
         return belief
-    return belief.noting(customer, {"bill_ids": list(dict.fromkeys((*known, *_bills_of(belief, customer))))})
+    return belief.noting(
+        customer, {"bill_ids": list(dict.fromkeys((*known, *_bills_of(belief, customer))))}
+    )
 
 
 def _bills_of(belief: TelecomBelief, customer: str) -> list[str]:
-    return [bill for bill in belief.things.get("bill", ()) if belief.of(bill, "customer_id") == customer]
+    return [
+        bill for bill in belief.things.get("bill", ()) if belief.of(bill, "customer_id") == customer
+    ]
 
 
 _AFTER: Mapping[str, Callable[[TelecomBelief, WrittenCall, str], TelecomBelief]] = {
@@ -263,7 +306,10 @@ def parse_ticket(opening: str) -> Goal:
 
 WORDING = read_wording(__package__)
 SIGNATURES: Mapping[str, tuple[str, ...]] = {
-    **{name: tuple(given.split(", ")) for name, given in re.findall(r"(\w+)\((\w[\w, ]*)\)", WORDING.instruction)},
+    **{
+        name: tuple(given.split(", "))
+        for name, given in re.findall(r"(\w+)\((\w[\w, ]*)\)", WORDING.instruction)
+    },
     "get_bills_for_customer": ("customer_id", "limit"),  # the prompt does not list it
 }
 """The parameters of the tools that have any, in order: how a call is written in one way."""
@@ -302,7 +348,9 @@ class Tau2Telecom(World):
         return replace(belief, today=goal.today, number=goal.number)
 
     def command(self, action: str, belief: TelecomBelief) -> Command:  # noqa: ARG002
-        """A call in the one way of writing it; what is no call stays as it is, for the sandbox to refuse."""
+        """A call in the one way of writing it; what is no call stays as it is, for the sandbox
+        to refuse.
+        """
         text = " ".join(action.split())
         try:
             call = read_call(text, SIGNATURES)
@@ -315,7 +363,10 @@ class Tau2Telecom(World):
     def tools(self) -> Sequence[Tool]:
         """As the sandbox describes them, and `done`."""
         tools = load_package().tools.items()
-        known = [Tool(name, tool.description, tool.parameters.model_dump(exclude_none=True)) for name, tool in tools]
+        known = [
+            Tool(name, tool.description, tool.parameters.model_dump(exclude_none=True))
+            for name, tool in tools
+        ]
         return (*known, Tool(DONE, "Close the ticket: it is solved."))
 
     def contradictions(self, belief: TelecomBelief, game: Game) -> tuple[str, ...]:

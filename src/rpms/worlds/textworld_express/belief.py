@@ -1,13 +1,15 @@
-"""The belief of all eight games: what was seen, told and read, and the truth of the manual's predicates in it."""
+"""The belief of all eight games: what was seen, told and read, and the truth of the manual's
+predicates in it.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import combinations
 
-from rpms.core.belief import Belief
-from rpms.core.facts import grouped
-from rpms.core.goal import Goal
+from rpms.logic.belief import Belief
+from rpms.logic.facts import grouped
+from rpms.logic.goal import Goal
 from rpms.worlds.base import asking
 from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.games import ExpressGoal
@@ -47,13 +49,18 @@ class ExpressBelief(Belief):
 
     @cached_property
     def ordered(self) -> tuple[said.Place, ...]:
-        """The rooms that were seen, the present one first: of two trash cans, the one at hand is meant."""
+        """The rooms that were seen, the present one first: of two trash cans, the one at hand
+        is meant.
+        """
         return tuple(sorted(self.places.values(), key=lambda place: place is not self.here))
 
     @cached_property
     def rooms(self) -> tuple[str, ...]:
         """All rooms that were seen or told of, and one behind each door that was never open."""
-        told = [*self.places, *(there for place in self.places.values() for there in place.exits.values() if there)]
+        told = [
+            *self.places,
+            *(there for place in self.places.values() for there in place.exits.values() if there),
+        ]
         told += [room for _, room in self.told] + [*(self.chart or ())]
         for room, place in self.places.items():
             told += [behind(room, way) for way, there in place.exits.items() if there is None]
@@ -66,7 +73,11 @@ class ExpressBelief(Belief):
         told = [thing for thing, _ in self.told]
         wanted = (*self.recipe.ingredients, "meal") if self.recipe else ()
         furniture = {name for place in self.ordered for name in place.furniture}
-        return tuple(dict.fromkeys(name for name in (*self.holding, *seen, *told, *wanted) if name not in furniture))
+        return tuple(
+            dict.fromkeys(
+                name for name in (*self.holding, *seen, *told, *wanted) if name not in furniture
+            )
+        )
 
     @property
     def told(self) -> tuple[tuple[str, str], ...]:
@@ -83,38 +94,61 @@ class ExpressBelief(Belief):
     def _seen_in(self) -> Mapping[str, list[str]]:
         """By name, the rooms in which something was seen, in the open or in what is shut now."""
         rooms = self.places.items()
-        return grouped((name, room) for room, place in rooms for name in {*place.visible, *place.things})
+        return grouped(
+            (name, room) for room, place in rooms for name in {*place.visible, *place.things}
+        )
 
     @cached_property
     def furniture(self) -> Mapping[str, said.Furniture]:
         """Pieces of furniture by name, the one at hand if there are several."""
-        return {name: each for place in reversed(self.ordered) for name, each in place.furniture.items()}
+        return {
+            name: each for place in reversed(self.ordered) for name, each in place.furniture.items()
+        }
 
     @cached_property
     def to_do(self) -> list[tuple[str, str]]:
         """Directions of the recipe that were not followed yet: verb and food."""
         steps = self.recipe.directions if self.recipe else ()
-        return [(verb, food) for verb, food in steps if said.DONE.get(verb, verb) not in self.states.get(food, ())]
+        return [
+            (verb, food)
+            for verb, food in steps
+            if said.DONE.get(verb, verb) not in self.states.get(food, ())
+        ]
 
     @cached_property
     def to_get(self) -> list[str]:
         """Ingredients of the recipe that are not carried."""
-        return [food for food in self.recipe.ingredients if food not in self.holding] if self.recipe else []
+        return (
+            [food for food in self.recipe.ingredients if food not in self.holding]
+            if self.recipe
+            else []
+        )
 
     @property
     def containers(self) -> Mapping[str, bool]:
-        lids = ((name, each) for place in self.ordered for name, each in place.furniture.items() if each.lid)
+        lids = (
+            (name, each)
+            for place in self.ordered
+            for name, each in place.furniture.items()
+            if each.lid
+        )
         return {name: each.open for name, each in lids}
 
     @property
     def last_seen(self) -> Mapping[str, str]:
-        return {thing: place.holder_of(thing) or room for room, place in self.places.items() for thing in place.visible}
+        return {
+            thing: place.holder_of(thing) or room
+            for room, place in self.places.items()
+            for thing in place.visible
+        }
 
     @cached_property
     def names(self) -> Mapping[str, Sequence[str]]:
         things = self.things
         furniture = tuple(dict.fromkeys(name for place in self.ordered for name in place.furniture))
-        sorts = dict.fromkeys(sort for thing in things if thing not in self.placed for sort in _sorts(thing))
+        sorts = dict.fromkeys(
+            sort for thing in things if thing not in self.placed for sort in _sorts(thing)
+        )
         return {
             **dict.fromkeys(("room", "other"), self.rooms),
             "direction": said.DIRECTIONS,
@@ -123,19 +157,27 @@ class ExpressBelief(Belief):
             "container": tuple(self.containers),
             "thing": tuple(dict.fromkeys((*things, *furniture))),
             "text": things,
-            "manner": tuple(dict.fromkeys(verb for verb, _ in self.recipe.directions)) if self.recipe else (),
+            "manner": tuple(dict.fromkeys(verb for verb, _ in self.recipe.directions))
+            if self.recipe
+            else (),
             "order": self.orders[:1],
             "sort": tuple(sorts),
         }
 
     def called(self, word: str) -> Sequence[str]:
-        """Meaning of a word of a goal or procedure: a list of the belief's, or whatever has that name."""
+        """Meaning of a word of a goal or procedure: a list of the belief's, or whatever has
+        that name.
+        """
         if word in ("rooms", "things"):
             return self.rooms if word == "rooms" else self.things
         if word == "ingredients":
             return self.recipe.ingredients if self.recipe else ()
         if word == "answer":
-            return [name for name in self.things if self.result is not None and said.quantity(name) == self.result]
+            return [
+                name
+                for name in self.things
+                if self.result is not None and said.quantity(name) == self.result
+            ]
         return super().called(word)
 
     @property
@@ -145,16 +187,25 @@ class ExpressBelief(Belief):
 
     def lines(self) -> tuple[str, ...]:
         here, recipe = self.here, ""
-        ways = [(way, here.doors.get(way), there) for way, there in here.exits.items()] if here is not None else []
-        unseen = [room for room in self.rooms if room not in self.places] if self.chart is None else []
+        ways = (
+            [(way, here.doors.get(way), there) for way, there in here.exits.items()]
+            if here is not None
+            else []
+        )
+        unseen = (
+            [room for room in self.rooms if room not in self.places] if self.chart is None else []
+        )
         if self.recipe is not None:
             todo = ", ".join(f"{verb} {food}" for verb, food in self.to_do)
-            recipe = f"still to get: {', '.join(self.to_get) or 'nothing'}; still to do: {todo or '-'}"
+            recipe = (
+                f"still to get: {', '.join(self.to_get) or 'nothing'}; still to do: {todo or '-'}"
+            )
         told = {
             "Room: ": self.location or "unknown",
             "Carrying: ": ", ".join(self.holding) or "nothing",
             "Ways: ": ", ".join(
-                f"{way} {'a closed door' if shut else there or 'an unknown room'}" for way, shut, there in ways
+                f"{way} {'a closed door' if shut else there or 'an unknown room'}"
+                for way, shut, there in ways
             ),
             "Rooms not seen yet: ": ", ".join(unseen),
             "Recipe: ": recipe,
@@ -175,10 +226,14 @@ _LONGEST_NAME = 6
 
 @lru_cache(maxsize=4_096)
 def _sorts(thing: str) -> tuple[str, ...]:
-    """The sorts that a name may be of, each some of its words in their order, the last also as one of many."""
+    """The sorts that a name may be of, each some of its words in their order, the last also as
+    one of many.
+    """
     words = thing.split()[-_LONGEST_NAME:]
     words += [words[-1].removesuffix("s")] if words and words[-1].endswith("s") else []
-    return tuple(" ".join(some) for size in range(len(words), 0, -1) for some in combinations(words, size))
+    return tuple(
+        " ".join(some) for size in range(len(words), 0, -1) for some in combinations(words, size)
+    )
 
 
 def _here(belief: ExpressBelief, thing: str) -> bool | None:
@@ -228,7 +283,9 @@ def _charted_only(belief: ExpressBelief, room: str, other: str) -> bool:
 
 def _mapped(belief: ExpressBelief, room: str, other: str) -> bool | None:
     exits = belief.places[room].exits.items() if room in belief.places else ()
-    return any(other == (there or behind(room, way)) for way, there in exits) or _charted_only(belief, room, other)
+    return any(other == (there or behind(room, way)) for way, there in exits) or _charted_only(
+        belief, room, other
+    )
 
 
 def _leads_out(belief: ExpressBelief, direction: str, ways: str) -> bool | None:
@@ -286,17 +343,27 @@ def _needed(belief: ExpressBelief, thing: str) -> bool | None:
 
 def _unsorted(belief: ExpressBelief) -> dict[str, int]:
     """The quantities that are in no box yet."""
-    amounts = {name: amount for name in belief.things if (amount := said.quantity(name)) is not None}
-    return {name: amount for name, amount in amounts.items() if not _in(belief, name, belief.goal.destination)}
+    amounts = {
+        name: amount for name in belief.things if (amount := said.quantity(name)) is not None
+    }
+    return {
+        name: amount
+        for name, amount in amounts.items()
+        if not _in(belief, name, belief.goal.destination)
+    }
 
 
 ExpressBelief.answers = asking(
     *(_here, _with, _leads, _mapped, _loose, _inside, _in, _needed),
     at=lambda belief, room: None if belief.location is None else room == belief.location,
-    shut=lambda belief, room, way: belief.places[room].doors.get(way, False) if room in belief.places else None,
+    shut=lambda belief, room, way: (
+        belief.places[room].doors.get(way, False) if room in belief.places else None
+    ),
     way=lambda belief, direction: _leads_out(belief, direction, "exits"),
     door=lambda belief, direction: _leads_out(belief, direction, "doors"),
-    barred=lambda belief, direction: None if belief.here is None else belief.here.doors.get(direction, False),
+    barred=lambda belief, direction: (
+        None if belief.here is None else belief.here.doors.get(direction, False)
+    ),
     seen=lambda belief, room: room in belief.places,
     holding=lambda belief, thing: None if belief.here is None else thing in belief.holding,
     full=lambda belief: belief.capacity is not None and len(belief.holding) >= belief.capacity,
@@ -306,16 +373,24 @@ ExpressBelief.answers = asking(
     is_a=lambda _belief, thing, sort: _is_a(thing, sort),
     tidy=lambda belief, thing: thing in belief.placed,
     studied=lambda belief: belief.recipe is not None,
-    ingredient=lambda belief, thing: None if belief.recipe is None else thing in belief.recipe.ingredients,
-    calls_for=lambda belief, food, verb: None if belief.recipe is None else (verb, food) in belief.recipe.directions,
+    ingredient=lambda belief, thing: (
+        None if belief.recipe is None else thing in belief.recipe.ingredients
+    ),
+    calls_for=lambda belief, food, verb: (
+        None if belief.recipe is None else (verb, food) in belief.recipe.directions
+    ),
     cut=lambda belief, food: _followed(belief, food, cuts=True),
     cooked=lambda belief, food: _followed(belief, food, cuts=False),
     ready=lambda belief: None if belief.recipe is None else not belief.to_do and not belief.to_get,
     eaten=lambda belief, food: None if belief.here is None else food in belief.eaten,
     charted=lambda belief: belief.chart is not None,
     solved=lambda belief: belief.result is not None,
-    answer=lambda belief, thing: None if belief.result is None else said.quantity(thing) == belief.result,
-    next=lambda belief, thing: (left := _unsorted(belief)).get(thing) == min(left.values(), default=0),
+    answer=lambda belief, thing: (
+        None if belief.result is None else said.quantity(thing) == belief.result
+    ),
+    next=lambda belief, thing: (
+        (left := _unsorted(belief)).get(thing) == min(left.values(), default=0)
+    ),
     sorted=lambda belief: belief.location is not None and not _unsorted(belief),
     instructed=lambda belief: bool(belief.orders),
     told=lambda belief, order: order in belief.orders[:1],

@@ -1,14 +1,16 @@
-"""The eight games of `games.toml`: their parameters, their folds, and their tasks, read from the descriptions."""
+"""The eight games of `games.toml`: their parameters, their folds, and their tasks, read from
+the descriptions.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from rpms.core.errors import InputError, nearest
-from rpms.core.facts import grouped
-from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.foreign.json_text import whole_number
+from rpms.logic.errors import InputError, nearest
+from rpms.logic.facts import grouped
+from rpms.logic.goal import UNKNOWN_GOAL, Goal
 from rpms.worlds.base import Task, read_table
 
 FOLDS: Final = {"train": range(1_000), "dev": range(10_000, 11_000), "test": range(20_000, 21_000)}
@@ -25,7 +27,9 @@ class Parameter(NamedTuple):
 
 _TABLE: Final = read_table(__package__, "games.toml")
 GAMES: Final[Mapping[str, Mapping[str, Parameter]]] = {
-    name: {parameter: Parameter(*numbers) for parameter, numbers in game.get("parameters", {}).items()}
+    name: {
+        parameter: Parameter(*numbers) for parameter, numbers in game.get("parameters", {}).items()
+    }
     for name, game in _TABLE.items()
 }
 """The games by the simulator's names, with the parameters of each."""
@@ -39,11 +43,14 @@ class GameChoice(NamedTuple):
 
     def of(self, game: str) -> str:
         """The parameters of one game as the simulator wants them written."""
-        return ",".join(f"{name}={value}" for name, value in self.parameters.items() if name in GAMES[game])
+        return ",".join(
+            f"{name}={value}" for name, value in self.parameters.items() if name in GAMES[game]
+        )
 
 
 def parse_choice(text: str) -> GameChoice:
-    """Read names of games and `parameter=value`, with commas between; all games where none is named.
+    """Read names of games and `parameter=value`, with commas between; all games where none is
+    named.
 
     >>> parse_choice("coin, numLocations=5").of("coin")
     'numLocations=5'
@@ -63,8 +70,14 @@ def parse_choice(text: str) -> GameChoice:
             every = ", which each of these games can have" if len(given_to) > 1 else ""
             raise InputError(f"{name}={value}: write a number from {least} to {most}{every}")
         if values.setdefault(name, number) != number:
-            raise InputError(f"{name} is given twice, as {values[name]} and as {number}: give it once")
-    others = {name: value for name, value in values.items() if any(value != each.default for each in known[name])}
+            raise InputError(
+                f"{name} is given twice, as {values[name]} and as {number}: give it once"
+            )
+    others = {
+        name: value
+        for name, value in values.items()
+        if any(value != each.default for each in known[name])
+    }
     return GameChoice(games, dict(sorted(others.items())))
 
 
@@ -80,15 +93,24 @@ def task_at(name: str, number: int) -> Task:
     game = game_named(name)
     for fold, seeds in FOLDS.items():
         if number in seeds:
-            return Task(id=f"{game}/{number}", split=fold, type=game, source={"game": game, "seed": str(number)})
-    folds = ", ".join(f"{seeds.start} to {seeds.stop - 1} ({fold})" for fold, seeds in FOLDS.items())
+            return Task(
+                id=f"{game}/{number}",
+                split=fold,
+                type=game,
+                source={"game": game, "seed": str(number)},
+            )
+    folds = ", ".join(
+        f"{seeds.start} to {seeds.stop - 1} ({fold})" for fold, seeds in FOLDS.items()
+    )
     raise InputError(f"{name} has no seed {number}: they are {folds}")
 
 
 def list_tasks(fold: str, games: Iterable[str]) -> list[Task]:
     """List the tasks of a fold, game by game."""
     if fold not in FOLDS:
-        raise InputError(f"TextWorldExpress has no split {fold!r}: the splits are {', '.join(FOLDS)}")
+        raise InputError(
+            f"TextWorldExpress has no split {fold!r}: the splits are {', '.join(FOLDS)}"
+        )
     return [task_at(game, seed) for game in games for seed in FOLDS[fold]]
 
 

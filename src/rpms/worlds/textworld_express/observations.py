@@ -72,7 +72,9 @@ class Place:
 
     def holder_of(self, thing: str) -> str | None:
         """The piece of furniture that a thing is known to be in or on."""
-        return next((name for name, each in self.furniture.items() if thing in (each.content or ())), None)
+        return next(
+            (name for name, each in self.furniture.items() if thing in (each.content or ())), None
+        )
 
 
 class CookbookRecipe(NamedTuple):
@@ -104,7 +106,9 @@ def things(text: str) -> tuple[Food, ...]:
 
 
 def room(observation: str) -> tuple[str, Place, tuple[Food, ...]] | None:
-    """Read a look around: a room's name, the room, and all that lies on and in its furniture; None of other texts."""
+    """Read a look around: a room's name, the room, and all that lies on and in its furniture;
+    None of other texts.
+    """
     if (match := TEXTS["room"].search(observation[:LONGEST])) is None:
         return None
     furniture: dict[str, Furniture] = {}
@@ -133,7 +137,9 @@ def inventory(observation: str) -> tuple[tuple[Food, ...], int | None] | None:
     """Read the carried things and their limit from a listing; None of other texts."""
     if (match := TEXTS["inventory"].match(observation)) is None:
         return None
-    lines = [line.strip() for line in observation[match.end() : LONGEST].splitlines() if line.strip()]
+    lines = [
+        line.strip() for line in observation[match.end() : LONGEST].splitlines() if line.strip()
+    ]
     carried = tuple(food(line) for line in lines if line != "Your inventory is currently empty.")
     return carried, int(match[1]) if match[1] else None
 
@@ -163,7 +169,9 @@ def answer(observation: str) -> int | None:
         return None
     one, other = int(match[2]), int(match[3])
     whole = one // other if other and one % other == 0 else None
-    return {"add": one + other, "subtract": other - one, "multiply": one * other, "divide": whole}[match[1]]
+    return {"add": one + other, "subtract": other - one, "multiply": one * other, "divide": whole}[
+        match[1]
+    ]
 
 
 def quantity(name: str) -> int | None:

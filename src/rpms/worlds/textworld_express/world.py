@@ -1,4 +1,6 @@
-"""TextWorldExpress as a World: f_UPD, its knowledge in one place, and an episode in the simulator that it starts."""
+"""TextWorldExpress as a World: f_UPD, its knowledge in one place, and an episode in the
+simulator that it starts.
+"""
 
 import re
 import shutil
@@ -7,15 +9,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from rpms.core.errors import InputError, WorldError
-from rpms.core.goal import Goal
 from rpms.foreign.json_text import NotJson, loads
+from rpms.logic.errors import InputError, WorldError
+from rpms.logic.goal import Goal
 from rpms.worlds.base import Command, Game, Outcome, Setting, Task, World, keyed, read_wording
 from rpms.worlds.jvm.bridge import JavaGame, Simulator
 from rpms.worlds.jvm.process import Program, missing
 from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.belief import ExpressBelief
-from rpms.worlds.textworld_express.games import ExpressGoal, GameChoice, list_tasks, parse_choice, parse_goal, task_at
+from rpms.worlds.textworld_express.games import (
+    ExpressGoal,
+    GameChoice,
+    list_tasks,
+    parse_choice,
+    parse_goal,
+    task_at,
+)
 
 
 def start(goal: Goal) -> ExpressBelief:
@@ -47,8 +56,15 @@ def _read(belief: ExpressBelief, action: str | None, text: str) -> ExpressBelief
     if (listing := said.inventory(text)) is not None:
         carried, most = listing
         belief = _with_states(belief, carried)
-        return replace(belief, holding=tuple(each.name for each in carried), capacity=most or belief.capacity)
-    readers = {"recipe": said.recipe, "chart": said.chart, "result": said.answer, "orders": said.orders}
+        return replace(
+            belief, holding=tuple(each.name for each in carried), capacity=most or belief.capacity
+        )
+    readers = {
+        "recipe": said.recipe,
+        "chart": said.chart,
+        "result": said.answer,
+        "orders": said.orders,
+    }
     for field, read in readers.items():
         if (found := read(text)) not in (None, ()):
             return belief.but(**{field: found})
@@ -57,10 +73,16 @@ def _read(belief: ExpressBelief, action: str | None, text: str) -> ExpressBelief
 
 def _obeyed(belief: ExpressBelief, action: str | None) -> ExpressBelief:
     """Cross an order off that was followed."""
-    return replace(belief, orders=belief.orders[1:]) if belief.orders and action == belief.orders[0] else belief
+    return (
+        replace(belief, orders=belief.orders[1:])
+        if belief.orders and action == belief.orders[0]
+        else belief
+    )
 
 
-def _see(belief: ExpressBelief, room: str, seen: said.Place, foods: tuple[said.Food, ...]) -> ExpressBelief:
+def _see(
+    belief: ExpressBelief, room: str, seen: said.Place, foods: tuple[said.Food, ...]
+) -> ExpressBelief:
     before = belief.places.get(room)
     old = before.furniture if before is not None else {}
     furniture = {
@@ -69,10 +91,17 @@ def _see(belief: ExpressBelief, room: str, seen: said.Place, foods: tuple[said.F
     }
     exits = dict(seen.exits)
     for direction, there in exits.items():
-        if there is None:  # behind a door: known from before, or seen from the other side, as ways lead back
-            back = ((other, place.exits.get(said.OPPOSITE[direction])) for other, place in belief.places.items())
+        if (
+            there is None
+        ):  # behind a door: known from before, or seen from the other side, as ways lead back
+            back = (
+                (other, place.exits.get(said.OPPOSITE[direction]))
+                for other, place in belief.places.items()
+            )
             across = next((other for other, way in back if way == room), None)
-            exits[direction] = (before.exits.get(direction) if before is not None else None) or across
+            exits[direction] = (
+                before.exits.get(direction) if before is not None else None
+            ) or across
     places = {**belief.places, room: replace(seen, furniture=furniture, exits=exits)}
     for direction, there in exits.items():
         if there is not None and there in places:
@@ -96,15 +125,25 @@ def _with_states(belief: ExpressBelief, foods: tuple[said.Food, ...]) -> Express
 def _in_room(belief: ExpressBelief, **changes: object) -> ExpressBelief:
     if belief.here is None or belief.location is None:
         return belief
-    return replace(belief, places={**belief.places, belief.location: replace(belief.here, **changes)})  # type: ignore[arg-type]
+    return replace(
+        belief, places={**belief.places, belief.location: replace(belief.here, **changes)}
+    )  # type: ignore[arg-type]
 
 
 def _door(belief: ExpressBelief, match: re.Match[str], action: str) -> ExpressBelief:
-    door, there, closed = said.TEXTS["door_command"].fullmatch(action), match["room"], match["verb"] == "close"
+    door, there, closed = (
+        said.TEXTS["door_command"].fullmatch(action),
+        match["room"],
+        match["verb"] == "close",
+    )
     if door is None or belief.here is None or belief.location is None:
         return belief
     way = door[1]
-    here = replace(belief.here, exits={**belief.here.exits, way: there}, doors={**belief.here.doors, way: closed})
+    here = replace(
+        belief.here,
+        exits={**belief.here.exits, way: there},
+        doors={**belief.here.doors, way: closed},
+    )
     places, back = {**belief.places, belief.location: here}, said.OPPOSITE[way]
     if there in places and back in places[there].exits:
         other = _with_way(places[there], back, belief.location)
@@ -117,11 +156,17 @@ def _lid(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBe
     opened, inside = match["verb"] == "open", said.things(match["inside"] or "")
     old = belief.here.furniture.get(match["thing"]) if belief.here is not None else None
     content = tuple(each.name for each in inside) if opened else old.content if old else None
-    return _furnish(_with_states(belief, inside), match["thing"], said.Furniture(opened, content, lid=True))
+    return _furnish(
+        _with_states(belief, inside), match["thing"], said.Furniture(opened, content, lid=True)
+    )
 
 
 def _furnish(belief: ExpressBelief, name: str, furniture: said.Furniture) -> ExpressBelief:
-    return _in_room(belief, furniture={**belief.here.furniture, name: furniture}) if belief.here is not None else belief
+    return (
+        _in_room(belief, furniture={**belief.here.furniture, name: furniture})
+        if belief.here is not None
+        else belief
+    )
 
 
 def _take(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBelief:
@@ -133,7 +178,9 @@ def _take(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressB
         belief = _in_room(belief, loose=_without(here.loose, thing))
     else:
         held = here.furniture[holder]
-        belief = _furnish(belief, holder, replace(held, content=_without(held.content or (), thing)))
+        belief = _furnish(
+            belief, holder, replace(held, content=_without(held.content or (), thing))
+        )
     return belief.but(holding=(*belief.holding, thing), placed=_without(belief.placed, thing))
 
 
@@ -177,7 +224,9 @@ _DATA: Final = ("cooking_world.json", "twc_objects.folds.json")
 
 def _with_data(jar: Path, folder: Path) -> tuple[str, ...]:
     for name in _DATA:
-        if (jar.parent / name).is_file():  # another release may keep them elsewhere, and says so itself where it cannot
+        if (
+            jar.parent / name
+        ).is_file():  # another release may keep them elsewhere, and says so itself where it cannot
             shutil.copyfile(jar.parent / name, folder / name)
     return ()
 
@@ -191,7 +240,10 @@ PROGRAM: Final = Program(
 
 
 class ExpressGame(JavaGame):
-    """One game, made by its name, parameters and a seed. The player sees the task, then only each observation."""
+    """One game, made by its name, parameters and a seed.
+
+    The player sees the task, then only each observation.
+    """
 
     program: ClassVar = PROGRAM
 
@@ -202,11 +254,15 @@ class ExpressGame(JavaGame):
 
     def _open(self, simulator: Simulator) -> Outcome:
         opening = self._outcome(self._load(simulator, gold=False))
-        return Outcome(f"{simulator.text('getTaskDescription')}\n\n{opening.observation}", score=opening.score)
+        return Outcome(
+            f"{simulator.text('getTaskDescription')}\n\n{opening.observation}", score=opening.score
+        )
 
     def _load(self, simulator: Simulator, *, gold: bool) -> str:
         self._told_to_load(simulator, self.task.source["game"], self._parameters)
-        return simulator.text("generateNewGameJSON", int(self.task.source["seed"]), self.task.split, gold)
+        return simulator.text(
+            "generateNewGameJSON", int(self.task.source["seed"]), self.task.split, gold
+        )
 
     def _step(self, command: str) -> Outcome:
         return self._outcome(self._text("stepJSON", command))
@@ -215,14 +271,23 @@ class ExpressGame(JavaGame):
         try:
             said = loads(answer)
             score, won = float(said["score"]), bool(said["tasksuccess"])
-            outcome = Outcome(str(said["observation"]), score=score, won=won, done=won or bool(said["taskfailure"]))
+            outcome = Outcome(
+                str(said["observation"]),
+                score=score,
+                won=won,
+                done=won or bool(said["taskfailure"]),
+            )
         except (NotJson, KeyError, TypeError, ValueError) as error:
-            raise WorldError(f"the simulator's answer cannot be read ({error}): another release of it?") from None
+            raise WorldError(
+                f"the simulator's answer cannot be read ({error}): another release of it?"
+            ) from None
         self._said = said
         return outcome
 
     def admissible(self) -> tuple[str, ...]:
-        """The valid actions, of which some are refused all the same: doors are listed open or not."""
+        """The valid actions, of which some are refused all the same: doors are listed open or
+        not.
+        """
         self._live()
         return tuple(sorted(set(self._said["validActions"])))
 
@@ -241,7 +306,8 @@ class TextWorldExpress(World):
     name = "textworld-express"
     splits: tuple[str, ...] = ("dev", "train", "test")
     options: tuple[str, ...] = ("game",)
-    """`game`: names of games and parameters with commas between, `coin,numLocations=5`; all eight by default."""
+    """`game`: names of games and parameters with commas between, `coin,numLocations=5`; all
+    eight by default."""
     step_budget = 100
     """The package's own limit."""
     wording = read_wording(__package__)
@@ -259,7 +325,10 @@ class TextWorldExpress(World):
     def edition(self, _tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
         """The parameters that are not the default ones: results under others cannot be compared."""
         parameters = self._choice(setting).parameters
-        return {"parameters": ",".join(f"{name}={value}" for name, value in parameters.items()) or "default"}
+        return {
+            "parameters": ",".join(f"{name}={value}" for name, value in parameters.items())
+            or "default"
+        }
 
     def not_installed(self) -> str:
         return missing(PROGRAM)
@@ -274,32 +343,47 @@ class TextWorldExpress(World):
     infeasible = staticmethod(said.refused)
 
     def command(self, action: str, belief: ExpressBelief) -> Command:
-        """Forgive letter case, spaces and a trailing dot; names have the letters that the game writes them with."""
+        """Forgive letter case, spaces and a trailing dot; names have the letters that the game
+        writes them with.
+        """
         plain = super().command(action, belief)
         text = plain.text
         for name in belief.names["thing"] if isinstance(belief, ExpressBelief) else ():
             if name != name.casefold():
-                text = re.sub(rf"\b{re.escape(name.casefold())}(?!\S)", lambda _, name=name: name, text)  # type: ignore[misc]
+                text = re.sub(
+                    rf"\b{re.escape(name.casefold())}(?!\S)", lambda _, name=name: name, text
+                )  # type: ignore[misc]
         return Command(text, plain.repairs if text != action else ())
 
     def contradictions(self, belief: ExpressBelief, game: Game) -> tuple[str, ...]:
-        """Compare the belief with one made of a look and an inventory; of other games nothing can be said."""
+        """Compare the belief with one made of a look and an inventory; of other games nothing
+        can be said.
+        """
         if not isinstance(game, ExpressGame):
             return ()
-        told = update(update(start(belief.goal), "look around", game.look()), "inventory", game.inventory())
+        told = update(
+            update(start(belief.goal), "look around", game.look()), "inventory", game.inventory()
+        )
         if told.location != belief.location:
             return (f"the room is {told.location}, not {belief.location}",)
         gone, new = _things(belief) - _things(told), _things(told) | _ways(told)
-        return (*sorted(f"not so: {claim}" for claim in gone), *sorted(new - _things(belief) - _ways(belief)))
+        return (
+            *sorted(f"not so: {claim}" for claim in gone),
+            *sorted(new - _things(belief) - _ways(belief)),
+        )
 
 
 def _things(belief: ExpressBelief) -> set[str]:
     """Facts of a belief about things that are carried or in the open."""
     found = {f"{thing} is carried" for thing in belief.holding}
-    found |= {f"{thing} is {state}" for thing in belief.holding for state in belief.states.get(thing, ())}
+    found |= {
+        f"{thing} is {state}" for thing in belief.holding for state in belief.states.get(thing, ())
+    }
     if belief.here is not None:
         found |= {f"{thing} is here" for thing in (*belief.here.loose, *belief.here.furniture)}
-        opened = ((name, each.content or ()) for name, each in belief.here.furniture.items() if each.open)
+        opened = (
+            (name, each.content or ()) for name, each in belief.here.furniture.items() if each.open
+        )
         found |= {f"{thing} is in {name}" for name, content in opened for thing in content}
     return found
 
@@ -308,9 +392,19 @@ def _ways(belief: ExpressBelief) -> set[str]:
     """Facts of a belief about ways, doors and lids, of which a look does not show all."""
     if belief.here is None:
         return set()
-    found = {f"{direction} is {there}" for direction, there in belief.here.exits.items() if there is not None}
-    found |= {f"the door {way} is {'closed' if shut else 'open'}" for way, shut in belief.here.doors.items()}
-    return found | {f"{name} is {'open' if each.open else 'closed'}" for name, each in belief.here.furniture.items()}
+    found = {
+        f"{direction} is {there}"
+        for direction, there in belief.here.exits.items()
+        if there is not None
+    }
+    found |= {
+        f"the door {way} is {'closed' if shut else 'open'}"
+        for way, shut in belief.here.doors.items()
+    }
+    return found | {
+        f"{name} is {'open' if each.open else 'closed'}"
+        for name, each in belief.here.furniture.items()
+    }
 
 
 world: World = TextWorldExpress()

@@ -1,8 +1,9 @@
 """Dialects of ALFWorld's games, and proof that a game's texts are those of its releases.
 
-The engine does not interpret actions: it implements ALFWorld's. So each action and wording of a file is compared with
-those of the two releases, and a file with any other is refused; nothing in a grammar is evaluated. The releases differ
-in four places, each recognised on its own, so a mixture of them plays as its texts say.
+The engine does not interpret actions: it implements ALFWorld's. So each action and wording of a
+file is compared with those of the two releases, and a file with any other is refused; nothing in a
+grammar is evaluated. The releases differ in four places, each recognised on its own, so a mixture
+of them plays as its texts say.
 """
 
 import json
@@ -21,7 +22,9 @@ MAX_GRAMMAR = 400_000
 
 _SPACE = re.compile(r"(?:\s|#[^\n]*(?:\n|$))*")
 _HEAD = re.compile(r"action\s+([\w/-]+)\s*\{")
-_FIELD = re.compile(r'(template|feedback|pddl|grammar)\s*::\s*("""(.*?)"""|"([^"]*)")\s*;', re.DOTALL)
+_FIELD = re.compile(
+    r'(template|feedback|pddl|grammar)\s*::\s*("""(.*?)"""|"([^"]*)")\s*;', re.DOTALL
+)
 _TASK = "Your task is to: "
 
 
@@ -46,7 +49,9 @@ class Domain(NamedTuple):
 
 
 class Grammar(NamedTuple):
-    """TextWorld's texts of a game: commands and answers of each action, and the rules they are put together by."""
+    """TextWorld's texts of a game: commands and answers of each action, and the rules they are
+    put together by.
+    """
 
     actions: Mapping[str, tuple[str, str]]
     """Lower-case name of an action → its command and the text that answers."""
@@ -91,7 +96,13 @@ def read_grammar(text: str) -> Grammar:
                 raise Damage(f"gives action {quoted(head[1])} no {missing[0]}")
             actions[head[1].lower()] = (fields["template"], fields["feedback"])
             block = fields.get("grammar", "{}")
-            rules.update(_rules("\n".join(line for line in block.split("\n") if not line.lstrip().startswith("#"))))
+            rules.update(
+                _rules(
+                    "\n".join(
+                        line for line in block.split("\n") if not line.lstrip().startswith("#")
+                    )
+                )
+            )
         elif (field := _FIELD.match(text, at)) and field[1] == "grammar" and field[3] is not None:
             rules.update(_rules(field[3]))
             at = field.end()
@@ -124,7 +135,10 @@ def _release(dialect: ReleaseName) -> tuple[Domain, Grammar]:
 
 @lru_cache(maxsize=8)
 def read_domain(text: str) -> Domain:
-    """Read a domain and refuse it unless its actions are ALFWorld's. Remembered, since games share their domain."""
+    """Read a domain and refuse it unless its actions are ALFWorld's.
+
+    Remembered, since games share their domain.
+    """
     domain, known = _domain(text), [_release(dialect)[0] for dialect in DIALECTS]
     for action in known[1].actions:
         if action in domain.actions:
@@ -134,13 +148,18 @@ def read_domain(text: str) -> Domain:
             raise Damage(f"lacks ALFWorld's action {action!r}")
     if unknown := sorted(domain.actions.keys() - known[1].actions.keys()):
         raise Damage(f"has an action {quoted(unknown[0])} that ALFWorld does not have")
-    if other := next((section for section in domain.others if section not in known[0].others), None):
+    if other := next(
+        (section for section in domain.others if section not in known[0].others), None
+    ):
         raise Damage(f"has a section {quoted(other[0])} other than ALFWorld's")
     return domain
 
 
 def recognise(domain: Domain, grammar: Grammar) -> tuple[Dialect, str]:
-    """The dialect of a game and its goal sentence. Raises Damage when its wording is not ALFWorld's."""
+    """The dialect of a game and its goal sentence.
+
+    Raises Damage when its wording is not ALFWorld's.
+    """
     old, new = (_release(dialect)[1] for dialect in DIALECTS)
     for action in domain.actions:
         if action not in grammar.actions:
@@ -155,14 +174,17 @@ def recognise(domain: Domain, grammar: Grammar) -> tuple[Dialect, str]:
     if puts != (grammar.rules["PutObject.feedback"] == old.rules["PutObject.feedback"]):
         raise Damage("words 'putobject' in another way than ALFWorld")
     match grammar.rules.get("task"):
-        case [{"rhs": str(task), **more}] if not more and task.startswith(_TASK) and "#" not in task:
+        case [{"rhs": str(task), **more}] if (
+            not more and task.startswith(_TASK) and "#" not in task
+        ):
             goal = task.removeprefix(_TASK)
         case _:
             raise Damage("does not end its intro with a plain 'Your task is to: …'")
     helped = grammar.rules["help.feedback"][0]["rhs"] if "help" in domain.actions else None
     dialect = Dialect(
         name="0.3" if puts else "0.4",
-        arrives_at_location=grammar.rules["GotoLocation.feedback"] == old.rules["GotoLocation.feedback"],
+        arrives_at_location=grammar.rules["GotoLocation.feedback"]
+        == old.rules["GotoLocation.feedback"],
         any_sink=domain.actions["cleanobject"] == _release("0.3")[0].actions["cleanobject"],
         help=helped and helped.lstrip(),  # as TextWorld's parser does
     )

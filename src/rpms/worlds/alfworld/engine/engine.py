@@ -1,4 +1,6 @@
-"""The rules of ALFWorld over states that are values: what a command does, what it says, and what is possible."""
+"""The rules of ALFWorld over states that are values: what a command does, what it says, and
+what is possible.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -19,10 +21,20 @@ class EngineTurn(NamedTuple):
 
 
 class GameEngine:
-    """One game's rules. Nothing in it depends on play, so any number of threads may play any number of states on it."""
+    """One game's rules.
+
+    Nothing in it depends on play, so any number of threads may play any number of states on it.
+    """
 
     def __init__(
-        self, layout: GameLayout, start: State, dialect: Dialect, task: str, goal: Test, *, marks: bool
+        self,
+        layout: GameLayout,
+        start: State,
+        dialect: Dialect,
+        task: str,
+        goal: Test,
+        *,
+        marks: bool,
     ) -> None:
         """`marks` keeps track of what was looked at, for the rare goal that asks."""
         self.layout = layout
@@ -55,7 +67,10 @@ class GameEngine:
         else:
             seen = _listing([way.replace("go to", "a", 1) for way, _ in self._ways])
             view = f"You are in the middle of a room. Looking quickly around you, you see {seen}."
-        return EngineTurn(self.start, f"-= Welcome to TextWorld, ALFRED! =-\n\n{view}\n\nYour task is to: {self.task}")
+        return EngineTurn(
+            self.start,
+            f"-= Welcome to TextWorld, ALFRED! =-\n\n{view}\n\nYour task is to: {self.task}",
+        )
 
     def won(self, state: State) -> bool:
         """True if the goal is met."""
@@ -65,9 +80,15 @@ class GameEngine:
         """Do a command, whatever its text; one that is not possible now changes nothing."""
         command = command.strip()
         if command == "look":
-            return EngineTurn(self._checked(state, self.layout.locations, state.location), self._look(state))
+            return EngineTurn(
+                self._checked(state, self.layout.locations, state.location), self._look(state)
+            )
         if command == "inventory":
-            held = "not carrying anything" if state.held < 0 else f"carrying: a {self.layout.object_names[state.held]}"
+            held = (
+                "not carrying anything"
+                if state.held < 0
+                else f"carrying: a {self.layout.object_names[state.held]}"
+            )
             return EngineTurn(self._checked(state, (self.layout.agent,), 0), f"You are {held}.")
         if command == "help" and self.dialect.help is not None:
             return EngineTurn(self._checked(state, (self.layout.agent,), 0), self.dialect.help)
@@ -81,7 +102,9 @@ class GameEngine:
         layout, held, location = self.layout, state.held, state.location
         objects = layout.object_names
         before: list[str] = []  # sorts before "go to"
-        after = ["inventory", "look"] if self.dialect.help is None else ["help", "inventory", "look"]
+        after = (
+            ["inventory", "look"] if self.dialect.help is None else ["help", "inventory", "look"]
+        )
         usable = 0
         for receptacle in layout.here[location]:
             name, contents = layout.receptacle_names[receptacle], state.contents[receptacle]
@@ -89,16 +112,23 @@ class GameEngine:
             usable |= contents & layout.toggleable
             reachable = self._reachable(state, receptacle)
             if layout.openable >> receptacle & 1:
-                (before if reachable else after).append(f"{'close' if reachable else 'open'} {name}")
+                (before if reachable else after).append(
+                    f"{'close' if reachable else 'open'} {name}"
+                )
             if held < 0:
                 if reachable:
-                    after += [f"take {objects[thing]} from {name}" for thing in bits(contents & layout.pickupable)]
+                    after += [
+                        f"take {objects[thing]} from {name}"
+                        for thing in bits(contents & layout.pickupable)
+                    ]
             else:
                 if reachable and layout.accepts[receptacle] >> held & 1:
                     after.append(f"{self._put[0]}{objects[held]}{self._put[1]}{name}")
                 for verb in layout.treating[receptacle]:
                     if layout.treatable[verb] >> held & 1:
-                        (after if verb == "heat" else before).append(f"{verb} {objects[held]} with {name}")
+                        (after if verb == "heat" else before).append(
+                            f"{verb} {objects[held]} with {name}"
+                        )
         after += [f"use {objects[thing]}" for thing in bits(usable)]
         if held >= 0:
             before.append(f"examine {objects[held]}")
@@ -110,14 +140,20 @@ class GameEngine:
         return (*before, *(self._goto.get(location) or self._goto_from(location)), *after)
 
     def _goto_from(self, location: int) -> tuple[str, ...]:
-        """The ways from a location, remembered: threads that get here together store equal values."""
+        """The ways from a location, remembered: threads that get here together store equal
+        values.
+        """
         self._goto[location] = tuple(sorted(way for way, at in self._ways if at != location))
         return self._goto[location]
 
     def _here(self, state: State, name: str) -> int:
         """The receptacle of that name, where the agent stands before it; -1 otherwise."""
         receptacle = self.layout.receptacle_called.get(name, -1)
-        return receptacle if receptacle >= 0 and self.layout.place[receptacle] == state.location else -1
+        return (
+            receptacle
+            if receptacle >= 0 and self.layout.place[receptacle] == state.location
+            else -1
+        )
 
     def _reachable(self, state: State, receptacle: int) -> bool:
         return not self.layout.openable >> receptacle & 1 or bool(state.opened >> receptacle & 1)
@@ -149,7 +185,9 @@ class GameEngine:
         receptacle = self._here(state, name)
         if receptacle < 0 or not (self.layout.openable & state.opened) >> receptacle & 1:
             return None
-        return EngineTurn(state._replace(opened=state.opened & ~(1 << receptacle)), f"You close the {name}.")
+        return EngineTurn(
+            state._replace(opened=state.opened & ~(1 << receptacle)), f"You close the {name}."
+        )
 
     def _take(self, state: State, rest: str) -> EngineTurn | None:
         name, _, source = rest.partition(" from ")
@@ -169,7 +207,12 @@ class GameEngine:
     def _place(self, state: State, rest: str) -> EngineTurn | None:
         name, _, target = rest.partition(self._put[1])
         thing, receptacle = self.layout.object_called.get(name, -1), self._here(state, target)
-        if thing < 0 or thing != state.held or receptacle < 0 or not self._reachable(state, receptacle):
+        if (
+            thing < 0
+            or thing != state.held
+            or receptacle < 0
+            or not self._reachable(state, receptacle)
+        ):
             return None
         if not self.layout.accepts[receptacle] >> thing & 1:
             return None
@@ -187,7 +230,10 @@ class GameEngine:
         thing, receptacle = self.layout.object_called.get(name, -1), self._here(state, tool)
         if thing < 0 or thing != state.held or receptacle < 0:
             return None
-        if verb not in self.layout.treating[receptacle] or not self.layout.treatable[verb] >> thing & 1:
+        if (
+            verb not in self.layout.treating[receptacle]
+            or not self.layout.treatable[verb] >> thing & 1
+        ):
             return None
         mask = 1 << thing
         if verb == "clean":
@@ -202,9 +248,13 @@ class GameEngine:
         thing = self.layout.object_called.get(name, -1)
         if thing < 0 or not self.layout.toggleable >> thing & 1:
             return None
-        if not any(state.contents[receptacle] >> thing & 1 for receptacle in self.layout.here[state.location]):
+        if not any(
+            state.contents[receptacle] >> thing & 1
+            for receptacle in self.layout.here[state.location]
+        ):
             return None
-        # A second `use` says "turn on" too: the answer depends on having been used, which nothing undoes.
+        # A second `use` says "turn on" too: the answer depends on having been used, which nothing
+        # undoes.
         after = state._replace(toggled=state.toggled | 1 << thing, lit=state.lit ^ 1 << thing)
         return EngineTurn(after, f"You turn on the {name}.")
 
@@ -216,15 +266,23 @@ class GameEngine:
             return None
         if not (state.around[state.location] & self.layout.sliceable) >> thing & 1:
             return None
-        return EngineTurn(state._replace(sliced=state.sliced | 1 << thing), f"You sliced the {name} with the {knife}.")
+        return EngineTurn(
+            state._replace(sliced=state.sliced | 1 << thing),
+            f"You sliced the {name} with the {knife}.",
+        )
 
     def _examine(self, state: State, name: str) -> EngineTurn | None:
         if (receptacle := self._here(state, name)) >= 0:
-            return EngineTurn(self._checked(state, self.layout.receptacles, receptacle), self._see(state, receptacle))
+            return EngineTurn(
+                self._checked(state, self.layout.receptacles, receptacle),
+                self._see(state, receptacle),
+            )
         thing = self.layout.object_called.get(name, -1)
         if thing < 0 or thing != state.held:
             return None
-        return EngineTurn(self._checked(state, self.layout.objects, thing), self._describe(state, thing))
+        return EngineTurn(
+            self._checked(state, self.layout.objects, thing), self._describe(state, thing)
+        )
 
     def _see(self, state: State, receptacle: int) -> str:
         name = self.layout.receptacle_names[receptacle]
@@ -232,22 +290,35 @@ class GameEngine:
             return f"On the {name}, you see {self._things(bits(state.contents[receptacle]))}."
         if not state.opened >> receptacle & 1:
             return f"The {name} is closed."
-        return f"The {name} is open. In it, you see {self._things(bits(state.contents[receptacle]))}."
+        return (
+            f"The {name} is open. In it, you see {self._things(bits(state.contents[receptacle]))}."
+        )
 
     def _look(self, state: State) -> str:
-        """Answer to `look`. The real engine lists nothing if the agent faces nothing, save in a game's opening."""
+        """Answer to `look`.
+
+        The real engine lists nothing if the agent faces nothing, save in a game's opening.
+        """
         here = self.layout.here[state.location]
         if not here:
             return "You are in the middle of a room. Looking quickly around you, you see nothing."
         facing = _listing([self.layout.receptacle_names[receptacle] for receptacle in here])
         removed = [state.removed[receptacle] for receptacle in here]
-        beside = [thing for thing in bits(state.around[state.location]) for gone in removed if gone >> thing & 1]
+        beside = [
+            thing
+            for thing in bits(state.around[state.location])
+            for gone in removed
+            if gone >> thing & 1
+        ]
         return f"You are facing the {facing}. Next to it, you see {self._things(beside)}."
 
     def _describe(self, state: State, thing: int) -> str:
         name = self.layout.object_names[thing]
         if self.layout.vessels >> thing & 1:
-            return f"This is a normal {name}. In it, you see {self._things(bits(self.layout.inside[thing]))}."
+            return (
+                f"This is a normal {name}. In it, you see"
+                f" {self._things(bits(self.layout.inside[thing]))}."
+            )
         warmth = "hot" if state.hot >> thing & 1 else "cool" if state.cool >> thing & 1 else ""
         states = " and ".join(filter(None, (warmth, "clean" if state.clean >> thing & 1 else "")))
         sliced = state.sliced >> thing & 1

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from rpms.core.errors import FileError
 from rpms.foreign.file_reader import is_there, read_text
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_GAME
+from rpms.logic.errors import FileError
 from rpms.worlds.alfworld.engine.dialect import read_domain, read_grammar, recognise
 from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.engine.goal_test import compile_goal
@@ -15,7 +15,10 @@ from rpms.worlds.alfworld.engine.pddl import Damage, read_problem
 
 
 def load_engine(path: str | Path) -> GameEngine:
-    """Read a `game.tw-pddl`, check it, and make it ready to play. What is wrong with it is a FileError of one line."""
+    """Read a `game.tw-pddl`, check it, and make it ready to play.
+
+    What is wrong with it is a FileError of one line.
+    """
     return read_engine(read_data(path), path)
 
 
@@ -31,7 +34,9 @@ def read_engine(data: Any, path: str | Path) -> GameEngine:
         if not isinstance(data[key], str):
             raise FileError(path, None, f"is not a game file: {key!r} is not text")
     walkthrough = data.get("walkthrough") or []
-    if not isinstance(walkthrough, list) or not all(isinstance(command, str) for command in walkthrough):
+    if not isinstance(walkthrough, list) or not all(
+        isinstance(command, str) for command in walkthrough
+    ):
         raise FileError(path, None, "has a 'walkthrough' that is not a list of commands")
     about = "pddl_domain"
     try:

@@ -1,4 +1,6 @@
-"""The goal, made into a test of a state: quantifiers are unrolled once, over what the unchanging facts allow."""
+"""The goal, made into a test of a state: quantifiers are unrolled once, over what the
+unchanging facts allow.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeAlias
@@ -25,16 +27,22 @@ _MASKS: Mapping[str, tuple[str, str, str]] = {
     "inreceptacle": ("contents", "objects", "receptacles"),
     "objectatlocation": ("around", "objects", "locations"),
 }
-"""Facts that masks of the state hold: the field, the layout's index of the things in it, and that of its rows."""
+"""Facts that masks of the state hold: the field, the layout's index of the things in it, and
+that of its rows."""
 CHANGING = frozenset({*_MASKS, "atlocation", "holds", "holdsany", "checked"})
 """The predicates that actions change; the others are as true at the end as at the start."""
 
 
 def compile_goal(problem: Problem, layout: GameLayout, start: State) -> Test:
-    """A test that tells whether a state wins. Raises Damage for a goal that is malformed, too large or out of reach."""
+    """A test that tells whether a state wins.
+
+    Raises Damage for a goal that is malformed, too large or out of reach.
+    """
     unrolled = _Unrolling(problem, layout, reach_of(layout, start)).ground(problem.goal, {})
     if isinstance(unrolled, bool):
-        raise Damage("has a goal that is always met" if unrolled else "has a goal that can never be met")
+        raise Damage(
+            "has a goal that is always met" if unrolled else "has a goal that can never be met"
+        )
     return unrolled
 
 
@@ -46,7 +54,9 @@ class _Unrolling:
         self._left = MAX_WORK
         self._found: dict[int, list[list[str]]] = {}
         things = problem.things.items()
-        self._of_type = {kind: [thing for thing, other in things if kind in (other, "object")] for kind in TYPES}
+        self._of_type = {
+            kind: [thing for thing, other in things if kind in (other, "object")] for kind in TYPES
+        }
 
     def _spend(self, work: int) -> None:
         self._left -= work
@@ -65,33 +75,56 @@ class _Unrolling:
             case ["not", part]:
                 return _not(self.ground(part, bound))
             case ["imply", one, other]:
-                return _joined([_not(self.ground(one, bound)), self.ground(other, bound)], decisive=True)
+                return _joined(
+                    [_not(self.ground(one, bound)), self.ground(other, bound)], decisive=True
+                )
             case ["exists" | "forall" as head, variables, body]:
-                return _joined(self._instances(head, variables, body, bound), decisive=head == "exists")
+                return _joined(
+                    self._instances(head, variables, body, bound), decisive=head == "exists"
+                )
         return self._atom([bound.get(word, word) for word in pddl.words_of(node, "goal")])
 
-    def _instances(self, head: str, variables: SExpr, body: SExpr, bound: Names) -> Iterator[Ground]:
-        """The body for each naming of the variables that may matter: unchanging facts first, then the rest freely."""
+    def _instances(
+        self, head: str, variables: SExpr, body: SExpr, bound: Names
+    ) -> Iterator[Ground]:
+        """The body for each naming of the variables that may matter: unchanging facts first,
+        then the rest freely.
+        """
         types = dict(pddl.typed(pddl.words_of(variables, "variable list"), "the goal"))
         for name, kind in types.items():
             if kind not in TYPES or not name.startswith("?"):
-                raise Damage(f"quantifies over {pddl.quoted(name)} of type {pddl.quoted(kind)} in its goal")
+                raise Damage(
+                    f"quantifies over {pddl.quoted(name)} of type {pddl.quoted(kind)} in its goal"
+                )
         if id(body) not in self._found:
-            implied = head == "forall" and isinstance(body, list) and body[:1] == ["imply"] and len(body) == 3
+            implied = (
+                head == "forall"
+                and isinstance(body, list)
+                and body[:1] == ["imply"]
+                and len(body) == 3
+            )
             filters = _unchanging(body[1] if implied else body if head == "exists" else [])
-            self._found[id(body)] = sorted(filters, key=lambda row: len(self._problem.facts[row[0]]))
+            self._found[id(body)] = sorted(
+                filters, key=lambda row: len(self._problem.facts[row[0]])
+            )
         rows = [{**bound, **dict.fromkeys(types, "")}]
         for predicate, *arguments in self._found[id(body)]:
             if len(arguments) == len(pddl.PREDICATES[predicate]):
-                rows = [row for old in rows for row in self._matches(predicate, arguments, old, types)]
+                rows = [
+                    row for old in rows for row in self._matches(predicate, arguments, old, types)
+                ]
         for name, kind in types.items():
             fitting = self._of_type[kind]
             free = [row for row in rows if not row[name]]
             self._spend(len(free) * len(fitting))
-            rows = [row for row in rows if row[name]] + [{**row, name: thing} for row in free for thing in fitting]
+            rows = [row for row in rows if row[name]] + [
+                {**row, name: thing} for row in free for thing in fitting
+            ]
         return (self.ground(body, row) for row in rows)
 
-    def _matches(self, predicate: str, arguments: list[str], row: dict[str, str], types: Names) -> list[dict[str, str]]:
+    def _matches(
+        self, predicate: str, arguments: list[str], row: dict[str, str], types: Names
+    ) -> list[dict[str, str]]:
         facts = self._problem.facts[predicate]
         known = tuple(row.get(word, word) for word in arguments)
         self._spend(1)
@@ -147,7 +180,9 @@ class _Unrolling:
 
 
 def _unchanging(body: SExpr) -> list[list[str]]:
-    """The unchanging facts that a binding must satisfy to matter: it is enough to try those that do."""
+    """The unchanging facts that a binding must satisfy to matter: it is enough to try those
+    that do.
+    """
     match body:
         case ["and", *parts]:
             return [row for part in parts for row in _unchanging(part)]
@@ -175,7 +210,9 @@ def _not(part: Ground) -> Ground:
 
 
 def _joined(parts: Iterable[Ground], *, decisive: bool) -> Ground:
-    """All parts together, where one that is false decides, or any of them, where one that is true does."""
+    """All parts together, where one that is false decides, or any of them, where one that is
+    true does.
+    """
     tests: list[Test] = []
     for part in parts:
         if part is decisive:
@@ -195,7 +232,9 @@ def _joined(parts: Iterable[Ground], *, decisive: bool) -> Ground:
 
 
 def reach_of(layout: GameLayout, start: State) -> State:
-    """Everything that some course of the game may bring about, and perhaps more; location and hand as masks too."""
+    """Everything that some course of the game may bring about, and perhaps more; location and
+    hand as masks too.
+    """
     placed = [receptacle for receptacle, place in enumerate(layout.place) if place >= 0]
     location = 1 << start.location
     held = 1 << start.held if start.held >= 0 else 0

@@ -1,6 +1,8 @@
-"""Constants of a game, as numbers: things are indices in the order of their ids, sets of them are bit masks.
+"""Constants of a game, as numbers: things are indices in the order of their ids, sets of them are
+bit masks.
 
-The order of ids is also the order in which the real engine lists things, so a mask read from its lowest bit is a list.
+The order of ids is also the order in which the real engine lists things, so a mask read from its
+lowest bit is a list.
 """
 
 from collections import Counter, defaultdict
@@ -15,7 +17,9 @@ Rows = frozenset[tuple[str, ...]]
 
 
 class State(NamedTuple):
-    """One moment of a game: immutable, hashable; things are indices of the `Layout`, sets are bit masks."""
+    """One moment of a game: immutable, hashable; things are indices of the `Layout`, sets are
+    bit masks.
+    """
 
     location: int
     held: int
@@ -24,9 +28,11 @@ class State(NamedTuple):
     contents: tuple[int, ...]
     """The objects in each receptacle; an object may be in several."""
     around: tuple[int, ...]
-    """The objects said to be at each location: what `slice` reaches, which is not always what lies there."""
+    """The objects said to be at each location: what `slice` reaches, which is not always what
+    lies there."""
     removed: tuple[int, ...]
-    """The objects taken out of each receptacle and not put back: what `look` may list "next to it"."""
+    """The objects taken out of each receptacle and not put back: what `look` may list "next to
+    it"."""
     hot: int
     cool: int
     clean: int
@@ -50,10 +56,14 @@ def bits(mask: int) -> Iterator[int]:
 
 
 def names_of(ids: Iterable[str]) -> dict[str, str]:
-    """The engine's names of ids: the part before `_bar_`, or the id and a space, and a number, highest first."""
+    """The engine's names of ids: the part before `_bar_`, or the id and a space, and a number,
+    highest first.
+    """
     names = {thing: f"{thing} " for thing in sorted(ids)}
     numbered = [thing for thing in names if "_bar_" in thing]
-    stems = [thing.partition("_bar_")[0] + ("basin" if "basin" in thing else "") for thing in numbered]
+    stems = [
+        thing.partition("_bar_")[0] + ("basin" if "basin" in thing else "") for thing in numbered
+    ]
     counts = Counter(stems)
     for thing, stem in zip(numbered, stems, strict=True):
         if any(escape in stem for escape in _ESCAPES):
@@ -70,14 +80,20 @@ class GameLayout:
         facts = problem.facts
         mentioned = {word for rows in facts.values() for row in rows for word in row}
         names = names_of(mentioned)
-        of_type: dict[str, dict[str, int]] = {kind: {} for kind in ("agent", "location", "receptacle", "object")}
+        of_type: dict[str, dict[str, int]] = {
+            kind: {} for kind in ("agent", "location", "receptacle", "object")
+        }
         for thing in sorted(mentioned):
             if (index := of_type.get(problem.things[thing])) is not None:
                 index[thing] = len(index)
         if len(of_type["agent"]) != 1 or len(facts["atlocation"]) != 1:
             raise Damage("does not place exactly one agent at exactly one location")
         (self.agent,) = of_type["agent"]
-        self.locations, self.receptacles, self.objects = of_type["location"], of_type["receptacle"], of_type["object"]
+        self.locations, self.receptacles, self.objects = (
+            of_type["location"],
+            of_type["receptacle"],
+            of_type["object"],
+        )
         self.location_names = tuple(names[thing] for thing in self.locations)
         self.receptacle_names = tuple(names[thing] for thing in self.receptacles)
         self.object_names = tuple(names[thing] for thing in self.objects)
@@ -90,10 +106,16 @@ class GameLayout:
             place[self.receptacles[receptacle]] = self.locations[location]
         self.place = tuple(place)
         """The location of each receptacle, -1 for none."""
-        here = (tuple(index for index, at in enumerate(place) if at == spot) for spot in range(len(self.locations)))
+        here = (
+            tuple(index for index, at in enumerate(place) if at == spot)
+            for spot in range(len(self.locations))
+        )
         self.here = tuple(here)
         """The receptacles at each location."""
-        of_kind, inside = _masks(facts["objecttype"], self.objects), _masks(facts["inreceptacleobject"], self.objects)
+        of_kind, inside = (
+            _masks(facts["objecttype"], self.objects),
+            _masks(facts["inreceptacleobject"], self.objects),
+        )
         holdable = defaultdict[str, int](int)
         for holder, kind in facts["cancontain"]:
             holdable[holder] |= of_kind[kind]
@@ -106,7 +128,9 @@ class GameLayout:
         """The objects that may be put into each receptacle."""
         self.treating = tuple(treating)
         """The ones of `heat`, `cool` and `clean` that each receptacle does."""
-        self.treatable = {verb: _mask(facts[f"{verb}able"], self.objects) for verb in ("heat", "cool", "clean")}
+        self.treatable = {
+            verb: _mask(facts[f"{verb}able"], self.objects) for verb in ("heat", "cool", "clean")
+        }
         """The objects that each of these works on."""
         self.inside = tuple(inside[thing] & ~(1 << index) for thing, index in self.objects.items())
         """The objects that examining an object lists: those that were inside it at the start."""
@@ -135,7 +159,10 @@ def first_state(layout: GameLayout, facts: Mapping[str, Rows]) -> State:
     objects, receptacles = layout.objects, layout.receptacles
     held = [objects[thing] for _, thing in facts["holds"]]
     if len(held) > 1 or len(held) != len(facts["holdsany"]):
-        raise Damage("does not say of the agent's hands either that they are empty or what one thing they hold")
+        raise Damage(
+            "does not say of the agent's hands either that they are empty or what one thing they"
+            " hold"
+        )
     ((_, location),) = facts["atlocation"]
     return State(
         location=layout.locations[location],

@@ -1,7 +1,8 @@
-"""PDDL as the games write it: lists read the way Fast Downward reads them, and the problem of a game.
+"""PDDL as the games write it: lists read the way Fast Downward reads them, and the problem of a
+game.
 
-Case is folded, `;` starts a comment, `?` starts a new word, and a comma is part of the word it touches: the official
-domain relies on that last habit.
+Case is folded, `;` starts a comment, `?` starts a new word, and a comma is part of the word it
+touches: the official domain relies on that last habit.
 """
 
 import re
@@ -26,7 +27,9 @@ _IDS = re.compile(r"[a-z0-9_.+\- ]*")
 
 
 class Damage(Exception):
-    """A text that cannot be a game, with the line of that text where known; `read_engine` adds the file's name."""
+    """A text that cannot be a game, with the line of that text where known; `read_engine` adds
+    the file's name.
+    """
 
     def __init__(self, problem: str, line: int | None = None) -> None:
         self.problem = problem if line is None else f"{problem} (its line {line})"
@@ -40,7 +43,10 @@ def quoted(text: object, limit: int = 60) -> str:
 
 
 def read_list(text: str, limit: int = MAX_CHARACTERS) -> list[SExpr]:
-    """The one list that a PDDL text holds. Raises Damage for anything else, in time linear in the text."""
+    """The one list that a PDDL text holds.
+
+    Raises Damage for anything else, in time linear in the text.
+    """
     if len(text) > limit:
         raise Damage(f"is {len(text):,} characters long; the limit is {limit:,}")
     bare = _COMMENT.sub("", text)
@@ -95,7 +101,9 @@ def words_of(expression: SExpr, what: str) -> list[str]:
 
 
 def typed(words: list[str], what: str) -> list[tuple[str, str]]:
-    """Names with their types, from `a b - t c - u`; names without one are of the root type, `object`."""
+    """Names with their types, from `a b - t c - u`; names without one are of the root type,
+    `object`.
+    """
     result: list[tuple[str, str]] = []
     pending: list[str] = []
     rest = iter(words)
@@ -115,7 +123,8 @@ PREDICATES: Mapping[str, tuple[str, ...]] = {
     words[0]: tuple(kind for _, kind in typed(words[1:], words[0]))
     for words in (words_of(entry, "predicate") for entry in read_list(texts.domain("0.3"))[4][1:])
 }
-"""Every predicate of ALFWorld, with the types of its arguments; names are lower-case throughout the engine."""
+"""Every predicate of ALFWorld, with the types of its arguments; names are lower-case throughout
+the engine."""
 
 
 class Problem(NamedTuple):
@@ -129,7 +138,10 @@ class Problem(NamedTuple):
 
 
 def read_problem(text: str, domain: str) -> Problem:
-    """Read a problem of a domain, by its name. Raises Damage when it is damaged or uses words it does not declare."""
+    """Read a problem of a domain, by its name.
+
+    Raises Damage when it is damaged or uses words it does not declare.
+    """
     top = read_list(text)
     header(top, "problem")
     sections: dict[str, list[SExpr]] = {}
@@ -142,7 +154,9 @@ def read_problem(text: str, domain: str) -> Problem:
     for name in (":domain", ":objects", ":init", ":goal"):
         if name not in sections:
             raise Damage(f"has no {name} section")
-    if unknown := sorted(sections.keys() - {":domain", ":objects", ":init", ":goal", ":requirements", ":metric"}):
+    if unknown := sorted(
+        sections.keys() - {":domain", ":objects", ":init", ":goal", ":requirements", ":metric"}
+    ):
         raise Damage(f"has an unknown section {quoted(unknown[0])}")
     if sections[":domain"] != [domain]:
         raise Damage(f"is for another domain than {quoted(domain)}")
@@ -178,7 +192,9 @@ def _things(section: list[SExpr]) -> dict[str, str]:
     return things
 
 
-def _facts(section: list[SExpr], things: Mapping[str, str]) -> dict[str, frozenset[tuple[str, ...]]]:
+def _facts(
+    section: list[SExpr], things: Mapping[str, str]
+) -> dict[str, frozenset[tuple[str, ...]]]:
     facts: dict[str, set[tuple[str, ...]]] = {name: set() for name in PREDICATES}
     denied: set[tuple[str, ...]] = set()
     for fact in section:
@@ -199,11 +215,15 @@ def _facts(section: list[SExpr], things: Mapping[str, str]) -> dict[str, frozens
 
 
 def check_atom(words: list[str], things: Mapping[str, str]) -> None:
-    """Refuse a ground fact with an unknown predicate, an undeclared object, or objects of the wrong types."""
+    """Refuse a ground fact with an unknown predicate, an undeclared object, or objects of the
+    wrong types.
+    """
     if (types := PREDICATES.get(words[0])) is None:
         raise Damage(f"uses an unknown predicate {quoted(words[0])}")
     if len(types) != len(words) - 1:
-        raise Damage(f"gives predicate {quoted(words[0])} {len(words) - 1} arguments, not {len(types)}")
+        raise Damage(
+            f"gives predicate {quoted(words[0])} {len(words) - 1} arguments, not {len(types)}"
+        )
     for word, kind in zip(words[1:], types, strict=True):
         if (found := things.get(word)) is None:
             raise Damage(f"uses an undeclared object {quoted(word)}")

@@ -1,6 +1,8 @@
-"""The PDDL domain and the text grammar of ALFWorld's games: `alfred.pddl` and `alfred.twl2` beside this module.
+"""The PDDL domain and the text grammar of ALFWorld's games: `alfred.pddl` and `alfred.twl2` beside
+this module.
 
-Their meaning is that of the official games, their wording is this project's. The files hold release 0.3's texts.
+Their meaning is that of the official games, their wording is this project's. The files hold release
+0.3's texts.
 """
 
 import json
@@ -9,7 +11,8 @@ from importlib.resources import files
 from typing import Literal, get_args
 
 ReleaseName = Literal["0.3", "0.4"]
-"""The release whose commands a game understands: 0.3 says `put … in/on …`, 0.4 says `move … to …` and has `help`."""
+"""The release whose commands a game understands: 0.3 says `put … in/on …`, 0.4 says `move … to
+…` and has `help`."""
 
 DIALECTS: tuple[ReleaseName, ...] = get_args(ReleaseName)
 
@@ -19,11 +22,16 @@ _CHANGES = {
     "You arrive at {lend.name}.": "You arrive at {r.name}.",
     "You put the {o.name} in/on the {r.name}.": "You move the {o.name} to the {r.name}.",
     "put {o} in/on {r}": "move {o} to {r}",
-    '", and "\n}\n]': f'", and "\n}}\n],\n"help.feedback": [\n{{\n"rhs": {json.dumps(_HELP)}\n}}\n]',
+    '", and "\n}\n]': (
+        f'", and "\n}}\n],\n"help.feedback": [\n{{\n"rhs": {json.dumps(_HELP)}\n}}\n]'
+    ),
 }
 """Text of release 0.3 → text of release 0.4 in its place."""
 _ADDED = {
-    "alfred.pddl": "(:action help\n :parameters (?a - agent)\n :precondition ()\n :effect (and (checked ?a)))\n)\n",
+    "alfred.pddl": (
+        "(:action help\n :parameters (?a - agent)\n :precondition ()\n :effect (and (checked"
+        " ?a)))\n)\n"
+    ),
     "alfred.twl2": '\naction help {\n template :: "help";\n feedback :: "#help.feedback#";\n}\n',
 }
 

@@ -1,1 +1,3 @@
-"""ALFWorld games without a download: the generator, its proof, the builtin set, and the listing of any folder."""
+"""ALFWorld games without a download: the generator, its proof, the builtin set, and the listing
+of any folder.
+"""

@@ -18,7 +18,8 @@ FLOOR = "floor"
 """The place of what is in no receptacle: it can be seen but not taken."""
 
 _BASINS = {"SinkBasin": "Sink", "BathtubBasin": "Bathtub"}
-"""Receptacles that are part of an object: the id is the object's with the part's name at its end."""
+"""Receptacles that are part of an object: the id is the object's with the part's name at its
+end."""
 
 _STEP = 25
 """Centimetres between two standing points, and the unit of the numbers in a location's id."""
@@ -35,7 +36,9 @@ Weights = dict[str, int]
 
 
 class Dice:
-    """Draws that depend on the key alone, by `random.Random.random`, whose sequence Python promises to keep."""
+    """Draws that depend on the key alone, by `random.Random.random`, whose sequence Python
+    promises to keep.
+    """
 
     def __init__(self, *key: int | str) -> None:
         digest = hashlib.sha256("/".join(map(str, key)).encode()).digest()
@@ -56,7 +59,11 @@ class Dice:
     def weighted(self, weights: Mapping[T, int]) -> T:
         """Draw one key in proportion to its weight; the order of the keys matters to the result."""
         drawn = self.below(sum(weights.values()))
-        return next(thing for thing, upto in zip(weights, accumulate(weights.values()), strict=True) if drawn < upto)
+        return next(
+            thing
+            for thing, upto in zip(weights, accumulate(weights.values()), strict=True)
+            if drawn < upto
+        )
 
     def shuffled(self, things: Sequence[T]) -> list[T]:
         """Copy in a random order."""
@@ -86,7 +93,9 @@ class _Stand(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A receptacle or an object: its id and type, where it can be reached from, and its place in centimetres."""
+    """A receptacle or an object: its id and type, where it can be reached from, and its place
+    in centimetres.
+    """
 
     id: str
     type: str
@@ -97,13 +106,15 @@ class Placed:
     z: int
     openable: bool = False
     receptacles: tuple[str, ...] = ()
-    """Those that an object is in: usually one, several for what stands across two, none on the floor."""
+    """Those that an object is in: usually one, several for what stands across two, none on the
+    floor."""
     inside: str | None = None
     """The cup, plate or pan that an object lies in, which stands in the same receptacle."""
 
 
 _BESIDE = 12
-"""Percent of the things on the floor that lie where a receptacle can be reached, so that `look` shows them."""
+"""Percent of the things on the floor that lie where a receptacle can be reached, so that `look`
+shows them."""
 _INSIDE = 4
 """Percent of cutlery that lies in a cup, plate or pan of the same receptacle."""
 _CUTLERY = frozenset({"ButterKnife", "Fork", "Knife", "Spatula", "Spoon"})
@@ -118,14 +129,21 @@ def draw_goal(dice: Dice, task_type: str) -> tuple[str, GameGoal]:
 
 
 class House:
-    """A room, furnished by the measured facts so that a goal can be reached but is not reached yet."""
+    """A room, furnished by the measured facts so that a goal can be reached but is not reached
+    yet.
+    """
 
     def __init__(self, dice: Dice, room: str, goal: GameGoal) -> None:
         self.room = room
         self._dice, self._goal, self._facts = dice, goal, tables()["rooms"][room]
         half = _ALONG_WALL
-        walls = [[(along, half), (half, along), (along, -half), (-half, along)] for along in range(-half + 1, half, 2)]
-        self._stands = cycle(dice.shuffled([_Stand(*at, facing) for row in walls for facing, at in enumerate(row)]))
+        walls = [
+            [(along, half), (half, along), (along, -half), (-half, along)]
+            for along in range(-half + 1, half, 2)
+        ]
+        self._stands = cycle(
+            dice.shuffled([_Stand(*at, facing) for row in walls for facing, at in enumerate(row)])
+        )
         """Round the walls; a crowded house comes round again and looks at another height."""
         self._ids: set[str] = set()
         self._locations: set[str] = set()
@@ -136,7 +154,10 @@ class House:
                 self._by_type[kind].append(self._receptacle(kind))
         self.receptacles = [each for group in self._by_type.values() for each in group]
         """Things that objects are in or on; they never move."""
-        objects = {kind: dice.weighted(counts(facts["counts"])) for kind, facts in self._facts["objects"].items()}
+        objects = {
+            kind: dice.weighted(counts(facts["counts"]))
+            for kind, facts in self._facts["objects"].items()
+        }
         objects[goal.object] = max(goal.wanted, objects[goal.object])
         if goal.in_light:
             objects[goal.receptacle] = max(1, objects[goal.receptacle])
@@ -147,7 +168,9 @@ class House:
 
     def _claim(self, stand: _Stand, tilt: int) -> str:
         """A location that nothing else has."""
-        while (location := "_bar_".join(["loc", *map(str, (*stand, tilt))]).replace("-", "_minus_")) in self._locations:
+        while (
+            location := "_bar_".join(["loc", *map(str, (*stand, tilt))]).replace("-", "_minus_")
+        ) in self._locations:
             tilt -= 15
         self._locations.add(location)
         return location
@@ -156,7 +179,9 @@ class House:
         x, y, z = place
         part = f"_bar_{kind}" if kind in _BASINS else ""
         while True:
-            name = "_bar_".join([_BASINS.get(kind, kind), _signed(x), _signed(y), _signed(z)]) + part
+            name = (
+                "_bar_".join([_BASINS.get(kind, kind), _signed(x), _signed(y), _signed(z)]) + part
+            )
             if name not in self._ids:
                 self._ids.add(name)
                 return Placed(name, kind, location, stand, x, y, z)
@@ -170,18 +195,27 @@ class House:
 
     def _receptacle_counts(self) -> dict[str, int]:
         goal, dice = self._goal, self._dice
-        wanted = {kind: dice.weighted(counts(numbers)) for kind, numbers in self._facts["receptacles"].items()}
+        wanted = {
+            kind: dice.weighted(counts(numbers))
+            for kind, numbers in self._facts["receptacles"].items()
+        }
         if goal.destination is not None:
             wanted[goal.destination] = max(1, wanted[goal.destination])
         for kind in (goal.object, goal.receptacle) if goal.in_light else (goal.object,):
             places = self._facts["objects"][kind]["places"]
-            sources = {place: weight for place, weight in places.items() if place not in (FLOOR, goal.forbidden)}
+            sources = {
+                place: weight
+                for place, weight in places.items()
+                if place not in (FLOOR, goal.forbidden)
+            }
             if not any(wanted[place] for place in sources):
                 wanted[dice.weighted(sources)] = 1
         return wanted
 
     def _receptacle(self, kind: str) -> Placed:
-        """Place a receptacle at a location of its own, or perhaps where an earlier one can be reached already."""
+        """Place a receptacle at a location of its own, or perhaps where an earlier one can be
+        reached already.
+        """
         neighbour = None
         for partner, percent in tables()["sharing"][self.room].get(kind, {}).items():
             placed = self._by_type[partner]
@@ -195,9 +229,15 @@ class House:
         return replace(spot, openable=self._dice.chance(tables()["openable"].get(kind, 0)))
 
     def _places(self, kind: str, number: int) -> Weights:
-        """Places for the n-th object of a kind: the first of those the goal needs must be within reach."""
+        """Places for the n-th object of a kind: the first of those the goal needs must be
+        within reach.
+        """
         goal, known = self._goal, self._facts["objects"][kind]["places"]
-        places = {place: weight for place, weight in known.items() if place == FLOOR or self._by_type[place]}
+        places = {
+            place: weight
+            for place, weight in known.items()
+            if place == FLOOR or self._by_type[place]
+        }
         if kind == goal.object:
             places.pop(goal.forbidden or "", None)
             if number < goal.wanted:
@@ -212,9 +252,17 @@ class House:
         if place == FLOOR:
             stand = next(self._stands)
             spot = self._spot(kind, stand, self._claim(stand, 60), self._at_wall(stand, 0))
-            return replace(spot, location=dice.pick(self.receptacles).location) if dice.chance(_BESIDE) else spot
+            return (
+                replace(spot, location=dice.pick(self.receptacles).location)
+                if dice.chance(_BESIDE)
+                else spot
+            )
         main = dice.pick(self._by_type[place])
-        x, y, z = main.x + dice.below(41) - 20, main.y + 2 + dice.below(8), main.z + dice.below(41) - 20
+        x, y, z = (
+            main.x + dice.below(41) - 20,
+            main.y + 2 + dice.below(8),
+            main.z + dice.below(41) - 20,
+        )
         spot = self._spot(kind, main.stand, main.location, (x, y, z))
         ids = [main.id]
         for other, percent in tables()["also_in"].get(place, {}).items():
@@ -223,8 +271,12 @@ class House:
             if candidates and not barred and dice.chance(percent):
                 ids.append(dice.pick(candidates).id)
         hollow = tables()["attributes"]["isReceptacleObject"]
-        holders = [item.id for item in self.items if item.type in hollow and main.id in item.receptacles]
-        inside = dice.pick(holders) if kind in _CUTLERY and holders and dice.chance(_INSIDE) else None
+        holders = [
+            item.id for item in self.items if item.type in hollow and main.id in item.receptacles
+        ]
+        inside = (
+            dice.pick(holders) if kind in _CUTLERY and holders and dice.chance(_INSIDE) else None
+        )
         return replace(spot, receptacles=tuple(ids), inside=inside)
 
 
@@ -252,8 +304,16 @@ def initial_facts(house: House) -> list[Fact]:
         facts += [(fact, item.id) for item in house.items if item.type in kinds]
     facts += [("openable", r.id) for r in house.receptacles if r.openable]
     facts.append(("atLocation", AGENT, house.start))
-    facts += [("inReceptacle", item.id, receptacle) for item in house.items for receptacle in item.receptacles]
-    facts += [("inReceptacleObject", item.id, item.inside) for item in house.items if item.inside is not None]
+    facts += [
+        ("inReceptacle", item.id, receptacle)
+        for item in house.items
+        for receptacle in item.receptacles
+    ]
+    facts += [
+        ("inReceptacleObject", item.id, item.inside)
+        for item in house.items
+        if item.inside is not None
+    ]
     facts += [("receptacleAtLocation", r.id, r.location) for r in house.receptacles]
     facts += [("objectAtLocation", item.id, item.location) for item in house.items]
     return facts
@@ -261,7 +321,11 @@ def initial_facts(house: House) -> list[Fact]:
 
 def problem(name: str, house: House, goal: GameGoal) -> str:
     """Write the problem `name`."""
-    locations = {house.start, *(r.location for r in house.receptacles), *(item.location for item in house.items)}
+    locations = {
+        house.start,
+        *(r.location for r in house.receptacles),
+        *(item.location for item in house.items),
+    }
     declared = [
         ([AGENT], "agent"),
         (sorted({f"{kind}Type" for kind in object_types()}.union(_NAMED_BY_DOMAIN)), "otype"),

@@ -1,4 +1,6 @@
-"""Listing games: those under `$ALFWORLD_DATA`, the builtin ones, and a task for each sentence that people wrote."""
+"""Listing games: those under `$ALFWORLD_DATA`, the builtin ones, and a task for each sentence
+that people wrote.
+"""
 
 import gzip
 import json
@@ -11,10 +13,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from rpms.core.errors import FileError, InputError
 from rpms.foreign.file_reader import read_text, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_GAME
+from rpms.logic.errors import FileError, InputError
 from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.engine.gamefile import read_data, read_engine
 from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName, domain, grammar
@@ -23,15 +25,19 @@ from rpms.worlds.alfworld.goals import MADE, TASK_TYPES
 from rpms.worlds.base import REQUEST, SENTENCE, Task
 
 _UNSUPPORTED = ("movable", "Sliced")
-"""Tasks whose folder name holds one of these are left out of the official splits: no plan for them in these games."""
+"""Tasks whose folder name holds one of these are left out of the official splits: no plan for
+them in these games."""
 
 _KEPT = 4096
-"""Games kept ready to be played again: the training split, at some 40 kB each. Reading one takes as long as hundreds of
-steps, and a loop that trains plays the same games over and over."""
+"""Games kept ready to be played again: the training split, at some 40 kB each. Reading one takes as
+long as hundreds of steps, and a loop that trains plays the same games over and over."""
 
 _TAIL = 8192
 _UNSOLVABLE = re.compile(rb'"solvable"\s*:\s*false')
-_HELP = "set ALFWORLD_DATA or give --data DIR (alfworld-download fetches the games), or play --split builtin"
+_HELP = (
+    "set ALFWORLD_DATA or give --data DIR (alfworld-download fetches the games), or play --split"
+    " builtin"
+)
 
 
 def type_of(folder: str) -> str | None:
@@ -41,10 +47,12 @@ def type_of(folder: str) -> str | None:
 
 
 def game_files(folder: str | Path) -> Iterator[tuple[str, str]]:
-    """The game files below a folder and their task types, as ALFWorld itself selects them, in the order of the disk.
+    """The game files below a folder and their task types, as ALFWorld itself selects them, in the
+    order of the disk.
 
-    Left out are tasks with movable receptacles or sliced objects and games marked unsolvable: 3,553 training and 140
-    seen games remain of the official download. The mark is at a file's end in every release: the rest is not read.
+    Left out are tasks with movable receptacles or sliced objects and games marked unsolvable: 3,553
+    training and 140 seen games remain of the official download. The mark is at a file's end in
+    every release: the rest is not read.
     """
 
     def fail(error: OSError) -> None:
@@ -52,11 +60,18 @@ def game_files(folder: str | Path) -> Iterator[tuple[str, str]]:
 
     for place, _, held in os.walk(folder, topdown=False, onerror=fail):
         kind, below = type_of(Path(place).parent.name), place[len(str(folder)) :]
-        if GAME_FILE in held and kind is not None and not any(word in below for word in _UNSUPPORTED):
+        if (
+            GAME_FILE in held
+            and kind is not None
+            and not any(word in below for word in _UNSUPPORTED)
+        ):
             path = os.path.join(place, GAME_FILE)  # noqa: PTH118  as the original writes it
             if not os.path.isfile(path):  # noqa: PTH113  a pipe would never end
                 continue
-            with suppress(OSError), open(path, "rb") as file:  # one that cannot be read is reported when it is played
+            with (
+                suppress(OSError),
+                open(path, "rb") as file,
+            ):  # one that cannot be read is reported when it is played
                 file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
                 if _UNSOLVABLE.search(file.read()) is not None:
                     continue
@@ -64,24 +79,34 @@ def game_files(folder: str | Path) -> Iterator[tuple[str, str]]:
 
 
 def list_tasks(data: Path, split: str) -> list[Task]:
-    """List a split's games under `data`, sorted by id. None is opened or checked yet; `source["path"]` is the file."""
+    """List a split's games under `data`, sorted by id.
+
+    None is opened or checked yet; `source["path"]` is the file.
+    """
     games = data / GAMES_FOLDER
     if not data.is_dir():
         raise InputError(f"no folder {data}: {_HELP}")
     if not games.is_dir():
-        raise InputError(f"{data} has no folder {GAMES_FOLDER}, so it is not ALFWorld data: {_HELP}")
+        raise InputError(
+            f"{data} has no folder {GAMES_FOLDER}, so it is not ALFWorld data: {_HELP}"
+        )
     if not (games / split).is_dir():
         splits = sorted(path.name for path in games.iterdir() if path.is_dir())
-        raise InputError(f"no split {split!r} in {games} (it has: {', '.join(splits) or 'none'}): {_HELP}")
-    found = [("/".join(Path(path).parts[-3:-1]), kind, path) for path, kind in game_files(games / split)]
+        raise InputError(
+            f"no split {split!r} in {games} (it has: {', '.join(splits) or 'none'}): {_HELP}"
+        )
+    found = [
+        ("/".join(Path(path).parts[-3:-1]), kind, path) for path, kind in game_files(games / split)
+    ]
     if not found:
         raise InputError(f"no ALFWorld games in {games / split}: {_HELP}")
     return [Task(name, split, kind, {"path": path}) for name, kind, path in sorted(found)]
 
 
 BUILTIN = "builtin"
-"""The split of games that ship with the package, as problems only, in `builtin/games.json.gz`: what `made_games` gives
-for the seed. Games of the next two splits are made when they are asked for: the same on every machine."""
+"""The split of games that ship with the package, as problems only, in `builtin/games.json.gz`: what
+`made_games` gives for the seed. Games of the next two splits are made when they are asked for: the
+same on every machine."""
 BUILTIN_SEED = 163
 BUILTIN_COUNT = 24
 TRAIN = "builtin_train"
@@ -95,9 +120,15 @@ _DIALECT: ReleaseName = "0.3"
 
 
 def made_games(seed: int, numbers: Iterable[int]) -> dict[str, dict[str, Any]]:
-    """Games of a seed by id, as they are stored: goal, problem and a shortest sequence of commands that wins."""
+    """Games of a seed by id, as they are stored: goal, problem and a shortest sequence of
+    commands that wins.
+    """
     return {
-        game.id: {"goal": game.goal.text, "problem": game.data["pddl_problem"], "walkthrough": list(game.walkthrough)}
+        game.id: {
+            "goal": game.goal.text,
+            "problem": game.data["pddl_problem"],
+            "walkthrough": list(game.walkthrough),
+        }
         for game in (make_game(seed, number, _DIALECT) for number in numbers)
     }
 
@@ -108,7 +139,9 @@ def _games(split: str) -> dict[str, dict[str, Any]]:
         raw = (files("rpms.worlds.alfworld") / BUILTIN / "games.json.gz").read_bytes()
         return dict(json.loads(gzip.decompress(raw)))
     train = range(BUILTIN_COUNT, 2 * BUILTIN_COUNT)
-    return made_games(BUILTIN_SEED, train) if split == TRAIN else made_games(LARGE_SEED, LARGE_GAMES)
+    return (
+        made_games(BUILTIN_SEED, train) if split == TRAIN else made_games(LARGE_SEED, LARGE_GAMES)
+    )
 
 
 def builtin_ids(split: str = BUILTIN) -> tuple[str, ...]:
@@ -118,9 +151,14 @@ def builtin_ids(split: str = BUILTIN) -> tuple[str, ...]:
 
 def _find(name: str) -> dict[str, Any]:
     try:
-        return _games(BUILTIN).get(name) or _games(TRAIN if f"_S{BUILTIN_SEED}_" in name else LARGE)[name]
+        return (
+            _games(BUILTIN).get(name)
+            or _games(TRAIN if f"_S{BUILTIN_SEED}_" in name else LARGE)[name]
+        )
     except KeyError:
-        raise InputError(f"no builtin game {name!r}: list them with split {BUILTIN}, {TRAIN} or {LARGE}") from None
+        raise InputError(
+            f"no builtin game {name!r}: list them with split {BUILTIN}, {TRAIN} or {LARGE}"
+        ) from None
 
 
 def builtin_game(name: str) -> dict[str, Any]:
@@ -136,7 +174,9 @@ def builtin_walkthrough(name: str) -> tuple[str, ...]:
 
 def builtin_tasks(split: str = BUILTIN) -> list[Task]:
     """List the games that ship with the package, sorted by id; `source["builtin"]` is the id."""
-    return [Task(name, split, type_of(name) or "", {"builtin": name}) for name in builtin_ids(split)]
+    return [
+        Task(name, split, type_of(name) or "", {"builtin": name}) for name in builtin_ids(split)
+    ]
 
 
 def known_dialect(name: str) -> ReleaseName | None:
@@ -148,8 +188,14 @@ def known_dialect(name: str) -> ReleaseName | None:
 
 
 def task_data(task: Task, dialect: str = "") -> Mapping[str, Any]:
-    """Content of a listed game's file, in its own dialect or in the one given, then without a walkthrough."""
-    builtin, path, known = task.source.get("builtin"), task.source.get("path", ""), known_dialect(dialect)
+    """Content of a listed game's file, in its own dialect or in the one given, then without a
+    walkthrough.
+    """
+    builtin, path, known = (
+        task.source.get("builtin"),
+        task.source.get("path", ""),
+        known_dialect(dialect),
+    )
     data = builtin_game(builtin) if builtin else read_data(path)
     game = read_engine(data, builtin or path) if known else None
     if known is None or game is None or game.dialect.name == known:
@@ -164,11 +210,14 @@ def load_game(path: str, dialect: str = "") -> GameEngine:
 
 
 _kept: dict[tuple[str, str, tuple[int, int]], GameEngine | None] = {}
-"""Games that were opened, and from the second time on what was read: a run, which plays each once, keeps none."""
+"""Games that were opened, and from the second time on what was read: a run, which plays each
+once, keeps none."""
 
 
 def load_task(task: Task, dialect: str = "") -> GameEngine:
-    """Open a listed game for the native engine, in its own dialect or the one given; read anew if its file changed."""
+    """Open a listed game for the native engine, in its own dialect or the one given; read anew
+    if its file changed.
+    """
     place, version = task.source.get("builtin", ""), (0, 0)
     if not place:
         place = task.source["path"]
@@ -194,24 +243,35 @@ _LONGEST = 400
 
 
 def requested(tasks: Iterable[Task], split: str) -> list[Task]:
-    """A task for each sentence of each game; games without any are left out, all without any are an InputError."""
+    """A task for each sentence of each game; games without any are left out, all without any
+    are an InputError.
+    """
     if split == LARGE:
-        raise InputError(f"no sentences come with the split {LARGE}: play {BUILTIN}, or give --goal")
+        raise InputError(
+            f"no sentences come with the split {LARGE}: play {BUILTIN}, or give --goal"
+        )
     found = [
-        Task(f"{task.id}{SENTENCE}{number}", task.split, task.type, {**task.source, REQUEST: sentence})
+        Task(
+            f"{task.id}{SENTENCE}{number}",
+            task.split,
+            task.type,
+            {**task.source, REQUEST: sentence},
+        )
         for task in tasks
         for number, sentence in enumerate(_sentences(task), start=1)
     ]
     if not found:
         raise InputError(
-            f"no game of {split} has goals in people's words: {ANNOTATIONS} beside each game has them "
-            "(`alfworld-download --extra` fetches it)"
+            f"no game of {split} has goals in people's words: {ANNOTATIONS} beside each game has"
+            " them (`alfworld-download --extra` fetches it)"
         )
     return found
 
 
 def _sentences(task: Task) -> Sequence[str]:
-    """The sentences of `turk_annotations.anns[].task_desc`, or those that come with a builtin game."""
+    """The sentences of `turk_annotations.anns[].task_desc`, or those that come with a builtin
+    game.
+    """
     if "builtin" in task.source:
         return _builtin().get(task.source["builtin"], ())
     file = Path(task.source["path"]).with_name(ANNOTATIONS)
@@ -221,7 +281,11 @@ def _sentences(task: Task) -> Sequence[str]:
         raise FileError(file, None, f"is not JSON: {error}") from None
     match data:
         case {"turk_annotations": {"anns": list(notes)}}:
-            said = [note["task_desc"] for note in notes if isinstance(note, dict) and "task_desc" in note]
+            said = [
+                note["task_desc"]
+                for note in notes
+                if isinstance(note, dict) and "task_desc" in note
+            ]
             texts = (" ".join(each.split())[:_LONGEST] for each in said if isinstance(each, str))
             return [text for text in texts if text.isprintable() and text]
     return ()
@@ -229,4 +293,8 @@ def _sentences(task: Task) -> Sequence[str]:
 
 @cache
 def _builtin() -> Mapping[str, list[str]]:
-    return dict(json.loads((files("rpms.worlds.alfworld") / BUILTIN / "requests.json").read_text(encoding="utf-8")))
+    return dict(
+        json.loads(
+            (files("rpms.worlds.alfworld") / BUILTIN / "requests.json").read_text(encoding="utf-8")
+        )
+    )

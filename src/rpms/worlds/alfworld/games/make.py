@@ -1,4 +1,6 @@
-"""Making games: the same seed gives the same files, byte for byte, on every machine, and each is proved winnable."""
+"""Making games: the same seed gives the same files, byte for byte, on every machine, and each
+is proved winnable.
+"""
 
 import json
 import re
@@ -10,9 +12,9 @@ from itertools import permutations, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rpms.core.errors import InputError, WorldError
 from rpms.foreign.limits import MOST_GAMES
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import InputError, WorldError
 from rpms.worlds.alfworld.engine.engine import NOTHING_HAPPENS, GameEngine
 from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName, domain, grammar
@@ -27,7 +29,8 @@ _TRAJECTORY_FILE = "traj_data.json"
 _MARK = "rpms-games.json"
 """Says how a folder of generated games was made, and that it may be made anew."""
 SCENES = {"kitchen": 0, "living": 200, "bedroom": 300, "bathroom": 400}
-"""Scene numbers start here; official scenes use 1 to 30 of each hundred, generated ones 31 to 99."""
+"""Scene numbers start here; official scenes use 1 to 30 of each hundred, generated ones 31 to
+99."""
 _OFFICIAL_SCENES = 30
 
 
@@ -39,7 +42,8 @@ class MadeGame(NamedTuple):
     house: House
     goal: GameGoal
     data: Mapping[str, Any]
-    """Content of the game file: `pddl_domain`, `grammar`, `pddl_problem`, `solvable`, in 0.4 also `walkthrough`."""
+    """Content of the game file: `pddl_domain`, `grammar`, `pddl_problem`, `solvable`, in 0.4
+    also `walkthrough`."""
     walkthrough: tuple[str, ...]
     """A shortest sequence of commands that wins."""
 
@@ -51,9 +55,9 @@ class Unprovable(WorldError):
 def plan(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> tuple[str, ...]:
     """Find a shortest way to the goal, as commands; raises `Unprovable` where there is none.
 
-    An attempt fetches each object in turn, treats it, and brings it to its end. The engine refuses to go where one is
-    and to open what is open, so no step is wasted; the goal is checked after every step. Of equals the first is taken,
-    in the order of the facts.
+    An attempt fetches each object in turn, treats it, and brings it to its end. The engine refuses
+    to go where one is and to open what is open, so no step is wasted; the goal is checked after
+    every step. Of equals the first is taken, in the order of the facts.
     """
     attempts = (_played(engine, commands) for commands in _attempts(engine, facts, goal))
     best = min((found for found in attempts if found is not None), key=len, default=None)
@@ -65,7 +69,9 @@ def plan(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> tuple[str
 
 
 def _played(engine: GameEngine, commands: Iterable[str]) -> tuple[str, ...] | None:
-    """The commands that did something, up to the win; None without one, or where more than going and opening fails."""
+    """The commands that did something, up to the win; None without one, or where more than
+    going and opening fails.
+    """
     state, done = engine.start, list[str]()
     for command in commands:
         if engine.won(state):
@@ -79,7 +85,9 @@ def _played(engine: GameEngine, commands: Iterable[str]) -> tuple[str, ...] | No
 
 
 def _attempts(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> Iterator[list[str]]:
-    """Every choice of objects, where to take them, appliance and end that could lead to the goal, as commands."""
+    """Every choice of objects, where to take them, appliance and end that could lead to the
+    goal, as commands.
+    """
     layout = engine.layout
     verb, appliance_type = goal.treatment or ("", "")
     names = dict(zip(layout.receptacles, layout.receptacle_names, strict=True))
@@ -93,7 +101,9 @@ def _attempts(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> Iter
         homes[names[thing.lower()]].append(names[place.lower()])
     ends = [("", place) for place in named("receptacleType", goal.receptacle)]
     if goal.in_light:
-        ends = [(lamp, home) for lamp in named("objectType", goal.receptacle) for home in homes[lamp]]
+        ends = [
+            (lamp, home) for lamp in named("objectType", goal.receptacle) for home in homes[lamp]
+        ]
     appliances = named("receptacleType", appliance_type) if verb else [""]
     takes = [[(thing, home) for home in homes[thing]] for thing in named("objectType", goal.object)]
     put = "put {} in/on {}" if engine.dialect.name == "0.3" else "move {} to {}"
@@ -111,12 +121,20 @@ def _attempts(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> Iter
 
 def game_data(dialect: ReleaseName, goal: str, problem: str) -> dict[str, Any]:
     """Content of the game file of a problem."""
-    texts = {"pddl_domain": domain(dialect), "grammar": grammar(dialect, goal), "pddl_problem": problem}
+    texts = {
+        "pddl_domain": domain(dialect),
+        "grammar": grammar(dialect, goal),
+        "pddl_problem": problem,
+    }
     return {**texts, "solvable": True}
 
 
-def make_game(seed: int, index: int, dialect: ReleaseName = "0.3", types: Sequence[str] = TASK_TYPES) -> MadeGame:
-    """Make game number `index` of a seed; the task types take turns, and house and goal suit any dialect."""
+def make_game(
+    seed: int, index: int, dialect: ReleaseName = "0.3", types: Sequence[str] = TASK_TYPES
+) -> MadeGame:
+    """Make game number `index` of a seed; the task types take turns, and house and goal suit
+    any dialect.
+    """
     task_type = types[index % len(types)]
     dice = Dice("alfworld", seed, index, task_type)
     room, goal = draw_goal(dice, task_type)
@@ -165,7 +183,10 @@ def _check(seed: int, count: int, dialect: str, types: Sequence[str], split: str
         wrong = f"unknown task type {unknown[0]!r}" if unknown else "no task type given"
         raise InputError(f"{wrong}: choose from {', '.join(TASK_TYPES)}")
     if split.startswith("builtin") or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", split):
-        raise InputError(f"{split!r} cannot name a split of generated games: use letters, digits, '_', '-' and '.'")
+        raise InputError(
+            f"{split!r} cannot name a split of generated games: use letters, digits, '_', '-'"
+            " and '.'"
+        )
 
 
 def _check_replaceable(out: Path) -> None:
@@ -175,9 +196,13 @@ def _check_replaceable(out: Path) -> None:
     if not out.is_dir():
         raise InputError(f"{out} is not a folder: name a new one with --out")
     present = [path for path in out.rglob("*") if not path.is_dir()]
-    ours = (out / _MARK).is_file() and all(path.name in (_MARK, GAME_FILE, _TRAJECTORY_FILE) for path in present)
+    ours = (out / _MARK).is_file() and all(
+        path.name in (_MARK, GAME_FILE, _TRAJECTORY_FILE) for path in present
+    )
     if present and not ours:
-        raise InputError(f"{out} holds files that are not generated games: name a new folder with --out")
+        raise InputError(
+            f"{out} holds files that are not generated games: name a new folder with --out"
+        )
 
 
 def make_games(
@@ -189,11 +214,13 @@ def make_games(
     types: Sequence[str] = TASK_TYPES,
     split: str = "train",
 ) -> Mapping[str, int]:
-    """Write `count` games to the folder `out`, laid out as `alfworld-download` does, so that `--data` can name it.
+    """Write `count` games to the folder `out`, laid out as `alfworld-download` does, so that
+    `--data` can name it.
 
-    Returns the games' ids, each with its walkthrough's length. A game depends on the seed and its own number alone:
-    the first games of a larger count are the same. `out` may be new, empty, or an earlier result, which is replaced; it
-    appears complete or not at all. Raises `InputError` for anything else and where the folder cannot be written.
+    Returns the games' ids, each with its walkthrough's length. A game depends on the seed and its
+    own number alone: the first games of a larger count are the same. `out` may be new, empty, or an
+    earlier result, which is replaced; it appears complete or not at all. Raises `InputError` for
+    anything else and where the folder cannot be written.
     """
     _check(seed, count, dialect, types, split)
     made = {"seed": seed, "count": count, "dialect": dialect, "types": list(types), "split": split}
@@ -209,8 +236,12 @@ def make_games(
                 game = make_game(seed, index, dialect, types)
                 place = new / GAMES_FOLDER / split / game.id
                 place.mkdir(parents=True)
-                (place / GAME_FILE).write_text(json.dumps(game.data), encoding="utf-8", newline="\n")
-                (place / _TRAJECTORY_FILE).write_text(_trajectory(game), encoding="utf-8", newline="\n")
+                (place / GAME_FILE).write_text(
+                    json.dumps(game.data), encoding="utf-8", newline="\n"
+                )
+                (place / _TRAJECTORY_FILE).write_text(
+                    _trajectory(game), encoding="utf-8", newline="\n"
+                )
                 steps[game.id] = len(game.walkthrough)
             (new / _MARK).write_text(json.dumps(made) + "\n", encoding="utf-8", newline="\n")
             old = new.with_name(new.name + ".old")

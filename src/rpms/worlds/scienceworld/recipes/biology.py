@@ -15,12 +15,24 @@ _YEARS: Final[Mapping[str, float]] = THINGS["life_spans"]
 
 
 def life_span(name: str) -> float | None:
-    """Years that the animal lives, from the name of any of its life stages; None if it is no known animal."""
+    """Years that the animal lives, from the name of any of its life stages; None if it is no
+    known animal.
+    """
     matches = [kind for kind in _YEARS if re.search(rf"\b{kind}\b(?! hive)", name)]
     return _YEARS[max(matches, key=len)] if matches else None
 
 
-_STAGES: Final = ("egg", "baby", "hatchling", "tadpole", "caterpillar", "larva", "pupa", "juvenile", "adult")
+_STAGES: Final = (
+    "egg",
+    "baby",
+    "hatchling",
+    "tadpole",
+    "caterpillar",
+    "larva",
+    "pupa",
+    "juvenile",
+    "adult",
+)
 _PLANT_STAGES: Final = ("seed", "seedling", "adult", "reproducing")
 _YOUNG: Final = {"caterpillar": ("butterfly", "moth"), "tadpole": ("frog", "common toad", "toad")}
 _ALSO_CALLED: Final = {"common toad": ("frog",), "moth": ("butterfly",)}
@@ -28,26 +40,51 @@ _ALSO_CALLED: Final = {"common toad": ("frog",), "moth": ("butterfly",)}
 
 
 def _next_focus(scene: Scene) -> list[str]:
-    """Next thing to focus on, where the order is by age or by life span; nothing while it is not seen."""
-    task, around = scene.aim.task, {name: seen for name, seen in scene.by_name.items() if seen.place == "outside"}
-    choose = _by_life_span if task.startswith("lifespan") else _plant_stage if task.endswith("2") else _animal_stage
+    """Next thing to focus on, where the order is by age or by life span; nothing while it is
+    not seen.
+    """
+    task, around = (
+        scene.aim.task,
+        {name: seen for name, seen in scene.by_name.items() if seen.place == "outside"},
+    )
+    choose = (
+        _by_life_span
+        if task.startswith("lifespan")
+        else _plant_stage
+        if task.endswith("2")
+        else _animal_stage
+    )
     return choose(scene, around)
 
 
 def _by_life_span(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
     order, done = scene.aim.criterion.split(", then "), len(scene.focused)
-    spans = {name: span for name, seen in around.items() if not seen.holders and (span := life_span(seen.name))}
+    spans = {
+        name: span
+        for name, seen in around.items()
+        if not seen.holders and (span := life_span(seen.name))
+    }
     if not spans or done >= len(order):
         return []
     return [(max if order[done] == "longest" else min)(spans, key=lambda name: spans[name])]
 
 
 def _animal_stage(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
-    """The youngest of the kind that is older than those focused on; the first must be an egg or a baby."""
+    """The youngest of the kind that is older than those focused on; the first must be an egg or
+    a baby.
+    """
     kind, done = scene.aim.target, scene.focused
-    kinds = (kind, *_ALSO_CALLED.get(kind, ()), *(young for young, old in _YOUNG.items() if kind in old))
+    kinds = (
+        kind,
+        *_ALSO_CALLED.get(kind, ()),
+        *(young for young, old in _YOUNG.items() if kind in old),
+    )
     latest = max((_age(name) for name in done), default=-1)
-    alike = {name: seen.name for name, seen in around.items() if any(f" {each} " in f" {seen.name} " for each in kinds)}
+    alike = {
+        name: seen.name
+        for name, seen in around.items()
+        if any(f" {each} " in f" {seen.name} " for each in kinds)
+    }
     found = [(_age(shown), name) for name, shown in alike.items() if _age(shown) > latest]
     return [name for age, name in sorted(found)[:1] if done or age < 2]
 
@@ -55,7 +92,9 @@ def _animal_stage(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
 def _age(name: str) -> int:
     """Its life stage; -1 of what is dead, or has none."""
     words = name.split()
-    return next((age for age, stage in enumerate(_STAGES) if stage in words and "dead" not in words), -1)
+    return next(
+        (age for age, stage in enumerate(_STAGES) if stage in words and "dead" not in words), -1
+    )
 
 
 def _plant_stage(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
@@ -64,7 +103,9 @@ def _plant_stage(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
     return [
         f"{seen.name} in {stage} stage in {seen.holder}"
         for seen in around.values()
-        if seen.name in names and seen.holder and (stage == "seed" or f"in the {stage} stage" in seen.thing.flags)
+        if seen.name in names
+        and seen.holder
+        and (stage == "seed" or f"in the {stage} stage" in seen.thing.flags)
     ][:1]
 
 
@@ -74,16 +115,21 @@ ANIMALS: Final = Recipe(roles={"next": _next_focus}, tasks=("identify", "lifespa
 _GARDEN: Final = "greenhouse"
 FLOWER_POT: Final = re.compile(r"(?:self watering )?flower pot \d+")
 _JUGS: Final = 3
-"""A plant drinks a jug of water for each life stage, and a pot holds several: three bring a seed to its flowers."""
+"""A plant drinks a jug of water for each life stage, and a pot holds several: three bring a
+seed to its flowers."""
 _PARENTS: Final = {"grow-plant": 1, "grow-fruit": 3}
 _OFFSPRING: Final = 3
 _ENOUGH: Final = 2
 _POURED: Final = re.compile(r"You pour the contents of the jug into the (.{1,40}? pot \d{1,2})\.")
-_SOWN: Final = re.compile(r"move .{1,60}? seed in .{1,60}?(?:plant|tree)\b.{0,60}? to (.{1,40}?pot \d{1,2})\b.*")
+_SOWN: Final = re.compile(
+    r"move .{1,60}? seed in .{1,60}?(?:plant|tree)\b.{0,60}? to (.{1,40}?pot \d{1,2})\b.*"
+)
 
 
 def _notes(_before: object, after: Scene, command: str) -> Iterator[tuple[str, str]]:
-    """The jugs poured into each pot and when, the pots with offspring, and the form of the trait that it shows."""
+    """The jugs poured into each pot and when, the pots with offspring, and the form of the
+    trait that it shows.
+    """
     goal, poured, sown = after.aim, _POURED.match(after.observation), _SOWN.fullmatch(command)
     if poured:
         yield f"jugs in {poured[1]}", str(int(after.readings.get(f"jugs in {poured[1]}", "0")) + 1)
@@ -92,7 +138,9 @@ def _notes(_before: object, after: Scene, command: str) -> Iterator[tuple[str, s
         yield f"offspring in {sown[1]}", "not seen"
     if goal.trait and "stage" in after.observation:
         for pot in walk(after.here):
-            for shown in _shown(goal, pot)[:1] if f"offspring in {pot.name}" in after.readings else ():
+            for shown in (
+                _shown(goal, pot)[:1] if f"offspring in {pot.name}" in after.readings else ()
+            ):
                 yield f"offspring in {pot.name}", "yes" if goal.criterion in shown.split() else "no"
 
 
@@ -108,7 +156,9 @@ def _shown(goal: ScienceGoal, pot: Seen) -> list[str]:
 
 
 def _offspring(scene: Scene) -> dict[str, str]:
-    """The pots with offspring, each with `yes`, `no` or `not seen`: whether it shows the form asked about."""
+    """The pots with offspring, each with `yes`, `no` or `not seen`: whether it shows the form
+    asked about.
+    """
     lead, noted = "offspring in ", scene.readings
     return {name.removeprefix(lead): form for name, form in noted.items() if name.startswith(lead)}
 
@@ -129,8 +179,12 @@ _has_flowers = _inside(lambda thing: "in the reproducing stage" in thing.flags)
 
 
 def _is_sown(scene: Scene, pot: str) -> bool:
-    """True if a seed or a plant is in a pot; the simulator may call a seed by its plant alone: `pea`."""
-    names = [thing.name for seen in scene.find(pot) for thing in seen.inside if "dead" not in thing.name]
+    """True if a seed or a plant is in a pot; the simulator may call a seed by its plant alone:
+    `pea`.
+    """
+    names = [
+        thing.name for seen in scene.find(pot) for thing in seen.inside if "dead" not in thing.name
+    ]
     return any(name.split(" ")[-1] in (*GREENS, "seed") or name == _plant(scene) for name in names)
 
 
@@ -153,13 +207,20 @@ def _nursery(scene: Scene) -> list[str]:
 
 def _loose_soil(scene: Scene, place: str) -> list[str]:
     found = ((name, scene.by_name[name]) for name in scene.of_kind("soil"))
-    return [name for name, seen in found if seen.name == "soil" and not seen.holders and seen.place == place]
+    return [
+        name
+        for name, seen in found
+        if seen.name == "soil" and not seen.holders and seen.place == place
+    ]
 
 
 def _stocked(scene: Scene) -> bool:
     needed = [*_beds(scene), *(_nursery(scene) if scene.aim.trait else ())]
     bare = sum(not _has_soil(scene, name) and not _is_sown(scene, name) for name in needed)
-    there = sum(s.name == "soil" and not s.holders and s.place in (_GARDEN, "inventory") for s in scene.things)
+    there = sum(
+        s.name == "soil" and not s.holders and s.place in (_GARDEN, "inventory")
+        for s in scene.things
+    )
     return _GARDEN in scene.looked and there >= bare
 
 
@@ -209,7 +270,9 @@ def heredity(scene: Scene) -> str:
 
 
 def _there(word: str) -> Names:
-    return lambda scene: scene.such(lambda seen: seen.name == word and seen.place == _GARDEN) or [word]
+    return lambda scene: (
+        scene.such(lambda seen: seen.name == word and seen.place == _GARDEN) or [word]
+    )
 
 
 GARDEN: Final = Recipe(
@@ -223,13 +286,17 @@ GARDEN: Final = Recipe(
         "grown": lambda _scene: False,
         "flowering": lambda scene: sum(_has_flowers(scene, pot) for pot in _pots(scene)) >= _ENOUGH,
         "fruiting": lambda scene: bool(_fruits(scene)),
-        "borne": lambda scene: bool(heredity(scene) if scene.aim.trait.startswith("seed") else _young_seeds(scene)),
+        "borne": lambda scene: bool(
+            heredity(scene) if scene.aim.trait.startswith("seed") else _young_seeds(scene)
+        ),
         "judged": lambda scene: bool(heredity(scene)),
     },
     words={
         "flower pot": _beds,
         "nursery pot": _nursery,
-        "sown seed": lambda scene: scene.such(lambda seen: seen.name.endswith(" seed") and seen.holder in _pots(scene)),
+        "sown seed": lambda scene: scene.such(
+            lambda seen: seen.name.endswith(" seed") and seen.holder in _pots(scene)
+        ),
         "garden door": lambda scene: list(scene.exits.get(_GARDEN, {})),
         "fruit": _fruits,
     },

@@ -1,4 +1,6 @@
-"""Every task's facts (places of things, what was focused on), vessels and mixtures, and boxes for things or answers."""
+"""Every task's facts (places of things, what was focused on), vessels and mixtures, and boxes
+for things or answers.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +15,10 @@ from rpms.worlds.scienceworld.tree import Seen, alike, head_of, read_phrase
 
 
 def _carried(scene: Scene, word: str) -> bool | None:
-    """Truth of carrying a thing. The agent starts with food at most; it was seen to pick up all else."""
+    """Truth of carrying a thing.
+
+    The agent starts with food at most; it was seen to pick up all else.
+    """
     if any(seen.carried for seen in scene.find(word)):
         return True
     return None if is_a("food", word) and not scene.inventory_known else False
@@ -29,13 +34,19 @@ def _within(scene: Scene, word: str, place: str) -> bool | None:
 def _holds(scene: Scene, place: str, word: str) -> bool:
     """True if a thing, not built in, directly holds another; a jar only while it is open."""
     holder = scene.first(place)
-    return holder is not None and any(seen.holders[:1] == (holder.thing,) for seen in scene.find(word))
+    return holder is not None and any(
+        seen.holders[:1] == (holder.thing,) for seen in scene.find(word)
+    )
 
 
 def _opened(scene: Scene, room: str) -> bool:
     """True if the door from here, or else any door, to a room is known to be open."""
     ways = scene.exits.get(scene.room or "", {})
-    return bool(ways[room]) if room in ways else any(others.get(room) for others in scene.exits.values())
+    return (
+        bool(ways[room])
+        if room in ways
+        else any(others.get(room) for others in scene.exits.values())
+    )
 
 
 def _best_option(scene: Scene) -> int:
@@ -46,7 +57,9 @@ def _best_option(scene: Scene) -> int:
     def worth(number: int) -> tuple[int, int]:
         option = menu[number].casefold()
         meant = [seen for name, seen in scene.by_name.items() if name in said]
-        fit = sum(f"{seen.name} (in {seen.holder or seen.place}".casefold() in option for seen in meant)
+        fit = sum(
+            f"{seen.name} (in {seen.holder or seen.place}".casefold() in option for seen in meant
+        )
         return fit - 100 * (taking and "(in inventory" in option), -number
 
     return max(range(len(menu)), key=worth)
@@ -59,7 +72,9 @@ def _focused(scene: Scene, word: str) -> bool:
         return bool(done)
     names = {seen.name.casefold() for seen in scene.find(word)} | {head_of(word)}
     matter = {substance_of(name) for name in names}
-    matter |= {name.partition(" ")[2] for name in matter}  # the `orange apricot` is focused on as `apricot`
+    matter |= {
+        name.partition(" ")[2] for name in matter
+    }  # the `orange apricot` is focused on as `apricot`
     return any(name.casefold() in names or substance_of(name.casefold()) in matter for name in done)
 
 
@@ -73,7 +88,9 @@ EVERYDAY: Final = Recipe(
         "located": lambda scene: scene.room is not None,
         "known": lambda scene, room: room in scene.looked,
         # looked at just now: plants take their time, animals do not
-        "fresh": lambda scene: scene.age(scene.room or "") < (10 if scene.room == "greenhouse" else 2),
+        "fresh": lambda scene: (
+            scene.age(scene.room or "") < (10 if scene.room == "greenhouse" else 2)
+        ),
         "foci": lambda scene, count: count.isdecimal() and len(scene.focused) >= int(count),
     },
     roles={
@@ -81,7 +98,9 @@ EVERYDAY: Final = Recipe(
         "place": lambda scene: scene.such(lambda seen: takes_things(seen.name) is not False),
         "tool": lambda scene: scene.such(lambda seen: seen.name in _TOOLS),
         "holder": lambda scene: scene.such(lambda seen: seen.inside and not is_fixed(seen.name)),
-        "lid": lambda scene: [name for room in scene.rooms if room in scene.looked for name in scene.hiding(room)],
+        "lid": lambda scene: [
+            name for room in scene.rooms if room in scene.looked for name in scene.hiding(room)
+        ],
         "choice": lambda scene: [str(_best_option(scene))] if scene.menu else [],
     },
 )
@@ -96,11 +115,17 @@ _RECIPE: Final = re.compile(r"need to mix ([^.]+)\.")
 def ingredients(recipe: str) -> list[str]:
     """Ingredients of a recipe; nothing if it cannot be read."""
     found = _RECIPE.search(recipe)
-    return [name.strip() for name in re.split(r", and | and |, ", found[1]) if name.strip()] if found else []
+    return (
+        [name.strip() for name in re.split(r", and | and |, ", found[1]) if name.strip()]
+        if found
+        else []
+    )
 
 
 def _halves(scene: Scene) -> list[str]:
-    """The secondary colour to mix first, and the primary one to add for a tertiary one, as paints."""
+    """The secondary colour to mix first, and the primary one to add for a tertiary one, as
+    paints.
+    """
     parts = scene.aim.target.removesuffix(" paint").split("-")
     return [f"{part} paint" for part in sorted(parts, key=lambda part: part not in SECONDARY)]
 
@@ -117,7 +142,9 @@ def _wanted_inside(scene: Scene) -> list[str]:
 
 
 def _vessels(scene: Scene) -> list[str]:
-    """The vessel to use: what holds something of it already, else one that is carried, else an empty one."""
+    """The vessel to use: what holds something of it already, else one that is carried, else an
+    empty one.
+    """
     goal, wanted = scene.aim, _wanted_inside(scene)
     paint = goal.place == "art studio"
     kinds = _PAINT_POTS if paint else _POTS
@@ -146,8 +173,12 @@ def _fits(shown: str, word: str) -> bool:
 
 
 def to_use(scene: Scene, word: str, names: list[str]) -> list[str]:
-    """Of things, what is in the vessel already, or else the nearest; of all the water in the house, nothing else."""
-    vessel = next((seen.thing for seen in map(scene.first, scene.mean("vessel", _vessels)) if seen), None)
+    """Of things, what is in the vessel already, or else the nearest; of all the water in the
+    house, nothing else.
+    """
+    vessel = next(
+        (seen.thing for seen in map(scene.first, scene.mean("vessel", _vessels)) if seen), None
+    )
     inside = [name for name in names if vessel in scene.by_name[name].holders]
     return (inside or ([] if word == "water" else names))[:1]
 
@@ -156,19 +187,27 @@ def _ingredients(words: Names) -> Names:
     """Things to put together, water last."""
 
     def thing(scene: Scene, word: str) -> str:
-        return next(iter(to_use(scene, word, scene.such(lambda seen: _fits(seen.name, word)))), f"{word} ?")
+        return next(
+            iter(to_use(scene, word, scene.such(lambda seen: _fits(seen.name, word)))), f"{word} ?"
+        )
 
-    return lambda scene: [thing(scene, word) for word in sorted(words(scene), key=lambda word: word == "water")]
+    return lambda scene: [
+        thing(scene, word) for word in sorted(words(scene), key=lambda word: word == "water")
+    ]
 
 
 def _primaries(scene: Scene) -> list[str]:
-    return [f"{colour} paint" for colour in SECONDARY.get(_halves(scene)[0].removesuffix(" paint"), ())]
+    return [
+        f"{colour} paint" for colour in SECONDARY.get(_halves(scene)[0].removesuffix(" paint"), ())
+    ]
 
 
 MIXING: Final = Recipe(
     predicates={
         "made": lambda scene, word, vessel: any(
-            _fits(inner.name, word.removesuffix(" ?")) for pot in scene.find(vessel) for inner in pot.inside
+            _fits(inner.name, word.removesuffix(" ?"))
+            for pot in scene.find(vessel)
+            for inner in pot.inside
         )
     },
     words={
@@ -180,7 +219,12 @@ MIXING: Final = Recipe(
     roles={
         "vessel": lambda scene: scene.mean("vessel", _vessels),
         "tap": lambda scene: (
-            scene.such(lambda it: it.name in ("sink", "bathtub") and f"{it.name} in {it.place}" not in scene.broken)
+            scene.such(
+                lambda it: (
+                    it.name in ("sink", "bathtub")
+                    and f"{it.name} in {it.place}" not in scene.broken
+                )
+            )
             or ["sink ?"]
         ),
     },
@@ -188,17 +232,24 @@ MIXING: Final = Recipe(
 
 
 _PORTABLE: Final = re.compile(
-    r"\b(?:cup|pot|jug|jar|wire|light bulb|battery|switch|thermometer|stopwatch|lighter|axe|shovel|fork|chair)$"
+    r"\b(?:cup|pot|jug|jar|wire|light"
+    r" bulb|battery|switch|thermometer|stopwatch|lighter|axe|shovel|fork|chair)$"
 )
 
 
 def _is_beast(seen: Seen) -> bool:
     loose = not seen.holders and "dead" not in seen.name and not seen.thing.restless
-    return loose and (biology.life_span(seen.name) is not None or seen.name in ("caterpillar", "tadpole"))
+    return loose and (
+        biology.life_span(seen.name) is not None or seen.name in ("caterpillar", "tadpole")
+    )
 
 
 def _is_lifeless(seen: Seen) -> bool:
-    return bool(_PORTABLE.search(seen.name)) and not biology.FLOWER_POT.fullmatch(seen.name) and seen.name != "seed jar"
+    return (
+        bool(_PORTABLE.search(seen.name))
+        and not biology.FLOWER_POT.fullmatch(seen.name)
+        and seen.name != "seed jar"
+    )
 
 
 def _focus(_before: object, after: Scene, command: str) -> Iterator[tuple[str, str]]:
@@ -218,7 +269,12 @@ def _loads(scene: Scene) -> list[str]:
         if seen.holder in (place, "") or not biology.FLOWER_POT.fullmatch(place):
             poured = physics.flows(seen.thing) and bool(seen.holders) and not is_fixed(seen.holder)
             if poured or biology.FLOWER_POT.fullmatch(seen.holder):
-                return [next((pot for pot, it in scene.by_name.items() if it.thing is seen.holders[0]), seen.holder)]
+                return [
+                    next(
+                        (pot for pot, it in scene.by_name.items() if it.thing is seen.holders[0]),
+                        seen.holder,
+                    )
+                ]
             return [name]
     return []
 
@@ -229,7 +285,11 @@ def _boxes(scene: Scene) -> list[str]:
     if (verdict := _VERDICTS.get(goal.task.partition("-")[0])) is None:
         return [goal.box] if goal.box else []
     found = verdict(scene)
-    return [found] if found in goal.candidates else [box for when, box in goal.branches if when == found]
+    return (
+        [found]
+        if found in goal.candidates
+        else [box for when, box in goal.branches if when == found]
+    )
 
 
 _VERDICTS: Final[Mapping[str, Callable[[Scene], str]]] = {
@@ -254,9 +314,15 @@ BOXES: Final = Recipe(
     words={
         **dict.fromkeys(("animal", "living thing"), lambda scene: scene.such(_is_beast)),
         "plant": lambda scene: scene.such(
-            lambda seen: seen.name.split(" ")[-1] in biology.GREENS and seen.holders and "dead" not in seen.name
+            lambda seen: (
+                seen.name.split(" ")[-1] in biology.GREENS
+                and seen.holders
+                and "dead" not in seen.name
+            )
         ),
-        "non-living thing": lambda scene: scene.such(lambda seen: _is_lifeless(seen) and seen.name in scene.by_name),
+        "non-living thing": lambda scene: scene.such(
+            lambda seen: _is_lifeless(seen) and seen.name in scene.by_name
+        ),
     },
     roles={"load": _loads, "box": lambda scene: [scene.name_of(box) for box in _boxes(scene)]},
     notes=_focus,
@@ -266,6 +332,10 @@ EVERY_RECIPE: Final = (
     *(EVERYDAY, BOXES, physics.HEAT, MIXING),
     *(biology.ANIMALS, biology.GARDEN, physics.PLANES, physics.CIRCUITS),
 )
-RECIPES: Final[dict[str, Ask]] = {name: ask for recipe in EVERY_RECIPE for name, ask in recipe.predicates.items()}
+RECIPES: Final[dict[str, Ask]] = {
+    name: ask for recipe in EVERY_RECIPE for name, ask in recipe.predicates.items()
+}
 """Predicate → who answers."""
-WORDS: Final[Mapping[str, Names]] = {word: names for recipe in EVERY_RECIPE for word, names in recipe.words.items()}
+WORDS: Final[Mapping[str, Names]] = {
+    word: names for recipe in EVERY_RECIPE for word, names in recipe.words.items()
+}

@@ -1,4 +1,6 @@
-"""Heat and cold, electrical circuits, and inclined planes: devices, readings, and what they tell."""
+"""Heat and cold, electrical circuits, and inclined planes: devices, readings, and what they
+tell.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -41,7 +43,9 @@ def _heaters(scene: Scene) -> Sequence[str]:
 
 
 def _is_best(scene: Scene, device: str, word: str, choice: Sequence[str]) -> bool:
-    """True if a device is the one to use: among those that work and can do more, one in use, or else the first."""
+    """True if a device is the one to use: among those that work and can do more, one in use, or
+    else the first.
+    """
     degrees = scene.temperature(_substance(scene, word))
     useless = {name.rpartition(" in ")[0] for name in scene.broken}
     if degrees is not None:
@@ -54,11 +58,17 @@ def _is_best(scene: Scene, device: str, word: str, choice: Sequence[str]) -> boo
 
 def treated(scene: Scene, word: str) -> bool:
     """True if a substance is in or on a device: then it changes while time passes."""
-    return any(holder.name in (*_HEATERS, *_COOLERS) for seen in scene.find(word) for holder in seen.holders)
+    return any(
+        holder.name in (*_HEATERS, *_COOLERS)
+        for seen in scene.find(word)
+        for holder in seen.holders
+    )
 
 
 def _just(scene: Scene, word: str, what: str) -> bool:
-    """True if a substance was seen, or measured, a moment ago; or ever, where it does not change."""
+    """True if a substance was seen, or measured, a moment ago; or ever, where it does not
+    change.
+    """
     name = what + _substance(scene, word)
     return scene.age(name) <= _MOMENT or (name in scene.since and not treated(scene, word))
 
@@ -74,9 +84,15 @@ def _became(*states: str) -> Ask:
 
 
 def melting_side(scene: Scene) -> str:
-    """`above` or `below` the threshold, once readings tell where a substance melts; empty before."""
+    """`above` or `below` the threshold, once readings tell where a substance melts; empty
+    before.
+    """
     goal = scene.aim
-    degrees, limit, states = scene.temperature(goal.target), goal.threshold, _states(scene, goal.target)
+    degrees, limit, states = (
+        scene.temperature(goal.target),
+        goal.threshold,
+        _states(scene, goal.target),
+    )
     if degrees is None or limit is None:
         return ""
     if states[-1] == "liquid":
@@ -125,14 +141,20 @@ _SURE: Final = 4
 
 
 def _slides(before: Scene, after: Scene, command: str) -> Iterator[tuple[str, str]]:
-    """The ticks since a block was put on a plane, and its distance then; a command shows the state before its tick."""
+    """The ticks since a block was put on a plane, and its distance then; a command shows the
+    state before its tick.
+    """
     said = after.observation.casefold()
     for plane in after.aim.candidates:
         ticks = _noted(after, f"ticks on {plane}")
         if said.startswith("you move ") and f" to {plane.casefold()}" in command:
             yield f"ticks on {plane}", "1"
             yield f"speed on {plane}", "0"
-        elif ticks and before.readings.get(plane) != "100" and any(seen.inside for seen in after.find(plane)):
+        elif (
+            ticks
+            and before.readings.get(plane) != "100"
+            and any(seen.inside for seen in after.find(plane))
+        ):
             yield f"ticks on {plane}", f"{ticks + after.clock - before.clock:.0f}"
             seen = after.readings.get(plane, "")
             came_late = seen == "100" and ticks > _SURE
@@ -141,7 +163,9 @@ def _slides(before: Scene, after: Scene, command: str) -> Iterator[tuple[str, st
 
 
 def _noted(belief: Scene, what: str) -> float:
-    """The ticks until a block was seen at the bottom, or its last speed in per cent of the plane a tick; 0 if never."""
+    """The ticks until a block was seen at the bottom, or its last speed in per cent of the
+    plane a tick; 0 if never.
+    """
     return float(belief.readings.get(what, "0"))
 
 
@@ -159,7 +183,9 @@ def chosen_plane(scene: Scene) -> str:
     speeds = {plane: _noted(scene, f"speed on {plane}") for plane in goal.candidates}
     if not all(_timed(scene, plane) for plane in speeds) or len(set(speeds.values())) < len(speeds):
         return ""
-    return (max if goal.criterion in ("least", "steepest") else min)(speeds, key=lambda plane: speeds[plane])
+    return (max if goal.criterion in ("least", "steepest") else min)(
+        speeds, key=lambda plane: speeds[plane]
+    )
 
 
 def _lost_sight(scene: Scene, plane: str) -> bool:
@@ -190,7 +216,9 @@ _PAUSE: Final = 3
 
 
 def _parts(scene: Scene) -> list[str]:
-    """Parts of the circuit: the thing itself, a source, what lights up, and wires; a test needs a bulb."""
+    """Parts of the circuit: the thing itself, a source, what lights up, and wires; a test needs
+    a bulb.
+    """
     goal, names = scene.aim, [seen.name for seen in scene.things]
     source = next((name for name in THINGS["sources"][goal.source] if name in names), "")
     wires = sorted({name for name in names if name.endswith(" wire")})
@@ -204,17 +232,29 @@ def _parts(scene: Scene) -> list[str]:
 def _to_bring(scene: Scene) -> list[str]:
     """The parts that have to be brought to where the circuit is built."""
     parts = list(dict.fromkeys(_parts(scene)))
-    parts[0] = next((name for name in scene.such(lambda seen: seen.name == parts[0])), parts[0])  # of two, the nearest
+    parts[0] = next(
+        (name for name in scene.such(lambda seen: seen.name == parts[0])), parts[0]
+    )  # of two, the nearest
     return parts if scene.aim.source == "renewable" else parts[:1]
 
 
 @once
 def _joints(scene: Scene) -> list[tuple[str, str]]:
-    """Pairs of contacts that belong together. What is tested comes between the second wire and the last."""
+    """Pairs of contacts that belong together.
+
+    What is tested comes between the second wire and the last.
+    """
     target, source, lamp, *wires = _parts(scene)
     if not (source and lamp) or len(wires) < (2 if lamp == target else 3):
         return []
-    named = {"source": source, "lamp": lamp, "target": target, "one": wires[0], "two": wires[1], "last": wires[-1]}
+    named = {
+        "source": source,
+        "lamp": lamp,
+        "target": target,
+        "one": wires[0],
+        "two": wires[1],
+        "last": wires[-1],
+    }
     joints = [(one.format(**named), other.format(**named)) for one, other in THINGS["joints"]]
     return joints[:4] if lamp == target else joints
 
@@ -235,7 +275,10 @@ def conducts(scene: Scene) -> str:
 
 
 def _tested(scene: Scene) -> bool:
-    """True if the bulb was looked at when the current had time to flow. Taking the thing away undoes nothing."""
+    """True if the bulb was looked at when the current had time to flow.
+
+    Taking the thing away undoes nothing.
+    """
     closed = scene.since.get("connection", -1)
     return closed >= 0 and scene.since.get(_site(scene), -1) >= closed + _PAUSE
 
@@ -247,10 +290,16 @@ def _contacts(scene: Scene) -> list[str]:
 CIRCUITS: Final = Recipe(
     predicates={
         "placed": lambda scene, part: any(seen.place == _site(scene) for seen in scene.find(part)),
-        "joint": lambda scene, one, other: not {(one, other), (other, one)}.isdisjoint(_joints(scene)),
-        "joined": lambda scene, contact: contact.replace(" in ", " on ", 1).casefold() in scene.ends,
+        "joint": lambda scene, one, other: (
+            not {(one, other), (other, one)}.isdisjoint(_joints(scene))
+        ),
+        "joined": lambda scene, contact: (
+            contact.replace(" in ", " on ", 1).casefold() in scene.ends
+        ),
         # generators have to be switched on
-        "powered": lambda scene: not (source := _parts(scene)[1]).endswith("generator") or _is_on(scene, source),
+        "powered": lambda scene: (
+            not (source := _parts(scene)[1]).endswith("generator") or _is_on(scene, source)
+        ),
         "paused": lambda scene: scene.age("connection") > _PAUSE,
         "tested": _tested,
     },

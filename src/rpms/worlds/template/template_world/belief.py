@@ -2,15 +2,21 @@
 
 import re
 
-from rpms.core.belief import FactBelief
+from rpms.logic.belief import FactBelief
 
-_HERE = re.compile(r"You are in the ([a-z ]+)\. You see: ([a-z, ]+)\. The lamp is (empty|filled|lit)\.")
+_HERE = re.compile(
+    r"You are in the ([a-z ]+)\. You see: ([a-z, ]+)\. The lamp is (empty|filled|lit)\."
+)
 _ROOMS = re.compile(r"Rooms: ([a-z, ]+)\.")
 _TAKEN = re.compile(r"You take ([a-z ]+) from ([a-z ]+)\.")
 _PUT = re.compile(r"You put ([a-z ]+) in ([a-z ]+)\.")
 _LAMP = re.compile(r"You (fill|light) ([a-z ]+) lamp\.")
 _AFTER = {"fill": "filled", "light": "lit"}
-_LAMPS = {"empty": ("not filled", "not lit"), "filled": ("filled", "not lit"), "lit": ("filled", "lit")}
+_LAMPS = {
+    "empty": ("not filled", "not lit"),
+    "filled": ("filled", "not lit"),
+    "lit": ("filled", "lit"),
+}
 
 
 def update(belief: FactBelief, observation: str) -> FactBelief:
@@ -21,7 +27,9 @@ def update(belief: FactBelief, observation: str) -> FactBelief:
         room, lamp = match[1], match[3]
         seen = [thing for thing in match[2].split(", ") if thing != "nothing"]
         belief = belief.learn("not at(_)", f"at({room})", room=[room])
-        belief = belief.learn(f"not in(_, {room})", *(f"in({thing}, {room})" for thing in seen), thing=seen)
+        belief = belief.learn(
+            f"not in(_, {room})", *(f"in({thing}, {room})" for thing in seen), thing=seen
+        )
         return belief.learn(*(f"{fact}({room})" for fact in _LAMPS[lamp]))
     if match := _TAKEN.match(observation):
         return belief.learn(f"holding({match[1]})", f"not in({match[1]}, {match[2]})")

@@ -1,4 +1,7 @@
-"""The simulator: a keeper, four rooms with a lamp each, three things to carry. It knows everything."""
+"""The simulator: a keeper, four rooms with a lamp each, three things to carry.
+
+It knows everything.
+"""
 
 from rpms.worlds.base import Outcome, Task
 
@@ -12,7 +15,10 @@ REFUSED = "You cannot do that."
 def tasks(split: str) -> tuple[Task, ...]:
     """Twelve tasks to learn from and six to be judged by; each is made from its number alone."""
     numbers = range(12) if split == "train" else range(12, 18)
-    return tuple(Task(f"{split}-{number:02}", split, duty_of(number), {"number": str(number)}) for number in numbers)
+    return tuple(
+        Task(f"{split}-{number:02}", split, duty_of(number), {"number": str(number)})
+        for number in numbers
+    )
 
 
 def duty_of(number: int) -> str:
@@ -33,8 +39,13 @@ class TemplateGame:
         number = self.number
         self.room = "boathouse"
         others = [room for room in ROOMS if room != self.target]
-        self.things = {thing: others[(number // 3 + place) % 3] for place, thing in enumerate(THINGS)}
-        self.lamps = {room: ("filled", "empty", "empty")[(number + place) % 3] for place, room in enumerate(ROOMS)}
+        self.things = {
+            thing: others[(number // 3 + place) % 3] for place, thing in enumerate(THINGS)
+        }
+        self.lamps = {
+            room: ("filled", "empty", "empty")[(number + place) % 3]
+            for place, room in enumerate(ROOMS)
+        }
         duty = DUTIES[self.duty].format(self.target)
         return Outcome(f"{self.here()} Rooms: {', '.join(ROOMS)}.\nYour duty: {duty}.")
 
@@ -57,7 +68,12 @@ class TemplateGame:
             case _:
                 said = REFUSED
         won = not burnt and self.done()
-        return Outcome(f"{said} The oil can catches fire!" if burnt else said, float(won), won=won, done=won or burnt)
+        return Outcome(
+            f"{said} The oil can catches fire!" if burnt else said,
+            float(won),
+            won=won,
+            done=won or burnt,
+        )
 
     def admissible(self) -> tuple[str, ...]:
         return tuple(sorted(self.possible()))
@@ -66,7 +82,9 @@ class TemplateGame:
         """Nothing is held."""
 
     def possible(self) -> dict[str, tuple[str, str]]:
-        """Every command that would be obeyed now, with its verb and what it is about: the rules of the game."""
+        """Every command that would be obeyed now, with its verb and what it is about: the rules
+        of the game.
+        """
         here, lamp = self.room, self.lamps[self.room]
         lying = [thing for thing, place in self.things.items() if place == here]
         carried = [thing for thing, place in self.things.items() if place == HAND]
@@ -89,11 +107,17 @@ class TemplateGame:
     def here(self) -> str:
         """The keeper's view."""
         seen = ", ".join(thing for thing, place in self.things.items() if place == self.room)
-        return f"You are in the {self.room}. You see: {seen or 'nothing'}. The lamp is {self.lamps[self.room]}."
+        return (
+            f"You are in the {self.room}. You see: {seen or 'nothing'}. The lamp is"
+            f" {self.lamps[self.room]}."
+        )
 
     def facts(self) -> list[str]:
         """All that is so, as the manual writes it: for measuring how well a belief keeps up."""
         facts = [f"at({self.room})"]
-        facts += [f"holding({it})" if place == HAND else f"in({it}, {place})" for it, place in self.things.items()]
+        facts += [
+            f"holding({it})" if place == HAND else f"in({it}, {place})"
+            for it, place in self.things.items()
+        ]
         facts += [f"filled({room})" for room, lamp in self.lamps.items() if lamp != "empty"]
         return facts + [f"lit({room})" for room, lamp in self.lamps.items() if lamp == "lit"]

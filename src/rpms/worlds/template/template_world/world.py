@@ -1,11 +1,14 @@
-"""The lighthouse as a World: its knowledge in one place. What to do in it is nowhere written: the manual says it."""
+"""The lighthouse as a World: its knowledge in one place.
+
+What to do in it is nowhere written: the manual says it.
+"""
 
 import re
 from collections.abc import Sequence
 
-from rpms.core.belief import Belief, FactBelief
-from rpms.core.errors import InputError
-from rpms.core.goal import UNKNOWN_GOAL, Goal
+from rpms.logic.belief import Belief, FactBelief
+from rpms.logic.errors import InputError
+from rpms.logic.goal import UNKNOWN_GOAL, Goal
 from rpms.worlds.base import Game, Setting, Task, World, read_wording
 
 from .belief import update
@@ -25,7 +28,9 @@ class TemplateWorld(World):
 
     def tasks(self, split: str, _setting: Setting) -> Sequence[Task]:
         if split not in self.splits:
-            raise InputError(f"{self.name} has no split {split!r}; choose one of {', '.join(self.splits)}")
+            raise InputError(
+                f"{self.name} has no split {split!r}; choose one of {', '.join(self.splits)}"
+            )
         return tasks(split)
 
     def open(self, task: Task, _setting: Setting) -> Game:

@@ -12,7 +12,11 @@ TASKS = [task for split in world.splits for task in world.tasks(split, Setting()
 
 def test_it_has_every_property_of_a_world() -> None:
     """Runs the checks of `rpms worlds check`."""
-    assert {finding.name: finding.detail for finding in check_world(world) if finding.status is not Status.OK} == {}
+    assert {
+        finding.name: finding.detail
+        for finding in check_world(world)
+        if finding.status is not Status.OK
+    } == {}
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)

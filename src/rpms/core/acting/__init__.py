@@ -1,1 +1,0 @@
-"""Knowledge that acts: menus, guidance, the guard of actions, loops."""

@@ -1,0 +1,203 @@
+"""A learned action, as values: facts over its slots, each with its evidence."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, log
+from typing import Any
+
+from rpms.induction.attempts import Attempt, Book, slots_of
+from rpms.induction.templates import fill
+from rpms.induction.thresholds import LIMITS
+from rpms.logic.facts import Atom, Clause, Kinds, Literal, grouped
+from rpms.store.evidence import Label, Support, Witness
+
+
+@dataclass(frozen=True, slots=True)
+class Induced(Support):
+    """A clause over slots, with what speaks for it."""
+
+    clause: Clause
+    given: Clause | None = None  # Only where this holds
+
+
+def seen(steps: Sequence[Witness], against: int = 0) -> dict[str, Any]:
+    """Support by steps, of which some are kept."""
+    return {
+        "confirmed": len(steps),
+        "against": against,
+        "witnesses": tuple(steps[: LIMITS.witnesses]),
+    }
+
+
+def induced(
+    clause: Clause,
+    confirmed: Sequence[Witness],
+    against: Sequence[Witness] = (),
+    decisive: Sequence[Witness] = (),
+    *,
+    given: Clause | None = None,
+    **further: Any,
+) -> Induced:
+    """A clause with the steps that speak for and against it, of which some are kept."""
+    told = seen((*decisive, *confirmed), len(against)) | {
+        "confirmed": len(confirmed),
+        "decisive": len(decisive),
+    }
+    return Induced(
+        clause, given, **told, counterexamples=tuple(against[: LIMITS.witnesses]), **further
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class KindTable:
+    """The kinds with which an action worked, and those with which it was refused though nothing
+    else was missing.
+    """
+
+    name: str
+    slots: tuple[int, ...]
+    worked: Mapping[tuple[str, ...], Sequence[Witness]]
+    refused: Mapping[tuple[str, ...], Sequence[Witness]]
+    of_names: bool = (
+        False  # True if its kinds are names of single things: it says nothing of other names
+    )
+
+    @property
+    def kinds(self) -> Kinds:
+        return Kinds(frozenset(self.worked), frozenset(self.refused))
+
+    @property
+    def literal(self) -> Literal:
+        """The fact that it tells, over slots."""
+        return Literal(Atom(self.name, tuple(map(str, self.slots))), kinds=self.kinds)
+
+
+@dataclass(frozen=True)
+class ActionModel:
+    """One action."""
+
+    name: str
+    template: str
+    parameters: tuple[str, ...]  # Names of its slots: roles of the belief's names
+    successes: int
+    refusals: int
+    unexplained: int  # Refusals for which no fact and no kind accounts
+    needs: tuple[
+        Induced, ...
+    ] = ()  # Facts that were true in all successes, and those that were not, by their labels
+    tables: tuple[KindTable, ...] = ()
+    effects: tuple[Induced, ...] = ()
+    conditional: tuple[Induced, ...] = ()
+    observes: tuple[Induced, ...] = ()
+    losses: int = 0  # Number of times that the task was lost after it
+    ruinous: Induced | None = (
+        None  # Condition that held whenever the task was lost after it, and never otherwise
+    )
+    witnesses: tuple[Witness, ...] = ()
+    explaining: tuple[Literal, ...] = ()
+    """The best guess at what is needed: the fewest facts that account for all refusals, once
+    there were enough."""
+    likely: tuple[Literal, ...] = ()  # Of these, those that hardly held in all successes by chance
+    circumstances: tuple[
+        Literal, ...
+    ] = ()  # Of an action that hardly ever worked, what else may have been needed
+
+    @property
+    def syntax(self) -> str:
+        """As the manual writes it."""
+        return fill(self.template, [f"<{name}>" for name in self.parameters])
+
+    @property
+    def guessed(self) -> tuple[Literal, ...]:
+        """Facts that plans see to: known needs, the best guess at the rest, and kinds that fit."""
+        needed = self.labelled(
+            Label.NECESSARY
+        )  # of two facts of which one must hold, nobody can tell which it will be
+        certain = [
+            fact.clause.literals[0]
+            for fact in needed
+            if len(fact.clause.literals) == 1 or fact.note
+        ]
+        return tuple(
+            dict.fromkeys((*certain, *self.explaining, *(table.literal for table in self.tables)))
+        )
+
+    def labelled(self, *labels: Label) -> tuple[Induced, ...]:
+        """The preconditions with some labels."""
+        return tuple(fact for fact in self.needs if fact.label in labels)
+
+    def bind(self, clause: Clause) -> Clause:
+        """A clause with the parameters' names in place of the slots."""
+        return clause.bind(slots_of(self.parameters))
+
+
+def literal_of(facts: Sequence[Atom], bit: int) -> Literal:
+    """The literal that a bit stands for."""
+    return Literal(facts[bit % len(facts)], bit >= len(facts))
+
+
+def working(book: Book) -> list[set[str]]:
+    """For each slot, the kinds that have worked in it."""
+    return [{kinds[slot] for kinds in book.worked} for slot in range(len(book.slots))]
+
+
+def kind_tables(name: str, book: Book, faultless: Iterable[Attempt]) -> tuple[KindTable, ...]:
+    """Part of the slots' kinds in refusals: of single slots where that suffices, else of two."""
+    refusals = [attempt for attempt in faultless if attempt.kinds not in book.worked]
+    fit = working(book)
+    unfit = [(attempt, strange(attempt, fit)) for attempt in refusals]
+    together = [attempt for attempt, slots in unfit if not slots]
+    tables = []
+    for slot in range(len(fit)):
+        own = [attempt for attempt, slots in unfit if slots == [slot]]
+        if own:
+            worked, refused = (
+                _partners(book.worked, slot),
+                _partners((each.kinds for each in together), slot),
+            )
+            shares = [
+                len(some) / len(some | refused.get(kind, set())) for kind, some in worked.items()
+            ]
+            least = min(shares, default=1.0)
+            needed = ceil(log(LIMITS.unlucky_kind) / log(1 - least)) if least < 1 else 1
+            tried = _partners((attempt.kinds for attempt in own), slot)
+            sure = [
+                attempt for attempt in own if len(tried[attempt.kinds[slot]]) >= needed
+            ]  # with enough other kinds
+            tables.append(_table(f"{name}_{slot}", (slot,), book, sure))
+    if len(fit) == 2 and together:
+        tables.append(_table(f"{name}_both", (0, 1), book, refusals))
+    return tuple(tables)
+
+
+def strange(attempt: Attempt, fit: Sequence[set[str]]) -> list[int]:
+    """The slots with a kind that has never worked there."""
+    return [slot for slot, kind in enumerate(attempt.kinds) if kind not in fit[slot]]
+
+
+def _partners(every: Iterable[tuple[str, ...]], slot: int) -> dict[str, set[tuple[str, ...]]]:
+    """By kind in a slot, the kinds in all others."""
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for kinds in every:
+        found.setdefault(kinds[slot], set()).add(kinds[:slot] + kinds[slot + 1 :])
+    return found
+
+
+def _table(name: str, slots: tuple[int, ...], book: Book, refusals: Iterable[Attempt]) -> KindTable:
+    worked = _by_kinds(book.successes, slots)
+    often = {
+        kinds: steps
+        for kinds, steps in _by_kinds(refusals, slots).items()
+        if len(steps) >= LIMITS.refused_kinds
+    }
+    return KindTable(
+        name, slots, worked, {kinds: often[kinds] for kinds in often if kinds not in worked}
+    )
+
+
+def _by_kinds(
+    attempts: Iterable[Attempt], slots: Sequence[int]
+) -> dict[tuple[str, ...], list[Witness]]:
+    return grouped(
+        (tuple(attempt.kinds[slot] for slot in slots), attempt.witness) for attempt in attempts
+    )

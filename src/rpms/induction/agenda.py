@@ -1,0 +1,324 @@
+"""The agenda of an exploration: open questions about actions, and guesses at goals."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations, islice, permutations, starmap
+
+from rpms.induction.attempts import Book
+from rpms.induction.conclude import Learned, bolder, conclude, manual_from
+from rpms.induction.conditions import Past
+from rpms.induction.ledger import Ledger
+from rpms.induction.needs import bits, needs_of, signed
+from rpms.induction.templates import SLOT
+from rpms.induction.thresholds import LIMITS
+from rpms.induction.wants import (
+    FIELDS,
+    NOT,
+    GoalBook,
+    GoalModel,
+    State,
+    atom_of,
+    fields_of,
+    guesses,
+    literal_in,
+)
+from rpms.logic.actions import PARAMETER, ActionSchema
+from rpms.logic.belief import Situation
+from rpms.logic.facts import Atom, Clause, Literal, kind_of
+from rpms.logic.goal import Goal
+from rpms.logic.rules import Predicate, Purpose, RuleManual, Stage
+from rpms.planning.reason import Plan, Reasoner, reasoner_of
+from rpms.store.evidence import Label
+
+
+class Question:
+    """Open questions about an action, ready to be asked of many states."""
+
+    def __init__(self, schema: ActionSchema, book: Book) -> None:
+        self.schema = schema
+        self.book = book
+        self.needs = needs = needs_of(book)
+        self.decisive = {bit: len(needs.decisive(bit)) for bit in bits(needs.explaining)}
+        """Refusals that show that a fact is needed, by its bit."""
+        self.faultless = Counter(
+            attempt.kinds for attempt in needs.faultless
+        )  # Refusals that only kinds can explain
+        successes = len(book.successes)
+        self.wanted = needs.required if successes < LIMITS.few_successes else needs.explaining
+        """The best guess at what it needs."""
+        self.places = tuple(
+            sorted({bit % needs.size for bit in bits(self.wanted | needs.required)})
+        )
+        """Places of the facts that decide what a trial of it would settle."""
+        usual = Counter(bit for _, true, _ in needs.wins for bit in bits(true))
+        own = [
+            bool(fact.args) == bool(book.slots) and all(map(str.isdigit, fact.args))
+            for fact in book.facts
+        ] * 2
+        self.unusual = sum(
+            1 << bit for bit, holds in enumerate(own) if holds and usual[bit] < LIMITS.several
+        )
+        """Facts about its things with which it has hardly ever succeeded: who knows what it
+        does to them."""
+        self.rare = min(1.0, LIMITS.many_successes / max(1, successes))
+        self.interest = 1 / (1 + successes / LIMITS.half_interest) if book.slots else 0.0
+        """Weight among other actions: an action of nothing has nothing to be settled."""
+        known = min(
+            (self.decisive.get(bit, 0) for bit in bits(self.wanted)), default=LIMITS.decisive * 2
+        )
+        self._by_facts = 5.0 if needs.required & ~self.wanted else 4.0 / (1 + known)
+        """The most that a fact that is missing can be worth."""
+        self.asked: Counter[object] = (
+            Counter()
+        )  # Trials since conclusions were drawn, by what each was to settle
+
+    def rarity(self, true: int, false: int) -> tuple[float, int]:
+        """1 / (1 + trials with the unusual facts that hold), 0 if a refusal is to be expected;
+        and these facts.
+        """
+        holds, fails = signed(true, false, self.needs.size)
+        unusual = holds & self.unusual
+        return (
+            1 / (1 + self.asked[unusual]) if unusual and not fails & self.needs.explaining else 0.0
+        ), unusual
+
+    def gain(self, true: int, false: int, kinds: tuple[str, ...]) -> tuple[float, object]:
+        """Value of doing it where some facts are true and some false, and the question it would
+        settle.
+        """
+        needs = self.needs
+        holds, fails = signed(true, false, needs.size)
+        missing, fits = self.wanted & ~holds, self.fits(kinds)
+        if missing:
+            single = missing & (missing - 1) == 0 and fails & missing
+            if not single or not fits or (needs.paired and not self.book.worked[kinds]):
+                return 0.0, None
+            known = self.decisive.get(missing.bit_length() - 1, 0) + self.asked[missing]
+            return (4.0 / (1 + known) if known < 2 * LIMITS.decisive else 0.0), missing
+        open_ = needs.required & ~holds
+        if open_:
+            # needs that were never seen missing alone, and are missing now
+            known = self.asked[open_]
+            return (5.0 / (1 + known) if fits and fails & open_ else 0.0), open_
+        return self._by_kinds(kinds), kinds
+
+    def most(self, kinds: tuple[str, ...]) -> float:
+        """The most that doing it with things of some kinds can be worth, whatever is so of them."""
+        return max(self._by_kinds(kinds), self._by_facts if self.fits(kinds) else 0.0)
+
+    def fits(self, kinds: tuple[str, ...]) -> bool:
+        """True if it has worked with each of some kinds in its slot."""
+        return all(map(set.__contains__, self.needs.fit, kinds))
+
+    def fitting(self, kinds: tuple[str, ...]) -> float:
+        """Likelihood that it works with things of some kinds at all, by the number of kinds
+        that did and did not.
+        """
+        share = 1.0
+        for slot, (kind, fit) in enumerate(zip(kinds, self.needs.fit, strict=True)):
+            if kind not in fit:
+                refused = {those[slot] for those in self.faultless} - fit
+                share *= (len(fit) + 1) / (len(fit) + len(refused) + 2)
+        return share
+
+    def _by_kinds(self, kinds: tuple[str, ...]) -> float:
+        """Value of doing it with things of some kinds where no fact is missing."""
+        worked, tried = self.book.worked[kinds], self.faultless.get(kinds, 0) + self.asked[kinds]
+        if not worked and tried < LIMITS.refused_kinds:
+            return (4.0 if not self.fits(kinds) else 3.0) / (1 + tried) * self.rare
+        return self.rare / (1 + worked + self.asked[kinds])
+
+
+@dataclass(frozen=True, slots=True)
+class Exploring:
+    """Settings of an exploration."""
+
+    steps: int = 20_000
+    per_episode: int = (
+        0  # Steps of an episode at most; as many as the world gives a player where it is 0
+    )
+    seed: int = 0
+    imagined: int = 12  # Actions that are imagined at a step
+    pursued: int = 10  # Steps that an experiment, or a guess at a goal, may take to prepare
+    goals: float = 0.6  # Share of episodes, of goal types not settled yet, that are about the goal
+    astray: float = 0.15  # Probability of departing from the plan
+    looking: float = 0.2  # Probability of looking at something unknown, without changing anything
+    listing: float = (
+        0.5  # Probability of asking the game for its commands, to find actions that were never seen
+    )
+    growth: float = 1.2  # Factor by which the steps have to grow until conclusions are drawn anew
+
+
+@dataclass
+class Agenda:
+    """Questions of sessions: drawn from the ledger anew where enough was seen since the last
+    time.
+    """
+
+    ledger: Ledger
+    how: Exploring = field(default_factory=Exploring)
+    learned: Learned | None = None
+    bold: bool = False  # True to doubt all that may be doubted: for types that are not won with it
+    _due: int = 40  # The number of steps at which conclusions are drawn next
+    questions: list[Question] = field(default_factory=list)
+    looks: list[ActionSchema] = field(
+        default_factory=list
+    )  # Actions that make things known and change nothing
+    deadly: dict[str, Past] = field(
+        default_factory=dict
+    )  # Actions that often ended the task for good, by template
+    _manual: RuleManual = field(default_factory=RuleManual)
+    _effects: list[frozenset[tuple[str, bool]]] = field(
+        default_factory=list
+    )  # By action, predicates and signs
+    changing: frozenset[str] = frozenset()  # Predicates of facts that actions change
+    _purposes: dict[object, Purpose] = field(
+        default_factory=dict
+    )  # By the facts to be brought about
+    pursued: Counter[tuple[str, State]] = field(default_factory=Counter)
+
+    def draw_conclusions(self) -> None:
+        """Conclude anew where enough was seen since the last time."""
+        if self.ledger.steps < self._due:
+            return
+        while self._due <= self.ledger.steps:
+            self._due = int(self._due * self.how.growth) + 1
+        self.adopt(conclude(self.ledger))
+
+    def adopt(self, learned: Learned) -> None:
+        """Ask about conclusions from now on.
+
+        A guess at a goal that nothing came of may be within reach now.
+        """
+        self.learned = learned
+        self._manual = manual_from(bolder(learned) if self.bold else learned, guessing=True)
+        schemas = self._manual.actions
+        self._effects = [
+            frozenset((each.atom.predicate, each.negated) for each in one.effects)
+            for one in schemas
+        ]
+        self._purposes.clear()
+        self.pursued.clear()
+        books = {action.name: self.ledger.books[action.template] for action in learned.actions}
+        self.questions = [Question(schema, books[schema.name]) for schema in schemas]
+        every = (*schemas, *self._manual.lore.processes)
+        self.changing = frozenset(
+            effect.atom.predicate for each in every for effect in each.effects
+        )
+        acting = {PARAMETER.sub(SLOT, each.syntax[0]) for each in every if each.effects}
+        seeing = [each for each in every if each.observes and not each.others]
+        self.looks = [each for each in seeing if PARAMETER.sub(SLOT, each.syntax[0]) not in acting]
+        often = [book for book in self.ledger.books.values() if book.losses >= LIMITS.deadly_often]
+        self.deadly = {book.template: Past(book, lambda attempt: attempt.lost) for book in often}
+
+    def goal_model(self, type_: str) -> GoalModel | None:
+        """Conclusion about a type of goals."""
+        return (
+            next((each for each in self.learned.goals if each.type == type_), None)
+            if self.learned
+            else None
+        )
+
+    def guesses(self, goal: Goal) -> Iterator[State]:
+        """Possible wants of a goal, best first."""
+        model = self.goal_model(goal.type)
+        book = self.ledger.goals.setdefault(goal.type, GoalBook(goal.type, self.ledger.vocabulary))
+        if model is None:
+            refuted = self.learned.refuted if self.learned else ()
+            hints = {
+                atom for each in refuted if each.type == goal.type for atom in each.state
+            }  # all wins had these
+            made = guesses(book, self._made(goal))
+            some = (
+                state for state in made if not any(starmap(self._at_odds, combinations(state, 2)))
+            )
+            yield from sorted(islice(some, LIMITS.guesses), key=hints.isdisjoint)
+            return
+        for fact in model.holds:
+            rest = model.state - {atom_of(fact.clause.literals[0])}
+            if rest and fact.label is Label.POSSIBLE:
+                yield rest
+        yield model.state
+
+    def _made(self, goal: Goal) -> list[Atom]:
+        """Facts about the goal's things that actions make, as far as their roles allow."""
+        roles: dict[str, set[str]] = {}
+        for name, variables in FIELDS.items():
+            word = goal.named(name)
+            if word:
+                named = [
+                    self.ledger.names.roles[each]
+                    for each in self.ledger.names.roles
+                    if kind_of(each) == word
+                ]
+                roles[variables[0]] = set().union(*named)
+        found: dict[Atom, None] = {}
+        for schema in (*self._manual.actions, *self._manual.lore.processes):
+            for effect in schema.effects:
+                declared = self.ledger.vocabulary.predicates.get(
+                    effect.atom.predicate, Predicate("")
+                )
+                for args in permutations(roles, len(declared.args)) if declared.args else ():
+                    slots = [
+                        (role, roles[name]) for role, name in zip(declared.args, args, strict=True)
+                    ]
+                    if all(
+                        role not in self.ledger.names.order or role in has or not has
+                        for role, has in slots
+                    ):
+                        found[atom_of(Literal(Atom(declared.name, args), effect.negated))] = None
+        deeds = self._manual.active("").deeds
+        return sorted(
+            found,
+            key=lambda atom: (
+                atom.predicate.startswith(NOT),
+                -len(atom.args),
+                atom.predicate not in deeds,
+            ),
+        )
+
+    def _at_odds(self, one: Atom, other: Atom) -> bool:
+        """True if each fact is unmade by all actions that make the other: what is put down is
+        not held.
+        """
+        for made, undone in ((one.predicate, other.predicate), (other.predicate, one.predicate)):
+            makers = [each for each in self._effects if (made, False) in each]
+            if not makers or not all((undone, True) in each for each in makers):
+                return False
+        return True
+
+    def settled(self, type_: str) -> bool:
+        """True if nothing is left to be asked about what goals of a type want."""
+        model = self.goal_model(type_)
+        return model is not None and model.wins >= LIMITS.enough_wins
+
+    def reasoner(self, goal: str = "") -> Reasoner:
+        """Plans with what was concluded, towards goals of a type, or anything: each uses what
+        others derived.
+        """
+        return reasoner_of(self._manual.active(goal))
+
+    def towards(
+        self, wanted: State | tuple[Clause, ...], situation: Situation, *, best: bool
+    ) -> Plan:
+        """Plan towards facts about the goal's things, or about things by their names; or its
+        best option alone.
+        """
+        if wanted not in self._purposes:
+            if isinstance(wanted, tuple):
+                needs, over = wanted, dict[str, str]()
+            else:
+                positional = self.reasoner().positional
+                first = sorted(
+                    wanted,
+                    key=lambda atom: (atom.predicate in positional, len(atom.args), str(atom)),
+                )
+                needs = tuple(Clause((literal_in(atom),)) for atom in first)
+                over = fields_of({arg for atom in wanted for arg in atom.args})
+            self._purposes[wanted] = Purpose(
+                "guess", over, tuple(Stage("", (need,)) for need in needs)
+            )
+        return self.reasoner().plan(
+            situation, seek=False, purpose=self._purposes[wanted], best=best
+        )

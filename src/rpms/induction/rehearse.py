@@ -1,0 +1,208 @@
+"""The manual just learned, tried in play: the last steps of a learning play tasks with it, and
+surprises are mended.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from math import ceil
+
+from rpms.induction.conclude import Doubts, Learned, manual_from
+from rpms.induction.manual_verify import spoken
+from rpms.induction.mend import Edit, RecordedStep, propose, recorded_steps
+from rpms.induction.session import Explorer
+from rpms.induction.thresholds import LIMITS
+from rpms.logic.errors import FileError, WorldError
+from rpms.logic.facts import grouped
+from rpms.logic.rules import RuleManual
+from rpms.models.base import Decoding
+from rpms.models.catalogue import open_model
+from rpms.paper.condition import RULES_ONLY, compose
+from rpms.paper.decide import Mind
+from rpms.paper.recall import EpisodicMemory
+from rpms.play.seats import Play, play
+from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
+from rpms.store.evidence import Trace, Witness
+from rpms.worlds.base import Task
+
+PLAYED = "played "
+"""Prefix of the ids of episodes that the manual played; the others of a rehearsal explored what
+it did not win."""
+
+
+@dataclass
+class Rehearsal:
+    """Tasks played with the manual, one of each type in turn.
+
+    A type that is not won is explored, and then played again. After a round with surprises
+    conclusions are drawn anew, and what would still surprise in play is mended.
+    """
+
+    explorer: Explorer
+    traces: list[Trace]  # All episodes so far; whoever plays takes in those that are played
+    learned: Callable[
+        [Doubts], Learned
+    ]  # Draws the conclusions of all that was seen so far, without some needs
+    doubted: Doubts = field(default_factory=dict)
+    """Needs without which a type was won that the manual had lost: plans do not see to them any
+    more."""
+    results: dict[str, list[bool]] = field(
+        default_factory=dict
+    )  # By goal type, the games in their order: won or not
+    _mended: dict[str, int] = field(default_factory=dict)
+    """By goal type, the games that were played before the manual was last mended."""
+    _lost: dict[str, bool] = field(
+        default_factory=dict
+    )  # By goal type, True if it is explored next
+    _quiet: Counter[str] = field(
+        default_factory=Counter
+    )  # By type, games in a row that were won without surprises
+    _enough: int = 0  # So many of these end the play of a type
+    _steps: list[RecordedStep] = field(
+        default_factory=list
+    )  # Those of all episodes that were read for mending
+    _read: int = 0  # So many episodes
+
+    def play(self, known: Sequence[Trace] = ()) -> Iterator[Trace]:
+        """Play until all steps are used or nothing surprises; episodes that are known already
+        are not played again.
+        """
+        explorer, earlier = self.explorer, list(known)
+        mended, surprised = 0, False  # number of times, and True if anything surprised since
+        mind: Mind | None = None
+        for tasks in self._rounds():
+            if mind is None or (surprised and mended <= LIMITS.rounds):
+                learned = self.learned(self.doubted)
+                explorer.agenda.bold = True
+                explorer.agenda.adopt(learned)
+                knowledge = replace(knowledge_of(explorer.world), manual=self.mend(learned)[1])
+                mind = compose(RULES_ONLY, knowledge, EpisodicMemory())
+                mended, surprised = mended + 1, False
+                self._mended = {type_: len(games) for type_, games in self.results.items()}
+                # now each type has to be won once more
+                self._quiet = Counter(
+                    {type_: min(won, self._enough - 1) for type_, won in self._quiet.items()}
+                )
+            for type_, task in tasks.items():
+                again = bool(earlier) and earlier[0].task == task.id
+                trace = earlier.pop(0) if again else self._next(task, mind)
+                if trace is None:
+                    continue
+                quiet = self._take_in(trace)
+                self._quiet[type_] = self._quiet[type_] + 1 if quiet else 0
+                surprised |= not quiet
+                if not trace.episode.startswith(PLAYED):
+                    explorer.agenda.draw_conclusions()
+                if again:
+                    self.traces.append(trace)
+                else:
+                    yield trace
+                if explorer.steps >= explorer.how.steps:
+                    return
+
+    def _rounds(self) -> Iterator[dict[str, Task]]:
+        """Tasks, one of each type that may surprise in a round, until none does or none can be
+        played.
+        """
+        types = grouped((self.explorer.type_of(task), task) for task in self.explorer.shuffled())
+        self._enough = max(LIMITS.several, ceil(LIMITS.quiet_games / len(types)))
+        for number in count():
+            before, left = (
+                self.explorer.episodes,
+                [type_ for type_ in types if self._quiet[type_] < self._enough],
+            )
+            if self.explorer.steps >= self.explorer.how.steps or not left:
+                return
+            yield {type_: types[type_][number % len(types[type_])] for type_ in left}
+            if self.explorer.episodes == before:
+                return
+
+    def mend(self, learned: Learned) -> tuple[dict[Edit, list[Witness]], RuleManual]:
+        """Edits that foretell what would surprise in the games played, with these steps, and
+        the manual with them.
+        """
+        self._steps += recorded_steps(self.explorer.world, self.traces[self._read :])
+        self._read = len(self.traces)
+        played = [step for step in self._steps if step.witness.episode.startswith(PLAYED)]
+        proposals, manual = propose(manual_from(learned), self._steps, played, LIMITS.decisive)
+        passed = [
+            (each.edit, step.witness)
+            for each in proposals
+            if each.edit is not None
+            for step in each.where
+        ]
+        return grouped(passed), manual
+
+    def _next(self, task: Task, mind: Mind) -> Trace | None:
+        """An episode played with the manual, or, where it has lost its type, one in which
+        guesses are tried.
+        """
+        explorer = self.explorer
+        if self._lost.get(explorer.type_of(task)):
+            trace = explorer.episode(task, mending=True)
+            return trace if trace.steps else None
+        try:
+            game = explorer.world.open(task, explorer.setting)
+        except (WorldError, FileError):
+            return None
+        budget = min(
+            explorer.how.per_episode or explorer.world.step_budget,
+            explorer.how.steps - explorer.steps,
+        )
+        try:
+            player = Player(
+                explorer.world, mind, open_model("planner"), Decoding(explorer.world.max_tokens)
+            )
+            episode = play(Play(player, game, task, budget, LIMITS.stuck_after))
+        finally:
+            game.close()
+        if not episode.steps:
+            return None
+        said = tuple(step for step in spoken(episode.steps, episode.ending) if step.command)
+        name = f"{PLAYED}{explorer.episodes + 1}:{task.id}"
+        return Trace(name, task.id, task.type, episode.steps[0].observation, said)
+
+    def _take_in(self, trace: Trace) -> bool:
+        """Learn from an episode; True if nothing surprised.
+
+        What it played and lost, or never won, is explored.
+        """
+        explorer, played = self.explorer, trace.episode.startswith(PLAYED)
+        explorer.episodes, explorer.steps = (
+            explorer.episodes + 1,
+            explorer.steps + max(1, len(trace.steps)),
+        )
+        explorer.ledger.read(trace)
+        if explorer.steps >= explorer.how.steps and not trace.won:
+            return False  # the steps ran out
+        type_ = explorer.note_type(trace)
+        results = self.results.setdefault(type_, [])
+        if played:
+            results.append(trace.won)
+        elif trace.won and explorer.agenda.learned is not None:
+            done = {explorer.ledger.names.read(step.command).template for step in trace.steps}
+            for action in explorer.agenda.learned.actions:
+                if action.template in done and (doubts := {*action.explaining} - {*action.likely}):
+                    self.doubted.setdefault(action.template, set()).update(doubts)
+        self._lost[type_] = not trace.won and (played or not any(results))
+        return (
+            played
+            and trace.won
+            and not any(explorer.world.infeasible(step.answer) for step in trace.steps)
+        )
+
+    def told(self) -> list[str]:
+        """The record in lines, types that were not won since the manual was last mended first."""
+        lines = []
+        for type_ in sorted(
+            {*self.results, *(self.explorer.ledger.goals if self.explorer.tasks else ())}
+        ):
+            games = self.results.get(type_, [])
+            since = games[self._mended.get(type_, 0) :] or games
+            lost = "" if any(since) else "NOT WON IN PLAY: "
+            lines.append(
+                f"{lost}{type_}: won {sum(since)} of {len(since)} games played with this manual"
+            )
+        return sorted(lines, key=lambda line: not line.startswith("NOT WON"))

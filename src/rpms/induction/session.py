@@ -1,0 +1,410 @@
+"""An exploration: the next command of an episode, and the episodes one after the other."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from random import Random
+
+from rpms.induction.agenda import Agenda, Exploring, Question
+from rpms.induction.ledger import Diary, Ledger
+from rpms.induction.looking import Standing
+from rpms.induction.templates import draw, fill
+from rpms.induction.thresholds import LIMITS
+from rpms.induction.wants import State
+from rpms.logic.actions import Instance
+from rpms.logic.errors import FileError, InputError, WorldError
+from rpms.logic.facts import Truth, kind_of
+from rpms.planning.achievers import command_of
+from rpms.store.evidence import Spoken, Trace
+from rpms.worlds.base import Setting, Task, World, act, by_verb, start
+
+
+class Session(Standing):
+    """One episode of an exploration: what to do next in it."""
+
+    def choose(self) -> str:
+        """Next command."""
+        agenda = self.agenda
+        command, self.then = self.then, ""
+        if command or (command := self.try_seen() or self._novelty()):
+            return command
+        if (
+            self.all_at_hand
+            and self.dice.random() < agenda.how.looking
+            and (command := self.find_out())
+        ):
+            return command
+        if agenda.questions:
+            if self.about_goal and not self._astray() and (command := self._towards_goal()):
+                return command
+            if not self._astray():
+                command = self._experiment() or self._towards_target()
+                if command:
+                    return self.having_looked(command)
+        if not self._astray() and (
+            listed := [each for each in self.game.admissible() if not self.too_early(each)]
+        ):
+            return self.having_looked(self.dice.choice(self.dice.choice(by_verb(listed))))
+        return self._anything()
+
+    def _astray(self) -> bool:
+        """True if it is time to leave the plan for once, so that what no plan foresees can come
+        about.
+        """
+        return self.dice.random() < self.agenda.how.astray
+
+    def _novelty(self) -> str:
+        """A command that the game lists of an action that has hardly ever been seen."""
+        ledger = self.agenda.ledger
+        if self.dice.random() >= self.agenda.how.listing:
+            return ""
+        familiar = {
+            template for template, book in ledger.books.items() if book.succeeded >= LIMITS.familiar
+        }
+        some = [self.dice.choice(commands) for commands in by_verb(self.game.admissible())]
+        new = [command for command in some if ledger.names.read(command).template not in familiar]
+        found = [
+            command for command in new if not self.vain(command) and not self.too_early(command)
+        ]
+        return self.dice.choice(found) if found else ""
+
+    # Experiments.
+
+    def _experiment(self) -> str:
+        """Action possible right now that would settle most, if any would."""
+
+        def gain(question: Question, names: tuple[str, ...], least: float) -> tuple[float, object]:
+            kinds = tuple(map(kind_of, names))
+            if question.most(kinds) <= least:
+                return 0.0, None
+            known = (
+                question.book.measure(self.diary.belief, names, question.places)
+                if question.places
+                else (0, 0)
+            )
+            return question.gain(*known, kinds)
+
+        return self.best_trial(
+            ((each, self._imagine(each)) for each in self._some_questions()), gain, LIMITS.worth_it
+        )
+
+    def _some_questions(self) -> list[Question]:
+        """Actions to imagine, those that succeeded least more often."""
+        questions = self.agenda.questions
+        interest = [question.interest for question in questions]
+        return (
+            self.dice.choices(questions, interest, k=self.agenda.how.imagined)
+            if any(interest)
+            else []
+        )
+
+    def _imagine(self, question: Question) -> tuple[str, ...] | None:
+        """Names for an action: any, or with a kind that has worked in one slot, or with such
+        kinds in all.
+        """
+        names = draw(self.diary.belief, [(role,) for role in question.schema.variables], self.dice)
+        chance = self.dice.random()
+        if names is None or chance < LIMITS.any_kind:
+            return names
+        slots = (
+            range(len(names))
+            if chance < LIMITS.any_kind + LIMITS.fitting
+            else (self.dice.randrange(len(names)),)
+        )
+        chosen = list(names)
+        for slot in slots:
+            if kind_of(chosen[slot]) not in question.needs.fit[slot]:
+                known = self.diary.belief.names.get(question.schema.variables[slot], ())
+                fit = [
+                    name
+                    for name in known
+                    if kind_of(name) in question.needs.fit[slot] and name not in chosen
+                ]
+                chosen[slot] = self.dice.choice(fit) if fit else chosen[slot]
+        return tuple(chosen)
+
+    def _towards_target(self) -> str:
+        """The next step towards an experiment that cannot be done yet."""
+        for _ in range(3):
+            if self.target is None or self.patience <= 0:
+                self.target, self.patience, self.ahead = (
+                    self._new_target(),
+                    self.agenda.how.pursued,
+                    [],
+                )
+            if self.target is None:
+                break
+            self.patience -= 1
+            if self.target.feasible(self.situation) is Truth.TRUE:
+                target, self.target = self.target, None
+                return command_of(target.schema, target.binding)
+            if going := self.go_on():
+                return going
+            remedy = self.agenda.reasoner().remedy(self.target, self.situation, explained=False)
+            if remedy.command and not self.vain(remedy.command):
+                self.ahead = list(remedy.after)
+                return remedy.command
+            self.target = None
+        return self.look()
+
+    def _new_target(self) -> Instance | None:
+        """An action with kinds that were never tried together, of the actions that succeeded
+        least.
+        """
+        best, found = LIMITS.worth_a_plan, None
+        named = {self.diary.goal.object, self.diary.goal.destination}
+        for question in self._some_questions():
+            names = self._imagine(question)
+            if names is None:
+                continue
+            kinds = tuple(map(kind_of, names))
+            tried = question.book.worked[kinds] + question.faultless.get(kinds, 0)
+            new = sum(kind not in fit for kind, fit in zip(kinds, question.needs.fit, strict=True))
+            worth = (2.0 if not tried else 0.5 / tried) * question.interest / max(1, new)
+            if self.about_goal and not tried and not named.isdisjoint(kinds):
+                worth *= LIMITS.about_goal
+            if worth > best and not self.too_early(fill(question.book.template, names)):
+                binding = dict(zip(question.schema.variables, names, strict=True))
+                best, found = worth, Instance(question.schema, binding)
+        return found
+
+    # The goal.
+
+    def _towards_goal(self) -> str:
+        """The next step towards a guess at what the goal wants; nothing where there is none
+        left.
+        """
+        if self.scoring:
+            return self.go_on() or self.towards_score() or self.venture() or self.elsewhere()
+        for _ in range(4):
+            if self.wanted is None or self.patience <= 0:
+                self.wanted, self.patience, self.ahead = (
+                    self._new_guess(),
+                    2 * self.agenda.how.pursued,
+                    [],
+                )
+                self.begun.clear()
+            if self.wanted is None:
+                return ""
+            self.patience -= 1
+            if going := self.go_on():
+                return going
+            if command := self.begin(self.wanted):
+                self.begun[command] += 1
+                if self.begun[command] < LIMITS.several:  # else it leads round and round
+                    return command
+            self.wanted = None
+        return ""
+
+    def towards_score(self) -> str:
+        """The next step towards what scores; nothing where nothing is known to score now."""
+        for option in (
+            self.agenda.reasoner(self.diary.goal.type).plan(self.situation, seek=False).options
+        ):
+            if not any(self.vain(link.command) for link in option.chain):
+                self.ventures.pursued = None
+                return self.follow(option)
+        return ""
+
+    def venture(self) -> str:
+        """The next step towards something that may score, for all that is known."""
+        ventures = self.ventures
+        if ventures.pursued is not None and self.patience <= 0:
+            ventures.give_up(ventures.pursued)
+        pursued = ventures.pursued
+        for prospect in [pursued] if pursued is not None else ventures.prospects(self.situation):
+            if prospect is not pursued:
+                self.patience, self.ahead = 2 * self.agenda.how.pursued, []
+            ventures.pursued = prospect
+            self.patience -= 1
+            command = "" if self.vain(prospect.command) else prospect.command
+            truths = [clause.truth(self.situation) for clause in prospect.needs if command]
+            if any(
+                truth is not Truth.TRUE for truth in truths
+            ):  # an unknown fact is found out by trying
+                command = self.begin(prospect.needs) or (
+                    "" if Truth.FALSE in truths else prospect.command
+                )
+            if command in ("", prospect.command):
+                ventures.give_up(prospect)
+            if command:
+                return command
+        return ""
+
+    def elsewhere(self) -> str:
+        """Some way to another place, now and then: what can be done next may be seen there."""
+        ledger = self.agenda.ledger
+        if self.dice.random() < LIMITS.staying:
+            return ""
+        moves = {template for template, linked in ledger.linked.items() if linked.moves}
+        some = [
+            each for each in self.game.admissible() if ledger.names.read(each).template in moves
+        ]
+        listed = [command for command in some if not self.vain(command)]
+        return self.dice.choice(listed) if listed else ""
+
+    def _new_guess(self) -> State | None:
+        """The simplest guess, but for those that were pursued before."""
+        goal = self.diary.goal
+        left = [each for each in enumerate(self.agenda.guesses(goal)) if each[1] not in self.tried]
+        if not left:
+            return None
+        _, state = min(
+            left, key=lambda item: item[0] + LIMITS.again * self.agenda.pursued[goal.type, item[1]]
+        )
+        self.agenda.pursued[goal.type, state] += 1
+        self.tried.add(state)
+        return state
+
+    def _anything(self) -> str:
+        """A command of some action with any names that were ever seen, known to be here or not."""
+        names = self.agenda.ledger.names.roles
+        books = [book for book in self.agenda.ledger.books.values() if book.succeeded > 1]
+        for book in self.dice.sample(books, len(books)):
+            fit = [
+                [name for name in names if not roles or roles <= names[name]]
+                for roles in book.roles
+            ]
+            command = fill(book.template, [self.dice.choice(some or list(names)) for some in fit])
+            if not self.too_early(command):
+                return command
+        return next(iter(self.game.admissible()), "look")
+
+
+@dataclass
+class Explorer:
+    """Plays episodes, each so that it settles what is open after the ones before it."""
+
+    world: World
+    setting: Setting
+    tasks: Sequence[Task]
+    ledger: Ledger
+    how: Exploring = field(default_factory=Exploring)
+    aside: list[Trace] = field(default_factory=list)  # Episodes that nothing was learned from
+    episodes: int = 0
+    steps: int = 0
+    failed: int = 0  # Episodes in which the world failed
+    _types: dict[str, str] = field(
+        default_factory=dict
+    )  # By task and by its type, the types of goals that were seen
+    _seen: dict[str, set[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.agenda = Agenda(self.ledger, self.how)
+
+    @property
+    def until(self) -> int:
+        """The number of steps after which the manual is tried in play."""
+        return self.how.steps - int(self.how.steps * LIMITS.played)
+
+    def read(self, known: Sequence[Trace]) -> Sequence[Trace]:
+        """Take over episodes that were explored before; those after the exploration's end are
+        returned.
+        """
+        for number, trace in enumerate(known, 1):
+            if self.steps >= self.until:
+                return known[number - 1 :]
+            self.episodes, self.steps = number, self.steps + len(trace.steps)
+            self.note_type(trace)
+            if number % LIMITS.aside == 0:
+                self.aside.append(trace)
+                Ledger(self.world, self.ledger.vocabulary, self.ledger.names, apart=True).read(
+                    trace
+                )
+            else:
+                self.ledger.read(trace)
+                self.agenda.draw_conclusions()
+        return ()
+
+    def explore(self) -> Iterator[Trace]:
+        """Play until there were so many steps.
+
+        Every second task is of a type whose goal is not settled.
+        """
+        order = self.shuffled()
+        types = {task.type for task in order}
+        while self.steps < self.until:
+            settled = set(filter(self.agenda.settled, types.union(*self._seen.values())))
+            some = (
+                [task for task in order if not self._types_of(task) <= settled]
+                if self.episodes % 2
+                else []
+            )
+            task = (some or order)[self.episodes % len(some or order)]
+            trace = self.episode(task)
+            self.episodes, self.steps = self.episodes + 1, self.steps + max(1, len(trace.steps))
+            self.note_type(trace)
+            yield trace
+            self.agenda.draw_conclusions()
+
+    def type_of(self, task: Task) -> str:
+        """Type of a task's goal, as its opening said; the type that the world gives it where it
+        was never opened.
+        """
+        return self._types.get(task.id, task.type)
+
+    def _types_of(self, task: Task) -> set[str]:
+        """Type of a task's goal; before it is opened, those that its like had."""
+        return (
+            {self._types[task.id]}
+            if task.id in self._types
+            else self._seen.get(task.type, {task.type})
+        )
+
+    def note_type(self, trace: Trace) -> str:
+        """Note the type of an episode's goal, and return it."""
+        found = self.world.goal(trace.opening).type
+        if trace.opening:
+            self._types[trace.task] = found
+            self._seen.setdefault(trace.kind, set()).add(found)
+        return found
+
+    def shuffled(self) -> list[Task]:
+        """Tasks in a random order."""
+        return Random(self.how.seed).sample(self.tasks, len(self.tasks))  # noqa: S311  dice, not secrets
+
+    def _count_failure(self, number: int, error: Exception) -> None:
+        """Raise InputError where the world has failed in every episode so far, and in several."""
+        self.failed += 1
+        if self.failed == number >= LIMITS.given_up:
+            raise InputError(f"the world failed in each of {number} episodes: {error}") from None
+
+    def episode(self, task: Task, *, mending: bool = False) -> Trace:
+        """Play one episode.
+
+        Mending: it is about the goal, and whoever asked for it takes over what was seen.
+        """
+        number = self.episodes + 1
+        with ExitStack() as opened:
+            try:
+                game = opened.enter_context(closing(self.world.open(task, self.setting)))
+                opening = start(game).observation
+            except (WorldError, FileError) as error:
+                self._count_failure(number, error)
+                return Trace(f"{number}:{task.id}", task.id, task.type, "")  # teaches nothing
+            aside = number % LIMITS.aside == 0 and not mending
+            apart = Ledger(self.world, self.ledger.vocabulary, self.ledger.names, apart=True)
+            diary = Diary(
+                apart if aside or mending else self.ledger, f"{number}:{task.id}", opening
+            )
+            dice = Random(f"{self.how.seed}:{number}")  # noqa: S311
+            session = Session(self.agenda, diary, game, dice, about_goal=mending)
+            until = self.how.steps if mending else self.until
+            left = min(self.how.per_episode or self.world.step_budget, until - self.steps)
+            try:
+                for session.left in range(left, 0, -1):
+                    command = session.choose()
+                    outcome = act(game, command)
+                    lost = outcome.done and not outcome.won
+                    refused = diary.add(
+                        Spoken(command, outcome.observation, outcome.score, outcome.won, lost)
+                    )
+                    session.told(command, refused=refused)
+                    if outcome.done:
+                        break
+            except WorldError as error:
+                self._count_failure(number, error)  # the steps until then still count
+        trace = Trace(f"{number}:{task.id}", task.id, task.type, opening, tuple(diary.steps))
+        if aside:
+            self.aside.append(trace)
+        return trace

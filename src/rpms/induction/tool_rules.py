@@ -1,0 +1,189 @@
+"""Needs of tools, from the log of a guard: the same induction as for a world's actions, over a
+manual's facts.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from rpms.foreign.shown import excerpt
+from rpms.guard.calls import ToolSchema, Tried
+from rpms.guard.tool_manuals import TOOL_MANUAL, read_tool_manual
+from rpms.induction.attempts import Attempt, Book, Vocabulary
+from rpms.induction.manual_review import with_edits
+from rpms.induction.needs import Needs
+from rpms.logic.errors import FileError, InputError
+from rpms.logic.facts import Clause, Truth, parse_clause
+from rpms.store.evidence import (
+    GUARD,
+    Claim,
+    Evidence,
+    Label,
+    Witness,
+    evidence_file,
+    manual_before,
+    write_learned,
+)
+from rpms.store.manual_reader import manual_text
+from rpms.store.yaml_files import manual_yaml, plain, read_yaml
+
+
+@dataclass(frozen=True)
+class ToolsLearned:
+    """Result of reading a log."""
+
+    evidence: Evidence
+    calls: int
+    failed: int
+    silent: tuple[
+        str, ...
+    ]  # Tools that never failed, or never succeeded: nothing is known of what they need
+    edits: tuple[Claim, ...]
+
+    @property
+    def needs(self) -> tuple[Claim, ...]:
+        """Needs of tools that are taken as certain."""
+        return tuple(claim for claim in self.evidence.claims if claim.stands)
+
+    @property
+    def possible(self) -> tuple[Claim, ...]:
+        """Possible needs: never the only thing that was missing, and so not in the manual."""
+        return tuple(claim for claim in self.evidence.claims if claim.label is Label.POSSIBLE)
+
+
+_ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+"""Names that a manual can write: whoever wrote the call chose those of its arguments."""
+
+
+@dataclass
+class _Tool:
+    """All calls of one tool."""
+
+    name: str
+    book: Book
+    errors: dict[Witness, str] = field(default_factory=dict)
+
+    def add(self, tried: Tried) -> None:
+        named = (
+            atom
+            for atom in (*tried.before, *tried.after)
+            if all(map(_ARGUMENT.fullmatch, atom.args))
+        )
+        # new facts come last, so that earlier attempts know nothing of them
+        self.book.facts = list(dict.fromkeys((*self.book.facts, *named)))
+        facts = list(enumerate(self.book.facts))
+        true, false, true_after, false_after = (
+            sum(1 << place for place, atom in facts if values.get(atom) is truth)
+            for values in (tried.before, tried.after)
+            for truth in (Truth.TRUE, Truth.FALSE)
+        )
+        witness = Witness(tried.session or "log", tried.step)
+        if tried.failed:
+            self.errors[witness] = tried.error
+        told = (tried.failed, true, false, true_after, false_after)
+        self.book.attempts.append(Attempt(witness, (), (), *told, known=0, known_after=0))
+        (self.book.refused if tried.failed else self.book.worked)[()] += 1
+
+    def worked_without(self, clause: Clause) -> bool:
+        """True if a call worked while the clause was known not to hold."""
+        places = {atom: 1 << place for place, atom in enumerate(self.book.facts)}
+        literals = [(places.get(each.atom, 0), each.negated) for each in clause.literals]
+        return any(
+            all((each.true if negated else each.false) & bit for bit, negated in literals)
+            for each in self.book.attempts
+            if not each.refused
+        )
+
+
+def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned:
+    """Learn what tools need, and write the manual with what is certain, and the evidence beside
+    it.
+    """
+    if out.absolute() == manual.absolute():
+        raise InputError(f"{out}: is the manual that is learned from; choose another --out")
+    before = manual_before(out)
+    source = read_yaml(str(manual), manual_text(manual).text, TOOL_MANUAL)
+    declared = read_tool_manual(manual_text(manual))
+    predicates = {name: fact.predicate for name, fact in declared.facts.items()}
+    tools: dict[str, _Tool] = {}
+    for each in tried:
+        name = each.call.tool
+        tools.setdefault(name, _Tool(name, Book(name, Vocabulary(predicates)))).add(each)
+    attempts = [each for tool in tools.values() for each in tool.book.attempts]
+    calls, failed = len(attempts), sum(each.refused for each in attempts)
+    if not calls:
+        raise InputError("there is nothing to learn from: the log has no call with a result")
+    claims = [
+        claim for tool in tools.values() for claim in _claims(tool, declared.tools.get(tool.name))
+    ]
+    tree = plain(source.tree)
+    assert isinstance(tree, dict)
+    for claim in claims:
+        if claim.stands:
+            _put(tree, claim, tools[claim.at[-1]])
+    found = f"{manual.name} with what `rpms rules learn` found in {calls} calls"
+    head = [f"{found}; evidence: {evidence_file(out).name}."]
+    written = manual_yaml(tree, head)
+    final, edits = with_edits(out, TOOL_MANUAL, before, tree)
+    text = manual_yaml(final, head)
+    try:
+        read_tool_manual((str(out), text))
+    except FileError as error:
+        raise InputError(
+            f"{out}: would have a mistake: {error.problem}. Nothing was written"
+        ) from None
+    sessions, by = len({each.witness.episode for each in attempts}), {GUARD: manual.name}
+    evidence = Evidence(
+        "", (*claims, *edits), episodes=sessions, steps=calls, written=written, settings=by
+    )
+    write_learned(out, text, evidence)
+    silent = tuple(
+        name for name, tool in tools.items() if not (tool.book.worked and tool.book.refused)
+    )
+    return ToolsLearned(evidence, calls, failed, silent, tuple(edits))
+
+
+def _claims(tool: _Tool, declared: ToolSchema | None) -> Iterator[Claim]:
+    """Needs of a tool.
+
+    One that a person has given needs keeps those: its unknown facts are theirs to judge.
+    """
+    if not tool.book.refused or (declared is not None and declared.needs):
+        return
+    effects = [effect.literal for effect in (declared.effects if declared is not None else ())]
+    own = {(literal.atom.predicate, literal.negated) for literal in effects}
+    for fact in Needs(tool.book).facts():
+        named = {(literal.atom.predicate, literal.negated) for literal in fact.clause.literals}
+        if (
+            fact.label is not Label.UNTESTED
+            and not named & own
+            and not tool.worked_without(fact.clause)
+        ):
+            said = Counter(
+                tool.errors[each] for each in fact.witnesses if each in tool.errors
+            ).most_common(1)
+            error = (
+                f"without it: {excerpt(said[0][0], 80)}"
+                if said and fact.label is Label.NECESSARY
+                else ""
+            )
+            told = replace(fact, note="; ".join(filter(None, (fact.note, error))))
+            yield told.claim(("tools", tool.name), "needs", str(fact.clause))
+
+
+def _put(tree: dict[str, Any], claim: Claim, tool: _Tool) -> None:
+    """Put a need into the manual; a tool that it does not declare is declared."""
+    entries = tree.setdefault("tools", {})
+    entry = entries.get(tool.name)
+    if not isinstance(entry, dict):
+        known = dict.fromkeys(arg for atom in tool.book.facts for arg in atom.args)
+        entry = entries[tool.name] = {"args": entry or list(known)}
+    needs = entry.get("needs", [])
+    needs = [needs] if isinstance(needs, str) else needs
+    used = {arg for literal in parse_clause(claim.text).literals for arg in literal.atom.args}
+    entry["args"] = [*entry.get("args", []), *sorted(used - set(entry.get("args", [])))]
+    entry.setdefault("unknown", "pass")
+    entry["needs"] = [*needs, *([] if claim.text in needs else [claim.text])]

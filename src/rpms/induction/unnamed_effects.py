@@ -1,0 +1,436 @@
+"""Effects of an action on what its command does not name: the agent's place, the place it leads to,
+some thing.
+
+`move north` says nothing of rooms. With the room that one is in, and the one that one comes to, as
+two more slots, what it needs and does is a matter of facts again: `leads(room, north, other)`. Of
+the rooms that one did not come to, some count as failed attempts.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import NamedTuple
+
+from rpms.induction.action_effects import Outcomes
+from rpms.induction.action_model import ActionModel, Induced, seen
+from rpms.induction.attempts import NAME, Attempt, Book, SeenStep, Vocabulary, slots_of
+from rpms.induction.conditions import Circumstance, condition, conditions, view
+from rpms.induction.templates import SLOT, Names, fill
+from rpms.induction.thresholds import LIMITS
+from rpms.logic.actions import ActionSchema, Revelation
+from rpms.logic.belief import Belief, FactBelief
+from rpms.logic.facts import Atom, Clause, Literal, Truth, grouped
+from rpms.logic.rules import ANYTHING
+from rpms.store.evidence import Support, Witness
+
+
+def unseen_name(before: Belief, after: Belief) -> str:
+    """The name by which a belief knew the place of the agent before it was entered; else the
+    place's own.
+    """
+    here, there = before.location or "", after.location or ""
+    if (
+        there == here
+        or not isinstance(before, FactBelief)
+        or there in set().union(*before.names.values())
+    ):
+        return there
+    for (
+        atom,
+        holds,
+    ) in before.known.items():  # a fact that led from here to that name leads to the place now
+        if holds and here in atom.args and len(atom.args) > 1 and after.truth(atom) is Truth.FALSE:
+            for name in atom.args:
+                args = tuple(there if arg == name else arg for arg in atom.args)
+                if name != here and after.truth(Atom(atom.predicate, args)) is Truth.TRUE:
+                    return name
+    return there
+
+
+class Process(NamedTuple):
+    """Use of a command, as a manual writes it, and its evidence."""
+
+    schema: ActionSchema
+    support: Support
+    # Steps that it costs beyond its own where one explores: what may end the task comes last
+    risk: float = 0.0
+
+
+SideEffects = dict[tuple[Literal, Atom], tuple[list[Witness], list[Witness]]]
+"""By effect on a thing that the command does not name (`_`) and relation that identifies this
+thing: the steps at which the effect came about, and those at which it did not. The last slot is the
+agent's place. Opening a door frees a way: `not blocked(1, _)` where `door(0, 1, _)`."""
+
+
+@dataclass
+class Linked:
+    """The attempts of one action with its place, and with the place that it led to."""
+
+    template: str
+    vocabulary: Vocabulary
+    near: Book = field(init=False)  # With the place of the agent as the last slot
+    far: Book = field(init=False)
+    """With the place of the agent, and another one, as the last slots; refused where it did not
+    lead there."""
+    moves: bool = False
+    given: list[tuple[Attempt, tuple[Atom, ...]]] = field(default_factory=list)
+    """Successes that led nowhere else, with what came to hold of things that were not named."""
+    sides: SideEffects = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.near = Book(self.template, self.vocabulary, plain=True)
+        self.far = Book(self.template, self.vocabulary, plain=True)
+
+    def add(self, attempt: Attempt, step: SeenStep, known: Names, dice: Random) -> None:
+        """Take over an attempt."""
+        before, after = step.before, step.after
+        here, there = before.location, after.location
+        if (
+            here is None
+            or here in attempt.names
+            or len(self.near.attempts) >= LIMITS.linked_attempts
+        ):
+            return
+        role = next(
+            (each.args[0] for each in self.vocabulary.placing if before.value(each.name, (here,))),
+            None,
+        )
+        if role is None:  # no predicate says where the agent is
+            return
+        moved = not attempt.refused and there is not None and there not in (here, *attempt.names)
+        self.moves |= moved
+
+        def record(
+            book: Book, place: tuple[str, ...], *, refused: bool, later: tuple[str, ...] = ()
+        ) -> None:
+            names, then = (*attempt.names, *place), (*attempt.names, *(later or place))
+            if book.slots or not refused:
+                found = book.record(step._replace(refused=refused), names, known, dice, then)
+                last = {ANYTHING, str(len(then) - 1)}  # entering a room shows some of its things
+                about = (
+                    []
+                    if refused
+                    else [bit for bit, atom in enumerate(book.revelations) if {*atom.args} == last]
+                )
+                shown = [bit for bit in about if book.found(book.revelations[bit], step, then)]
+                seen = found.known_after | sum(1 << bit for bit in shown)
+                book.add(found._replace(known_after=seen), known)
+
+        record(self.near, (here,), refused=attempt.refused)
+        if self.moves:
+            called = unseen_name(before, after) if moved else there
+            others = [
+                name
+                for name in before.names.get(role, ())
+                if name not in (here, called, *attempt.names)
+            ]
+            some = dice.sample(others, min(LIMITS.other_places, len(others)))
+            if moved and there and called:
+                record(self.far, (here, called), refused=False, later=(here, there))
+            for name in some:
+                record(self.far, (here, name), refused=True)
+        elif not attempt.refused:
+            self.given.append((attempt, tuple(self._came_about(before, after, attempt))))
+        if not attempt.refused:
+            self._count_sides(before, after, (*attempt.names, here), attempt.witness)
+
+    def _count_sides(
+        self, before: Belief, after: Belief, named: Sequence[str], witness: Witness
+    ) -> None:
+        """Count facts that changed about something not named, by the relation that tells which
+        thing that is.
+        """
+        if not isinstance(before, FactBelief) or not isinstance(after, FactBelief):
+            return
+        slots = slots_of(named)
+        places = {name: slot for slot, name in slots.items()}
+        certain = [
+            atom for atom, holds in before.known.items() if holds and ANYTHING not in atom.args
+        ]
+        for atom, holds in after.known.items():
+            others = [arg for arg in atom.args if arg not in places]
+            if (
+                len(others) != 1
+                or others == [ANYTHING]
+                or before.truth(atom) is not Truth.of(not holds)
+            ):
+                continue
+            lifted = {**places, others[0]: ANYTHING}
+            for told in certain:
+                if (
+                    told.predicate != atom.predicate
+                    and others[0] in told.args
+                    and lifted.keys() >= set(told.args)
+                ):
+                    key = (Literal(atom.bind(lifted), not holds), told.bind(lifted))
+                    if len(told.args) > 1:
+                        self.sides.setdefault(key, ([], []))
+        for (effect, relation), (good, bad) in self.sides.items():
+            for told in (each for each in certain if each.predicate == relation.predicate):
+                thing = next(
+                    name
+                    for arg, name in zip(relation.args, told.args, strict=True)
+                    if arg == ANYTHING
+                )
+                binding = {**slots, ANYTHING: thing}
+                bound = effect.atom.bind(binding)
+                same = told == relation.bind(binding) and thing not in places
+                if same and before.truth(bound) is Truth.of(effect.negated):
+                    (good if after.truth(bound) is Truth.of(not effect.negated) else bad).append(
+                        witness
+                    )
+
+    def _came_about(self, before: Belief, after: Belief, attempt: Attempt) -> Iterator[Atom]:
+        """Facts about single things, which the command does not name, that were false and are
+        true.
+        """
+        for predicate in self.vocabulary.predicates.values():
+            if len(predicate.args) != 1 or predicate.exclusive:
+                continue
+            for name in after.names.get(predicate.args[0], ()):
+                atom = Atom(predicate.name, (name,))
+                if (
+                    name not in attempt.names
+                    and after.truth(atom) is Truth.TRUE
+                    and before.truth(atom) is Truth.FALSE
+                ):
+                    yield atom
+
+
+def processes(linked: Linked, base: Book, action: ActionModel, names: Names) -> Iterator[Process]:
+    """Uses of an action for plans beyond its schema."""
+    yield from _besides(linked, action, names)
+    if linked.moves:
+        yield from _at_places(linked.far, 2, f"{action.name}_there", names)
+    else:
+        yield from _at_places(linked.near, 1, f"{action.name}_here", names)
+        yield from _giving(linked, base, action, names)
+
+
+def _at_places(book: Book, count: int, name: str, names: Names) -> Iterator[Process]:
+    """Effects and revelations at the last of some places, which are the last slots: the
+    agent's, and where it gets.
+    """
+    parameters, places = book.called(names), [str(slot) for slot in range(len(book.slots))][-count:]
+    told = condition(
+        view(book, book.attempts, lambda attempt: not attempt.refused), frozenset(places)
+    )
+    if parameters is None or told is None:
+        return
+    # the fact that places the agent held in every attempt, and therefore explains none
+    always = [
+        atom
+        for atom in book.facts
+        if book.vocabulary.predicates[atom.predicate].exclusive == "always"
+    ]
+    at = next(atom for atom in always if atom.args == (places[0],))
+    rest = [
+        _related(literal, places[0], book.vocabulary)
+        for literal in told.literals
+        if literal.atom != at
+    ]
+    told = replace(told, literals=(*dict.fromkeys(rest), Literal(at)))
+    outcomes = Outcomes(book, frozenset(literal.atom for literal in told.literals))
+    certain = [fact.clause.literals[0] for fact in outcomes.certain]
+    found = [each for each in certain if places[-1] in each.atom.args]
+    exclusive = [
+        each for each in found if book.vocabulary.predicates[each.atom.predicate].exclusive
+    ]
+    where = [each for each in exclusive if not each.negated and count > 1]
+    other = [each for each in found if each not in exclusive]
+    for title, effects in ((name, where), (f"{name}_first" if count > 1 else name, other)):
+        if effects:
+            yield process_of(title, book.template, parameters, told, effects)
+    yield from _showing(name, parameters, told, book)
+
+
+def _showing(
+    name: str, parameters: Sequence[str], told: Circumstance, book: Book
+) -> Iterator[Process]:
+    """Facts that become known of all in the last slot's place, often enough to try, and what
+    held where they did.
+    """
+    place = str(len(book.slots) - 1)
+    for bit, atom in enumerate(book.revelations):
+        if (
+            place not in atom.args
+            or len(atom.args) > 2
+            or book.vocabulary.predicates[atom.predicate].exclusive
+        ):
+            # destinations are not looked for: plans would take every way that nobody knows
+            continue
+        _, since = book.probes.get(atom, ("", 0))
+        rows = [
+            row for row in book.attempts[since:] if not row.refused and not row.known >> bit & 1
+        ]
+        # type: ignore[misc]
+        shown = view(book, rows, lambda row, bit=bit: bool(row.known_after >> bit & 1))
+        when = next(conditions(shown, LIMITS.sometimes, LIMITS.mostly), None)
+        if when is None or when.confirmed < LIMITS.several:
+            continue
+        when = replace(when, literals=tuple(dict.fromkeys((*when.literals, *told.literals))))
+        where = "_".join(
+            ("shows", atom.predicate, *("all" if arg == ANYTHING else "its" for arg in atom.args))
+        )
+        yield process_of(f"{name}_{where}", book.template, parameters, when, (), [Revelation(atom)])
+
+
+def _giving(linked: Linked, base: Book, action: ActionModel, names: Names) -> Iterator[Process]:
+    """Effects that come sometimes, on things that the action does not name: nobody can tell of
+    which before.
+    """
+    things = grouped((atom.predicate, atom.args[0]) for _, atoms in linked.given for atom in atoms)
+    done = {attempt.witness for attempt, _ in linked.given}
+    rows = [attempt for attempt in base.attempts if attempt.witness in done]
+    for predicate, some in things.items():
+        roles = set.intersection(*(names.roles[thing] for thing in some)) - set(action.parameters)
+        role = min(roles, key=names.order.__getitem__, default="")
+        if len({*some}) < LIMITS.several or not role:
+            continue
+        gave = {
+            attempt.witness
+            for attempt, atoms in linked.given
+            if predicate in {atom.predicate for atom in atoms}
+        }
+        told = next(
+            conditions(view(base, rows, lambda attempt, gave=gave: attempt.witness in gave)), None
+        )  # type: ignore[misc]
+        if told is not None:
+            told = replace(told, literals=tuple(dict.fromkeys((*told.literals, *action.guessed))))
+            made = Literal(Atom(predicate, (role,)))
+            yield process_of(
+                f"{action.name}_{predicate}", linked.template, action.parameters, told, [made]
+            )
+
+
+def _besides(linked: Linked, action: ActionModel, names: Names) -> Iterator[Process]:
+    """Effects on a thing that the command does not name, by the relation that tells which thing
+    that is.
+    """
+    predicates, parameters = linked.vocabulary.predicates, linked.near.called(names)
+    done: set[Literal] = set()
+    if parameters is None or not linked.sides:
+        return
+    at, here, other = (
+        linked.vocabulary.placing[0].name,
+        str(len(parameters) - 1),
+        str(len(parameters)),
+    )
+    for (effect, relation), (good, bad) in sorted(
+        linked.sides.items(), key=lambda each: -len(each[1][0])
+    ):
+        role = predicates[relation.predicate].args[relation.args.index(ANYTHING)]
+        often = len(good) >= LIMITS.several and len(bad) <= LIMITS.exceptions * (
+            len(good) + len(bad)
+        )
+        if effect in done or not often or role in parameters or not NAME.fullmatch(role):
+            continue
+        done.add(effect)
+        binding = {ANYTHING: other}
+        near = [_related(literal, here, linked.vocabulary) for literal in action.guessed]
+        needs = (Literal(relation.bind(binding)), *near, Literal(Atom(at, (here,))))
+        when = Circumstance(tuple(dict.fromkeys(needs)), **seen(good, len(bad)))
+        made = effect.bind(binding)
+        yield process_of(
+            f"{action.name}_{effect.atom.predicate}",
+            linked.template,
+            (*parameters, role),
+            when,
+            [made],
+        )
+
+
+def _related(literal: Literal, here: str, vocabulary: Vocabulary) -> Literal:
+    """A fact that a thing is near, told by the relation that it follows from: `here(0)` at
+    place 1 is `with(1, 0)`.
+    """
+    # a plan would else go to the thing, and then away from it to the place
+    predicates, role = vocabulary.predicates, vocabulary.placing[0].args[0]
+    near = predicates.get(literal.atom.predicate)
+    relation = predicates.get(near.exclusive) if near is not None and not literal.negated else None
+    if (
+        relation is None
+        or len(relation.args) != 2
+        or relation.args.count(role) != 1
+        or literal.atom.args == (here,)
+    ):
+        return literal
+    (thing,) = literal.atom.args
+    return Literal(
+        Atom(relation.name, tuple(here if each == role else thing for each in relation.args))
+    )
+
+
+def process_of(
+    name: str,
+    template: str,
+    parameters: Sequence[str],
+    told: Circumstance,
+    effects: Sequence[Literal] = (),
+    observes: Sequence[Revelation] = (),
+) -> Process:
+    """Use of a command under a condition, over the names of its slots; what often fails costs
+    more.
+    """
+    bound = slots_of(parameters)
+    syntax = fill(template, [f"<{each}>" for each in parameters[: template.count(SLOT)]])
+    clauses = tuple(Clause((literal.bind(bound),)) for literal in told.literals)
+    gives = tuple(literal.bind(bound) for literal in effects)
+    shown = (
+        Revelation(each.atom.bind(bound), tuple(clause.bind(bound) for clause in each.given))
+        for each in observes
+    )
+    used = dict.fromkeys(
+        arg for clause in clauses for literal in clause.literals for arg in literal.atom.args
+    )
+    used |= dict.fromkeys(arg for literal in gives for arg in literal.atom.args)
+    roles = {*parameters, *(arg for literal in gives for arg in literal.atom.args)}
+    others = tuple(arg for arg in used if arg in roles and f"<{arg}>" not in syntax)
+    steps = round(1 / told.share, 1)
+    schema = ActionSchema(
+        name, (syntax,), clauses, gives, observes=tuple(shown), steps=steps, others=others
+    )
+    return Process(schema, told)
+
+
+def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator[Process]:
+    """For each slot that takes names in several roles: what becomes known in one of them, and
+    not in all.
+    """
+    told = {fact.clause for fact in action.observes}
+    needed = frozenset(literal.atom for literal in action.guessed)
+    for slot, parameter in enumerate(action.parameters):
+        every = [names.roles[name] for name in {attempt.names[slot] for attempt in book.successes}]
+        some = every[0].union(*every) - every[0].intersection(
+            *every
+        )  # but not all of the names that worked
+        for role in sorted(some, key=names.order.__getitem__):
+            if role in action.parameters or not NAME.fullmatch(role):
+                continue
+            rows = [
+                attempt for attempt in book.successes if role in names.roles[attempt.names[slot]]
+            ]
+            found = Outcomes(view(book, rows, lambda _: True), needed).observes()
+            new = [
+                fact
+                for fact in found
+                if fact.clause not in told and _speaks_of(fact, slot, role, book, names)
+            ]
+            if new:
+                shown = [
+                    Revelation(each.clause.literals[0].atom, (each.given,) if each.given else ())
+                    for each in new
+                ]
+                parameters = [role if each == parameter else each for each in action.parameters]
+                when = Circumstance(action.guessed, **seen([attempt.witness for attempt in rows]))
+                yield process_of(
+                    f"{action.name}_{role}", book.template, parameters, when, (), shown
+                )
+
+
+def _speaks_of(fact: Induced, slot: int, role: str, book: Book, names: Names) -> bool:
+    """True if a fact is about a slot, as something in a role."""
+    atom = fact.clause.literals[0].atom
+    told = zip(atom.args, book.vocabulary.predicates[atom.predicate].args, strict=True)
+    called = [each for arg, each in told if arg == str(slot)]
+    return bool(called) and all(each == role or each not in names.order for each in called)

@@ -1,0 +1,431 @@
+"""Wants of goals, learned from wins and refuted by every state in which the game went on.
+
+A goal names things by its fields. `x` and `y` stand for things of the goal's object, `p` for one of
+its destination. A state is the set of facts that hold of such things, so that states of all
+episodes compare. A goal is a set of facts that nearly all wins share and that never held together
+while the game went on.
+"""
+
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, permutations, product
+
+from rpms.induction.action_model import Induced, induced
+from rpms.induction.attempts import Vocabulary
+from rpms.induction.templates import Names
+from rpms.induction.thresholds import LIMITS
+from rpms.logic.belief import Belief
+from rpms.logic.facts import Atom, Clause, Literal
+from rpms.logic.goal import Goal
+from rpms.logic.rules import Stage
+from rpms.store.evidence import Label, Spoken, Witness
+
+FIELDS: Mapping[str, tuple[str, ...]] = {"object": ("x", "y"), "destination": ("p", "q")}
+"""The fields of a goal that name things, and the variables that stand for these."""
+_SWAP = {"x": "y", "y": "x"}
+NOT = "not "
+"""Prefix of a predicate that stands for a negation in states: that a door is not closed."""
+
+State = frozenset[Atom]  # Facts that hold of some things, which are called by their variables
+
+
+@dataclass(frozen=True, slots=True)
+class Win:
+    """The last state of a won episode, once for each way to put things in place of the
+    variables.
+    """
+
+    states: tuple[State, ...]
+    since: Mapping[
+        Atom, int
+    ]  # The step at which each fact last came to hold, by the things' own names
+    first: Mapping[Atom, int]  # The step at which each fact first held
+    named: tuple[
+        Mapping[str, str], ...
+    ]  # The things in place of the variables, for each of the states
+    witness: Witness
+
+    def naming(self, wanted: State) -> Mapping[str, str] | None:
+        """The things of which all that is wanted holds; None if it holds of none."""
+        return next(
+            (
+                named
+                for named, state in zip(self.named, self.states, strict=True)
+                if state >= wanted
+            ),
+            None,
+        )
+
+
+@dataclass
+class GoalBook:
+    """All that was seen of goals of one type."""
+
+    type: str
+    vocabulary: Vocabulary
+    wins: list[Win] = field(default_factory=list)
+    went_on: dict[State, list[Witness]] = field(
+        default_factory=dict
+    )  # States in which the episode went on
+    until_then: dict[State, set[State]] = field(default_factory=dict)
+    """For each of these, the facts that had held of its things by then: once for each way that
+    led there."""
+    fields: Counter[str] = field(
+        default_factory=Counter
+    )  # The number of episodes whose goal has each field
+    episodes: int = 0
+
+    def refuting(self, wanted: State) -> list[Witness]:
+        """The steps after which all that is wanted held and the episode went on."""
+        return [
+            witness for state, seen in self.went_on.items() if state >= wanted for witness in seen
+        ]
+
+
+class Story:
+    """The states of one episode, as far as its goal is concerned."""
+
+    def __init__(self, book: GoalBook, goal: Goal) -> None:
+        self._book = book
+        self._goal = goal
+        self._handled: list[str] = []
+        self._since: dict[Atom, int] = {}
+        self._first: dict[Atom, int] = {}
+        self._steps = 0
+        self._things_before: dict[str, list[str]] = {}
+        book.episodes += 1
+        for name in FIELDS:
+            book.fields[name] += bool(goal.named(name))
+
+    def add(
+        self,
+        belief: Belief,
+        step: Spoken,
+        witness: Witness,
+        changing: Container[str],
+        names: Names,
+        *,
+        refused: bool,
+    ) -> None:
+        """Take over the state after a step.
+
+        `changing`: the predicates that actions are known to make true.
+        """
+        self._steps += 1
+        if refused:
+            return
+        things = self._things(belief, step.command)
+        now = list(
+            self._true(
+                belief, [name for names in things.values() for name in names], changing, names
+            )
+        )
+        same, self._things_before = (
+            things == self._things_before and self._since.keys() == set(now),
+            things,
+        )
+        if same and not step.won:
+            return
+        self._since = {atom: self._since.get(atom, self._steps) for atom in now}
+        self._first = {**dict.fromkeys(now, self._steps), **self._first}
+        found = [(named, state) for named in _bindings(things) if (state := _lifted(now, named))]
+        if step.won:
+            states, ways = tuple(state for _, state in found), tuple(named for named, _ in found)
+            self._book.wins.append(Win(states, self._since, self._first, ways, witness))
+            return
+        for named, state in found if not step.lost else ():  # a lost episode may have met the goal
+            seen = self._book.went_on.setdefault(state, [])
+            if len(seen) < LIMITS.witnesses:
+                seen.append(witness)
+            self._book.until_then.setdefault(state, set()).add(_lifted(self._first, named))
+
+    def _things(self, belief: Belief, command: str) -> dict[str, list[str]]:
+        """By field, the things that the goal may mean, those handled last first."""
+        things: dict[str, list[str]] = {}
+        for name in FIELDS:
+            word = self._goal.named(name)
+            called = list(belief.called(word)) if word else []
+            for thing in called:
+                if thing in command:
+                    self._handled = [thing, *(each for each in self._handled if each != thing)]
+            called.sort(
+                key=lambda thing: (
+                    self._handled.index(thing) if thing in self._handled else len(self._handled)
+                )
+            )
+            things[name] = called[: LIMITS.goal_things]
+        return things
+
+    def _true(
+        self, belief: Belief, things: Sequence[str], changing: Container[str], names: Names
+    ) -> Iterator[Atom]:
+        """Facts about some things that hold now, and negations, as far as actions bring them
+        about.
+        """
+        answers = self._book.vocabulary.answers(belief)
+        for predicate in self._book.vocabulary.predicates.values():
+            if not predicate.args or not (
+                predicate.name in changing or NOT + predicate.name in changing
+            ):
+                continue
+            roles = [role if role in names.order else "" for role in predicate.args]
+            suited = [
+                [thing for thing in things if not role or role in names.roles[thing]]
+                for role in roles
+            ]
+            for args in product(*suited):
+                value = answers[predicate.name, args] if len(set(args)) == len(args) else None
+                name = predicate.name if value else NOT + predicate.name
+                if value is not None and name in changing:
+                    yield Atom(name, args)
+
+
+def literal_in(atom: Atom) -> Literal:
+    """The literal that an atom of a state stands for."""
+    return Literal(
+        Atom(atom.predicate.removeprefix(NOT), atom.args), atom.predicate.startswith(NOT)
+    )
+
+
+def atom_of(literal: Literal) -> Atom:
+    """The atom that stands for a literal in a state."""
+    return Atom(NOT * literal.negated + literal.atom.predicate, literal.atom.args)
+
+
+def _lifted(facts: Iterable[Atom], named: Mapping[str, str]) -> State:
+    """The facts that are about some things alone, with variables in place of these."""
+    variables = {thing: variable for variable, thing in named.items()}
+    found = (
+        (predicate, tuple([variables.get(arg, "") for arg in args])) for predicate, args in facts
+    )
+    return frozenset(Atom(predicate, args) for predicate, args in found if "" not in args)
+
+
+def _bindings(things: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
+    """Ways to put things in place of variables: one or two of the object, one of the
+    destination.
+    """
+    choices = []
+    for name, variables in FIELDS.items():
+        known = things[name]
+        ways: list[dict[str, str]] = [{variables[0]: thing} for thing in known]
+        if name == "object":
+            ways += [dict(zip(variables, pair, strict=True)) for pair in permutations(known, 2)]
+        choices.append(ways or [{}])
+    for chosen in product(*choices):
+        yield {name: thing for one in chosen for name, thing in one.items()}
+
+
+@dataclass(frozen=True)
+class GoalModel:
+    """Wants of a type of goals."""
+
+    type: str
+    over: Mapping[str, str]  # Variable → field of the goal
+    holds: tuple[
+        Induced, ...
+    ]  # In the order in which they came about in the wins; where the agent is comes last
+    wins: int
+    episodes: int
+    refuted: tuple[Witness, ...] = ()
+    """Steps after which all of it held and the game went on: then it is no goal, unless stages
+    tell the difference."""
+    stages: tuple[
+        Atom, ...
+    ] = ()  # Facts that came about on the way in every win, in an order that all wins share
+    staged: bool = False
+    """True if the stages are a procedure: all that is wanted held without a win where one of them
+    was left out, and never where none was. Else what is wanted suffices: how to get there follows
+    from the actions."""
+
+    @property
+    def stands(self) -> bool:
+        """True if it can be written into a manual."""
+        return bool(self.holds) and (not self.refuted or self.staged)
+
+    @property
+    def state(self) -> State:
+        return frozenset(map(atom_of, (fact.clause.literals[0] for fact in self.holds)))
+
+    def steps(self) -> list[Stage]:
+        """The procedure: one stage for each fact on the way, and at last all that is wanted."""
+        last = max(place for place, atom in enumerate(self.stages) if atom not in self.state)
+        way = [
+            Stage(atom.predicate, (Clause((literal_in(atom),)),))
+            for atom in self.stages[: last + 1]
+        ]
+        return [*way, Stage("finish", tuple(fact.clause for fact in self.holds))]
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Variable → field of the goal, for all that the procedure speaks of."""
+        used = {
+            arg
+            for step in self.steps()
+            for clause in step.until
+            for arg in clause.literals[0].atom.args
+        }
+        return fields_of(used)
+
+
+def fields_of(used: Container[str]) -> dict[str, str]:
+    """Variable → field of the goal, for those that are used."""
+    return {name: field for field, names in FIELDS.items() for name in names if name in used}
+
+
+@dataclass(frozen=True, slots=True)
+class Makeable:
+    """The predicates that actions make true."""
+
+    facts: frozenset[str]
+    positional: frozenset[str]  # Of these, those that say where the agent is
+
+
+def goal_model(book: GoalBook, made: Makeable) -> GoalModel | None:
+    """The facts that nearly all wins share and no state in which the game went on has; None
+    without a win.
+    """
+    found: list[GoalModel] = []
+    positive = replace(
+        made, facts=frozenset(name for name in made.facts if not name.startswith(NOT))
+    )
+    for objects, some in (
+        (1, positive),
+        (2, positive),
+        (1, made),
+    ):  # negations where nothing else tells
+        variables = {*FIELDS["object"][:objects], FIELDS["destination"][0]}
+        shared = _shared(book, variables, some)
+        found += [] if shared is None else [_described(book, shared, some)]
+        if found and found[-1].stands and not found[-1].staged:
+            return found[-1]
+    # if all such sets are refuted, the first with the evidence against it
+    return next((model for model in found if model.stands), next(iter(found), None))
+
+
+def _shared(book: GoalBook, variables: set[str], made: Makeable) -> State | None:
+    """The set of facts in most wins, refuted ones last; of equal ones the largest, which is the
+    safest to pursue.
+    """
+    pair = "y" in variables
+    every = [[_about(state, variables, made) for state in win.states] for win in book.wins]
+    ways = [dict.fromkeys(state for state in states if state) for states in every]
+    common = Counter(state for states in ways for state in states)
+    closed: dict[State, None] = {}
+    for state, _ in common.most_common(LIMITS.goal_states):
+        for other in [*closed, state]:
+            both = other & state
+            both = frozenset(atom for atom in both if atom.bind(_SWAP) in both) if pair else both
+            if both and (not pair or any("y" in atom.args for atom in both)):
+                closed[both] = None
+    least = (1 - LIMITS.goal_exceptions) * len(book.wins)
+    covered = {
+        state: sum(any(other >= state for other in states) for states in ways) for state in closed
+    }
+    ranked = sorted(
+        closed,
+        key=lambda state: (covered[state], len(state), sorted(map(str, state))),
+        reverse=True,
+    )
+    standing = (state for state in ranked if covered[state] >= least and not book.refuting(state))
+    return next(standing, next(iter(ranked), None))
+
+
+def _described(book: GoalBook, wanted: State, made: Makeable) -> GoalModel:
+    wins = [win for win in book.wins if win.naming(wanted) is not None]
+    # facts in the order in which they came about; where the agent is comes last, since all else may
+    # lead elsewhere; of those that came about at once, the one that says most comes first: who
+    # drops a thing just anywhere drops it too
+    since = {
+        atom: sum(win.since.get(atom.bind(win.naming(wanted) or {}), 0) for win in wins)
+        for atom in wanted
+    }
+    ranks = {
+        atom: (atom.predicate in made.positional, since[atom], -len(atom.args), str(atom))
+        for atom in wanted
+    }
+    model = GoalModel(
+        book.type,
+        fields_of({arg for atom in wanted for arg in atom.args}),
+        tuple(_fact(book, atom, wanted, wins) for atom in sorted(wanted, key=ranks.__getitem__)),
+        len(wins),
+        book.episodes,
+        tuple(book.refuting(wanted)),
+        _stages(wins, wanted, made),
+    )
+    ways = [way for state, ways in book.until_then.items() if state >= model.state for way in ways]
+    # facts on the way separate wins from states that meet the goal without winning
+    tell = not model.state.issuperset(model.stages) and not any(
+        way.issuperset(model.stages) for way in ways
+    )
+    return replace(model, staged=bool(model.refuted) and tell)
+
+
+def _stages(wins: Sequence[Win], wanted: State, made: Makeable) -> tuple[Atom, ...]:
+    """Facts that all wins brought about on the way, in the order that they share; where the
+    agent was is left out.
+    """
+    times: list[dict[Atom, int]] = []
+    for win in wins:
+        variables = {thing: variable for variable, thing in (win.naming(wanted) or {}).items()}
+        times.append({
+            atom.bind(variables): time
+            for atom, time in win.first.items()
+            if variables.keys() >= set(atom.args) and atom.predicate in made.facts - made.positional
+        })  # fmt: skip
+    common = [atom for atom in times[0] if all(atom in each for each in times)]
+    stages: list[Atom] = []
+    for atom in sorted(common, key=lambda atom: (sum(each[atom] for each in times), str(atom))):
+        if not stages or all(each[stages[-1]] <= each[atom] for each in times):
+            stages.append(atom)
+    return tuple(stages)
+
+
+def _about(state: State, variables: set[str], made: Makeable) -> State:
+    """The facts that actions make true of some things."""
+    # that the goal's object is near, since it was put down here, counts only where there is nothing
+    # else to say
+    facts = frozenset(
+        atom for atom in state if variables.issuperset(atom.args) and atom.predicate in made.facts
+    )
+    near = {
+        atom
+        for atom in facts
+        if atom.predicate in made.positional and set(FIELDS["object"]) >= set(atom.args)
+    }
+    return facts - near if any(atom.predicate not in made.positional for atom in facts) else facts
+
+
+def _fact(book: GoalBook, atom: Atom, wanted: State, wins: Sequence[Win]) -> Induced:
+    """One fact that wins share; necessary if all the others held once and the episode went on."""
+    rest = wanted - {atom}
+    missed = [
+        each
+        for state, seen in book.went_on.items()
+        if rest and state >= rest and atom not in state
+        for each in seen
+    ]
+    others = [win.witness for win in book.wins if win not in wins]
+    label = Label.NECESSARY if missed else Label.POSSIBLE
+    return induced(
+        Clause((literal_in(atom),)), [win.witness for win in wins], others, missed, label=label
+    )
+
+
+def guesses(book: GoalBook, made: Sequence[Atom]) -> Iterator[State]:
+    """Sets of facts that a goal of a type may want, simplest first, over facts that actions
+    make: none is refuted.
+    """
+    fields = {name for name, count in book.fields.items() if count}
+    pairs = [frozenset({atom, atom.bind(_SWAP)}) for atom in made if "x" in atom.args]
+    for size in range(1, LIMITS.largest_guess + 1):
+        some = [atom for atom in made if size == 1 or not atom.predicate.startswith(NOT)]
+        states = [frozenset(each) for each in combinations(some, size)]
+        for state in [*states, *(pairs if size == 1 else ())]:
+            about = {arg for atom in state for arg in atom.args}
+            covers = all(
+                about & set(FIELDS[name]) for name in fields
+            )  # else the goal would not name it
+            if covers and not any(other >= state for other in book.went_on):
+                yield state

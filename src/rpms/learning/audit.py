@@ -1,0 +1,347 @@
+"""Worth of each entry of a memory, from runs that hid entries by chance (`--mask`)."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rpms.learning.effects import ALPHA, Draw, Effect, Trial, benjamini_hochberg, effects, sign
+from rpms.logic.errors import InputError
+from rpms.paper.verdict import Fate
+from rpms.store.episodes import EpisodeRecord
+from rpms.store.runs import RunFolder
+
+CORRECTION = "Benjamini-Hochberg"
+_DUE = frozenset(str(fate) for fate in Fate if fate.due)
+_STEPS_AT = "steps at "  # Before a sub-goal: the steps spent at it
+
+
+class AuditedOutcome(StrEnum):
+    """Outcomes that showing an entry can change."""
+
+    SUCCESS = "success"
+    STEPS = "steps"  # From its turn to the end; to the step budget where the episode was not won
+    INFEASIBLE = "infeasible"  # Actions from its turn on that the world could not do
+
+    @property
+    def better(self) -> int:
+        """The sign of a change for the better."""
+        return 1 if self is AuditedOutcome.SUCCESS else -1
+
+
+class Worth(StrEnum):
+    """Verdicts on an entry, in the order in which they are listed."""
+
+    HARMFUL = "harmful"
+    HELPFUL = "helpful"
+    UNKNOWN = "not enough evidence"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """All that is known of what showing one entry, or one entry of a kind, does."""
+
+    name: str
+    kind: str
+    findings: Mapping[AuditedOutcome, Effect]
+    at: Mapping[str, Effect]
+    """Of the steps, those spent at each sub-goal: what costs a step or two shows where steps do
+    not vary much else."""
+    # Episodes won with it shown: the cheap counter, blind to what would have been won anyway
+    won_with: int
+    lost_with: int
+
+    @property
+    def shown(self) -> int:
+        return self.findings[AuditedOutcome.SUCCESS].shown
+
+    @property
+    def hidden(self) -> int:
+        return self.findings[AuditedOutcome.SUCCESS].hidden
+
+    @property
+    def worth(self) -> Worth:
+        """Success decides, else steps and infeasible actions if they agree; steps at sub-goals
+        as the total does.
+        """
+        signs = {outcome: outcome.better * effect.sign for outcome, effect in self.findings.items()}
+        parts = _agreed({effect.sign for effect in self.at.values()})
+        whole = sign(self.findings[AuditedOutcome.STEPS].estimate)
+        at_sub_goals = AuditedOutcome.STEPS.better * parts if parts == whole else 0
+        verdict = signs[AuditedOutcome.SUCCESS] or _agreed({*signs.values(), at_sub_goals})
+        return {1: Worth.HELPFUL, -1: Worth.HARMFUL, 0: Worth.UNKNOWN}[verdict]
+
+    @property
+    def reason(self) -> str:
+        """The credible effects in words; nothing where there is none."""
+        found = {str(outcome): effect for outcome, effect in self.findings.items()}
+        found |= {_STEPS_AT + stage: effect for stage, effect in self.at.items()}
+        words = [
+            f"{what} {numbers(what, effect)}, p {effect.adjusted:.2g} corrected"
+            for what, effect in found.items()
+            if effect.adjusted <= ALPHA and not math.isnan(effect.estimate)
+        ]
+        return (
+            f"shown in {self.shown} and hidden in {self.hidden} episodes: {'; '.join(words)}"
+            if words
+            else ""
+        )
+
+    def record(self) -> dict[str, Any]:
+        """As JSON; null for what is not known."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "verdict": str(self.worth),
+            **{name: getattr(self, name) for name in ("shown", "hidden", "won_with", "lost_with")},
+            "effects": {
+                str(outcome): _numbers(effect) for outcome, effect in self.findings.items()
+            },
+            "steps_at": {stage: _numbers(effect) for stage, effect in self.at.items()},
+        }
+
+
+def numbers(outcome: str, effect: Effect) -> str:
+    """An effect with its interval, if there is one: `+3.1 (+1.2 to +5.0)`; of success, in
+    points of a hundred.
+    """
+    scale, form = (100, "+.0f") if outcome == AuditedOutcome.SUCCESS else (1, "+.1f")
+    ends = (
+        f"{scale * effect.low:{form}} to {scale * effect.high:{form}}"
+        if math.isfinite(effect.low)
+        else "–"
+    )
+    return f"{scale * effect.estimate:{form}} ({ends})"
+
+
+def _agreed(signs: set[int]) -> int:
+    told = signs - {0}
+    return told.pop() if len(told) == 1 else 0
+
+
+def _numbers(effect: Effect) -> dict[str, float | None]:
+    found = {name: getattr(effect, name) for name in ("estimate", "low", "high", "p")}
+    found |= {"p_corrected": effect.adjusted, "detectable": effect.detectable}
+    return {name: value if math.isfinite(value) else None for name, value in found.items()}
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Audit of the entries that were recalled in some runs."""
+
+    entries: tuple[
+        Account, ...
+    ]  # The harmful first, then by how far they are from having no effect
+    kinds: tuple[Account, ...]
+    episodes: int
+    world: str
+    masks: tuple[float, ...]
+    left_out: tuple[Path, ...]  # Runs that hid nothing
+
+    def of(self, worth: Worth) -> tuple[Account, ...]:
+        return tuple(account for account in self.entries if account.worth is worth)
+
+    @property
+    def harmful(self) -> dict[str, str]:
+        """The entries that are credibly harmful, by id, each with the reason."""
+        return {account.name: f"audit: {account.reason}" for account in self.of(Worth.HARMFUL)}
+
+    @property
+    def summary(self) -> str:
+        """In one line; that little is known is the usual answer."""
+        counts = {worth: len(self.of(worth)) for worth in Worth}
+        return (
+            f"{len(self.entries)} entries were recalled in {self.episodes} episodes:"
+            f" {counts[Worth.HARMFUL]} harmful, {counts[Worth.HELPFUL]} helpful,"
+            f" {counts[Worth.UNKNOWN]} with not enough evidence to tell"
+        )
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "world": self.world,
+            "episodes": self.episodes,
+            "mask": list(self.masks),
+            "correction": CORRECTION,
+            "level": ALPHA,
+            "runs_left_out": [str(folder) for folder in self.left_out],
+            "kinds": [account.record() for account in self.kinds],
+            "entries": [account.record() for account in self.entries],
+        }
+
+
+class Exposure(NamedTuple):
+    """One entry whose turn came in one episode."""
+
+    entry: str
+    kind: str
+    since: int  # The step at which its turn came, from 1
+    shown: bool
+
+
+def exposures_of(record: EpisodeRecord) -> tuple[Exposure, ...]:
+    """The entries whose turn came in an episode, each at the first step at which it did."""
+    found: dict[str, Exposure] = {}
+    for step in record.steps:
+        for one in step.candidates:
+            if one.fate in _DUE and one.entry not in found:
+                found[one.entry] = Exposure(
+                    one.entry, one.kind, step.number, one.fate != Fate.HIDDEN
+                )
+    return tuple(found.values())
+
+
+@dataclass(frozen=True)
+class _Played:
+    """An episode of a masked run."""
+
+    record: EpisodeRecord
+    mask: float
+    budget: int
+
+    @cached_property
+    def exposures(self) -> tuple[Exposure, ...]:
+        return exposures_of(self.record)
+
+    @cached_property
+    def stages(self) -> list[str]:
+        """The sub-goal of each step; those to the step budget are spent where the episode ended."""
+        stages = [step.progress.sub_goal for step in self.record.steps]
+        return stages if self.record.row.won else stages + stages[-1:] * (self.budget - len(stages))
+
+    def outcome(self, measure: str, since: int) -> float:
+        """An outcome, or the steps at a sub-goal, from a step on."""
+        row = self.record.row
+        match measure:
+            case AuditedOutcome.SUCCESS:
+                return float(row.won)
+            case AuditedOutcome.STEPS:
+                return float((row.steps if row.won else max(row.steps, self.budget)) - since + 1)
+            case AuditedOutcome.INFEASIBLE:
+                return float(sum(step.infeasible for step in self.record.steps[since - 1 :]))
+        return float(self.stages[since - 1 :].count(measure.removeprefix(_STEPS_AT)))
+
+    def trial(self, measure: str) -> Trial:
+        """The episode as evidence, with what was known of it beforehand."""
+        goal = self.record.goal_signature
+        about = (
+            self.record.row.type,
+            goal.split(":")[1] if ":" in goal else goal,
+            goal,
+            self.record.task,
+        )
+        draws = (
+            Draw(one.entry, one.shown, self.outcome(measure, one.since)) for one in self.exposures
+        )
+        return Trial(1 - self.mask, self.outcome(measure, 1), tuple(draws), about)
+
+
+def audit(folders: Sequence[Path]) -> Audit:
+    """Estimate what each entry does, from runs of one world; runs that hid nothing are an
+    InputError, or left out.
+    """
+    played: dict[tuple[str, str], _Played] = {}
+    left_out: list[Path] = []
+    worlds: set[str] = set()
+    for folder in folders:
+        run = RunFolder(folder)
+        retrieval, budget = (
+            run.protocol.settings.get(name) for name in ("retrieval", "step_budget")
+        )
+        mask = retrieval.get("mask") if isinstance(retrieval, Mapping) else None
+        if not isinstance(mask, int | float) or not 0 < mask < 1:
+            left_out.append(folder)
+            continue
+        worlds.add(str(run.protocol.settings.get("world", "")))
+        length = budget if isinstance(budget, int) else 0
+        for record in run.episodes():
+            played.setdefault(
+                (run.protocol.hash, record.task), _Played(record, float(mask), length)
+            )
+    if not played:
+        if not left_out:
+            raise InputError("nothing to audit: no episode was finished")
+        why = (
+            "was played without memory; choose another condition (memory-only, full) and --mask 0.2"
+        )
+        if RunFolder(left_out[0]).protocol.settings.get("retrieval"):
+            why = (
+                "hid no memories, and without that nobody can tell what they did from what would"
+                " have happened anyway; play it again with `rpms run … --mask 0.2` (0.5 finds"
+                " effects in the fewest episodes)"
+            )
+        raise InputError(f"{left_out[0]}: {why}")
+    if len(worlds) > 1:
+        raise InputError(
+            f"these runs are of {' and '.join(sorted(worlds))}; audit the runs of one world"
+            " together"
+        )
+    every = list(played.values())
+    masks = tuple(sorted({each.mask for each in every}))
+    return Audit(*_accounts(every), len(every), worlds.pop(), masks, tuple(left_out))
+
+
+def _accounts(played: Sequence[_Played]) -> tuple[tuple[Account, ...], tuple[Account, ...]]:
+    """The accounts of entries, and of their kinds: of these, the steps at each sub-goal are not
+    told.
+    """
+    kinds = {one.entry: one.kind for each in played for one in each.exposures}
+    stages = sorted({step.progress.sub_goal for each in played for step in each.record.steps})
+    measures = (*AuditedOutcome, *(_STEPS_AT + stage for stage in stages))
+    found = {
+        measure: effects([each.trial(measure) for each in played], kinds) for measure in measures
+    }
+    shown = [
+        ({one.entry for one in each.exposures if one.shown}, each.record.row.won) for each in played
+    ]
+    by_entry = {
+        (what, name): effect for what, (some, _) in found.items() for name, effect in some.items()
+    }
+    by_kind = {
+        (str(what), kind): effect
+        for what in AuditedOutcome
+        for kind, effect in found[what][1].items()
+    }
+    entries = list(_corrected(by_entry, kinds, shown))
+    of_kind = [({kinds[name] for name in names}, won) for names, won in shown]
+    names = {kind: kind for kind in found[AuditedOutcome.SUCCESS][1]}
+    least = {
+        one.name: min(effect.p for effect in (*one.findings.values(), *one.at.values()))
+        for one in entries
+    }
+    by_worth = sorted(
+        entries, key=lambda one: ([*Worth].index(one.worth), least[one.name], one.name)
+    )
+    return tuple(by_worth), tuple(_corrected(by_kind, names, of_kind))
+
+
+def _corrected(
+    found: Mapping[tuple[str, str], Effect],
+    kinds: Mapping[str, str],
+    shown: Iterable[tuple[set[str], bool]],
+) -> Iterator[Account]:
+    """Accounts with the correction over all of them and all that was measured; what could not
+    be found is no test.
+    """
+    tested = {key: effect for key, effect in found.items() if effect.testable}
+    adjusted = benjamini_hochberg([effect.p for effect in tested.values()])
+    tested = {
+        key: replace(tested[key], adjusted=p) for key, p in zip(tested, adjusted, strict=True)
+    }
+    with_it = Counter((name, won) for names, won in shown for name in names)
+    every, stages = (
+        {**found, **tested},
+        dict.fromkeys(what for what, _ in tested if what.startswith(_STEPS_AT)),
+    )
+    for name, kind in kinds.items():
+        whole = {outcome: every.get((outcome, name), Effect(0, 0)) for outcome in AuditedOutcome}
+        at = {
+            what.removeprefix(_STEPS_AT): tested[what, name]
+            for what in stages
+            if (what, name) in tested
+        }
+        yield Account(name, kind, whole, at, with_it[name, True], with_it[name, False])

@@ -1,0 +1,225 @@
+"""Corrective rules: the precondition that a refused action lacked, in the form of Appendix F's
+lesson.
+
+By the manual's schema where the player had rules, else by what held in the action's successes
+alone. A model may put them in its words: it is told nothing of the manual, and what it writes is
+one line that is checked, or left out.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from rpms.foreign.shown import one_line, unseen
+from rpms.logic.actions import PARAMETER, ActionSchema, Instance
+from rpms.logic.belief import Belief, Situation
+from rpms.logic.errors import ModelError, ModelUnavailable
+from rpms.logic.facts import Atom, Clause, Literal, Truth
+from rpms.logic.rules import ActiveRules
+from rpms.models.base import Decoding, Model, Request
+from rpms.paper.episode import Episode, Step
+from rpms.paper.memory import Entry, FailureLesson, merge
+from rpms.paper.prompt import Part, Prompt, make_block
+
+
+def literal_in_words(literal: Literal, rules: ActiveRules) -> str:
+    """One fact of a schema in the manual's words: `you are at the place`, `the place is not
+    closed`.
+    """
+    atom = Atom(literal.atom.predicate, tuple(f"the {arg}" for arg in literal.atom.args))
+    return rules.say(atom, Truth.of(not literal.negated))
+
+
+def in_words(clause: Clause, rules: ActiveRules) -> str:
+    """A precondition of a schema in words; of several alternatives, all."""
+    return " or ".join(literal_in_words(literal, rules) for literal in clause.literals)
+
+
+def schema_effects(schema: ActionSchema, rules: ActiveRules) -> tuple[str, ...]:
+    """Effects of an action in words, and what it needs and leaves as it was, as `still: you
+    hold the object`.
+    """
+    changed = {literal.atom.predicate for literal in schema.effects}
+    exclusive = {
+        name for name, predicate in rules.predicates.items() if predicate.exclusive == "always"
+    }
+    worth_saying = exclusive - changed if schema.effects else set()  # such as the one thing in hand
+    alone = [clause.literals[0] for clause in schema.preconditions if len(clause.literals) == 1]
+    kept = [each for each in alone if each.atom.predicate in worth_saying and not each.negated]
+    effects = [literal_in_words(literal, rules) for literal in schema.effects]
+    return (*effects, *(f"still: {literal_in_words(literal, rules)}" for literal in kept))
+
+
+def template_of(schema: ActionSchema, command: str) -> str:
+    """The way of writing an action that a command follows, with `{object}` for names, as in
+    Appendix F.
+    """
+    written = next(
+        (way for way, own in schema.patterns if own.fullmatch(command)), schema.syntax[0]
+    )
+    return PARAMETER.sub(r"{\1}", written)
+
+
+_DUTIES = (  # Patterns that turn a fact in a manual's words into a duty: the first that fits
+    (re.compile(r"^you are not "), "must not be "),
+    (re.compile(r"^you are "), "must be "),
+    (re.compile(r"^you do not "), "must not "),
+    (re.compile(r"^you "), "must "),
+    (re.compile(r" (?:is|are) "), " must be "),
+    (re.compile(r" (?:has|have) been "), " must have been "),
+    (re.compile(r" (can|may) "), r" must be one that \1 "),
+)
+
+
+def corrective_rule(
+    step: Step, instance: Instance, worked: Sequence[tuple[Belief, Instance]]
+) -> str:
+    """The rule that would have avoided a refusal, or nothing.
+
+    `worked`: the action's successes and their beliefs.
+    """
+    rules = step.decision.rules
+    facts = Situation(step.decision.belief, step.decision.goal)
+    missing = (
+        _by_manual(rules, step.command, facts)
+        if rules.environment
+        else _by_comparison(facts, instance, worked)
+    )
+    return f"{' and '.join(missing)} before {gerund(instance.schema.name)}" if missing else ""
+
+
+def _by_manual(rules: ActiveRules, command: str, facts: Situation) -> list[str]:
+    """Needs of the schema that are known not to hold, or else were not known to hold."""
+    instance = rules.instance(command)
+    if instance is None:
+        return []
+    values = [clause.truth(facts) for clause in instance.preconditions]
+    lacking = Truth.FALSE if Truth.FALSE in values else Truth.UNKNOWN
+    clauses = zip(instance.schema.preconditions, values, strict=True)
+    return [duty(in_words(clause, rules)) for clause, value in clauses if value is lacking]
+
+
+def _by_comparison(
+    facts: Situation, instance: Instance, worked: Sequence[tuple[Belief, Instance]]
+) -> list[str]:
+    """Facts that held each time the action worked, and not when it failed."""
+    if not worked:
+        return []
+    found = []
+    for name, thing in instance.binding.items():
+        for words, holds in _RELATIONS.items():
+            always = all(
+                holds(belief, each.binding[name]) for belief, each in worked if name in each.binding
+            )
+            if always and not holds(facts.belief, thing):
+                found.append(words.format(name))
+    if all(not belief.holding for belief, _ in worked) and facts.belief.holding:
+        found.append("the hand must be empty")
+    return found
+
+
+_RELATIONS: Mapping[
+    str, Callable[[Belief, str], bool]
+] = {  # Relations of an action's names to a belief, in any world
+    "must be at the {}": lambda belief, name: belief.location == name,
+    "must hold the {}": lambda belief, name: name in belief.holding,
+    "the {} must be open": lambda belief, name: belief.containers.get(name) is True,
+}
+
+
+def duty(fact: str) -> str:
+    """A fact as what must be so.
+
+    >>> duty("you are at the place"), duty("the place is not closed"), duty("your hand is empty"),
+    duty("it works") ('must be at the place', 'the place must not be closed', 'the hand must be
+    empty', 'make sure that it works')
+    """
+    text = re.sub(r"^your ", "the ", fact)
+    for pattern, words in _DUTIES:
+        changed, count = pattern.subn(words, text, count=1)
+        if count:
+            return changed.replace(" must be not ", " must not be ")
+    return f"make sure that {fact}"
+
+
+def gerund(action: str) -> str:
+    """An action's name as what comes after `before`.
+
+    >>> [gerund(name) for name in ("take", "put", "go", "pick_up", "focus_on", "use")]
+    ['taking', 'putting', 'going', 'picking up', 'focusing on', 'using']
+    """
+    verb, *rest = action.split("_")
+    if verb.endswith("e") and not verb.endswith("ee"):
+        verb = verb[:-1]
+    elif re.fullmatch(r"[^aeiou]*[aeiou][ptgn]", verb) and verb != "open":
+        verb += verb[-1]
+    return " ".join((f"{verb}ing", *rest))
+
+
+SHORTEST, LONGEST = 10, 200  # Characters of a lesson: a line of a prompt
+_AFTER = 6  # Steps after the failure that the model is told: what worked instead is among the first
+_DECODING = Decoding(max_tokens=96)
+_FORM = re.compile(r"\bmust\b.* before [a-z]+ing\b")
+_INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
+_INSTRUCTION = (
+    "An action in a text game failed because something that it needs did not hold. State the rule"
+    " that would have avoided it, for any room, in the form `must … before …ing`, such as: must be"
+    " at the place and the place must be open before taking. Name no numbers. Answer with the rule"
+    " alone, after `Lesson:`."
+)
+
+
+def worded_by(model: Model, entries: Iterable[Entry], episode: Episode) -> tuple[Entry, ...]:
+    """The entries of an episode, its lessons in a model's words as far as these stand up to the
+    check.
+
+    ModelUnavailable passes through; another failure leaves a lesson as it was.
+    """
+    return merge([_worded(model, entry, episode) for entry in entries])
+
+
+def _worded(model: Model, entry: Entry, episode: Episode) -> Entry:
+    if not isinstance(entry, FailureLesson):
+        return entry
+    step = episode.steps[min(entry.origins).step - 1]
+    told = make_block(Part.OBSERVATION, "", list(_told(step, episode)))
+    prompt = Prompt((make_block(Part.INSTRUCTION, "", [_INSTRUCTION]), told))
+    try:
+        answer = model.answer(Request(prompt, _DECODING, f"lesson {episode.task} {step.number}"))
+    except ModelUnavailable:
+        raise
+    except ModelError:
+        return entry
+    text = answer.text.strip().rpartition("Lesson:")[2].strip().partition("\n")[0].strip()
+    sound = text and not objection(text, step)
+    return (
+        replace(entry, corrective_rule=text, worded_by=one_line(model.name, 80)) if sound else entry
+    )
+
+
+def objection(text: str, step: Step) -> str:
+    """The fault of a lesson; nothing where it is a rule about the action that failed."""
+    if not SHORTEST <= len(text) <= LONGEST or any(unseen(char) for char in text):
+        return f"is not one line of {SHORTEST} to {LONGEST} printable characters"
+    if not _FORM.search(text):
+        return "is not in the form `must … before …ing`"
+    if name := _INSTANCE.search(text):
+        return f"names {name[0]}, which is of one room alone"
+    verb = step.command.split()[0]
+    said = text.rpartition(" before ")[2].split()[0]
+    about = said.startswith(verb[:-1]) or verb.startswith(said.removesuffix("ing"))
+    return "" if about else f"is about {said}, and what failed was `{step.command}`"
+
+
+def _told(step: Step, episode: Episode) -> Iterator[str]:
+    """Transcript for the model: the task, the failure, and what came after it."""
+    decision = step.decision
+    held = ", ".join(decision.belief.holding) or "nothing"
+    where = f" at {decision.belief.location}" if decision.belief.location else ""
+    yield f"Task: {one_line(episode.goal, 300)}"
+    yield f"The agent was{where} with {held} in hand, and did `{step.command}`."
+    yield f"It failed. The world answered: {one_line(step.result, 200)}"
+    yield "What was done next:"
+    for later in episode.steps[step.number : step.number + _AFTER]:
+        how = "failed" if later.infeasible else "worked"
+        yield f"- `{one_line(later.command, 120)}` {how}: {one_line(later.result, 120)}"

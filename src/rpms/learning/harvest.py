@@ -1,0 +1,342 @@
+"""Entries of one episode: snippets by sub-goal, lessons from refusals, schemas with evidence,
+critical failures.
+
+Pure, and the same for every world: all it reads are the steps, their decisions, and the world's
+whole manual. The manual gives schemas their form; a lesson is the precondition that was missing, by
+the rules that the player had.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from rpms.induction.manual_verify import has_asked
+from rpms.learning.corrections import corrective_rule, in_words, schema_effects, template_of
+from rpms.logic.actions import Instance
+from rpms.logic.belief import Belief, Situation, StateSignature
+from rpms.logic.facts import Truth, kind_of
+from rpms.logic.rules import ActiveRules, RuleManual
+from rpms.paper import memory
+from rpms.paper.condition import RULES_ONLY, compose
+from rpms.paper.decide import decide
+from rpms.paper.episode import Ending, Episode, Step
+from rpms.paper.recall import EpisodicMemory
+from rpms.paper.usage import Usage
+from rpms.play.sources import knowledge_of
+from rpms.store.evidence import Trace
+from rpms.store.memories import write_memory
+from rpms.worlds.base import World
+
+
+@dataclass(frozen=True, slots=True)
+class Harvest:
+    """Rules for turning an episode into entries."""
+
+    # Actions of a snippet at most, the last ones: three of twelve fill the prompt's memory block
+    longest: int = 12
+    means: tuple[str, ...] = ("find", "go_to")
+    """Sub-goals by how their names begin that are no end in themselves: their actions open the
+    next snippet."""
+    through: tuple[str, ...] = ("take", "pick_up")
+    """Sub-goals whose snippet is kept, and whose actions open the next one as well: Appendix F's
+    snippet runs from the search with an empty hand to the heating, Section 3.3's from the search to
+    the taking. What follows the taking is kept by itself too, for a hand that is full."""
+    refused: bool = True
+    """True if what the world refused stays in snippets. The paper does not say that it is taken
+    out, and arbitration (Table 4) has what rules object to in memories to work on."""
+    longest_command: int = (
+        120  # Characters: what a model wrote beyond it is no command for later prompts
+    )
+    longest_request: int = 400  # Characters of a request that are remembered; people's have fifty
+    longest_message: int = 160  # Characters of a world's answer that a lesson keeps
+
+
+PAPER = Harvest()
+CLEAN = Harvest(
+    through=(), refused=False
+)  # Each sub-goal apart, and only what worked: for memories that act
+HARVESTS = {"as_paper": PAPER, "clean": CLEAN}
+Own = Callable[[Episode], Iterable[memory.Entry]]
+"""A harvest of one's own: entries of an episode, of any kind, beside which the paper's are
+harvested as well."""
+
+
+def harvest_by(
+    how: str | Own, episode: Episode, manual: RuleManual, origin: str = ""
+) -> tuple[memory.Entry, ...]:
+    """The entries of an episode by a named harvest, or by one of one's own and the paper's
+    together.
+    """
+    if isinstance(how, str):
+        return harvest(episode, manual, origin, HARVESTS[how])
+    return memory.merge(harvest(episode, manual, origin), how(episode))
+
+
+def harvest(
+    episode: Episode, manual: RuleManual, origin: str = "", how: Harvest = PAPER
+) -> tuple[memory.Entry, ...]:
+    """The entries of one episode, merged and in a fixed order; `origin` names it in them, the
+    task's id by default.
+    """
+    return (
+        memory.merge(_Episode(episode, manual, origin or episode.task, how).entries())
+        if episode.steps
+        else ()
+    )
+
+
+@dataclass(frozen=True)
+class _Episode:
+    episode: Episode
+    manual: RuleManual
+    origin: str
+    how: Harvest
+
+    def entries(self) -> Iterator[memory.Entry]:
+        if self.episode.ending is not Ending.LOST:
+            # progress in an episode that ended in disaster may have led to it
+            yield from self._snippets()
+        if self.episode.won:
+            yield from self._requests()
+        learned: set[tuple[str, ...]] = set()
+        for step in self._survived:
+            asks = has_asked(self._after(step)) or has_asked(step.decision.belief)
+            if step.command and self._usable(step) and not asks:
+                for entry in self._of_step(step):
+                    again = isinstance(entry, memory.FailureLesson) and entry.key() in learned
+                    # an episode is evidence for a lesson once, however often it failed in that way
+                    if not again:
+                        yield entry
+                    learned.add(entry.key())
+        if self.episode.ending is Ending.LOST:
+            last = self.episode.steps[-1]
+            yield memory.CriticalFailure(
+                goal_signature=last.decision.goal_signature,
+                state_signature=last.decision.state_signature,
+                failed_action=(
+                    last.command if self._usable(last) else last.command[: self.how.longest_command]
+                ),
+                corrective_rule=(
+                    "it ended the task for good; before such a step, make sure that the task asks"
+                    " for it"
+                ),
+                failure_message=f"score = {last.score:g}, terminated",
+                origins=self._origins(last),
+            )
+
+    @property
+    def _survived(self) -> Sequence[Step]:
+        """All steps but one that ended the episode for good: the world took it, but it confirms
+        no action.
+        """
+        return self.episode.steps[:-1] if self.episode.ending is Ending.LOST else self.episode.steps
+
+    def _usable(self, step: Step) -> bool:
+        return len(step.command) <= self.how.longest_command and step.command.isprintable()
+
+    def _rules(self, step: Step) -> ActiveRules:
+        goal = step.decision.goal
+        return self.manual.active(goal.type, goal.object)
+
+    def _origins(self, step: Step, *, failed: bool = False) -> frozenset[memory.Origin]:
+        return frozenset({memory.Origin(self.origin, step.number, failed)})
+
+    def _after(self, step: Step) -> Belief | None:
+        """The belief after a step; of the last one, nobody has it."""
+        later = self.episode.steps[step.number :]
+        return later[0].decision.belief if later else None
+
+    def _snippets(self) -> Iterator[memory.SuccessSnippet]:
+        """Cut the episode where its progress reached a new height, and keep what was done on
+        the way there.
+        """
+        steps = self.episode.steps
+        best = steps[0].decision.progress.done
+        taken: list[Step] = []
+        began = 0  # index in them of the first step after the last taking
+        for place, step in enumerate(steps):
+            if has_asked(step.decision.belief) and step.command.isdecimal():
+                # the number of an option means nothing elsewhere; what it completed is the command
+                # asked about
+                pass
+            elif (
+                self.how.refused or has_asked(self._after(step)) or not step.infeasible
+            ) and self._is_action(step):
+                taken.append(step)
+            now = step.decision.progress
+            last = place + 1 == len(steps)
+            won = last and self.episode.ending is Ending.WON
+            done = (
+                (now.total if won else now.done)
+                if last
+                else steps[place + 1].decision.progress.done
+            )
+            if not won and done <= best:
+                continue
+            small = done == now.done + 1 and now.sub_goal.startswith(self.how.means)
+            best = max(best, done)
+            if small and not won:
+                continue
+            for part in dict.fromkeys((0, began)):  # the whole way, and the last leg of it
+                leg = taken[part:]
+                after = self._after(leg[0]) if len(leg) == 1 else None
+                moved = after is not None and after.location != leg[0].decision.belief.location
+                if leg and not moved:
+                    yield self._snippet(leg[-self.how.longest :], now.sub_goal)
+            onward = not won and now.sub_goal.startswith(self.how.through or (" ",))
+            taken, began = (taken, len(taken)) if onward else ([], 0)
+
+    def _is_action(self, step: Step) -> bool:
+        """True if a step is one that the world has: what is none of its actions teaches nothing."""
+        known = bool(step.command) and self._usable(step)
+        return known and (
+            not step.infeasible or self._rules(step).instance(step.command) is not None
+        )
+
+    def _requests(self) -> Iterator[memory.RememberedRequest]:
+        """The request of a won episode, with the reading that won and the kinds in the room."""
+        read = [(step, step.readings) for step in self.episode.steps if step.readings is not None]
+        if not read:
+            return
+        (last, readings), names = read[-1], self.episode.steps[0].decision.belief.names
+        kinds = sorted({kind_of(name) for each in names.values() for name in each})
+        yield memory.RememberedRequest(
+            goal_signature=last.decision.goal_signature,
+            state_signature=StateSignature.of(room=tuple(kinds)),
+            request=_one_line(readings.request, self.how.longest_request),
+            origins=self._origins(last),
+        )
+
+    def _snippet(self, steps: Sequence[Step], sub_goal: str) -> memory.SuccessSnippet:
+        first, last = steps[0], steps[-1]
+        instance = self._rules(last).instance(last.command)
+        held = list(first.decision.belief.holding)
+        before: dict[str, object] = {
+            "holding": (held[0] if len(held) == 1 else held) if held else None
+        }
+        name, binding = (
+            (instance.schema.name, instance.binding) if instance else (last.command.split()[0], {})
+        )
+        before["action_type"] = name
+        thing = binding.get("object") or next(iter(binding.values()), "")
+        tool = next((value for value in binding.values() if value != thing), "")
+        if tool:
+            before["tool_location"] = tool
+        return memory.SuccessSnippet(
+            goal_signature=first.decision.goal_signature,
+            state_signature=first.decision.state_signature,
+            sub_goal_type=sub_goal,
+            actions=tuple(step.command for step in steps),
+            precondition=before,
+            outcome={name: thing},
+            origins=self._origins(last),
+        )
+
+    def _of_step(self, step: Step) -> Iterator[memory.Entry]:
+        """The lesson of a refusal, where it can be told, and what the step says of its action's
+        schema.
+        """
+        rules, decision, after = self._rules(step), step.decision, self._after(step)
+        instance = rules.instance(step.command)
+        if instance is None:
+            return
+        schema = instance.schema
+        feasible = instance.feasible(Situation(decision.belief, decision.goal))
+        worked = [
+            (each.decision.belief, found)
+            for each, found in self._successes
+            if found.schema is schema
+        ]
+        if step.infeasible and (rule := corrective_rule(step, instance, worked)):
+            yield memory.FailureLesson(
+                goal_signature=decision.goal_signature,
+                state_signature=decision.state_signature,
+                failed_action=step.command,
+                corrective_rule=rule,
+                failure_type=_FAILURES.get(feasible, "unexplained"),
+                failure_message=_one_line(step.result, self.how.longest_message),
+                origins=self._origins(step),
+            )
+        if not (schema.preconditions or schema.effects) or (
+            step.infeasible and feasible is Truth.FALSE
+        ):
+            return  # it failed as the schema says it must: no evidence against it
+        facts = Situation(after, decision.goal) if after is not None else None
+        belied = facts is not None and any(
+            literal.truth(facts) is Truth.FALSE for literal in instance.effects
+        )
+        yield memory.VerifiedSchema(
+            action_template=template_of(schema, step.command),
+            action_type=schema.name,
+            preconditions=tuple(in_words(clause, rules) for clause in schema.preconditions),
+            effects=schema_effects(schema, rules),
+            origins=self._origins(step, failed=step.infeasible or belied),
+            goals=frozenset({decision.goal_signature}),
+        )
+
+    @cached_property
+    def _successes(self) -> list[tuple[Step, Instance]]:
+        """Steps that the world took, each with its action."""
+        read = [
+            (step, self._rules(step).instance(step.command))
+            for step in self._survived
+            if not step.infeasible
+        ]
+        return [(step, instance) for step, instance in read if instance is not None]
+
+
+def _one_line(text: str, most: int) -> str:
+    return " ".join(text.split())[:most]
+
+
+_FAILURES = {Truth.FALSE: "precondition_not_met", Truth.UNKNOWN: "precondition_unverified"}
+"""The kind of failure, as far as the manual and the belief tell; no prompt shows it."""
+MOST_LOST = 40  # Episodes without a win that lessons are taken from: they repeat each other
+
+
+def episodes_of(
+    world: World, manual: RuleManual, traces: Iterable[Trace]
+) -> Iterator[tuple[str, Episode]]:
+    """Episodes as if an agent with the manual had played them, so that their progress is known."""
+    mind = compose(RULES_ONLY, replace(knowledge_of(world), manual=manual), EpisodicMemory())
+    for trace in traces:
+        goal = world.goal(trace.opening)
+        belief, action, observation = world.start(goal), None, trace.opening
+        steps: list[Step] = []
+        for number, spoken in enumerate(trace.steps, 1):
+            decision = decide(mind, goal, belief, action, observation, ())
+            steps.append(
+                Step(
+                    number=number,
+                    observation=observation,
+                    decision=decision,
+                    answer=spoken.command,
+                    thought="",
+                    action=spoken.command,
+                    command=spoken.command,
+                    repairs=(),
+                    result=spoken.answer,
+                    score=spoken.score,
+                    infeasible=world.infeasible(spoken.answer),
+                    objection="",
+                    contradictions=(),
+                    usage=Usage(),
+                )
+            )
+            belief, action, observation = decision.belief, spoken.command, spoken.answer
+        ending = Ending.WON if trace.won else Ending.OUT_OF_STEPS
+        score = trace.steps[-1].score if trace.steps else 0.0
+        yield trace.episode, Episode(trace.task, trace.kind, goal.text, ending, score, tuple(steps))
+
+
+def write_experience(file: Path, world: World, manual: RuleManual, traces: Sequence[Trace]) -> int:
+    """Write a memory of what won episodes and some of the others teach; returns the number of
+    its entries.
+    """
+    won = [trace for trace in traces if trace.won]
+    lost = [trace for trace in traces if not trace.won and trace.steps][:MOST_LOST]
+    played = episodes_of(world, manual, (*won, *lost))
+    entries = memory.merge(*(harvest(episode, manual, origin) for origin, episode in played))
+    write_memory(file, entries, world.name)
+    return len(entries)

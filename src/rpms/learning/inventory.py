@@ -1,0 +1,295 @@
+"""Content of a memory: counts, entries in full or in a line, differences of two memories,
+entries to do without.
+"""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from rapidfuzz import fuzz, process
+
+from rpms.learning.audit import exposures_of
+from rpms.logic.belief import Situation
+from rpms.logic.errors import InputError
+from rpms.logic.facts import Atom, Truth
+from rpms.logic.goal import Goal
+from rpms.logic.rules import RuleManual
+from rpms.paper import memory
+from rpms.paper.arbitration import TransferableFacts, object_to
+from rpms.paper.memory import (
+    CriticalFailure,
+    Entry,
+    FailureLesson,
+    Kind,
+    Origin,
+    RememberedRequest,
+    VerifiedSchema,
+)
+from rpms.paper.recall import EpisodicMemory, Retrieval
+from rpms.store.memories import record
+from rpms.store.runs import RunFolder
+from rpms.worlds.base import World
+
+_ORIGINS_SHOWN = 3
+
+
+class Stats:
+    """A memory in numbers."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self.entries = len(entries)
+        self.kinds = Counter(entry.kind for entry in entries)
+        self.goals = Counter(
+            entry.goal_signature.type for entry in entries if not isinstance(entry, VerifiedSchema)
+        )
+        """Entries by goal type; schemas belong to none."""
+        lessons = (entry for entry in entries if isinstance(entry, FailureLesson | CriticalFailure))
+        self.rules = Counter(
+            lesson.corrective_rule for lesson in lessons
+        )  # By how many lessons state them
+        origins = [origin for entry in entries for origin in entry.origins]
+        self.observations = len(origins)
+        self.episodes = len({origin.episode for origin in origins})
+
+
+def said(entry: Entry) -> str:
+    """Text of an entry, in one line."""
+    match entry:
+        case memory.SuccessSnippet():
+            return f"{entry.sub_goal_type}: {' -> '.join(entry.actions)}"
+        case FailureLesson() | CriticalFailure():
+            return f"{entry.failed_action}: {entry.corrective_rule}"
+        case RememberedRequest():
+            return f"`{entry.request}` meant {entry.goal_signature}"
+        case memory.OwnEntry():
+            return entry.text
+        case _:
+            return f"{entry.action_template} ({entry.confidence:.2f})"
+
+
+def where_from(origins: Iterable[Origin], most: int = _ORIGINS_SHOWN) -> str:
+    """Episodes and steps: `round1/… step 4 (failed); … and 7 more`."""
+    ordered = sorted(origins)
+    named = [
+        f"{one.episode} step {one.step}{' (failed)' if one.failed else ''}"
+        for one in ordered[:most]
+    ]
+    rest = len(ordered) - len(named)
+    return "; ".join(named) + (f"; and {rest} more" if rest else "")
+
+
+def full_text(entry: Entry) -> str:
+    """An entry with all its fields, as its file has them, and every origin on a line of its own."""
+    value = record(entry)
+    value.pop("origins")
+    origins = "\n".join(f"  {where_from([origin])}" for origin in sorted(entry.origins))
+    return (
+        f"{json.dumps(value, indent=2, ensure_ascii=False)}\nlearned"
+        f" in:\n{origins or '  (not recorded)'}"
+    )
+
+
+class MemoryDifference(NamedTuple):
+    """Differences of two memories. Entries are compared by what they say, not by their ids."""
+
+    added: tuple[Entry, ...]
+    removed: tuple[Entry, ...]
+    changed: tuple[
+        tuple[Entry, Entry], ...
+    ]  # The same advice with other evidence, wording or weight: before and after
+
+
+def difference(before: EpisodicMemory, after: EpisodicMemory) -> MemoryDifference:
+    """Entries added, removed and changed from one memory to another; two of different worlds
+    are an InputError.
+    """
+    if before.world and after.world and before.world != after.world:
+        raise InputError(f"these are memories of two worlds, {before.world} and {after.world}")
+    old, new = (
+        {(entry.kind, *entry.key()): entry for entry in side.entries} for side in (before, after)
+    )
+    both = [(old[key], entry) for key, entry in new.items() if key in old]
+    return MemoryDifference(
+        tuple(entry for key, entry in new.items() if key not in old),
+        tuple(entry for key, entry in old.items() if key not in new),
+        tuple(
+            (one, other) for one, other in both if {**record(one), "id": other.id} != record(other)
+        ),
+    )
+
+
+COLUMNS = (
+    "id",
+    "type",
+    "goal_signature",
+    "state_signature",
+    "says",
+    "evidence",
+    "failed",
+    "confidence",
+    "origins",
+)
+
+
+def row(entry: Entry) -> tuple[str, ...]:
+    """An entry as a line of a table, by `COLUMNS`."""
+    goal = state = sure = ""
+    if isinstance(entry, VerifiedSchema):
+        sure = f"{entry.confidence:.3f}"
+    else:
+        goal, state = str(entry.goal_signature), str(entry.state_signature)
+    failed = sum(origin.failed for origin in entry.origins)
+    worked, where = len(entry.origins) - failed, where_from(entry.origins, len(entry.origins))
+    return (
+        entry.id,
+        str(entry.kind),
+        goal,
+        state,
+        said(entry),
+        str(worked),
+        str(failed),
+        sure,
+        where,
+    )
+
+
+ALIKE = 95.0  # Per cent of their letters in common from which two entries of one goal say the same
+LEAST_EPISODES = 20
+"""Episodes of its type of task in which an entry must have been passed over before it counts as
+never recalled."""
+
+
+class Junk(StrEnum):
+    """Reasons why an entry may be done without."""
+
+    DUPLICATE = "near-duplicate"
+    UNUSED = "never recalled"
+    BELOW = "always below others"
+    CONTRADICTED = "against the manual"
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One reason to do without one entry."""
+
+    entry: Entry
+    junk: Junk
+    reason: str
+
+
+def find_junk(
+    entries: Sequence[Entry],
+    world: World,
+    manual: RuleManual,
+    retrieval: Retrieval,
+    runs: Sequence[Path] = (),
+) -> tuple[Remark, ...]:
+    """Everything that speaks against keeping entries.
+
+    Critical failures are kept, however seldom they are needed.
+    """
+    able = [entry for entry in entries if not isinstance(entry, CriticalFailure)]
+    unused = _unused(able, runs) if runs else ()
+    return (
+        *_contradicted(able, world, manual),
+        *_duplicates(able),
+        *_below(able, retrieval),
+        *unused,
+    )
+
+
+def _group(entry: Entry) -> tuple[Kind, str, str]:
+    """Kind, goal and hand: the state as the paper's filter tells it apart.
+
+    Schemas belong to every goal and hand.
+    """
+    if isinstance(entry, VerifiedSchema):
+        return entry.kind, "", ""
+    return entry.kind, str(entry.goal_signature), str(entry.state_signature.occupied)
+
+
+def _duplicates(entries: Iterable[Entry]) -> Iterator[Remark]:
+    """Entries of one kind, goal and hand that say nearly the same; the best confirmed of them
+    stays.
+    """
+    groups: defaultdict[tuple[str, ...], list[Entry]] = defaultdict(list)
+    for entry in entries:
+        failed = entry.failed_action if isinstance(entry, FailureLesson | CriticalFailure) else ""
+        groups[*_group(entry), memory.canonical(failed)].append(
+            entry
+        )  # another name, another matter
+    for group in groups.values():
+        kept: dict[str, str] = {}
+        for entry in sorted(group, key=lambda each: (-each.strength, each.id)):
+            text = memory.canonical(said(entry))
+            like = process.extractOne(text, kept, scorer=fuzz.ratio, score_cutoff=ALIKE)
+            if like is None:
+                kept[entry.id] = text
+            else:
+                yield Remark(
+                    entry, Junk.DUPLICATE, f"says nearly what {like[2]} says, with no more evidence"
+                )
+
+
+def _below(entries: Iterable[Entry], retrieval: Retrieval) -> Iterator[Remark]:
+    """Entries that as many others as a prompt shows precede, since their goal, sub-goal and
+    hand are the same.
+    """
+    groups: defaultdict[tuple[Kind, str, str, str, str], list[Entry]] = defaultdict(list)
+    for entry in entries:
+        if not isinstance(
+            entry, VerifiedSchema | RememberedRequest
+        ):  # of these, what matters now comes first
+            stage = "".join(entry.state_signature.get("progress") or ())
+            sub_goal = entry.sub_goal_type if isinstance(entry, memory.SuccessSnippet) else ""
+            groups[*_group(entry), sub_goal, stage].append(entry)
+    for (kind, *_), group in groups.items():
+        most = retrieval.top.get(kind, 0)
+        for entry in sorted(group, key=lambda each: (-each.strength, each.id))[most:]:
+            yield Remark(
+                entry,
+                Junk.BELOW,
+                f"{most} entries of the same goal, sub-goal and hand come before it",
+            )
+
+
+def _unused(entries: Iterable[Entry], runs: Sequence[Path]) -> Iterator[Remark]:
+    """Entries whose turn never came in runs, of whose type of task enough was played."""
+    came: set[str] = set()
+    played: Counter[str] = Counter()  # Episodes by the type of their goal
+    for episode in chain.from_iterable(RunFolder(run).episodes() for run in runs):
+        came.update(exposure.entry for exposure in exposures_of(episode))
+        played[episode.goal_signature.partition(":")[0]] += 1
+    for entry in entries:
+        type_ = "" if isinstance(entry, VerifiedSchema) else entry.goal_signature.type
+        episodes = played[type_] if type_ else played.total()
+        if entry.id not in came and episodes >= LEAST_EPISODES:
+            of_type = f" of {type_}" if type_ else ""
+            yield Remark(entry, Junk.UNUSED, f"its turn never came in {episodes} episodes{of_type}")
+
+
+class _AnyTime(TransferableFacts):
+    """Facts that hold in whatever room, state and moment of an episode: what was done before is
+    unknown.
+    """
+
+    def truth(self, atom: Atom, /) -> Truth:
+        return Truth.UNKNOWN if atom.predicate in self.rules.deeds else super().truth(atom)
+
+
+def _contradicted(entries: Iterable[Entry], world: World, manual: RuleManual) -> Iterator[Remark]:
+    for entry in (each for each in entries if not isinstance(each, VerifiedSchema)):
+        own = entry.goal_signature
+        goal = Goal(own.type, own.object, own.state, own.destination)
+        rules = manual.active(own.type, own.object, own.destination)
+        objection = object_to(
+            entry, rules, _AnyTime(Situation(world.start(goal), goal), rules, own)
+        )
+        if objection is not None and objection.conflict:
+            rule = f" [{objection.rule}]" if objection.rule else ""
+            yield Remark(entry, Junk.CONTRADICTED, f"{objection.reason}{rule}")

@@ -1,0 +1,308 @@
+"""Rounds of learning: play a split, harvest it, merge, and go on with what was learned.
+
+The paper plays every round under Rules-only and does not say what makes rounds differ. With greedy
+decoding the same configuration plays the same episodes again and teaches nothing new. So the first
+round is the paper's, and later ones play with the memory so far (Full), unless told otherwise. An
+episode that taught exactly what it taught in an earlier round is no new evidence and is counted
+once.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import count, takewhile
+from pathlib import Path
+from typing import Unpack
+
+from rpms.foreign.file_reader import read_bytes
+from rpms.foreign.limits import LARGEST_MEMORY
+from rpms.learning.audit import Audit, audit
+from rpms.learning.corrections import worded_by
+from rpms.learning.harvest import harvest_by
+from rpms.logic.errors import InputError
+from rpms.logic.rules import RuleManual
+from rpms.models.base import Model
+from rpms.paper.condition import FULL, RULES_ONLY, Condition
+from rpms.paper.episode import Episode
+from rpms.paper.memory import Entry, Kind, merge
+from rpms.paper.recall import EpisodicMemory
+from rpms.play.knob_values import Part, name_of
+from rpms.play.plan import OpenModel, RunPlan
+from rpms.play.run import How, Listener, check_workers, run
+from rpms.play.settings import AS_PAPER
+from rpms.play.sources import ManualChoice, manual_of
+from rpms.store import memories
+from rpms.store.files import read_text, remove_leftovers, write_whole
+from rpms.store.runs import RunFolder, RunSummary
+from rpms.worlds.base import World
+
+EXPERIENCE = "experience"
+"""The folder of a run that holds what each episode taught: one memory an episode, possibly an
+empty one."""
+_NOTHING = "no sub-goal was reached and no action was refused"
+
+
+@dataclass(frozen=True)
+class Harvester:
+    """Makes of each finished episode the text that is kept beside it; goes to wherever episodes
+    are played.
+    """
+
+    world: World
+    manual: ManualChoice = field(default_factory=ManualChoice)
+    words: OpenModel | None = (
+        None  # Opens the model that words lessons; none: they are put together from what was seen
+    )
+    how: str | Part = (
+        AS_PAPER  # By which of `rpms.learning.harvest.HARVESTS`, or by a harvest of one's own
+    )
+
+    @cached_property
+    def _manual(self) -> RuleManual:
+        return manual_of(self.world, self.manual)
+
+    @cached_property
+    def _model(self) -> Model:
+        assert self.words is not None
+        return self.words()
+
+    def __call__(self, episode: Episode) -> str:
+        entries = harvest_by(self.how, episode, self._manual)
+        if self.words is not None:
+            entries = worded_by(self._model, entries, episode)
+        return "\n".join(memories.memory_lines(entries, self.world.name)) + "\n"
+
+
+@dataclass(frozen=True)
+class LearningPlan:
+    """Plan of learning. The same plan learns the same, however often it is interrupted."""
+
+    play: RunPlan
+    """The tasks of every round, who plays them and on what terms; its condition and its memory
+    are the rounds' own."""
+    rounds: int = 3
+    first: Condition = (
+        RULES_ONLY  # The condition of the first round: Rules-only, with what else is switched
+    )
+    later: Condition = FULL
+    """The condition of the rounds after it. A model too weak to win where nothing is enforced
+    teaches only failures."""
+    start: EpisodicMemory | None = None  # A memory to go on from; an empty one by default
+    # Rounds that this memory comes from: those of this plan are counted on, and all play with it
+    before: int = 0
+    aside: tuple[
+        memories.Quarantined, ...
+    ] = ()  # Entries set aside of this memory, which stay out of what is learned
+    audit: bool = False
+    """True if what turns out harmful is set aside after each round that plays with a memory and
+    hides some of it."""
+    words: OpenModel | None = (
+        None  # Opens the model that words lessons; none: they are put together from what was seen
+    )
+    harvest: str | Part = AS_PAPER
+
+    @property
+    def world(self) -> World:
+        return self.play.world
+
+    def run_plan(self, number: int, memory: EpisodicMemory) -> RunPlan:
+        """The run of one round, counted from 1, with the memory of the rounds before it."""
+        play, after = self.play, number - 1
+        decoding = play.decoding
+        if decoding.temperature and decoding.seed is not None:
+            decoding = replace(decoding, seed=decoding.seed + after)
+        return replace(
+            play.remembering(memory),
+            condition=self.later if after else self.first,
+            decoding=decoding,
+            seed=play.seed + (after if play.sources.retrieval(play.world).mask else 0),
+            keep={EXPERIENCE: Harvester(play.world, play.sources.manual, self.words, self.harvest)},
+            harvest=name_of(self.harvest),
+            # rounds carry in their memory what other methods carry from trial to trial
+            method=play.method.once("learning plays each task once a round"),
+        )
+
+
+@dataclass(frozen=True)
+class Round:
+    """Result of a round."""
+
+    number: int
+    summary: RunSummary
+    file: Path  # The snapshot: everything learned up to here
+    counts: Counter[Kind]
+    hash: str  # Of the snapshot's bytes, as its freeze records it
+    repeated: int  # Episodes that taught exactly what they taught in an earlier round
+    aside: int = 0  # Entries that were set aside so far
+    audited: str = ""  # Finding of the audit, in a line; empty where none was made
+
+    @property
+    def entries(self) -> int:
+        return self.counts.total()
+
+
+def snapshot_file(out: Path, number: int) -> Path:
+    """File of the memory after a round: `memory.round1.jsonl` beside `memory.jsonl`."""
+    return out.with_name(f"{out.stem}.round{number}{out.suffix}")
+
+
+def round_folder(out: Path, number: int) -> Path:
+    """Folder of a round's episodes: `memory.rounds/round1` beside `memory.jsonl`."""
+    return out.with_name(f"{out.stem}.rounds") / f"round{number}"
+
+
+def learn(
+    plan: LearningPlan,
+    out: Path,
+    workers: int | None = None,
+    listener: Callable[[int], Listener] = lambda _: Listener(),
+    *,
+    after: Callable[[Round], None] = lambda _: None,
+    empty: bool = True,
+    **how: Unpack[How],
+) -> tuple[Round, ...]:
+    """Learn into a frozen memory, with snapshots beside it; the same call continues.
+
+    `empty`: it may learn nothing.
+    """
+    if plan.rounds < 1:
+        raise InputError(f"{plan.rounds} rounds teach nothing; give 1 or more")
+    if out.suffix == "" or out.is_dir():
+        raise InputError(f"{out}: give the memory a file name such as {out / 'memory.jsonl'}")
+    check_workers(workers)
+    if out.exists() and not _snapshots_like(
+        out
+    ):  # a snapshot to the byte is its own, whatever its seal
+        if not memories.freeze_file(out).is_file():
+            raise InputError(
+                f"{out}: exists and was not written by `rpms learn`; choose another file"
+            )
+        memories.check_frozen(out)
+    remove_leftovers(out.parent, out.stem)
+    memory = plan.start or EpisodicMemory(world=plan.world.name)
+    aside = plan.aside
+    known: dict[str, set[str]] = {}
+    results: list[Round] = []
+    for number in range(plan.before + 1, plan.before + plan.rounds + 1):
+        folder = round_folder(out, number)
+        round_plan = plan.run_plan(number, memory)
+        summary = run(round_plan, folder, workers, listener(number), **how)
+        fresh, repeated = _experience(RunFolder(folder), number, plan.world, known)
+        audited = _audit(plan, out, number, round_plan) if plan.audit else None
+        entries, aside = memories.set_aside(
+            merge(memory.entries, *fresh), audited.harmful if audited else {}, aside
+        )
+        memory = EpisodicMemory(entries, plan.world.name)
+        if not memory.entries and not empty:
+            raise InputError(f"nothing was learned from {folder}: {_NOTHING}")
+        file = snapshot_file(out, number)
+        if aside:
+            memories.write_quarantine(file, aside, memory.world)
+        memories.write_memory(file, memory.entries, memory.world)
+        counts, found = (
+            Counter(entry.kind for entry in memory.entries),
+            audited.summary if audited else "",
+        )
+        results.append(
+            Round(number, summary, file, counts, memories.freeze(file), repeated, len(aside), found)
+        )
+        after(results[-1])
+    if aside:
+        memories.write_quarantine(out, aside, plan.world.name)
+    write_whole(out, read_text(results[-1].file))
+    memories.freeze(out)
+    return tuple(results)
+
+
+def _audit(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> Audit | None:
+    """Audit of the rounds so far that hid some of their memory; nothing after a round that hid
+    none.
+    """
+    if not (
+        played.condition.memory
+        and played.memory.entries
+        and played.sources.retrieval(plan.world).mask
+    ):
+        return None
+    folders = [round_folder(out, each) for each in range(plan.before + 1, number + 1)]
+    return audit([each for each in folders if RunFolder(each).protocol.settings.get("retrieval")])
+
+
+def continued(plan: LearningPlan, out: Path) -> LearningPlan:
+    """The same plan from the frozen memory in `out`; rounds count on from its origins, or the
+    snapshot it equals.
+    """
+    if not out.is_file() or not memories.check_frozen(out):
+        raise InputError(
+            f"{out}: is no frozen memory to go on from; leave out --continue to begin one"
+        )
+    memory = memories.read_frozen(out, plan.world.name)
+    rounds = (
+        re.match(r"round(\d{1,6})/", origin.episode)
+        for entry in memory.entries
+        for origin in entry.origins
+    )
+    numbers = [int(found[1]) for found in rounds if found is not None] + _snapshots_like(out)
+    aside = memories.read_quarantine(out, plan.world.name)
+    return replace(plan, start=memory, before=max(numbers, default=1), aside=aside)
+
+
+def _snapshots_like(out: Path) -> list[int]:
+    """The rounds whose snapshots are this memory to the byte."""
+    held = read_bytes(out, LARGEST_MEMORY)
+    there = takewhile(lambda number: snapshot_file(out, number).is_file(), count(1))
+    return [
+        number for number in there if read_bytes(snapshot_file(out, number), LARGEST_MEMORY) == held
+    ]
+
+
+def _experience(
+    folder: RunFolder, number: int, world: World, known: dict[str, set[str]]
+) -> tuple[list[Sequence[Entry]], int]:
+    """Entries of a round that no earlier episode of the same task had taught to the letter."""
+    fresh: list[Sequence[Entry]] = []
+    repeated = 0
+    for task in folder.protocol.tasks:
+        file = folder.folder / EXPERIENCE / folder.file(task).name
+        text = folder.beside(task, EXPERIENCE)
+        before = known.setdefault(task, set())
+        if text in before:
+            repeated += 1
+            continue
+        before.add(text)
+        if text.count("\n") > 1:  # more than the header
+            entries = memories.parse_memory(file, text, world.name).entries
+            named = (
+                {one._replace(episode=f"round{number}/{one.episode}") for one in each.origins}
+                for each in entries
+            )
+            fresh.append(
+                [
+                    replace(each, origins=frozenset(own))
+                    for each, own in zip(entries, named, strict=True)
+                ]
+            )
+    return fresh, repeated
+
+
+def learned(results: Sequence[Round]) -> Iterator[str]:
+    """Rounds in words, a line each, and another for an audit."""
+    for result in results:
+        counts = [
+            f"{result.counts[kind]} {kind.replace('_', ' ')}"
+            for kind in Kind
+            if result.counts[kind]
+        ]
+        again = f", {result.repeated} as before" if result.repeated else ""
+        won = f"{result.summary.won} of {result.summary.done} won"
+        told = (
+            f"{result.entries} entries ({', '.join(counts)})"
+            if counts
+            else f"nothing was learned: {_NOTHING}"
+        )
+        aside = f"; {result.aside} set aside" if result.aside else ""
+        yield f"round {result.number}: {won}{again}; {told}{aside}"
+        if result.audited:
+            yield f"audit: {result.audited}"

@@ -1,0 +1,1 @@
+"""Three-valued facts, literals, rules, action schemas, goals and the belief that answers them."""

@@ -1,0 +1,153 @@
+"""Actions of the manual's environment tier as checkable schemas: how they are written, what
+they need, what they do.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+
+from rpms.logic.facts import Atom, Clause, Facts, Literal, Truth
+
+PARAMETER = re.compile(r"<([a-z_]+)>")
+"""A parameter in a syntax."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revelation:
+    """Facts that an action makes known, true or false: `in(_, place)`.
+
+    What is no parameter stands for any name.
+    """
+
+    atom: Atom
+    given: tuple[Clause, ...] = ()
+    """Only where these hold: a closed cabinet hides what is in it."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.atom} if {' and '.join(map(str, self.given))}" if self.given else str(self.atom)
+        )
+
+
+def fixed_words(syntax: str) -> int:
+    """The number of words that a syntax fixes; of two that fit a command, the one with more is
+    meant.
+    """
+    return len(PARAMETER.sub(" ", syntax).split())
+
+
+@lru_cache(4096)  # doubts make new schemas of the same syntax at every step
+def _patterns_of(syntaxes: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    written = sorted(syntaxes, key=fixed_words, reverse=True)
+    # `re.escape` leaves `<`, `>` and `_` as they are, so that parameters are still found
+    patterns = (PARAMETER.sub(r"(?P<\1>\\S.*?)", re.escape(syntax)) for syntax in written)
+    return tuple(zip(written, map(re.compile, patterns), strict=True))
+
+
+@dataclass(frozen=True)
+class ActionSchema:
+    """An action of the environment tier: how to write it, what it needs, what it does."""
+
+    name: str
+    syntax: tuple[str, ...]
+    """Ways to write it; the first is the one a prompt shows."""
+    preconditions: tuple[Clause, ...] = ()
+    effects: tuple[Literal, ...] = ()
+    warnings: tuple[str, ...] = ()
+    id: str = ""
+    observes: tuple[Revelation, ...] = ()
+    """Facts it reveals."""
+    plan: tuple[Clause, ...] = ()
+    """Preconditions for plans only: the pot is carried before it is moved."""
+    steps: float = 1.0
+    """Its cost in steps, for processes that take time."""
+    others: tuple[str, ...] = ()
+    """Parameters of its facts that its command does not name: waiting heats the content of the
+    pot on the stove."""
+    told: bool = True
+    """True if prompts list it: what no instruction names is checked and planned with, and not
+    told."""
+    once: tuple[str, ...] = ()
+    """Parameters with whose names it counts once in an episode: not again once the score rose with
+    it. What was done without that is not done again in just the same way."""
+    doubt: str = ""
+    """The line that it goes against, where it is a doubt (`planning.trust`)."""
+    waives: tuple[Clause, ...] = ()
+    """Needs and bans that the doubt leaves out."""
+    patterns: tuple[tuple[str, re.Pattern[str]], ...] = field(init=False, repr=False, compare=False)
+    """Its syntaxes with their patterns, the most specific first: of two that fit a command,
+    that is meant."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", self.id or f"E-{self.name.upper()}")
+        object.__setattr__(self, "patterns", _patterns_of(self.syntax))
+
+    def __hash__(
+        self,
+    ) -> int:  # equal ones have these alike; a hash of every clause costs more than comparing
+        return hash((self.name, self.syntax, self.doubt))
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        return frozenset(name for syntax in self.syntax for name in PARAMETER.findall(syntax))
+
+    @cached_property
+    def pieces(self) -> tuple[str, ...]:
+        """The way to write it, taken apart: words and parameters by turns."""
+        return tuple(PARAMETER.split(self.syntax[0]))
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """All that a plan has to find names for."""
+        return (*PARAMETER.findall(self.syntax[0]), *self.others)
+
+    def match(self, command: str) -> dict[str, str] | None:
+        """The names a command puts in place of the parameters; None if it is another action."""
+        for _, pattern in self.patterns:
+            match = pattern.fullmatch(command)
+            if match is not None:
+                return match.groupdict()
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """An action schema with names in place of its parameters."""
+
+    schema: ActionSchema
+    binding: Mapping[str, str]
+
+    @cached_property
+    def preconditions(self) -> tuple[Clause, ...]:
+        return tuple(clause.bind(self.binding) for clause in self.schema.preconditions)
+
+    @cached_property
+    def effects(self) -> tuple[Literal, ...]:
+        return tuple(literal.bind(self.binding) for literal in self.schema.effects)
+
+    def feasible(self, facts: Facts) -> Truth:
+        """Truth of all preconditions together."""
+        value = Truth.TRUE
+        for clause in self.schema.preconditions:
+            value = value & clause.truth(facts, self.binding)
+            if value is Truth.FALSE:
+                break
+        return value
+
+
+def syntaxes(actions: Iterable[ActionSchema]) -> list[tuple[str, re.Pattern[str], ActionSchema]]:
+    """Every way to write some actions."""
+    return [(*way, schema) for schema in actions for way in schema.patterns]
+
+
+def overlapping(actions: Iterable[ActionSchema]) -> list[tuple[str, str]]:
+    """Pairs of syntaxes: every command of the first fits the second too, and means the first."""
+    written = syntaxes(actions)
+    return [
+        (meant, other)
+        for meant, _, _ in written
+        for other, pattern, _ in written
+        if fixed_words(meant) > fixed_words(other)
+        and pattern.fullmatch(PARAMETER.sub("something", meant))
+    ]

@@ -1,0 +1,345 @@
+"""The task-facing belief b of Section 3.1 and its signature σ."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from itertools import chain
+from typing import ClassVar, NamedTuple, Self
+from urllib.parse import unquote
+
+from rpms.logic.facts import Atom, Facts, Literal, Truth, grouped, kind_of, parse_literal
+from rpms.logic.goal import Goal, GoalStep, escape
+from rpms.logic.rules import ANYTHING
+
+_EMPTY_WORDS = {"holding": "none", "inventory": "empty"}
+"""The paper's words for a field known to be empty."""
+_UNANSWERED = (-1, None)
+
+
+@dataclass(frozen=True, slots=True)
+class StateSignature:
+    """σ: what of a belief is kept with an experience.
+
+    Its text form is the paper's: `holding=none|open=fridge 1,microwave 1`. A field that is not
+    there is unknown; a field with no values is known to be empty.
+    """
+
+    fields: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @classmethod
+    def of(cls, **fields: tuple[str, ...] | None) -> Self:
+        """Make one from named fields, in the order given; None means unknown."""
+        return cls(tuple((name, values) for name, values in fields.items() if values is not None))
+
+    def get(self, name: str) -> tuple[str, ...] | None:
+        """The values of a field: empty if known to be so, None if unknown."""
+        for (
+            field_,
+            values,
+        ) in self.fields:  # asked thousands of times a step: a generator costs twice as much
+            if field_ == name:
+                return values
+        return None
+
+    @property
+    def occupied(self) -> bool | None:
+        """True if the hand (or the inventory) holds something; None if unknown."""
+        told = (values for values in map(self.get, _EMPTY_WORDS) if values is not None)
+        return next(map(bool, told), None)
+
+    @property
+    def coarse(self) -> Self:
+        """Signature by which experiences are merged: occupancy instead of names, no open
+        containers.
+        """
+        kept = [each for each in self.fields if each[0] not in ("open", "location")]
+        told = (
+            (name, ("something",) if values and name in _EMPTY_WORDS else values)
+            for name, values in kept
+        )
+        return type(self)(tuple(told))
+
+    def __str__(self) -> str:
+        pieces = []
+        for name, values in self.fields:
+            empty = _EMPTY_WORDS.get(name, "none")
+            text = ",".join(escape(value, "|,") for value in values)
+            text = f"%{ord(text[0]):02X}{text[1:]}" if text == empty else text or empty
+            pieces.append(f"{escape(name, '|=')}={text}")
+        return "|".join(pieces)
+
+    @classmethod
+    @lru_cache(maxsize=65_536)
+    def parse(cls, text: str) -> Self:
+        """Read the text form; equal texts give one object. A ValueError says what is wrong."""
+        fields: dict[str, tuple[str, ...]] = {}
+        for piece in text.split("|") if text.strip() else ():
+            name, equals, values = piece.partition("=")
+            name = unquote(name.strip())
+            if not equals or not name or name in fields:
+                raise ValueError(
+                    f"state signature {text[:200]!r} is not `field=value|field=value,value`"
+                )
+            empty = values.strip() in ("", _EMPTY_WORDS.get(name, "none"))
+            fields[name] = (
+                () if empty else tuple(unquote(value.strip()) for value in values.split(","))
+            )
+        return cls(tuple(fields.items()))
+
+
+class Belief:
+    """b = (location, hand, container states, last-seen objects), as each world's own frozen value
+    keeps it.
+
+    A world's belief answers `truth` for the facts of its manual and says what there is by `names`;
+    all else has a default. `FactBelief` is one that keeps facts as they are, for worlds that need
+    no more.
+    """
+
+    answers: ClassVar[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {}
+    """Predicates that follow from the belief: the number of their arguments, and the function
+    that answers."""
+
+    @property
+    def location(self) -> str | None:
+        """ℓ: where the agent is, by name; None if unknown or nowhere in particular."""
+        return None
+
+    @property
+    def holding(self) -> tuple[str, ...]:
+        """h: what the agent carries."""
+        return ()
+
+    @property
+    def containers(self) -> Mapping[str, bool]:
+        """C: which containers are known to be open (True) or closed (False)."""
+        return {}
+
+    @property
+    def last_seen(self) -> Mapping[str, str]:
+        """Π: where each object was last seen."""
+        return {}
+
+    @property
+    def names(self) -> Mapping[str, Sequence[str]]:
+        """Names of known things, by the parameters they can fill in a command: `place` → all
+        places.
+        """
+        return {}
+
+    def called(self, word: str) -> Sequence[str]:
+        """Names of known things that a goal's word can mean: every `apple N` for `apple`."""
+        return self._by_kind.get(word, ())
+
+    @cached_property
+    def _by_kind(self) -> Mapping[str, Sequence[str]]:
+        names = dict.fromkeys(chain.from_iterable(self.names.values()))
+        return grouped((kind_of(name), name) for name in names)
+
+    def but(self, **changes: object) -> Self:
+        """The same belief with some fields changed."""
+        return replace(self, **changes)  # type: ignore[type-var]
+
+    def truth(self, atom: Atom, /) -> Truth:
+        """Say what is known of a fact that the world's manual names."""
+        arity, ask = self.answers.get(atom.predicate, _UNANSWERED)
+        return (
+            Truth.of(ask(self, *atom.args))
+            if ask is not None and len(atom.args) == arity
+            else Truth.UNKNOWN
+        )
+
+    def value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
+        """Like `truth`, as a bool or None: plans ask so often that an atom for each question is
+        too dear.
+        """
+        arity, ask = self.answers.get(predicate, _UNANSWERED)
+        if ask is None or type(self).truth is not Belief.truth:
+            return self.truth(Atom(predicate, args)).known
+        said = ask(self, *args) if len(args) == arity else None
+        return said if said is None else bool(said)
+
+    def serving(self, goal: Goal) -> Self:  # noqa: ARG002  some beliefs keep their goal
+        """The same belief for another goal."""
+        return self
+
+    def signature(self) -> StateSignature:
+        """σ(b)."""
+        return StateSignature.of(
+            holding=self.holding, location=None if self.location is None else (self.location,)
+        )
+
+    def asked(self) -> Sequence[GoalStep]:
+        """The steps that the goal's sentence asks for, in its order; none where the manual's
+        facts tell progress.
+        """
+        return ()
+
+    def recalled(self, _state: StateSignature) -> Facts:
+        """The facts that a signature tells of the state it was taken in; by default none."""
+        return Belief()
+
+    @property
+    def fingerprint(self) -> str:
+        """Text that tells apart moments with the same signature, for worlds whose signature
+        leaves much out.
+        """
+        return ""
+
+    def lines(self) -> tuple[str, ...]:
+        """The belief as the prompt shows it."""
+        return (
+            f"Holding: {', '.join(self.holding) or 'nothing'}",
+            f"Location: {self.location or 'unknown'}",
+        )
+
+
+@dataclass(frozen=True)
+class FactBelief(Belief):
+    """A belief that keeps facts as they were told: true, false, or not at all, which is unknown."""
+
+    known: dict[Atom, bool] = field(default_factory=dict)
+    """Facts, and what is known of all others: `in(_, cellar)` stands for every thing that is
+    not named otherwise."""
+    things: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Names of known things, by the parameters they can fill."""
+    at: str = "at"
+    """The predicate that says where the agent is."""
+    hand: str = "holding"
+    """The predicate that says what it carries."""
+
+    @property
+    def location(self) -> str | None:
+        return next(iter(self.true(self.at)), None)
+
+    @property
+    def holding(self) -> tuple[str, ...]:
+        return tuple(self.true(self.hand))
+
+    @property
+    def names(self) -> Mapping[str, Sequence[str]]:
+        return self.things
+
+    def true(self, predicate: str) -> Iterator[str]:
+        """The first arguments of all facts of a predicate that are known to hold."""
+        return (atom.args[0] for atom in self._certain if atom.args and atom.predicate == predicate)
+
+    def truth(self, atom: Atom, /) -> Truth:
+        if atom.predicate in self.answers:
+            return super().truth(atom)
+        if atom in self.known:
+            return Truth.of(self.known[atom])
+        for told, holds in self._sweeping.get(atom.predicate, ()):
+            if _covers(told, atom):
+                return Truth.of(holds)
+        return Truth.UNKNOWN
+
+    @cached_property
+    def _certain(self) -> list[Atom]:
+        return [atom for atom, holds in self.known.items() if holds]
+
+    @cached_property
+    def _sweeping(self) -> dict[str, list[tuple[Atom, bool]]]:
+        """By predicate, known facts about many things at once, latest first."""
+        latest = reversed(self.known.items())
+        return grouped(
+            (atom.predicate, (atom, holds)) for atom, holds in latest if ANYTHING in atom.args
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        return str(sorted((str(atom), holds) for atom, holds in self.known.items()))
+
+    def lines(self) -> tuple[str, ...]:
+        """Location, inventory, and every other fact known to hold, as the manual writes it."""
+        shown = [str(atom) for atom in self._certain if atom.predicate not in (self.at, self.hand)]
+        return (*super().lines(), *([f"Known: {'; '.join(sorted(shown))}"] if shown else []))
+
+    def learn(self, *facts: str | Literal, **things: Iterable[str]) -> Self:
+        """The same belief with some facts told anew, in their order, and names that were seen in
+        some roles.
+
+        Facts are written as in a manual. `_` stands for anything: after `not in(_, cellar)` and
+        `in(oil can, cellar)`, the oil can is in the cellar, and nothing else is.
+        """
+        known = dict(self.known)
+        for fact in facts:
+            literal = parse_literal(fact) if isinstance(fact, str) else fact
+            if ANYTHING in literal.atom.args:
+                known = {
+                    atom: holds for atom, holds in known.items() if not _covers(literal.atom, atom)
+                }
+            known[literal.atom] = not literal.negated
+        seen = {
+            role: tuple(dict.fromkeys((*self.things.get(role, ()), *names)))
+            for role, names in things.items()
+        }
+        return replace(self, known=known, things={**self.things, **seen})
+
+    def contradicted_by(self, facts: Iterable[str]) -> tuple[str, ...]:
+        """Beliefs the simulator contradicts, given every fact that holds there."""
+        true = {parse_literal(fact).atom for fact in facts}
+        denied = [
+            f"{atom} holds" for atom in sorted(true, key=str) if self.truth(atom) is Truth.FALSE
+        ]
+        false = [atom for atom in self._certain if ANYTHING not in atom.args and atom not in true]
+        return (*denied, *(f"{atom} does not hold" for atom in false))
+
+
+def _covers(pattern: Atom, atom: Atom) -> bool:
+    """True if a fact is one of those that a fact over `_` stands for."""
+    if pattern.predicate != atom.predicate or len(pattern.args) != len(atom.args):
+        return False
+    for one, other in zip(pattern.args, atom.args, strict=True):  # noqa: SIM110  asked so often that `all` is too dear
+        if one not in (other, ANYTHING):
+            return False
+    return True
+
+
+class Done(NamedTuple):
+    """A command that the world took in this episode."""
+
+    command: str
+    gained: bool
+    """True if the score rose with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A belief with the goal it serves: the facts that rules are checked against,
+    `GOAL_PREDICATES` included.
+    """
+
+    belief: Belief
+    goal: Goal
+    stage: int | None = None
+    """Number of the goal's stages already passed, if its manual has a procedure."""
+    past: tuple[Done, ...] = ()
+    """Actions done in this episode, for those that count only once."""
+
+    def truth(self, atom: Atom, /) -> Truth:
+        check = _GOAL_FACTS.get(atom.predicate)
+        return self.belief.truth(atom) if check is None else Truth.of(check(self.goal, *atom.args))
+
+    def value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
+        """Like `truth`, as a bool or None."""
+        check = _GOAL_FACTS.get(predicate)
+        return self.belief.value(predicate, args) if check is None else check(self.goal, *args)
+
+
+_GOAL_FACTS: dict[str, Callable[..., bool]] = {
+    "kind": lambda _goal, name, kind: kind_of(name) == kind,
+    "goal_object": lambda goal, name: kind_of(name) == goal.object,
+    "goal_destination": lambda goal, name: kind_of(name) == goal.destination,
+    "goal_state": lambda goal, state: goal.state == state,
+    "goal_type": lambda goal, type_: goal.type == type_,
+}
+
+GOAL_PREDICATES = {
+    "kind": 2,
+    "goal_object": 1,
+    "goal_destination": 1,
+    "goal_state": 1,
+    "goal_type": 1,
+}
+"""The predicates every manual may use, with the number of their arguments."""

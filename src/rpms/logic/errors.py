@@ -1,0 +1,87 @@
+"""The exception tree, and the nearest right name, with which a wrong one is answered.
+
+RPMSError               anything this package raises on purpose
+├── InputError          a user's file, flag or name is wrong: one line, exit code 2
+│   └── FileError       … and it is in a file, at a known line
+├── WorldError          a simulator failed; the episode is marked, the run goes on
+├── LimitReached        a limit that the user set (rpms.play.meter): exit code 3, and the same
+│                       command goes on
+└── ModelError          a model could not answer
+    ├── ModelUnavailable    endpoint, key or package missing: the run stops and can be resumed
+    └── ContextOverflow     the prompt is too long for the model
+"""
+
+from collections.abc import Iterable
+from pathlib import PurePath
+
+
+class RPMSError(Exception):
+    """Base of every error this package raises on purpose; its text is one line for a person."""
+
+    exit_code = 1
+    """Exit code of a command that ends with this error."""
+
+
+class InputError(RPMSError):
+    """Something the user gave is wrong. The text says what, where, and what to do."""
+
+    exit_code = 2
+
+
+class FileError(InputError):
+    """A user's file is wrong, at a known place."""
+
+    def __init__(self, file: str | PurePath, line: int | None, problem: str) -> None:
+        self.file = str(file)
+        self.line = line
+        self.problem = problem
+        place = self.file if line is None else f"{self.file}:{line}"
+        super().__init__(f"{place}: {problem}")
+
+
+class WorldError(RPMSError):
+    """A simulator died, hung or misbehaved in the middle of an episode."""
+
+
+class ModelError(RPMSError):
+    """A model could not answer this request."""
+
+
+class ModelUnavailable(ModelError):
+    """No request can succeed until the user changes something: a key, a server, a package."""
+
+
+class ContextOverflow(ModelError):
+    """The prompt does not fit the model's context window."""
+
+
+_NEAR = 0.6
+"""Similarity from which one name is taken for another misspelt."""
+
+
+def is_near(name: str, known: Iterable[str]) -> bool:
+    """True for what may be a misspelt name.
+
+    Only such a word of a file is quoted: the file may be any, and secret.
+    """
+    return _nearest_of(name, tuple(known)) is not None
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The hint for an unknown name: the nearest known one, or all of them if none is near.
+
+    >>> nearest("tempature", ("temperature", "theta"))
+    'did you mean temperature?'
+    """
+    names = tuple(known)
+    if (found := _nearest_of(name, names)) is not None:
+        return f"did you mean {found}?"
+    return f"choose one of {', '.join(names)}" if names else "there are none"
+
+
+def _nearest_of(name: str, known: tuple[str, ...]) -> str | None:
+    from rapidfuzz import process  # noqa: PLC0415  only a wrong name waits for it
+    from rapidfuzz.distance import OSA  # noqa: PLC0415
+
+    found = process.extractOne(name, known, scorer=OSA.normalized_similarity, score_cutoff=_NEAR)
+    return found[0] if found else None

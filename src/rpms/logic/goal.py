@@ -1,0 +1,109 @@
+"""Goals, their signature γ, and how far along one is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple, Self
+from urllib.parse import unquote
+
+UNKNOWN_GOAL = "unknown"
+"""The type of a goal whose text fits no template."""
+EXPLORING = "explore"
+"""The sub-goal where nothing is known of how to reach the goal."""
+
+
+def escape(text: str, signs: str) -> str:
+    """Percent-encode the signs that separate the fields of a signature."""
+    for sign in "%" + signs:
+        text = text.replace(sign, f"%{ord(sign):02X}")
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class GoalSignature:
+    """γ: the key by which experience is recalled.
+
+    Its text form is the paper's, `pick_heat_then_place_in_recep:mug:hot:cabinet`; empty fields at
+    the end are left out, so that a world may use fewer, as ScienceWorld's `F3:melt:water` does.
+    """
+
+    type: str
+    object: str = ""
+    state: str = ""
+    destination: str = ""
+
+    def __str__(self) -> str:
+        fields = (self.type, self.object, self.state, self.destination)
+        return ":".join(escape(field, ":") for field in fields).rstrip(":")
+
+    @classmethod
+    @lru_cache(maxsize=65_536)
+    def parse(cls, text: str) -> Self:
+        """Read the text form; equal texts give one object. A ValueError says what is wrong."""
+        fields = [unquote(field.strip()) for field in text.split(":")]
+        if not fields[0] or len(fields) > 4:
+            raise ValueError(
+                f"goal signature {text[:200]!r} is not `type:object:state:destination`"
+            )
+        return cls(*fields)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A goal. Worlds whose goals have more fields extend this class."""
+
+    type: str
+    object: str = ""
+    state: str = ""
+    destination: str = ""
+    text: str = ""
+    """The goal as the world put it."""
+
+    def named(self, field_name: str) -> str:
+        """The word that a field of the goal has; nothing where it has none."""
+        return {"object": self.object, "state": self.state, "destination": self.destination}.get(
+            field_name, ""
+        )
+
+    def places(self) -> Mapping[str, Sequence[str]]:
+        """Places that the goal itself names: thing → places, likeliest first."""
+        return {}
+
+    @cached_property
+    def signature(self) -> GoalSignature:
+        return GoalSignature(self.type, self.object, self.state, self.destination)
+
+
+class GoalStep(NamedTuple):
+    """A step that a goal's own sentence asks for."""
+
+    name: str
+    """The kind of step: `focus_on`."""
+    target: str
+    """In the sentence's words: `water`."""
+    done: bool = False
+    """True if the belief shows that it was done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The current sub-goal, as far as the belief tells."""
+
+    sub_goal: str
+    """The kind of the current sub-goal: `find_object`."""
+    target: str
+    """Its object: `apple`."""
+    done: int
+    total: int
+
+    @property
+    def text(self) -> str:
+        return f"{self.sub_goal} - {self.target}" if self.target else self.sub_goal
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.done // self.total if self.total else 0
+
+
+NOTHING_DONE = Progress(EXPLORING, "", 0, 1)
+"""Progress where nothing is known of how to reach the goal."""

@@ -1,0 +1,434 @@
+"""The three-tier rule manual of Section 3.2: rules as text, actions as the schemas of
+`rpms.logic.actions`.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property, wraps
+from itertools import chain, combinations, permutations
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from rpms.logic.actions import ActionSchema, Instance, fixed_words, syntaxes
+from rpms.logic.facts import Atom, Clause, Kinds, Literal, Truth, grouped
+
+ANYTHING = "_"
+"""Stands in what an action reveals for whatever there is."""
+_LONGEST_COMMAND = 300
+"""No world has a longer command; what a model writes beyond it is not worth matching."""
+_INSTANCES_KEPT = 50_000
+"""Number of commands whose reading an episode's rules remember."""
+_GOALS_KEPT = 256
+"""Goals whose rules a manual keeps prepared, at some 150 kB each: more than are played at once."""
+Given = ParamSpec("Given")
+Derived = TypeVar("Derived")
+
+
+class Tier(StrEnum):
+    """The tiers, from general to particular."""
+
+    UNIVERSAL = "universal"
+    DOMAIN = "domain"
+    ENVIRONMENT = "environment"
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A fact that a manual may name, and how to say it."""
+
+    name: str
+    args: tuple[str, ...] = ()
+    yes: str = ""
+    """Its meaning when true, with the arguments in angle brackets: `<place> is open`."""
+    no: str = ""
+    exclusive: str = ""
+    """At most one such fact holds at a time (one place, one hand). `always`, or the name of a
+    two-place predicate that says when two of them hold together: being `at` a drawer is being at
+    all that share its location."""
+    lasting: bool = False
+    """True if it follows from the kinds of its arguments and the goal alone: a microwave heats
+    eggs wherever it is."""
+
+    def say(self, atom: Atom, value: Truth) -> str:
+        """One fact in words, such as `drawer 3 is closed`."""
+        text = self.no if value is Truth.FALSE and self.no else self.yes
+        if not text:
+            text = f"{'not ' if value is Truth.FALSE else ''}{atom}"
+        for name, arg in zip(self.args, atom.args, strict=False):
+            text = text.replace(f"<{name}>", arg)
+        return f"unknown whether {text}" if value is Truth.UNKNOWN else text
+
+
+@dataclass(frozen=True, slots=True)
+class Prohibition:
+    """An action that a rule forbids while a condition holds."""
+
+    action: str
+    when: tuple[Clause, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.action} when {' and '.join(map(str, self.when))}"
+            if self.when
+            else f"{self.action} always"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Locality:
+    """Places at which objects of a category are usually found, likeliest first."""
+
+    category: str
+    objects: tuple[str, ...]
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A sentence with an id. What else it carries lets it be checked, not only read."""
+
+    id: str
+    tier: Tier
+    group: str
+    text: str
+    goals: frozenset[str] = frozenset()
+    """The goal types it is for; none means all."""
+    when: tuple[Clause, ...] = ()
+    """A rule with a condition is shown only while the condition is known to hold."""
+    forbids: tuple[Prohibition, ...] = ()
+    locality: Locality | None = None
+
+    def concerns(self, goal_type: str, *named: str) -> bool:
+        """True if it belongs to R_D(type); what is known of where things are is left out for
+        other things.
+        """
+        if self.goals and goal_type not in self.goals:
+            return False
+        return (
+            self.locality is None
+            or not any(named)
+            or not set(named).isdisjoint(self.locality.objects)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage of a procedure, and the facts that end it."""
+
+    name: str
+    until: tuple[Clause, ...]
+
+    @property
+    def wants(self) -> list[Literal]:
+        """Every literal of these facts."""
+        return [literal for clause in self.until for literal in clause.literals]
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """Facts that goals of a type need, over variables bound to things that the goal's fields name.
+
+    Variables of one field are different things. Of a goal's facts all must hold in the end, and
+    they are worked on in their order; a procedure's steps are stages: one is passed when its facts
+    hold, or those of a later one.
+    """
+
+    name: str
+    over: Mapping[str, str]
+    """Variable → field of the goal: `{x: object, p: destination}`; a field that the goal has
+    not is a word itself."""
+    steps: tuple[Stage, ...]
+    goals: frozenset[str] = frozenset()
+    objects: frozenset[str] = frozenset()
+    """The goal's objects it is for; none means all."""
+    staged: bool = False
+    """True if it is a procedure."""
+    each: Mapping[str, str] = field(default_factory=dict)
+    """Like `over`, for variables that stand for every such thing, not for one: `{i:
+    ingredients}`."""
+
+    @cached_property
+    def interchangeable(self) -> bool:
+        """True if variables of one field may trade places: two mugs in one cabinet are the same
+        two either way.
+        """
+        holds = {clause for step in self.steps for clause in step.until}
+        pairs = [
+            pair for pair in combinations(self.over, 2) if self.over[pair[0]] == self.over[pair[1]]
+        ]
+        swaps = [{one: other, other: one} for one, other in pairs]
+        return not self.staged and all(
+            {clause.bind(swap) for clause in holds} == holds for swap in swaps
+        )
+
+    @cached_property
+    def sought(self) -> tuple[str, ...]:
+        """The variables for things that have to be had, rather than for places."""
+        return tuple(
+            name
+            for name in self.over
+            if any(name in literal.atom.args[:1] for literal in self.wants)
+        )
+
+    @property
+    def wants(self) -> list[Literal]:
+        """Every literal of its facts."""
+        return [literal for step in self.steps for literal in step.wants]
+
+
+@dataclass(frozen=True)
+class Lore:
+    """Knowledge for plans beyond the actions: processes, permanent facts, things that come
+    first.
+    """
+
+    processes: tuple[ActionSchema, ...] = ()
+    """Changes that time brings, and uses of commands, for plans alone: `wait` melts what is in
+    a pot on a hot stove."""
+    facts: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    """Permanent facts, by predicate and first name: `adjoins` → `hallway` → rooms next to it.
+    Others are false."""
+    always: tuple[Clause, ...] = ()
+    """Facts that must hold before anything else can be done: `not asked`."""
+    localities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Usual places of things, likeliest first."""
+    kinds: Mapping[str, Kinds] = field(default_factory=dict)
+    """Facts about kinds of things, by predicate; untried ones are unknown."""
+    doubts: tuple[ActionSchema, ...] = ()
+    """Actions against lines of the manual, at a price (`planning.trust`); only plans use them."""
+
+
+@dataclass(frozen=True, eq=False)
+class ActiveRules:
+    """R_active = R_U ∪ R_D(type) ∪ R_E: what the manual says for one goal.
+
+    One object for all steps of an episode.
+    """
+
+    universal: tuple[Rule, ...] = ()
+    domain: tuple[Rule, ...] = ()
+    environment: tuple[ActionSchema, ...] = ()
+    predicates: Mapping[str, Predicate] = field(default_factory=dict)
+    purpose: Purpose | None = None
+    """The goal as facts: its procedure if the manual has one, else the facts that must hold."""
+    lore: Lore = field(default_factory=Lore)
+    goals: tuple[Purpose, ...] = ()
+    """Purposes of other goals."""
+    purposes: tuple[tuple[Purpose, float], ...] = ()
+    """Alternatives to the purpose, for when it held without a win; each with a price."""
+    barred: Mapping[Any, Any] = field(default_factory=dict)
+    """Commands that were refused or showed nothing, with the `Surroundings` in which plans do
+    not give them again."""
+    _instances: dict[str, Instance | None] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+    kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """Values derived from these rules, for the steps to come (`kept_with_rules`)."""
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        return (*self.universal, *self.domain)
+
+    @cached_property
+    def all_actions(self) -> tuple[ActionSchema, ...]:
+        """All that plans are made of: the actions and the processes."""
+        return (*self.environment, *self.lore.processes)
+
+    @cached_property
+    def prohibitions(self) -> Mapping[str, Sequence[tuple[Rule, Prohibition]]]:
+        """Prohibitions, by the action they are about."""
+        return grouped((ban.action, (rule, ban)) for rule in self.rules for ban in rule.forbids)
+
+    @cached_property
+    def bans(self) -> Mapping[str, Mapping[Clause, tuple[Rule, Prohibition]]]:
+        """Prohibitions as needs, by action: a clause that holds while the rule does not forbid
+        it.
+        """
+        found: dict[str, dict[Clause, tuple[Rule, Prohibition]]] = {}
+        for rule, ban in chain.from_iterable(self.prohibitions.values()):
+            when = (*rule.when, *ban.when)
+            if all(len(clause.literals) == 1 for clause in when):
+                allowed = tuple(one.literals[0].opposite() for one in when)
+                found.setdefault(ban.action, {})[Clause(allowed)] = (rule, ban)
+        return found
+
+    def key_of(self, schema: ActionSchema) -> str:
+        """The name of an action among lines; a process is another thing than the action it is
+        done by.
+        """
+        return (
+            f"process {schema.name}"
+            if any(schema is one for one in self.lore.processes)
+            else schema.name
+        )
+
+    def needs_of(self, schema: ActionSchema) -> tuple[Clause, ...]:
+        """Needs of an action: its preconditions, and that no rule forbids it."""
+        return (*schema.preconditions, *self.bans.get(schema.name, ()))
+
+    @cached_property
+    def deeds(self) -> frozenset[str]:
+        """Predicates of facts that actions cause and none needs, such as that an object was
+        heated.
+        """
+        found, needed = set[str](), set[str]()
+        for schema in self.environment:
+            found |= {effect.atom.predicate for effect in schema.effects if not effect.negated}
+            needs = (literal for clause in schema.preconditions for literal in clause.literals)
+            # an action may need that it was not done yet: no file is signed twice
+            undone = (
+                one for one in needs if not (one.negated and one.opposite() in schema.effects)
+            )
+            needed |= {literal.atom.predicate for literal in undone}
+        return frozenset(found - needed)
+
+    def instance(self, command: str) -> Instance | None:
+        """Read a command as an instance of an action; None if no schema fits."""
+        try:
+            return self._instances[command]
+        except KeyError:
+            patterns = self._patterns if len(command) <= _LONGEST_COMMAND else ()
+            fit = (
+                (schema, match)
+                for pattern, schema in patterns
+                if (match := pattern.fullmatch(command)) is not None
+            )
+            found = next((Instance(schema, match.groupdict()) for schema, match in fit), None)
+        if len(self._instances) >= _INSTANCES_KEPT:
+            self._instances.clear()
+        self._instances[command] = found
+        return found
+
+    @cached_property
+    def _patterns(self) -> list[tuple[re.Pattern[str], ActionSchema]]:
+        """Every way to write an action, the more specific first: `take <x> from <y>` before
+        `take <x>`.
+        """
+        written = sorted(syntaxes(self.environment), key=lambda each: -fixed_words(each[0]))
+        return [(pattern, schema) for _, pattern, schema in written]
+
+    def say(self, atom: Atom, value: Truth) -> str:
+        """One fact in the manual's words."""
+        predicate = self.predicates.get(atom.predicate) or Predicate(atom.predicate)
+        return predicate.say(atom, value)
+
+
+def kept_with_rules(
+    derive: Callable[Concatenate[ActiveRules, Given], Derived],
+) -> Callable[Concatenate[ActiveRules, Given], Derived]:
+    """Keep what is derived from rules as long as these, and no longer."""
+
+    @wraps(derive)
+    def find(rules: ActiveRules, /, *given: Given.args, **named: Given.kwargs) -> Derived:
+        key = (derive, *given)
+        if key not in rules.kept:
+            rules.kept[key] = derive(rules, *given, **named)
+        found: Derived = rules.kept[key]
+        return found
+
+    return find
+
+
+@kept_with_rules
+def _roles(rules: ActiveRules) -> frozenset[tuple[str, int, str]]:
+    """The parameters that stand in each place of each predicate, in any line of the manual or
+    in its declaration.
+    """
+    schemas = rules.all_actions
+    literals = [
+        each for schema in schemas for clause in schema.preconditions for each in clause.literals
+    ]
+    literals += [each for schema in schemas for each in schema.effects]
+    bans = [clause for rule in rules.rules for ban in rule.forbids for clause in ban.when]
+    literals += [each for clause in bans for each in clause.literals]
+    atoms = [each.atom for each in literals] + [
+        seen.atom for schema in schemas for seen in schema.observes
+    ]
+    atoms += [Atom(name, predicate.args) for name, predicate in rules.predicates.items()]
+    return frozenset(
+        (atom.predicate, place, arg) for atom in atoms for place, arg in enumerate(atom.args)
+    )
+
+
+@kept_with_rules
+def atoms_over(rules: ActiveRules, schema: ActionSchema) -> tuple[Atom, ...]:
+    """Every fact that could be meant over a schema's parameters, and those about nothing in
+    particular.
+    """
+    roles, known, names = _roles(rules), rules.predicates.items(), schema.variables
+    every = (
+        Atom(name, args)
+        for name, predicate in known
+        for args in permutations(names, len(predicate.args))
+    )
+    return tuple(
+        atom
+        for atom in every
+        if all((atom.predicate, *each) in roles for each in enumerate(atom.args))
+    )
+
+
+@dataclass(frozen=True)
+class RuleManual:
+    """ℛ: the whole manual. The empty one is the neutral element: no rules."""
+
+    rules: tuple[Rule, ...] = ()
+    actions: tuple[ActionSchema, ...] = ()
+    predicates: Mapping[str, Predicate] = field(default_factory=dict)
+    world: str = ""
+    purposes: tuple[Purpose, ...] = ()
+    """Purposes of goals, procedures first."""
+    lore: Lore = field(default_factory=Lore)
+    _active: dict[tuple[str, ...], ActiveRules] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+
+    def of_tiers(self, tiers: Iterable[Tier]) -> Self:
+        """The same manual with some of its tiers; what its facts are called stays."""
+        kept = frozenset(tiers)
+        if kept.issuperset(Tier):
+            return self
+        rules = tuple(rule for rule in self.rules if rule.tier in kept)
+        if Tier.ENVIRONMENT in kept:
+            return replace(self, rules=rules)
+        return replace(self, rules=rules, actions=(), lore=Lore())
+
+    def active(self, goal_type: str, *named: str) -> ActiveRules:
+        """Assemble R_active for a goal type; with the things it names, the localities of other
+        things are left out.
+        """
+        key = (goal_type, *named)
+        found = self._active.get(key)
+        if found is None:
+            for earlier in (
+                list(self._active)[: _GOALS_KEPT // 2] if len(self._active) >= _GOALS_KEPT else ()
+            ):
+                self._active.pop(earlier, None)
+            wanted = (purpose for purpose in self.purposes if goal_type in purpose.goals)
+            found = self._active[key] = ActiveRules(
+                tuple(rule for rule in self.rules if rule.tier is Tier.UNIVERSAL),
+                tuple(
+                    rule for rule in self.rules if rule.tier is Tier.DOMAIN and rule.concerns(*key)
+                ),
+                self.actions,
+                self.predicates,
+                next(
+                    (
+                        each
+                        for each in wanted
+                        if not each.objects or not each.objects.isdisjoint(named[:1])
+                    ),
+                    None,
+                ),
+                self.lore,
+                self.purposes,
+            )
+        return found
+
+    def bare(self) -> Self:
+        """The manual without rules, procedures and lore: only the syntax of commands and the
+        goals.
+        """
+        goals = tuple(each for each in self.purposes if not each.staged)
+        return replace(self, rules=(), purposes=goals, lore=Lore())

@@ -1,0 +1,229 @@
+"""One step of RPMS: Algorithm 1, line by line, up to the question. The caller asks the model."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from rpms.logic.belief import Belief, Done, Situation, StateSignature
+from rpms.logic.goal import Goal, GoalSignature, Progress
+from rpms.logic.rules import ActiveRules, RuleManual
+from rpms.paper.arbitration import Arbitration, arbitrate
+from rpms.paper.consistency import CompatibilityFilter, same_occupancy
+from rpms.paper.memory import Kind, SuccessSnippet, told_kinds
+from rpms.paper.prompt import Block, Part, Prompt, Turn, build, make_block, transcript
+from rpms.paper.selection import Selection, note_crowded_out, select
+from rpms.paper.verdict import NO_MASK, Candidate, Fate, Mask
+from rpms.paper.wording import (
+    HEADINGS,
+    PromptStyle,
+    memory_line,
+    situation_lines,
+    standing_blocks,
+    untagged_line,
+)
+from rpms.planning.advice import Advice, Adviser, left_out
+from rpms.planning.experience.adapt import StepContext
+from rpms.planning.experience.recollection import Recollection
+from rpms.planning.menu import Menu
+from rpms.planning.reason import Plan, reasoner_of
+from rpms.planning.surprise import Noticed, notice
+from rpms.planning.trust import UNSHAKEN, Trust
+
+Consistent = Callable[[Iterable[Candidate], Situation, ActiveRules], Iterator[Candidate]]
+"""M_filt: marks the candidates that do not suit the situation."""
+Arbitrate = Callable[[Iterable[Candidate], ActiveRules, Situation], Iterator[Candidate]]
+"""M_arb: judges the candidates that are left against the active rules."""
+Update = Callable[[Belief, str | None, str], Belief]
+"""f_UPD of Eq. 1: the belief before, the action (None at the start) and the observation give
+the belief after."""
+
+_SAME_OCCUPANCY = CompatibilityFilter(same_occupancy)
+HARD_SOFT = partial(arbitrate, mode=Arbitration.HARD_SOFT)
+"""The paper's."""
+
+
+@dataclass(frozen=True)
+class Mind:
+    """All that a step is decided with.
+
+    A world knows a whole one; a condition puts neutral elements in some places.
+    """
+
+    update: Update
+    style: PromptStyle
+    manual: RuleManual = field(default_factory=RuleManual)
+    schemas: RuleManual = field(default_factory=RuleManual)
+    """The world's whole manual, by which every condition's progress and mistakes are measured."""
+    experience: Recollection = field(default_factory=Recollection)
+    consistent: Consistent = _SAME_OCCUPANCY
+    arbitrate: Arbitrate = HARD_SOFT
+    adviser: Adviser = field(default_factory=Adviser)
+    mask: Mask = NO_MASK
+    """Memories hidden at random in this episode."""
+    carried: tuple[str, ...] = ()
+    """Text a method carries over from earlier attempts."""
+
+    def context(self, belief: Belief, goal: Goal, history: Sequence[Turn]) -> StepContext:
+        """The step at hand, with its progress by the goal's facts.
+
+        This is the one place that measures progress.
+        """
+        schemas = self.schemas.active(goal.type, goal.object, goal.destination)
+        past = tuple(
+            Done(turn.action, turn.gained) for turn in history if turn.action and not turn.failed
+        )
+        progress, stage = reasoner_of(schemas).standing(Situation(belief, goal, past=past))
+        situation = Situation(belief, goal, stage, past)
+        return StepContext(
+            situation, schemas, progress, history, self.experience.whereabouts, self.mask
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision(Selection):
+    """Everything a step was decided by, so that it can be explained completely."""
+
+    goal: Goal
+    belief: Belief
+    state_signature: StateSignature
+    goal_signature: GoalSignature
+    progress: Progress
+    rules: ActiveRules
+    prompt: Prompt
+    advice: Advice
+    schemas: ActiveRules
+    left_out: tuple[str, ...] = ()
+    """The active rules and schemas, by id and name, that the prompt does not show at this
+    sub-goal."""
+
+    @property
+    def noticed(self) -> Noticed:
+        """Differences between the last answer and its prediction, and the trust left in the
+        manual.
+        """
+        return self.advice.noticed
+
+    def bars(self, command: str) -> bool:
+        """True if a command is not to be given again: it was refused, and nothing it depends on has
+        changed.
+
+        Without rules nobody knows what it depends on: nothing at all has, and memory offers
+        something else.
+        """
+        how = self.advice.adviser.how
+        if not self.rules.environment:
+            return how.adapt and bool(self.menu.items) and command in self.advice.step.refused
+        return how.doubt and self.noticed.trust.bars(
+            command, self.schemas, Situation(self.belief, self.goal)
+        )
+
+    def defies(self, command: str) -> bool:
+        """True if a plan means to do a command against a line of the manual, so that the guard
+        lets it pass.
+        """
+        if not self.advice.adviser.how.doubt:
+            return False
+        begun = [option for option in self.plan.options if option.command == command]
+        return any(
+            self.plan.opened or any(link.doubt for link in option.chain[:1]) for option in begun
+        )
+
+    def recalled(self, command: str) -> str:
+        """The memory, bound to the present room, of which a command is a step; empty if there
+        is none.
+        """
+        bound = (each.entry for each in self.advice.memories if each.adapted is not None)
+        return next(
+            (one.id for one in bound if isinstance(one, SuccessSnippet) and command in one.actions),
+            "",
+        )
+
+    @property
+    def plan(self) -> Plan:
+        """The plan under this condition's knowledge, computed on first use."""
+        return self.advice.plan
+
+    @property
+    def menu(self) -> Menu:
+        return self.advice.menu
+
+    @property
+    def notice(self) -> str:
+        return self.advice.notice
+
+
+def decide(
+    mind: Mind,
+    goal: Goal,
+    prior: Belief,
+    action: str | None,
+    observation: str,
+    history: Sequence[Turn],
+    told: str = "",
+    trust: Trust = UNSHAKEN,
+) -> Decision:
+    """Decide one step: from b_{t-1}, a_{t-1}, o_t, g and H_{1:t-1} to b_t and p_t. Lines as in
+    Algorithm 1.
+
+    `told` is the observation as the model reads it, where advice was added to it; `trust` what
+    earlier steps have shown of the manual.
+    """
+    belief = mind.update(prior, action, observation)  # 1
+    now, known = mind.context(belief, goal, history), mind.experience
+    state_signature, goal_signature = now.signature, goal.signature  # 2
+    rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
+    recalled = {kind: known.recall(kind, now.situation) for kind in told_kinds()}  # 4
+    filtered = {
+        kind: mind.consistent(recalled[kind], now.situation, now.schemas) for kind in recalled
+    }  # 5
+    adapted = filtered | {Kind.SUCCESS: known.adapt(filtered[Kind.SUCCESS], now)}  # past the paper
+    judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation) for kind in recalled}  # 6
+    selection = select(
+        judged, recalled, known.retrieval, mind.mask, now.progress
+    )  # the best, as there is room
+    memories = selection.memories
+    noticed = notice(
+        trust, now, Situation(prior, goal)
+    )  # past the paper; there, it is recorded and nothing more
+    advice = Advice(
+        mind.adviser, now, rules, memories, noticed
+    )  # past the paper; there, nothing is said
+    blocks = _serialise(mind, advice, told or observation)  # 7
+    warned = (each for each in memories if each.verdict.fate is Fate.WARNED)
+    untagged = {memory_line(each): untagged_line(each) for each in warned}
+    style = mind.style
+    prompt = build(blocks, style.layout, style.budget, style.form, untagged, style.speak)  # 8
+    return Decision(
+        goal=goal,
+        belief=belief,
+        state_signature=state_signature,
+        goal_signature=goal_signature,
+        progress=now.progress,
+        rules=rules,
+        candidates=note_crowded_out(selection.candidates, prompt),
+        unlisted=selection.unlisted,
+        gave_up=selection.gave_up,
+        prompt=prompt,
+        advice=advice,
+        schemas=now.schemas,
+        left_out=left_out(rules, advice.shown),
+    )
+
+
+def _serialise(mind: Mind, advice: Advice, observation: str) -> Iterator[Block]:
+    """SER of Eq. 7, for each of its terms, and what goes past the paper beside them."""
+    now, wording = advice.step, mind.style.wording
+    goal, belief, progress = now.situation.goal, now.situation.belief, advice.progress
+    yield from standing_blocks(advice.shown, wording)
+    lines: dict[Part, Sequence[str]] = {
+        Part.SITUATION: situation_lines(advice.rules, now.situation),
+        Part.GOAL: (*wording.goal(goal, progress), *advice.guidance),
+        Part.BELIEF: wording.belief(belief, progress),
+        Part.MEMORY: [memory_line(candidate) for candidate in advice.memories],
+        Part.CARRIED: mind.carried,
+        Part.NOTICE: [advice.notice] if advice.notice else [],
+        Part.MENU: advice.menu.lines(),
+    }
+    for part, items in lines.items():
+        yield make_block(part, wording.headings.get(part, HEADINGS.get(part, "")), items)
+    yield from transcript(now.history, observation, thoughts=not mind.adviser.how.recent)

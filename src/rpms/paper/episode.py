@@ -1,0 +1,171 @@
+"""Steps, and the episode they make up."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from rpms.paper.decide import Decision
+from rpms.paper.prompt import Part
+from rpms.paper.usage import Usage
+from rpms.planning.menu import chain_of
+from rpms.planning.surprise import Surprise
+from rpms.reading.readings import Readings
+
+
+class Ending(StrEnum):
+    """All ways in which an episode can end."""
+
+    WON = "won"
+    LOST = "lost"
+    """The world ended it for good, as ScienceWorld does with a score of -100."""
+    OUT_OF_STEPS = "out of steps"
+    STUCK = "stuck"
+    """The same failing action over and over; only where a run asks for it."""
+    MODEL_ERROR = "model error"
+    WORLD_ERROR = "world error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """The recorded fields of a step; no other place names them."""
+
+    number: int
+    """From 1, as the paper counts."""
+    observation: str
+    """o_t: what the decision was made on."""
+    answer: str
+    """The model's text, verbatim."""
+    thought: str
+    action: str | None
+    """The action in the answer; None if there was none, which costs a step like any other
+    mistake."""
+    command: str
+    """The command sent to the world."""
+    repairs: tuple[str, ...]
+    """Corrections made while reading the answer and writing the command."""
+    result: str
+    """The world's answer."""
+    score: float
+    infeasible: bool
+    """P1: the world could not do it."""
+    objection: str
+    """The precondition that the full manual knows to be broken, whatever the condition shows of
+    the manual."""
+    contradictions: tuple[str, ...]
+    """P2: what the belief held for known that was not so."""
+    surprises: tuple[Surprise, ...] = ()
+    """Differences between the world's answer and what was foretold of the command, or that no
+    plan is left then."""
+    usage: Usage
+    """Of all requests of this step, those asked again included."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step(Happening):
+    """One decision and what came of it."""
+
+    decision: Decision
+    refusals: tuple[tuple[str, str], ...] = ()
+    """Commands the guard refused, each with the reason given; one re-ask each."""
+    forbidden: tuple[tuple[str, str], ...] = ()
+    """Each command of the model's that a rule certainly forbids, with that rule's id; refused
+    or not."""
+    replaced: str = ""
+    """The reason that the command is not the model's own, if it is not."""
+    readings: Readings | None = None
+    """Readings of a goal in a person's words, at the first step and whenever another reading is
+    taken."""
+    notes: tuple[str, ...] = ()
+    """Steps the client took to get an answer, such as shortening the history."""
+
+    @property
+    def advice(self) -> str:
+        """The reason for a failure; empty if the action worked or no action was given."""
+        return self.objection if self.infeasible and self.command else ""
+
+    @property
+    def plan(self) -> tuple[str, ...]:
+        """The plan that the command begins, from the goal back to it; nothing where rules made
+        none.
+        """
+        rules, advice = self.decision.rules, self.decision.advice
+        if not (rules.environment and advice.has_plan):
+            return ()
+        begun = [option for option in advice.plan.options if option.command == self.command]
+        return chain_of(begun[0], rules) if begun else ()
+
+    @property
+    def extras(self) -> dict[str, object]:
+        """Fields beyond the paper, those in use."""
+        decision = self.decision
+        spoken = decision.prompt.messages() if decision.prompt.speak is not None else ()
+        found: dict[str, object] = {
+            "plan": list(self.plan),
+            "menu": [
+                {"command": item.command, "reason": item.reason} for item in decision.menu.items
+            ],
+            "readings": self.readings.record() if self.readings is not None else [],
+            "reading": self.readings.why if self.readings is not None else "",
+            "notice": decision.notice,
+            "refused": [
+                {"command": command, "reason": reason} for command, reason in self.refusals
+            ],
+            "forbidden": [{"command": command, "rule": rule} for command, rule in self.forbidden],
+            "replaced": self.replaced,
+            "no_room": {str(part): count for part, count in decision.prompt.no_room},
+            "notes": list(self.notes),
+            "messages": [[each.role, each.content] for each in spoken],
+        }
+        return {name: value for name, value in found.items() if value}
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One attempt at one task."""
+
+    task: str
+    type: str
+    goal: str
+    ending: Ending
+    score: float
+    steps: tuple[Step, ...]
+    error: str = ""
+    """The error, if a model or a world failed."""
+    usage: Usage = field(default_factory=Usage)
+    trial: int = 0
+    """Number of the attempt, for methods that make several."""
+
+    @property
+    def won(self) -> bool:
+        return self.ending is Ending.WON
+
+    @cached_property
+    def counts(self) -> Mapping[str, int]:
+        """Sums over its steps, by the names of `COUNTS`, and the failing commands that had just
+        failed.
+        """
+        pairs = zip(self.steps, self.steps[1:], strict=False)
+        again = sum(
+            one.infeasible and two.infeasible and one.command == two.command for one, two in pairs
+        )
+        return {"repeated_failures": again} | {
+            name: sum(map(of, self.steps)) for name, of in COUNTS.items()
+        }
+
+
+COUNTS: Mapping[str, Callable[[Step], int]] = {
+    "infeasible": lambda step: step.infeasible,
+    # told from feasible ones by the manual and the belief
+    "foreseeable": lambda step: step.infeasible and bool(step.objection),
+    "contradictions": lambda step: len(step.contradictions),
+    "surprises": lambda step: len(step.surprises),
+    "reasks": lambda step: len(step.refusals),
+    "replaced": lambda step: bool(step.replaced),
+    "menus": lambda step: bool(step.decision.menu.items),
+    "sole": lambda step: len(step.decision.menu.items) == 1,
+    "led": lambda step: bool(step.command) and step.command == step.decision.menu.best,
+    "shortened": lambda step: any(part is Part.HISTORY for part, _ in step.decision.prompt.no_room),
+    "crowded": lambda step: step.decision.prompt.crowded,
+}
+"""Numbers of a step that tables add up."""

@@ -1,0 +1,372 @@
+"""Episodic memory: the four kinds of entries of Appendix F, and how stores are merged."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from typing import ClassVar, NamedTuple
+
+from rpms.logic.belief import StateSignature
+from rpms.logic.goal import GoalSignature
+
+_KNOWN: dict[str, Kind] = {}
+_NUMBER, _ROUND = re.compile(r"\b\d+\b"), re.compile(r"round\d+/")
+_JOINED = ("origins", "goals")
+"""Fields of entries that say the same which become one."""
+
+
+class _Kinds(type):
+    """The kinds that there are, in the order a prompt shows them."""
+
+    def __iter__(cls) -> Iterator[Kind]:
+        return iter(tuple(_KNOWN.values()))
+
+
+class Kind(str, metaclass=_Kinds):  # noqa: SLOT000  its fields are set where it is registered
+    """A kind of entry by its name in files: the paper's four, and those that are registered.
+
+    `Kind(name)` finds one.
+    """
+
+    top: int
+    """Number of entries a prompt shows, unless a retrieval says otherwise."""
+    weight: float
+    """Factor on the strength of its entries."""
+    wording: Callable[[OwnEntry], str] | None
+    """Words an entry of a custom kind for the prompt."""
+    told: bool
+    """True if a prompt's memory block may show it."""
+
+    CRITICAL_FAILURE: ClassVar[Kind]
+    SUCCESS: ClassVar[Kind]
+    FAILURE: ClassVar[Kind]
+    SCHEMA: ClassVar[Kind]
+    REQUEST: ClassVar[Kind]
+    """A request in a person's words: an example for reading others, and no line of the memory
+    block."""
+
+    def __new__(cls, name: str) -> Kind:  # noqa: PYI034  the one there is
+        known = _KNOWN.get(name)
+        if known is None:
+            raise ValueError(f"{name!r} is no kind of memory; there are {', '.join(_KNOWN)}")
+        return known
+
+    def __reduce__(self) -> tuple[type[Kind], tuple[str]]:
+        return (Kind, (str(self),))
+
+
+def register_kind(
+    name: str,
+    wording: Callable[[OwnEntry], str] | None = None,
+    *,
+    top: int = 2,
+    weight: float = 1.0,
+    told: bool = True,
+) -> Kind:
+    """Add a kind of memory, whose entries are `OwnEntry`; one of that name that is known
+    already is replaced.
+    """
+    if not name.isidentifier() or (name in _KNOWN and _KNOWN[name].wording is None):
+        raise ValueError(
+            f"{name!r} cannot be the name of a kind: give a new one, a word without spaces"
+        )
+    kind = _KNOWN[name] = str.__new__(Kind, name)
+    kind.wording, kind.top, kind.weight, kind.told = wording, top, weight, told
+    return kind
+
+
+Kind.CRITICAL_FAILURE = register_kind("critical_failure", top=2)
+Kind.SUCCESS = register_kind("success", top=3)
+Kind.FAILURE = register_kind("failure", top=3)
+Kind.SCHEMA = register_kind("schema", top=2)
+Kind.REQUEST = register_kind("request", top=0, told=False)
+
+
+def told_kinds() -> tuple[Kind, ...]:
+    """The kinds that a prompt's memory block may show."""
+    return tuple(kind for kind in Kind if kind.told)
+
+
+class Origin(NamedTuple):
+    """The source of an entry. The same origin twice is one piece of evidence."""
+
+    episode: str
+    step: int
+    failed: bool = False
+    """For schemas: the action was tried here and failed."""
+
+
+def canonical(text: str) -> str:
+    """A text without what sets near-duplicates apart: letter case, spacing, and the numbers of
+    instances.
+    """
+    return _NUMBER.sub("#", " ".join(text.casefold().split()))
+
+
+class _Observed:
+    """An entry that was learned at its origins."""
+
+    __slots__ = ()
+    origins: frozenset[Origin]
+
+    @property
+    def occurrence_count(self) -> int:
+        return len(self.origins)
+
+    success_count = occurrence_count
+
+    @property
+    def weight(self) -> float:
+        """The strength of one observation."""
+        return 1.0
+
+    @property
+    def strength(self) -> float:
+        """More observations weigh more, but ever less so."""
+        return self.weight * (1.0 + math.log(max(1, len(self.origins))))
+
+
+@dataclass(frozen=True, slots=True)
+class _OfGoal(_Observed):
+    """An entry that was learned for a goal, in a state."""
+
+    goal_signature: GoalSignature
+    state_signature: StateSignature
+    origins: frozenset[Origin] = field(default=frozenset(), kw_only=True)
+    id: str = field(default="", kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SuccessSnippet(_OfGoal):
+    """A sequence of actions that reached a sub-goal, with a snapshot of what held before it."""
+
+    sub_goal_type: str
+    actions: tuple[str, ...]
+    precondition: Mapping[str, object] = field(default_factory=dict)
+    outcome: Mapping[str, object] = field(default_factory=dict)
+
+    kind = Kind.SUCCESS
+    prefix = "success"
+
+    def key(self) -> tuple[str, ...]:
+        actions = "\n".join(map(canonical, self.actions))
+        return (
+            str(self.goal_signature),
+            str(self.state_signature.coarse),
+            self.sub_goal_type,
+            actions,
+        )
+
+
+class Stride(NamedTuple):
+    """One step of a snippet, and where it was done."""
+
+    number: int
+    """Its place in the snippet, from 1; 0 for a step that other snippets add to reach a place."""
+    command: str
+    names: tuple[str, ...]
+    at: str = ""
+    to: str = ""
+    """The place it led to, or helped to: `open door to hallway` before `go to hallway` too."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailureLesson(_OfGoal):
+    """An action that failed, and the rule that would have avoided it."""
+
+    failed_action: str
+    corrective_rule: str
+    failure_type: str = "precondition_not_met"
+    failure_message: str = ""
+    worded_by: str = ""
+    """The model whose words the rule is in; nothing where it was put together from what was
+    seen."""
+
+    kind = Kind.FAILURE
+    prefix = "failure"
+
+    def key(self) -> tuple[str, ...]:
+        return (
+            str(self.goal_signature),
+            str(self.state_signature.coarse),
+            canonical(self.corrective_rule),
+        )
+
+
+@lru_cache(maxsize=16_384)
+def _confirmed(origins: frozenset[Origin]) -> int:
+    return sum(not origin.failed for origin in origins)
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedSchema(_Observed):
+    """An action with preconditions and effects that experience has confirmed."""
+
+    action_template: str
+    action_type: str
+    preconditions: tuple[str, ...] = ()
+    effects: tuple[str, ...] = ()
+    origins: frozenset[Origin] = frozenset()
+    id: str = ""
+    goals: frozenset[GoalSignature] = frozenset()
+    """The goals of the episodes it was tried in; none are recorded in the paper's listing."""
+
+    kind = Kind.SCHEMA
+    prefix = "schema"
+
+    @property
+    def success_count(self) -> int:
+        return _confirmed(self.origins)
+
+    @property
+    def failure_count(self) -> int:
+        return len(self.origins) - _confirmed(self.origins)
+
+    @property
+    def confidence(self) -> float:
+        return self.success_count / len(self.origins) if self.origins else 0.0
+
+    weight = confidence
+
+    def key(self) -> tuple[str, ...]:
+        needs, gives = (
+            "\n".join(map(canonical, self.preconditions)),
+            "\n".join(map(canonical, self.effects)),
+        )
+        return (self.action_type, canonical(self.action_template), needs, gives)
+
+
+@dataclass(frozen=True, slots=True)
+class CriticalFailure(_OfGoal):
+    """An action that ended an episode for good. Never taken for a near-duplicate of another."""
+
+    failed_action: str
+    corrective_rule: str
+    failure_message: str = ""
+    retrieval_weight: float = 2.0
+
+    kind = Kind.CRITICAL_FAILURE
+    prefix = "failure"
+
+    @property
+    def weight(self) -> float:
+        return self.retrieval_weight
+
+    def key(self) -> tuple[str, ...]:
+        where, weight = (
+            (str(self.goal_signature), str(self.state_signature)),
+            str(self.retrieval_weight),
+        )
+        return (*where, self.failed_action, self.corrective_rule, weight)
+
+
+@dataclass(frozen=True, slots=True)
+class RememberedRequest(_OfGoal):
+    """A person's request, and the goal it was read as in a won episode.
+
+    Its state has the kinds in the `room`.
+    """
+
+    request: str
+
+    kind = Kind.REQUEST
+    prefix = "request"
+
+    @property
+    def meant(self) -> dict[str, str]:
+        """The goal's type, object and destination, those that it has."""
+        goal = self.goal_signature
+        fields = {"type": goal.type, "object": goal.object, "destination": goal.destination}
+        return {name: value for name, value in fields.items() if value}
+
+    def key(self) -> tuple[str, ...]:
+        return (str(self.goal_signature), canonical(self.request))
+
+
+@dataclass(frozen=True, slots=True)
+class OwnEntry(_Observed):
+    """An entry of a registered kind: its fields are texts, numbers, or lists of them, by name."""
+
+    kind: Kind
+    goal_signature: GoalSignature
+    state_signature: StateSignature
+    fields: Mapping[str, object] = field(default_factory=dict)
+    origins: frozenset[Origin] = frozenset()
+    id: str = ""
+
+    @property
+    def prefix(self) -> str:
+        return str(self.kind)
+
+    @property
+    def weight(self) -> float:
+        return self.kind.weight
+
+    @property
+    def text(self) -> str:
+        """The entry as a prompt says it."""
+        assert self.kind.wording is not None
+        return self.kind.wording(self)
+
+    def key(self) -> tuple[str, ...]:
+        return (
+            str(self.goal_signature),
+            str(self.state_signature.coarse),
+            canonical(json.dumps(dict(self.fields))),
+        )
+
+
+Entry = (
+    SuccessSnippet | FailureLesson | VerifiedSchema | CriticalFailure | RememberedRequest | OwnEntry
+)
+
+
+def learned_from(entries: Iterable[Entry]) -> frozenset[str]:
+    """The episodes that entries name as their origins, by task: without the round in which they
+    were played.
+    """
+    episodes = {origin.episode for entry in entries for origin in entry.origins}
+    return frozenset(_ROUND.sub("", episode, count=1) for episode in episodes)
+
+
+def content_id(entry: Entry) -> str:
+    """An id that follows from what an entry says, the same on every machine."""
+    digest = hashlib.blake2b(json.dumps((entry.kind, *entry.key())).encode(), digest_size=5)
+    return f"{entry.prefix}_{digest.hexdigest()}"
+
+
+def _wording(entry: Entry) -> str:
+    """An entry's content in full, by which one of several near-duplicates is chosen."""
+    told = [
+        getattr(entry, each.name) for each in fields(entry) if each.name not in ("id", *_JOINED)
+    ]
+    return json.dumps(
+        [value if isinstance(value, Mapping) else str(value) for value in told], sort_keys=True
+    )
+
+
+def merge(*stores: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Merge stores of one world, in any order and grouping, any number of times, with the same
+    result.
+
+    Entries that say the same are one entry with all their origins; its wording is the least of
+    theirs in alphabetical order, and its id follows from its content.
+    """
+    merged: dict[tuple[str, ...], Entry] = {}
+    for store in stores:
+        for entry in store:
+            key = (entry.kind, *entry.key())
+            known = merged.setdefault(key, entry)
+            if known is not entry:
+                joined = {
+                    name: getattr(known, name) | getattr(entry, name)
+                    for name in _JOINED
+                    if hasattr(known, name)
+                }
+                merged[key] = replace(min(known, entry, key=_wording), **joined)
+    return tuple(replace(merged[key], id=content_id(merged[key])) for key in sorted(merged))

@@ -1,0 +1,425 @@
+"""The prompt of Eq. 7, as named blocks with token counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum, StrEnum
+from functools import lru_cache
+from itertools import takewhile
+
+_PIECE = re.compile(r"[A-Za-z]{1,8}|\d|[^\sA-Za-z\d]{1,3}")
+
+
+@lru_cache(maxsize=8_192)
+def estimate_tokens(text: str) -> int:
+    """Estimate tokens, alike on every machine: word pieces of up to eight letters, single
+    digits, signs by threes.
+    """
+    return len(_PIECE.findall(text))
+
+
+def brief(text: str, most: int = 120) -> str:
+    """A text that is a model's own, short enough to be repeated to it: its ramblings are not."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+class Part(StrEnum):
+    """The names of the blocks; one for each term of Eq. 7, with the rule manual's tiers apart."""
+
+    INSTRUCTION = "instruction"
+    EXAMPLE = "example"
+    UNIVERSAL = "rules.universal"
+    DOMAIN = "rules.domain"
+    ENVIRONMENT = "rules.environment"
+    SITUATION = "rules.situation"
+    GOAL = "goal"
+    BELIEF = "belief"
+    MEMORY = "memory"
+    CARRIED = "carried"
+    """What a method other than RPMS brings along from earlier attempts."""
+    NOTICE = "notice"
+    MENU = "menu"
+    HISTORY = "history"
+    OBSERVATION = "observation"
+
+
+SHARED = frozenset({Part.INSTRUCTION, Part.EXAMPLE, Part.HISTORY, Part.OBSERVATION})
+"""Blocks of the baseline prompt; every other block is injected knowledge."""
+
+
+def _parts(names: str) -> tuple[Part, ...]:
+    return tuple(Part[name] for name in names.upper().split())
+
+
+class Layout(Enum):
+    """The order of the blocks. What stands before the example is the system's to say."""
+
+    PAPER = _parts(
+        "instruction belief goal universal domain environment situation memory carried example"
+        " history observation notice menu"
+    )
+    """Appendix D: all knowledge is appended to the system prompt, in the order of its listing."""
+    CACHED = _parts(
+        "instruction example carried universal environment domain history observation situation"
+        " goal belief memory notice menu"
+    )
+    """Fixed text, then growing text, then text that changes at each step: a server can reuse
+    the prefix."""
+
+    @property
+    def system(self) -> frozenset[Part]:
+        """Blocks of the system message."""
+        return frozenset(self.value[: self.value.index(Part.EXAMPLE)])
+
+
+class Form(StrEnum):
+    """The form of a prompt after the system message."""
+
+    CHAT = "chat"
+    """As a conversation: one message for each thing the world said, one for each thing the
+    model did."""
+    SINGLE = "single"
+    """As one message of the user's, with the turns so far as a transcript in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One part of a prompt: a heading and the items under it, so that a budget can drop items
+    one by one.
+    """
+
+    part: Part
+    heading: str
+    items: tuple[str, ...]
+    tokens: int
+    spoken: tuple[int, ...] = ()
+    """Of a history: where in each item the world has spoken and the model's own words begin; 0
+    where it has none."""
+
+    @property
+    def text(self) -> str:
+        return "\n".join((self.heading, *self.items)) if self.heading else "\n".join(self.items)
+
+    def keeping(self, places: Iterable[int]) -> Block:
+        """The same block with some of its items, by their indices."""
+        kept = tuple(places)
+        spoken = [self.spoken[place] for place in kept] if self.spoken else ()
+        return make_block(self.part, self.heading, [self.items[place] for place in kept], spoken)
+
+    def opening_alone(self) -> Block:
+        """The history with only its opening observation, without the first action, whose result
+        is missing.
+        """
+        if not any(self.spoken[:1]):
+            return self
+        items = (self.items[0][: self.spoken[0] - 1], *self.items[1:])
+        return make_block(self.part, self.heading, items, (0, *self.spoken[1:]))
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a chat request."""
+
+    role: str
+    content: str
+
+
+Speak = Callable[[Sequence[Block]], Sequence[Message]]
+"""The messages of a prompt, from its blocks in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One past step of the history H: what the world said, and what the model thought and did
+    about it.
+    """
+
+    observation: str
+    action: str
+    thought: str = ""
+    state: str = ""
+    """The state it was decided in, for finding loops; not shown."""
+    failed: bool = False
+    """True if the world refused the action."""
+    said: str = ""
+    """The labelled lines before the action, where they are more than a thought."""
+    gained: bool = False
+    """True if the score rose with the action; not shown."""
+    wrote: str = ""
+    """The action as the model wrote it, where a repair made another command of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Limits, in tokens.
+
+    History gives way first, the oldest turns first; knowledge only if it alone does not fit.
+    """
+
+    prompt: int = 0
+    """The whole prompt, as `prompt_limit` finds it for a model's context window; 0 for no limit."""
+    knowledge: int = 1_600
+    """Tokens that history may not take, in any condition, so that all of them show the same turns;
+    at most a quarter of the prompt."""
+    memory: int = 280
+    """The memory block alone: it keeps the injected blocks within the paper's 800 to 1200 tokens.
+    Warnings tagged to memories do not count: with and without them, a prompt shows the same
+    memories."""
+    turns: int = 0
+    """Past turns after the opening one, of which the last are kept; 0 for all of them."""
+    injected: int = 0
+    """All injected blocks together, menu and notice included; 0 for no limit of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt: its blocks in the order of a layout, without empty ones."""
+
+    blocks: tuple[Block, ...]
+    cut: tuple[tuple[Part, str], ...] = ()
+    """The items that the budget removed, so that a page can show them."""
+    no_room: tuple[tuple[Part, int], ...] = ()
+    """Number of items each block lost to the model's context window, history first."""
+    layout: Layout = Layout.CACHED
+    form: Form = Form.SINGLE
+    speak: Speak | None = field(default=None, compare=False)
+    """Makes the messages of the blocks, in place of the form."""
+
+    @property
+    def tokens(self) -> int:
+        return sum(block.tokens for block in self.blocks)
+
+    @property
+    def crowded(self) -> bool:
+        """True if knowledge was left out for want of room: even without history, not all of it
+        fits.
+        """
+        return any(part not in SHARED for part, _ in self.no_room)
+
+    @property
+    def text(self) -> str:
+        """The whole prompt as one text; two prompts that share blocks at the start share a
+        prefix here.
+        """
+        return _join(self.blocks)
+
+    def messages(self) -> tuple[Message, ...]:
+        """The prompt as a chat request, in its form.
+
+        The system's words are those before the example.
+        """
+        if self.speak is not None:
+            return tuple(self.speak(self.blocks))
+        said = sum(
+            1 for _ in takewhile(lambda block: block.part in self.layout.system, self.blocks)
+        )
+        system = (Message("system", _join(self.blocks[:said])),) if said else ()
+        rest = self.blocks[said:]
+        return (
+            *system,
+            *(_conversation(rest) if self.form is Form.CHAT else (Message("user", _join(rest)),)),
+        )
+
+    def injected(self) -> tuple[Block, ...]:
+        """The knowledge blocks: what sets this prompt apart from the baseline's."""
+        return tuple(block for block in self.blocks if block.part not in SHARED)
+
+    def noticing(self, text: str, heading: str) -> Prompt:
+        """The same prompt with one more item in its notice, for asking again."""
+        parts = {block.part: block for block in self.blocks}
+        known = parts.get(Part.NOTICE)
+        items = (*known.items, text) if known else (text,)
+        parts[Part.NOTICE] = make_block(Part.NOTICE, heading, items)
+        return replace(self, blocks=_in_order(parts, self.layout))
+
+    def without(self, parts: Iterable[Part]) -> Prompt:
+        """The same prompt with some parts left out."""
+        dropped = frozenset(parts)
+        return replace(
+            self, blocks=tuple(block for block in self.blocks if block.part not in dropped)
+        )
+
+
+def _join(blocks: Sequence[Block]) -> str:
+    """One text; the observation follows on the history without a gap, so that the two read as
+    one transcript.
+    """
+    text = ""
+    for place, block in enumerate(blocks):
+        follows_on = (
+            block.part is Part.OBSERVATION and place > 0 and blocks[place - 1].part is Part.HISTORY
+        )
+        text += ("\n" if follows_on else "\n\n" if place else "") + block.text
+    return text
+
+
+def _conversation(blocks: Sequence[Block]) -> Iterator[Message]:
+    """Blocks as messages, the user's and the model's in turn; the user has the first word and
+    the last.
+    """
+    waiting = ""
+    for block in blocks:
+        if block.part is not Part.HISTORY or not block.spoken:
+            waiting += ("\n\n" if waiting else "") + block.text
+            continue
+        for item, begin in zip(block.items, block.spoken, strict=True):
+            waiting += ("\n\n" if waiting else "") + (item[: begin - 1] if begin else item)
+            if begin:
+                yield Message("user", waiting)
+                yield Message("assistant", item[begin:])
+                waiting = ""
+    yield Message("user", waiting)
+
+
+def make_block(part: Part, heading: str, items: Sequence[str], spoken: Sequence[int] = ()) -> Block:
+    """Make a block with its token count."""
+    tokens = estimate_tokens(heading) + sum(map(estimate_tokens, items))
+    return Block(part, heading, tuple(items), tokens, tuple(spoken))
+
+
+def transcript(
+    history: Sequence[Turn], observation: str, *, thoughts: bool = True
+) -> tuple[Block, Block]:
+    """The history H and the observation o_t as two blocks that read as one transcript.
+
+    The two texts of one step are, to the letter, the start of the next step's. The opening
+    observation, which states the task, is the first item of the history and the last that a budget
+    would cut.
+    """
+    items: list[str] = []
+    spoken: list[int] = []
+    for number, turn in enumerate(history):
+        thought = turn.said or (f"Thought: {turn.thought}" if turn.thought else "")
+        thought = f"{thought}\n" if thought and thoughts else ""
+        heard = f"{_heard(history[max(0, number - 1) : number], turn.observation)}\n"
+        items.append(f"{heard}{thought}Action: {turn.wrote or turn.action}")
+        spoken.append(len(heard))
+    now = make_block(Part.OBSERVATION, "", (_heard(history, observation),))
+    return make_block(Part.HISTORY, "", items, spoken), now
+
+
+def _heard(history: Sequence[Turn], observation: str) -> str:
+    """An observation in the transcript; where a repair made another command of the last action,
+    with that command.
+    """
+    if not history:
+        return observation
+    repaired = f"[read as: {history[-1].action}] " if history[-1].wrote else ""
+    return f"Obs: {repaired}{observation}"
+
+
+def prompt_limit(window: int, answer: int) -> int:
+    """Longest prompt for a context window that also holds the answer; 0, for no limit, if the
+    window is 0.
+    """
+    # a tenth is left free for errors of the token estimate and for what a server puts around each
+    # message
+    return max(1, (window - answer) * 9 // 10) if window else 0
+
+
+def build(
+    blocks: Iterable[Block],
+    layout: Layout,
+    budget: Budget,
+    form: Form = Form.SINGLE,
+    untagged: Mapping[str, str] | None = None,
+    speak: Speak | None = None,
+) -> Prompt:
+    """BUILD of Algorithm 1: order the blocks, leave out the empty ones, and cut to the budget.
+
+    Memories over their own limit are left out (`untagged` gives items without what does not count).
+    If the whole does not fit, the oldest turns after the opening go first, then memories, then
+    rules, last item first, and the prompt says so.
+    """
+    parts = {block.part: block for block in blocks if block.items}
+    cut: list[tuple[Part, str]] = []
+    if Part.MEMORY in parts:
+        parts[Part.MEMORY] = _fill(parts[Part.MEMORY], budget.memory, cut, untagged or {})
+    if Part.HISTORY in parts and budget.turns:
+        last = len(parts[Part.HISTORY].items) - budget.turns
+        parts[Part.HISTORY] = _without(
+            parts[Part.HISTORY], range(1, last), cut
+        )  # all but the opening and the last
+    for part in (Part.MEMORY, Part.DOMAIN) if budget.injected else ():
+        _trim(parts, part, budget.injected - _tokens(parts, injected=True), cut)
+    no_room: dict[Part, int] = {}
+    if budget.prompt:
+        kept = min(budget.knowledge, budget.prompt // 4)
+        spare = (
+            budget.prompt
+            - _tokens(parts, injected=False)
+            - max(kept, _tokens(parts, injected=True))
+        )
+        no_room[Part.HISTORY] = _trim(parts, Part.HISTORY, spare, cut)
+        for part in (Part.MEMORY, Part.CARRIED, Part.DOMAIN, Part.UNIVERSAL, Part.ENVIRONMENT):
+            spare = budget.prompt - sum(block.tokens for block in parts.values())
+            no_room[part] = _trim(parts, part, spare, cut)
+    ordered = _in_order({part: block for part, block in parts.items() if block.items}, layout)
+    cut.sort(key=lambda item: item[0] is Part.HISTORY)  # as an episode's file tells it
+    missed = tuple((part, fewer) for part, fewer in no_room.items() if fewer)
+    return Prompt(ordered, tuple(cut), missed, layout, form, speak)
+
+
+def _tokens(parts: Mapping[Part, Block], *, injected: bool) -> int:
+    """Tokens of the injected knowledge, or of all the rest."""
+    return sum(block.tokens for part, block in parts.items() if (part not in SHARED) == injected)
+
+
+def _in_order(parts: Mapping[Part, Block], layout: Layout) -> tuple[Block, ...]:
+    """The blocks in the order of a layout.
+
+    Where there is a menu, the goal that it serves stands beside it.
+    """
+    order = [part for part in layout.value if part in parts]
+    if Part.MENU in parts and Part.GOAL in parts:
+        order.remove(Part.GOAL)
+        order.insert(order.index(Part.NOTICE if Part.NOTICE in parts else Part.MENU), Part.GOAL)
+    return tuple(parts[part] for part in order)
+
+
+def _fill(
+    block: Block, limit: int, cut: list[tuple[Part, str]], untagged: Mapping[str, str]
+) -> Block:
+    """Keep the items that fit a limit, in order: one that is too long does not push out those
+    behind it.
+    """
+    left, dropped = limit - estimate_tokens(block.heading), list[int]()
+    for place, item in enumerate(block.items):
+        tokens = estimate_tokens(untagged.get(item, item))
+        if tokens > left:
+            dropped.append(place)
+        else:
+            left -= tokens
+    return _without(block, dropped, cut)
+
+
+def _trim(parts: dict[Part, Block], part: Part, spare: int, cut: list[tuple[Part, str]]) -> int:
+    """Drop items of one block while room is missing, and count them: the last ones, or a
+    history's oldest turns.
+    """
+    block = parts.get(part)
+    if block is None or spare >= 0:
+        return 0
+    last = len(block.items) - 1
+    dropped: list[int] = []
+    for place in range(1, last + 1) if part is Part.HISTORY else range(last, -1, -1):
+        if spare >= 0:
+            break
+        spare += estimate_tokens(block.items[place])
+        dropped.append(place)
+    parts[part] = _without(block, dropped, cut)
+    if not parts[part].items:
+        del parts[part]
+    return len(dropped)
+
+
+def _without(block: Block, dropped: Sequence[int], cut: list[tuple[Part, str]]) -> Block:
+    """A block without some items; of a history that is cut, the first action goes too."""
+    if not dropped:
+        return block
+    cut.extend((block.part, block.items[place]) for place in dropped)
+    return block.keeping(
+        place for place in range(len(block.items)) if place not in dropped
+    ).opening_alone()

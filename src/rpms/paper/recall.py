@@ -1,0 +1,331 @@
+"""Recall by goal signature: which entries come to mind by Eq. 4, found in an index."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from functools import cache, partial
+from heapq import heappop, heappush, nlargest
+from itertools import count
+from operator import itemgetter
+from typing import Any, Self
+
+from rapidfuzz import fuzz
+
+from rpms.logic.belief import Situation
+from rpms.logic.errors import InputError
+from rpms.logic.goal import UNKNOWN_GOAL, Goal, GoalSignature
+from rpms.paper.memory import Entry, Kind, VerifiedSchema
+from rpms.paper.verdict import KEPT, Candidate, Fate, Verdict
+
+Retriever = Callable[[Goal, Situation, Sequence[Entry], Sequence[str]], Iterable[tuple[int, float]]]
+"""Eq. 4, for the entries of one kind at a time, which are also given as a prompt words them. It
+gives the positions of those that come to mind, best first, each with its score."""
+_MISSED_KEPT = 256
+"""Number of branches below θ that a walk remembers."""
+_NO_GOAL = GoalSignature("")
+Field = tuple[float, float]
+"""The likeness that one field of two goals adds, and the most it could add."""
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """d_γ: how alike two goals are, field by field, from 0 to 1."""
+
+    type: float = 0.5
+    """Weight of the same goal type, which alone must stay below θ."""
+    object: float = 0.3
+    state: float = 0.0
+    """The state follows from the type in ALFWorld; ScienceWorld keeps its substance here."""
+    destination: float = 0.2
+    same_category: float = 0.6
+    """Similarity of two objects of one category, such as a mug and a cup."""
+    fuzzy: float = 0.85
+    """Names that are spelled nearly alike count as much as they are alike; below this, not at
+    all."""
+    category: Callable[[str], str] = field(default=lambda name: name)
+    """The category of an object or place, from the world's knowledge."""
+    _known: dict[tuple[str, str], float] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        if not math.isclose(self.type + self.object + self.state + self.destination, 1.0):
+            raise InputError("the weights of a similarity must add up to 1")
+
+    def alike(self, one: str, other: str) -> float:
+        """Similarity of two names: equal, of one category, or spelled alike."""
+        if one == other:
+            return 1.0
+        if not one or not other:
+            return 0.0
+        known = self._known.get((one, other))
+        if known is None:
+            same, cutoff = self.category(one) == self.category(other), 100 * self.fuzzy
+            known = (
+                self.same_category
+                if same
+                else float(fuzz.ratio(one, other, score_cutoff=cutoff) / 100)
+            )
+            self._known[one, other] = known
+        return known
+
+    def __call__(self, goal: GoalSignature, other: GoalSignature) -> float:
+        if UNKNOWN_GOAL in (goal.type, other.type):
+            return 0.0  # nothing is known of an unknown goal, least of all that it is like another
+        return self.type * (goal.type == other.type) + self.below_type(
+            self.field(self.object, goal.object, other.object),
+            self.field(self.state, goal.state, other.state),
+            self.field(self.destination, goal.destination, other.destination),
+        )
+
+    def field(self, weight: float, one: str, other: str) -> Field:
+        """The contribution of one field, and its weight."""
+        return (
+            (weight * self.alike(one, other), weight) if weight and (one or other) else (0.0, 0.0)
+        )
+
+    def below_type(self, *fields: Field) -> float:
+        """Sum of the fields below the type: one that neither goal has leaves its weight to the
+        others.
+        """
+        most, weights = 1.0 - self.type, sum(weight for _, weight in fields)
+        return most * sum(part for part, _ in fields) / weights if weights else most
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """Settings of retrieval: similarity, θ, and the number of entries."""
+
+    similarity: Similarity = field(default_factory=Similarity)
+    threshold: float = 0.6
+    """θ: entries of goals less alike are no candidates. The same type gives 0.5, with the
+    object's category 0.68."""
+    top: Mapping[Kind, int] = field(
+        default_factory=lambda: {
+            Kind.CRITICAL_FAILURE: 2,
+            Kind.SUCCESS: 3,
+            Kind.FAILURE: 3,
+            Kind.SCHEMA: 2,
+        }
+    )
+    """Entries of each kind in a prompt; together they fit the memory budget."""
+    schemas_by_goal: bool = False
+    """True if schemas are recalled by the goals they were tried for, like all other entries;
+    otherwise for any goal."""
+    warnings: int = 3
+    """Critical failures and lessons in a prompt together, the highest in rank: critical ones
+    weigh twice as much."""
+    examined: int = 100
+    """Most candidates of each kind that are judged."""
+    listed: int = 12
+    """Rejected candidates of each kind that a decision lists by name; the rest are counted."""
+    mask: float = 0.0
+    """Probability that an entry is hidden for a whole episode, to measure the effect of showing
+    it."""
+
+
+@dataclass(slots=True)
+class _Branch:
+    """The signatures of one type, or of one type and object; below these the entries of one,
+    strongest first.
+    """
+
+    name: str = ""
+    below: dict[Any, Self] = field(default_factory=dict)
+    entries: list[Entry] = field(default_factory=list)
+    best: float = 0.0
+    """The strength of the best entry below."""
+
+
+def _place(entry: Entry, signature: GoalSignature, root: _Branch) -> None:
+    branch = root.below.setdefault(signature.type, _Branch(signature.type))
+    leaf = branch.below.setdefault(signature.object, _Branch(signature.object))
+    group = leaf.below.setdefault((signature.state, signature.destination), _Branch())
+    group.entries.append(entry)
+    for node in (root, branch, leaf, group):
+        node.best = max(node.best, entry.strength)
+
+
+_Waiting = tuple[float, int, str, int, _Branch, float, int]
+"""An item of the walk's queue: minus the best possible rank, 1 for an entry, its id, a tie-breaker,
+the branch with its type's score or the entries of one signature with their whole score, and the
+entry's index among these."""
+
+
+class Ranking(Iterator[Candidate]):
+    """The entries of an index, best first, by a best-first walk: the first few cost the same
+    however many there are.
+    """
+
+    def __init__(
+        self, root: _Branch, goal: GoalSignature, similarity: Similarity, threshold: float
+    ) -> None:
+        self._similarity = similarity
+        # each field of the goal beside a name that it is compared with
+        self._object = cache(partial(similarity.field, similarity.object, goal.object))
+        self._state = cache(partial(similarity.field, similarity.state, goal.state))
+        self._destination = cache(
+            partial(similarity.field, similarity.destination, goal.destination)
+        )
+        self._best = self._state(goal.state), self._destination(goal.destination)
+        self._threshold = threshold
+        self._heap: list[_Waiting] = []
+        self._order = count()
+        self._found: list[Candidate] = []
+        self._marks: list[int] = []
+        """For each number of entries found, the number of branches θ had excluded by then."""
+        self._told: dict[tuple[int, int, int], tuple[Candidate, ...]] = {}
+        self._schemas: set[str] = set()
+        """Schemas that came already: one may stand under several goals."""
+        self._missed: list[tuple[float, _Branch, float]] = []
+        for name, branch in root.below.items():
+            if name and UNKNOWN_GOAL in (name, goal.type):
+                continue
+            score = 1.0 if not name else similarity.type if name == goal.type else 0.0
+            self._push([(branch, score, score + 1.0 - similarity.type)])
+        self._marks.append(len(self._missed))
+        self._place, self._ended = 0, False
+
+    def again(self) -> Self:
+        """The same from the start: what was found already is not looked for again."""
+        other = copy(self)
+        other._place, other._ended = 0, False  # noqa: SLF001  its own kind
+        return other
+
+    def __next__(self) -> Candidate:
+        if self._place == len(self._found):
+            self._ended = not self._go_on()
+            if self._ended:
+                raise StopIteration
+        self._place += 1
+        return self._found[self._place - 1]
+
+    def _push(self, places: Iterable[tuple[_Branch, float, float]]) -> None:
+        heap, order, threshold = self._heap, self._order, self._threshold
+        for place, score, bound in places:
+            if bound < threshold:
+                if len(self._missed) < _MISSED_KEPT:
+                    self._missed.append((bound, place, score))
+            elif place.entries:
+                self._push_entry(place, score, 0)
+            else:
+                heappush(heap, (-min(bound, 1.0) * place.best, 0, "", next(order), place, score, 0))
+
+    def _push_entry(self, group: _Branch, score: float, index: int) -> None:
+        if index < len(group.entries):
+            entry = group.entries[index]
+            heappush(
+                self._heap,
+                (-score * entry.strength, 1, entry.id, next(self._order), group, score, index),
+            )
+
+    def _go_on(self) -> bool:
+        """Find one more entry, if there is one."""
+        while self._heap:
+            negative_rank, _, _, _, place, score, index = heappop(self._heap)
+            if place.entries:
+                self._push_entry(place, score, index + 1)
+                entry = place.entries[index]
+                if isinstance(entry, VerifiedSchema):
+                    if entry.id in self._schemas:
+                        continue
+                    self._schemas.add(entry.id)
+                self._found.append(Candidate(entry, score, -negative_rank, KEPT))
+                self._marks.append(len(self._missed))
+                return True
+            self._push(self._open(place, score))
+        return False
+
+    def _open(self, branch: _Branch, score: float) -> list[tuple[_Branch, float, float]]:
+        """The next level, with each place's score so far and the best score still possible."""
+        if score == 1.0:  # bound to no goal, and so alike to all
+            return [(place, 1.0, 1.0) for place in branch.below.values()]
+        below_type = self._similarity.below_type
+        if not next(iter(branch.below.values())).entries:
+            leaves = branch.below.values()
+            return [
+                (leaf, score, score + below_type(self._object(leaf.name), *self._best))
+                for leaf in leaves
+            ]
+        thing = self._object(branch.name)
+        return [
+            (
+                group,
+                value := score
+                + below_type(thing, self._state(state), self._destination(destination)),
+                value,
+            )
+            for (state, destination), group in branch.below.items()
+        ]
+
+    def missed(self, most: int) -> tuple[Candidate, ...]:
+        """Some entries that θ kept out on the way here, the nearest first: for a page that
+        explains a step.
+        """
+        key = (most, self._place, len(self._missed) if self._ended else self._marks[self._place])
+        if key in self._told:
+            return self._told[key]
+        seen = {each.entry.id for each in self._found[: self._place]} if self._schemas else ()
+        found: list[Candidate] = []
+        for _, place, score in nlargest(most, self._missed[: key[2]], key=itemgetter(0)):
+            while not place.entries:
+                place, score, _ = max(self._open(place, score), key=itemgetter(2))  # noqa: PLW2901  going down
+            if (entry := place.entries[0]).id not in seen:
+                reason = f"its goal is alike by {score:.2f}, less than {self._threshold:.2f}"
+                found.append(
+                    Candidate(entry, score, score * entry.strength, Verdict(Fate.BELOW, reason))
+                )
+        told = self._told[key] = tuple(found)
+        return told
+
+
+class EpisodicMemory:
+    """ℳ with its index.
+
+    Never changes once made; the empty one is the neutral element: no experience.
+    """
+
+    def __init__(self, entries: Iterable[Entry] = (), world: str = "") -> None:
+        self.entries: tuple[Entry, ...] = tuple(entries)
+        self.world = world
+        self._roots: dict[Kind, _Branch] = {kind: _Branch() for kind in Kind}
+        self._schemas = _Branch()
+        """Schemas by the goals they were tried for, each under all of them."""
+        for entry in self.entries:
+            if isinstance(entry, VerifiedSchema):
+                _place(entry, _NO_GOAL, self._roots[entry.kind])
+                for goal in sorted(entry.goals, key=str):
+                    _place(entry, goal, self._schemas)
+            else:
+                _place(entry, entry.goal_signature, self._roots[entry.kind])
+        for root in (*self._roots.values(), self._schemas):
+            leaves = [leaf for branch in root.below.values() for leaf in branch.below.values()]
+            for group in (group for leaf in leaves for group in leaf.below.values()):
+                group.entries.sort(key=lambda entry: (-entry.strength, entry.id))
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def recall(self, kind: Kind, goal: GoalSignature, retrieval: Retrieval) -> Ranking:
+        """M_cand of Eq. 4, {m ∈ ℳ | d_γ(γ(g), γ(m)) ≥ θ}, best rank first, as far as the caller
+        iterates.
+        """
+        by_goal = kind is Kind.SCHEMA and retrieval.schemas_by_goal
+        root = self._schemas if by_goal else self._roots.get(kind) or _Branch()
+        return Ranking(root, goal, retrieval.similarity, retrieval.threshold)
+
+
+class Ranked(Iterator[Candidate]):
+    """The candidates that a retriever of one's own found, as recall gives them."""
+
+    def __init__(self, found: Iterable[tuple[int, float]], entries: Sequence[Entry]) -> None:
+        self._found, self._entries = iter(found), entries
+
+    def __next__(self) -> Candidate:
+        place, score = next(self._found)
+        return Candidate(self._entries[place], score, score, KEPT)
+
+    def missed(self, _most: int) -> tuple[Candidate, ...]:
+        """A retriever does not say what it passed over."""
+        return ()

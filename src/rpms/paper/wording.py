@@ -1,0 +1,177 @@
+"""A world's wording of its prompt's blocks, in the shape of the listings of Appendix D."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from rpms.logic.actions import ActionSchema
+from rpms.logic.belief import Belief
+from rpms.logic.facts import Facts, Truth
+from rpms.logic.goal import Goal, Progress
+from rpms.logic.rules import ActiveRules, Rule, kept_with_rules
+from rpms.paper.memory import (
+    CriticalFailure,
+    FailureLesson,
+    OwnEntry,
+    RememberedRequest,
+    SuccessSnippet,
+)
+from rpms.paper.prompt import Block, Budget, Form, Layout, Part, Speak, make_block
+from rpms.paper.verdict import Candidate, Fate
+
+HEADINGS: Mapping[Part, str] = {
+    Part.UNIVERSAL: "[RULES - CRITICAL, Always Follow]\n=== Universal Principles ===",
+    Part.DOMAIN: "=== Domain Knowledge ===",
+    Part.ENVIRONMENT: "=== Environment-Specific ===",
+    Part.SITUATION: "[Task-Specific Rules]",
+    Part.GOAL: "[Task Goal]",
+    Part.BELIEF: "[Current State]",
+    Part.MEMORY: "[Past Experience - Learned from History]",
+    Part.NOTICE: "[Notice]",
+    Part.MENU: "[Possible Actions - choose the one that the goal needs now]",
+}
+
+
+def goal_lines(goal: Goal, progress: Progress) -> tuple[str, ...]:
+    """The goal block as the paper prints it."""
+    return (
+        f"  Goal: {goal.text}",
+        f"  Type: {goal.type}",
+        f"  Current sub-goal: {progress.text}",
+        f"  Progress: {progress.percent}%",
+    )
+
+
+def belief_lines(belief: Belief, _progress: Progress) -> tuple[str, ...]:
+    """The belief block, in the belief's own words."""
+    return tuple(f"  {line}" for line in belief.lines())
+
+
+@dataclass(frozen=True, eq=False)
+class Wording:
+    """The fixed texts of a prompt and the wording of its blocks."""
+
+    instruction: str
+    example: str
+    headings: Mapping[Part, str] = field(default_factory=lambda: HEADINGS)
+    goal: Callable[[Goal, Progress], tuple[str, ...]] = goal_lines
+    belief: Callable[[Belief, Progress], tuple[str, ...]] = belief_lines
+    brief: Callable[[Belief, Progress], tuple[str, ...]] | None = None
+    """The belief as the paper's listings have it, where that is less than all there is to say."""
+    printed: str = ""
+    """The instruction as the paper prints it, where ours names more actions."""
+    choosing: str = ""
+    """The example where actions are chosen from a menu; the usual one without it."""
+    assumed: frozenset[str] = frozenset()
+    """Predicates that nearly every action needs: the heading says so once, and the actions do
+    not repeat it."""
+
+    def terse(self) -> Self:
+        """The same wording with the paper's instruction, and no more of the belief than its
+        prompts show.
+        """
+        return replace(
+            self, belief=self.brief or self.belief, instruction=self.printed or self.instruction
+        )
+
+    def silent(self) -> Self:
+        """The same wording without a word on goal and belief: the baseline's."""
+        return replace(self, goal=lambda _goal, _progress: (), belief=lambda _belief, _progress: ())
+
+
+@dataclass(frozen=True)
+class PromptStyle:
+    """Wording, order, form and budget of a prompt."""
+
+    wording: Wording
+    layout: Layout = Layout.CACHED
+    form: Form = Form.SINGLE
+    budget: Budget = field(default_factory=Budget)
+    speak: Speak | None = None
+    """Makes the messages of the blocks, in place of the form."""
+
+
+def rule_line(rule: Rule) -> str:
+    """One rule, as the paper prints it."""
+    return f"  [{rule.id}] {rule.text}"
+
+
+def schema_lines(schema: ActionSchema, assumed: frozenset[str] = frozenset()) -> str:
+    """One action, as the paper prints it.
+
+    Its effects are for checking; what of them surprises is a warning.
+    """
+    lines = [f"  {schema.name.upper().replace('_', ' ')}:", f"    Syntax: {schema.syntax[0]}"]
+    predicates = (
+        (clause, {each.atom.predicate for each in clause.literals})
+        for clause in schema.preconditions
+    )
+    needs = [str(clause) for clause, named in predicates if not named <= assumed]
+    if needs:
+        lines.append(f"    Needs: {'; '.join(needs)}")
+    lines.extend(f"    CRITICAL: {warning}" for warning in schema.warnings)
+    return "\n".join(lines)
+
+
+@kept_with_rules
+def standing_blocks(rules: ActiveRules, wording: Wording) -> tuple[Block, ...]:
+    """The blocks that stay the same for a whole episode, made once for it."""
+    items: dict[Part, Sequence[str]] = {
+        Part.INSTRUCTION: (wording.instruction,),
+        Part.EXAMPLE: (wording.example,),
+        Part.UNIVERSAL: [rule_line(rule) for rule in rules.universal if not rule.when],
+        Part.DOMAIN: [rule_line(rule) for rule in rules.domain if not rule.when],
+        Part.ENVIRONMENT: [
+            schema_lines(schema, wording.assumed) for schema in rules.environment if schema.told
+        ],
+    }
+    return tuple(
+        make_block(part, wording.headings.get(part, ""), lines) for part, lines in items.items()
+    )
+
+
+def situation_lines(rules: ActiveRules, facts: Facts) -> tuple[str, ...]:
+    """The rules that are for just this situation: those whose condition is known to hold."""
+    met = (
+        rule
+        for rule in rules.rules
+        if rule.when and all(one.truth(facts) is Truth.TRUE for one in rule.when)
+    )
+    return tuple(f"  - {rule.id}: {rule.text}" for rule in met)
+
+
+def memory_line(candidate: Candidate) -> str:
+    """One experience, with its warning if it has one."""
+    text, verdict = untagged_line(candidate), candidate.verdict
+    return f"{text}\n    [WARNING: {verdict.reason}]" if verdict.fate is Fate.WARNED else text
+
+
+def untagged_line(candidate: Candidate) -> str:
+    """One experience, without the warning of the soft layer."""
+    entry, verdict = candidate.entry, candidate.verdict
+    match entry:
+        case SuccessSnippet() if candidate.adapted and not entry.actions:
+            text = f"  HINT: {candidate.adapted.note} [{entry.id}]"
+        case SuccessSnippet():
+            text = f"  OK: {entry.sub_goal_type}: {' -> '.join(entry.actions)}"
+            text += (
+                f" [adapted from {entry.id}: {candidate.adapted.note}]" if candidate.adapted else ""
+            )
+        case CriticalFailure():
+            text = f"  AVOID [CRITICAL]: {entry.failed_action}\n    Rule: {entry.corrective_rule}"
+        case FailureLesson():
+            text = f"  AVOID: {entry.failed_action}\n    Rule: {entry.corrective_rule}"
+        case OwnEntry():
+            text = f"  {entry.text}"
+        case RememberedRequest():
+            text = f"  MEANT: `{entry.request}`: {entry.goal_signature}"
+        case _:
+            needs, gives = (
+                "; ".join(entry.preconditions) or "nothing",
+                "; ".join(entry.effects) or "nothing",
+            )
+            text = (
+                f"  VERIFIED ({entry.confidence:.2f}): {entry.action_template} | needs: {needs} |"
+                f" effects: {gives}"
+            )
+    return f"{text}\n    [{verdict.reason}]" if verdict.fate is Fate.CUT else text

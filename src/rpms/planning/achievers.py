@@ -1,0 +1,454 @@
+"""The manual prepared for planning: ways to make a fact so and to find out about it, and what
+is kept between steps.
+"""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from typing import Any, NamedTuple, Self
+
+from rpms.logic.actions import ActionSchema
+from rpms.logic.belief import Belief, Situation
+from rpms.logic.facts import Atom, Clause, Literal, grouped
+from rpms.logic.goal import Goal
+from rpms.logic.rules import ANYTHING, ActiveRules, Stage
+
+Giving = Mapping[tuple[str, bool], list[tuple[ActionSchema, Literal]]]
+"""Actions with the effect that brings a fact about, by the fact's predicate and sign."""
+
+
+class Fact(NamedTuple):
+    """A fact to bring about, as planning handles it."""
+
+    predicate: str
+    args: tuple[str, ...]
+    negated: bool = False
+    makeable: bool = True
+    """True if actions may bring it about; otherwise it can only be found to be so."""
+
+    @property
+    def atom(self) -> Atom:
+        return Atom(self.predicate, self.args)
+
+    def bound(self, binding: Mapping[str, str]) -> Self:
+        """The same fact with names in place of parameters."""
+        return type(self)(
+            self.predicate,
+            tuple(map(binding.get, self.args, self.args)),
+            self.negated,
+            self.makeable,
+        )
+
+
+class Need(NamedTuple):
+    """A precondition over the parameters of a schema, ready to be bound."""
+
+    literals: tuple[Fact, ...]
+    names: frozenset[str]
+    """The parameters it is about."""
+    moving: bool
+    """True if it is about where the agent is: to be seen to last, since all else may lead
+    elsewhere."""
+    given: bool = False
+    """True if it is only the condition of a revelation."""
+    wanted: bool = False
+    """True if it is the goal's own, and so never taken for granted."""
+
+
+class Level(NamedTuple):
+    """One parameter that a fact leaves open, in the order in which they are filled."""
+
+    parameter: str
+    needs: tuple[Need, ...]
+    """The needs that can be judged once it has a name."""
+    later: tuple[Need, ...]
+    """All that could not be judged before it."""
+    sought: Fact | None
+    """The first of those that says where something is: names are tried by what is known of it."""
+    filters: tuple[Need, ...]
+    """Needs of one fact about the parameter, by which names are ruled out before they are tried."""
+    listed: tuple[Fact, ...]
+    """Of these facts, the permanent ones about something else and the parameter: a table lists
+    its names."""
+
+
+@dataclass(frozen=True)
+class Achiever:
+    """A schema as a way to a fact: to make it so, or to reveal it."""
+
+    schema: ActionSchema
+    parameters: tuple[str, ...]
+    fact: Fact
+    needs: tuple[Need, ...]
+    reveals: bool = False
+    circular: bool = False
+    """True if it needs the very fact it gives: one goes to a room that is near, and then it is
+    near."""
+    waived: tuple[Need, ...] = ()
+    """Needs that a doubt leaves out: where one holds, there is nothing to doubt."""
+
+    @cached_property
+    def bound(self) -> tuple[Need, ...]:
+        """The needs that can be judged by the names of the fact alone."""
+        free = [name for name in self.parameters if name not in self.fact.args]
+        return tuple(need for need in self.needs if not free or need.names.issubset(self.fact.args))
+
+    def levels(self, revealed: Container[str], tables: Container[str]) -> tuple[Level, ...]:
+        """The parameters that the fact leaves open; of the predicates, those that looking tells
+        and tables list.
+        """
+        known = set(self.fact.args)
+        later = [need for need in self.needs if need not in self.bound]
+        found: list[Level] = []
+        free = [name for name in self.parameters if name not in known]
+        for place, name in enumerate(free):
+            known.add(name)
+            seeks = (need.literals[0] for need in later if name in need.literals[0].args)
+            sought = next(
+                (one for one in seeks if not one.makeable and one.predicate in revealed), None
+            )
+            now = [need for need in later if need.names <= known or place + 1 == len(free)]
+            single = [
+                need for need in now if len(need.literals) == 1 and name in need.literals[0].args
+            ]
+            first = (need.literals[0] for need in single)
+            listed = (
+                one
+                for one in first
+                if one.predicate in tables and not (one.negated or one.makeable)
+            )
+            second = tuple(one for one in listed if one.args[1] == name)
+            found.append(Level(name, tuple(now), tuple(later), sought, tuple(single), second))
+            later = [need for need in later if need not in now]
+        return tuple(found)
+
+
+Judged = tuple[bool | None, float, Fact | None]
+"""A judged need: False if impossible, the price of assuming it, and the fact left to achieve."""
+_INDEXES_AT_WORK = 128
+"""Indexes that keep what they derived in one step for the next, at some 1 MB each."""
+_used: dict["Achievers", None] = {}  # The latest used last
+_using = Lock()
+
+Passing = tuple[set[str], dict[Any, Any], frozenset[str]]
+"""Names with which a need may hold, the answers from which this follows, and the names these
+answers are about."""
+Found = tuple[Sequence[Any], dict[Any, Any], float, frozenset[str]]
+"""Edges that lead to a fact, the answers they rest on, the cost of the cheapest way left out,
+and all names asked."""
+Expanded = tuple[Goal | None, object, tuple[dict[Fact, Found], dict[Fact, Found]]]
+"""The edges to each fact, for a goal and an order of places: all of them, and those that a best
+plan may have."""
+
+
+class KnownNames:
+    """Names that a situation knows, and what follows from them and the manual; the next step
+    starts with what stays.
+    """
+
+    def __init__(
+        self,
+        lasting: Mapping[str, Sequence[str]],
+        known: Mapping[str, Sequence[str]],
+        before: Self | None,
+    ) -> None:
+        names: Mapping[str, Sequence[str]] = before.names if before is not None else {}
+        same = {role: names[role] for role, every in known.items() if names.get(role) == every}
+        self.known = known  # of what is the same, the same object
+        self.names: Mapping[str, Sequence[str]] = {**lasting, **known, **same}
+        was: Mapping[str, frozenset[str]] = before.called if before is not None else {}
+        self.called: dict[str, frozenset[str]] = {
+            role: was[role] if every is names.get(role) else frozenset(every)
+            for role, every in self.names.items()
+        }
+        self.every = frozenset().union(*self.called.values())
+        self.strangers: set[str] = set()
+        """Names that were asked about and not known."""
+        self.made: dict[tuple[str, tuple[str, ...], bool], bool] = {}
+        """True if some action causes the fact."""
+        self.judged: dict[tuple[int, tuple[str, ...], bool | None], Judged] = {}
+        """Needs of one fact, by its value."""
+        self.passed: dict[tuple[object, ...], Passing] = {}
+        self.stones: dict[str, dict[object, Any]] = {}
+        """Facts and things derived for progress."""
+        self.expanded: Expanded = (None, None, ({}, {}))
+        if before is not None:
+            self._take_over(before)
+
+    def _take_over(self, before: Self) -> None:
+        nobody, old, new = frozenset[str](), before.called, self.called
+        roles = frozenset(
+            role for role in old.keys() | new.keys() if old.get(role) is not new.get(role)
+        )
+        others = nobody.union(*[old.get(role, nobody) ^ new.get(role, nobody) for role in roles])
+        changed = others & before.every | others & before.strangers
+        self.strangers = before.strangers - self.every
+        self.made, self.judged = before.made.copy(), before.judged.copy()
+        if changed:
+            self.made = {key: each for key, each in self.made.items() if changed.isdisjoint(key[1])}
+            self.judged = {
+                key: each for key, each in self.judged.items() if changed.isdisjoint(key[1])
+            }
+        same, (goal, order, (every, best)) = (changed | roles).isdisjoint, before.expanded
+        self.passed = {key: each for key, each in before.passed.copy().items() if same(each[2])}
+        self.stones = (
+            {key: each.copy() for key, each in before.stones.items()} if not changed else {}
+        )
+        every = {fact: found for fact, found in every.copy().items() if same(found[3])}
+        self.expanded = (
+            goal,
+            order,
+            (every, {fact: each for fact, each in best.copy().items() if same(each[3])}),
+        )
+
+
+def asked_about(read: Iterable[Any], names: Iterable[str] = ()) -> frozenset[str]:
+    """All names that answers are about, and roles, beside some that are known."""
+    return frozenset(names).union(*[key[1] if type(key) is tuple else (key,) for key in read])
+
+
+class Answers(NamedTuple):
+    """A belief's answers about a goal, filled on demand."""
+
+    belief: Belief
+    goal: Goal
+    known: dict[tuple[str, tuple[str, ...]], bool | None]
+    possible: dict[tuple[object, ...], Passing]
+    here: dict[str, list[str]]
+    reached: dict[tuple[object, ...], int]
+    """Stages behind, by purpose and things."""
+
+
+class Achievers:
+    """Index of the rules by the facts they bring about. One for all steps of an episode."""
+
+    def __init__(self, rules: ActiveRules) -> None:
+        self.rules = rules
+        self._makers: dict[tuple[str, bool], tuple[Achiever, ...]] = {}
+        self._levels: dict[int, tuple[Level, ...]] = {}
+        self._wanted: dict[int, list[Need]] = {}
+        self._needs: dict[tuple[Clause, Fact | None, tuple[str, ...]], Need] = {}
+        self.kept: dict[str, Any] = {}
+        """Cache from one step to the next. It holds the needs too, since answers are keyed by
+        their identity."""
+
+    @cached_property
+    def hoped(self) -> frozenset[tuple[str, bool]]:
+        """Facts that only a doubt brings about, by predicate and sign."""
+        return frozenset(self._hoping.keys() - self._giving.keys())
+
+    def makers(self, predicate: str, negated: bool = False) -> tuple[Achiever, ...]:
+        """The ways to make a fact so, prepared when a plan first asks for them."""
+        key = (predicate, negated)
+        if key not in self._makers:
+            giving = (*self._giving.get(key, ()), *self._hoping.get(key, ()))
+            self._makers[key] = tuple(self._maker(*each) for each in giving)
+        return self._makers[key]
+
+    @cached_property
+    def _giving(self) -> Giving:
+        return _by_effect(self.rules.all_actions)
+
+    @cached_property
+    def _hoping(self) -> Giving:
+        return _by_effect(self.rules.lore.doubts)
+
+    def _maker(self, schema: ActionSchema, effect: Literal) -> Achiever:
+        fact, clauses, parameters = fact_of(effect), self._clauses(schema), schema.variables
+        circular = fact in [
+            fact_of(clause.literals[0]) for clause in clauses if len(clause.literals) == 1
+        ]
+        gives = None if circular else fact
+        unsorted = (self._need(clause, gives, parameters) for clause in clauses)
+        needs = sorted(
+            unsorted, key=lambda need: any(one.makeable for one in need.literals)
+        )  # the choosiest first
+        waived = tuple(self._need(clause, gives, parameters) for clause in schema.waives)
+        return Achiever(schema, parameters, fact, tuple(needs), circular=circular, waived=waived)
+
+    @cached_property
+    def revealers(self) -> Mapping[str, tuple[Achiever, ...]]:
+        """The ways to find out about a fact, by predicate."""
+        found: dict[str, tuple[Achiever, ...]] = {}
+        for schema in (*self.rules.all_actions, *self.rules.lore.doubts):
+            for seen in schema.observes:
+                fact = Fact(seen.atom.predicate, seen.atom.args)
+                names = (*schema.variables, *(arg for arg in seen.atom.args if arg != ANYTHING))
+                parameters = tuple(dict.fromkeys(names))
+                needs = [
+                    self._need(clause, None, parameters)._replace(given=True)
+                    for clause in seen.given
+                ]
+                needs += [self._need(clause, None, parameters) for clause in self._clauses(schema)]
+                way = Achiever(schema, parameters, fact, tuple(needs), reveals=True)
+                found[fact.predicate] = (*found.get(fact.predicate, ()), way)
+        return found
+
+    def levels(self, way: Achiever) -> tuple[Level, ...]:
+        """The parameters of one of these ways that its fact leaves open."""
+        if id(way) not in self._levels:
+            self._levels[id(way)] = way.levels(self.revealers, self.rules.lore.facts)
+        return self._levels[id(way)]
+
+    def wanted(self, step: Stage) -> list[Need]:
+        """The facts that end a stage of the goal, as needs that are never taken for granted."""
+        if id(step) not in self._wanted:
+            self._wanted[id(step)] = _wanted(step.until)
+        return self._wanted[id(step)]
+
+    @cached_property
+    def always(self) -> tuple[tuple[Clause, Need], ...]:
+        """Facts that must hold before anything else can be done."""
+        return tuple(zip(self.rules.lore.always, _wanted(self.rules.lore.always), strict=True))
+
+    @cached_property
+    def lasting(self) -> frozenset[str]:
+        """Predicates whose facts the manual itself lists."""
+        return frozenset((*self.rules.lore.facts, *self.rules.lore.kinds))
+
+    @cached_property
+    def lasting_names(self) -> Mapping[str, Sequence[str]]:
+        """Names in permanent facts, by parameter."""
+        found: dict[str, dict[str, None]] = {}
+        for name, table in self.rules.lore.facts.items():
+            found.setdefault(self.rules.predicates[name].args[0], {}).update(dict.fromkeys(table))
+        return {role: tuple(names) for role, names in found.items()}
+
+    @cached_property
+    def positional(self) -> frozenset[str]:
+        """The predicates that say where the agent is: those of the actions that change nothing
+        else.
+        """
+        exclusive = {name for name, declared in self.rules.predicates.items() if declared.exclusive}
+        effects = [
+            [(each.atom.predicate, each.negated) for each in one.effects]
+            for one in self.rules.all_actions
+        ]
+        moves = [
+            each
+            for each in effects
+            if all(name in exclusive and not negated for name, negated in each)
+        ]
+        return frozenset(name for each in moves for name, _ in each)
+
+    @cached_property
+    def companions(self) -> Mapping[str, str]:
+        """For each exclusive predicate, the predicate of two that says which of its facts hold
+        together, if any.
+        """
+        declared = self.rules.predicates.items()
+        return {
+            name: each.exclusive for name, each in declared if each.exclusive not in ("", "always")
+        }
+
+    @cached_property
+    def together(self) -> Mapping[str, Need]:
+        """For each companion, the need that two things, `one` and `other`, are together; only
+        found to be so.
+        """
+        pairs = {
+            name: Fact(name, ("one", "other"), makeable=False) for name in self.companions.values()
+        }
+        return {name: Need((pair,), frozenset(), moving=False) for name, pair in pairs.items()}
+
+    @cached_property
+    def processes(self) -> frozenset[int]:
+        """The processes, by identity."""
+        return frozenset(map(id, self.rules.lore.processes))
+
+    def known_names(self, known: Mapping[str, Sequence[str]]) -> KnownNames:
+        """The names of the step before with all that follows from them, as far as it still does."""
+        kept: KnownNames | None = self.kept.get("names")
+        if kept is None or kept.known != known:
+            kept = self.kept["names"] = KnownNames(self.lasting_names, known, kept)
+            with _using:
+                _used.pop(self, None)
+                _used[self] = None
+                if len(_used) > _INDEXES_AT_WORK:  # the one not used for longest loses what it kept
+                    del _used[unused := next(iter(_used))]
+                    for of_one_step in ("names", "answers", "doubting", "graph", "best graph"):
+                        unused.kept.pop(of_one_step, None)
+        return kept
+
+    def answers_of(self, situation: Situation) -> Answers:
+        """The cached answers of this belief in this step; progress and plan ask much alike."""
+        kept = self.kept.get("answers")
+        if kept is None or kept.belief is not situation.belief or kept.goal is not situation.goal:
+            kept = self.kept["answers"] = Answers(situation.belief, situation.goal, {}, {}, {}, {})
+        return kept
+
+    def _clauses(self, schema: ActionSchema) -> tuple[Clause, ...]:
+        """Preconditions for planning: those of the action, and that no rule forbids it."""
+        # a ban on a fact without arguments is judged when it comes up: a plan for a full hand would
+        # take just anything
+        bans = (ban for ban in self.rules.bans.get(schema.name, ()) if ban not in schema.waives)
+        allowed = [ban for ban in bans if all(each.atom.args for each in ban.literals)]
+        return (*schema.preconditions, *schema.plan, *allowed)
+
+    def _need(self, clause: Clause, gives: Fact | None, parameters: tuple[str, ...]) -> Need:
+        """A precondition, prepared once for all actions that have it and give the same: doubts
+        repeat most of them.
+        """
+        key = (clause, gives, parameters)
+        if key not in self._needs:
+            facts = map(fact_of, clause.literals)
+            literals = tuple(
+                each._replace(makeable=gives is None or self._is_makeable(each, gives))
+                for each in facts
+            )
+            names = frozenset(
+                arg for literal in literals for arg in literal.args if arg in parameters
+            )
+            self._needs[key] = Need(
+                literals, names, all(each.predicate in self.positional for each in literals)
+            )
+        return self._needs[key]
+
+    def _is_makeable(self, needed: Fact, gives: Fact) -> bool:
+        """True if some action causes a precondition without needing what it is for: no mug is
+        put down to be taken.
+        """
+        if needed.predicate in self.companions and not needed.negated:
+            return True
+        key = (needed.predicate, needed.negated)
+        for schema, effect in self._giving.get(key) or self._hoping.get(key) or ():
+            binding = {arg: f"{arg}'" for arg in schema.variables}
+            binding |= dict(zip(effect.atom.args, needed.args, strict=True))
+            needs = (
+                clause.literals[0] for clause in schema.preconditions if len(clause.literals) == 1
+            )
+            like = [
+                one
+                for one in needs
+                if (one.atom.predicate, one.negated) == (gives.predicate, gives.negated)
+            ]
+            if gives not in [fact_of(one.bind(binding)) for one in like]:
+                return True
+        return False
+
+
+def _by_effect(schemas: Sequence[ActionSchema]) -> Giving:
+    effects = ((schema, effect) for schema in schemas for effect in schema.effects)
+    return grouped(
+        ((effect.atom.predicate, effect.negated), (schema, effect)) for schema, effect in effects
+    )
+
+
+def command_of(schema: ActionSchema, binding: Mapping[str, str]) -> str:
+    """An action as it is written, with names in place of its parameters."""
+    return "".join(
+        [binding[piece] if place % 2 else piece for place, piece in enumerate(schema.pieces)]
+    )
+
+
+def fact_of(literal: Literal) -> Fact:
+    """A condition as planning handles it."""
+    return Fact(literal.atom.predicate, literal.atom.args, literal.negated)
+
+
+def _wanted(clauses: Sequence[Clause]) -> list[Need]:
+    return [
+        Need(tuple(map(fact_of, each.literals)), frozenset(), moving=False, wanted=True)
+        for each in clauses
+    ]

@@ -1,0 +1,366 @@
+"""Advice at one step to a model that chooses: guidance, a menu, a shorter prompt.
+
+The paper has none.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf
+
+from rpms.logic.belief import Belief
+from rpms.logic.facts import kind_of
+from rpms.logic.goal import Progress
+from rpms.logic.rules import ActiveRules, Rule, RuleManual, kept_with_rules
+from rpms.paper.memory import SuccessSnippet
+from rpms.paper.prompt import Turn, brief
+from rpms.paper.verdict import Candidate
+from rpms.planning.enforcement import PAPER, Enforcement
+from rpms.planning.experience.adapt import StepContext, snippet_of
+from rpms.planning.lift import failed_alike
+from rpms.planning.menu import Menu, feasible_actions, make_menu, next_steps, purpose_of
+from rpms.planning.plan_with_doubts import plan_with_doubts
+from rpms.planning.reason import Plan, plan_for, reasoner_of
+from rpms.planning.search import Option
+from rpms.planning.surprise import Noticed
+from rpms.planning.trust import UNSHAKEN
+
+_FAILED_SHOWN = 4
+"""Failed commands that are named."""
+_WINDOW = 10
+"""Turns a circle may span: longer ones are searches, not loops."""
+_RETURNS = 3
+"""Number of times a state must recur in the window to be a circle."""
+
+Spell = Callable[[str, Belief], str]
+"""A command as this game wants it written."""
+
+
+def as_written(command: str, _belief: Belief) -> str:
+    """The neutral element: commands are written as the manual writes them."""
+    return command
+
+
+@dataclass(frozen=True)
+class Adviser:
+    """The amount of advice at each step, and the manuals behind it. By default there is none."""
+
+    how: Enforcement = PAPER
+    """Parts past the paper that are on, as far as the condition has the knowledge for them."""
+    spell: Spell = as_written
+    tells: RuleManual = field(default_factory=RuleManual)
+    """Manual that measures progress: the condition's, or without rules the part that every
+    player has read."""
+    plans: RuleManual | None = None
+    """Manual that plans are made with, where it says more than `tells`; never shown in a prompt."""
+
+    def plan(
+        self, step: StepContext, memories: Sequence[Candidate], noticed: Noticed
+    ) -> tuple[Plan, Noticed]:
+        """Plan from rules and memories, with the trust in the rules afterwards."""
+        belief, goal = step.situation.belief, step.situation.goal
+        rules = (self.plans or self.tells).active(goal.type, goal.object, goal.destination)
+        if self.how.doubt:
+            plan, noticed = plan_with_doubts(
+                step, rules, lambda command: self.spell(command, belief), noticed
+            )
+        else:
+            plan = plan_for(rules, step.situation, step.whereabouts)
+            plan = plan.respelled(lambda command: self.spell(command, belief), step.refused)
+            if (
+                plan.options and plan.options[0].command in step.refused
+            ):  # nothing works as planned: look again
+                glances = sorted(
+                    reasoner_of(rules).glances, key=lambda option: step.tried.count(option.command)
+                )
+                plan = plan.offering((*glances, *plan.options))
+        noticed = noticed.stranded() if plan.opened or plan.cost == inf else noticed
+        plan = weighed(plan, memories, step) if self.how.adapt and memories else plan
+        first = plan.options[0].command if plan.options else ""
+        return plan, noticed.trusting(noticed.trust.but(first=first))
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Advice at one step, from the condition's knowledge alone. Each part is computed on demand."""
+
+    adviser: Adviser
+    step: StepContext
+    rules: ActiveRules
+    memories: Sequence[Candidate] = ()
+    seen: Noticed = field(default_factory=lambda: Noticed(UNSHAKEN))
+    """Evidence about the manual from the answer to the last command."""
+
+    @cached_property
+    def _planned(self) -> tuple[Plan, Noticed]:
+        return self.adviser.plan(self.step, self.memories, self.seen)
+
+    @property
+    def plan(self) -> Plan:
+        """Plan for menu and guidance, and for a model that is no LLM."""
+        return self._planned[0]
+
+    @property
+    def has_plan(self) -> bool:
+        """True if anything asked for the plan. In the paper's conditions nothing does."""
+        return "_planned" in vars(self)
+
+    @property
+    def noticed(self) -> Noticed:
+        """Surprises, including those of planning if there was any, and the trust in the manual."""
+        return self._planned[1] if self.has_plan else self.seen
+
+    @cached_property
+    def progress(self) -> Progress:
+        """Progress as the prompt tells it: by the goal's facts, as far as the condition knows
+        what the goal wants.
+        """
+        goal = self.step.situation.goal
+        known = self.adviser.tells.active(goal.type, goal.object, goal.destination)
+        same = known is self.step.schemas
+        return (
+            self.step.progress
+            if same
+            else reasoner_of(known).standing(self.step.situation).progress
+        )
+
+    @cached_property
+    def notice(self) -> str:
+        """The reason for the model's own choice, where the manual has no plan; else the loop
+        that the history shows.
+        """
+        if self.adviser.how.doubt and self.plan.opened:
+            why = self.noticed.trust.last or "it knows no way to the goal"
+            return (
+                f"The manual has no plan that still holds ({why}). Choose what is likeliest to"
+                " help."
+            )
+        return find_loop(self.step.history, self.step.state) if self.adviser.how.loops else ""
+
+    @cached_property
+    def guidance(self) -> tuple[str, ...]:
+        """Lines for the goal block."""
+        return (
+            guidance(self.plan, self.step.history, self.step.state)
+            if self.adviser.how.guidance
+            else ()
+        )
+
+    @cached_property
+    def shown(self) -> ActiveRules:
+        """The rules that the prompt shows: all that are active, unless it is compact."""
+        return focus(self.rules, self.plan) if self.adviser.how.compact else self.rules
+
+    @cached_property
+    def menu(self) -> Menu:
+        how = self.adviser.how
+        return (
+            make_menu(self._choices(), self._tried, how.menu, ranked=how.ranked)
+            if how.menu
+            else Menu()
+        )
+
+    @cached_property
+    def _tried(self) -> Counter[str]:
+        """Count the actions tried in this state that led back to it, but for waiting and what
+        the plan begins with.
+        """
+        history, state = self.step.history, self.step.state
+        if not self.step.turns_here:
+            return Counter()
+        waiting = {
+            option.command for option in self.plan.options if option.chain and option.chain[0].waits
+        }
+        # a plan that leads back is doubted itself; one that a model left half-way is still the best
+        best = {
+            option.command for option in self.plan.options[: self.adviser.how.doubt] if option.chain
+        }
+        after = [*(turn.state for turn in history), state][1:]
+        tries = (
+            (turn, then) for turn, then in zip(history, after, strict=True) if turn.state == state
+        )
+        vain = (
+            turn.action
+            for turn, then in tries
+            if turn.failed or then != state or turn.action not in waiting
+        )
+        return Counter(action for action in vain if action not in best)
+
+    def _choices(self) -> Iterator[tuple[str, str]]:
+        """Choices, best first: first actions of plans, or without rules the next steps of
+        recalled snippets.
+        """
+        adviser, how, situation = self.adviser, self.adviser.how, self.step.situation
+        if not self.rules.environment:
+            for command, why in recalled_steps(
+                self.memories, self.step, self._tried, how.slack or inf
+            ):
+                yield adviser.spell(command, situation.belief), why
+        elif how.ranked:
+            for option in self.plan.options:
+                if option.regret <= how.slack or not how.slack or self.plan.opened:
+                    doubt = next((f"if {link.doubt}" for link in option.chain if link.doubt), "")
+                    words = (purpose_of(option, self.rules), doubt, option.evidence)
+                    yield option.command, "; ".join(filter(None, words))
+        else:
+            feasible = feasible_actions(self.rules, situation)
+            yield from ((adviser.spell(command, situation.belief), "") for command in feasible)
+
+
+def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
+    """Of the rules, those that matter to what is to be done now: prohibitions of it, and where
+    to look for things.
+    """
+    links = [link for option in plan.options[:1] for link in option.chain]
+    instances = filter(None, (rules.instance(link.command) for link in links))
+    actions = frozenset(instance.schema.name for instance in instances)
+    return _about(rules, actions, any(link.reveals for link in links))
+
+
+@kept_with_rules
+def _about(rules: ActiveRules, actions: frozenset[str], seeking: bool) -> ActiveRules:
+    def matters(rule: Rule) -> bool:
+        return (seeking and rule.locality is not None) or any(
+            ban.action in actions for ban in rule.forbids
+        )
+
+    universal, domain = (tuple(filter(matters, tier)) for tier in (rules.universal, rules.domain))
+    return replace(rules, universal=universal, domain=domain, environment=())
+
+
+@kept_with_rules
+def left_out(rules: ActiveRules, shown: ActiveRules) -> tuple[str, ...]:
+    """Rules and actions that a focus removed.
+
+    Rules with a condition are not counted: they appear whenever it holds.
+    """
+    if shown is rules:
+        return ()
+    kept = {rule.id for rule in shown.rules}
+    names = {schema.name for schema in shown.environment}
+    return (
+        *(rule.id for rule in rules.rules if not rule.when and rule.id not in kept),
+        *(schema.name for schema in rules.environment if schema.name not in names),
+    )
+
+
+def guidance(plan: Plan, history: Sequence[Turn], state: str) -> tuple[str, ...]:
+    """Lines for the goal block: what comes next, what was just done, what already failed here."""
+    lines: list[str] = []
+    if plan.options:
+        lines.append(f"  Now: {next_steps(plan.options[0])}")
+    if history and not history[-1].failed:
+        lines.append(f"  Just done: {brief(history[-1].action)}")
+    failed = dict.fromkeys(
+        turn.action for turn in history if turn.failed and turn.action and turn.state == state
+    )
+    if failed:
+        lines.append(f"  Already failed: {', '.join(map(brief, list(failed)[:_FAILED_SHOWN]))}")
+    return tuple(lines)
+
+
+def find_loop(history: Sequence[Turn], state: str) -> str:
+    """A sentence about the loop an agent is in; empty if none.
+
+    `state` is the present one, progress included.
+    """
+    if (
+        len(history) >= 2
+        and history[-1].failed
+        and history[-2].failed
+        and history[-1].action == history[-2].action
+    ):
+        action = history[-1].action
+        what = f"`{brief(action)}` has failed" if action else "Your answer held no action"
+        return f"{what} twice in a row. Do something else."
+    recent = list(history[-_WINDOW:])
+    here = [place for place, turn in enumerate(recent) if turn.state == state]
+    if state and len(here) >= _RETURNS - 1:
+        actions = list(
+            dict.fromkeys(brief(turn.action) for turn in recent[here[0] :] if turn.action)
+        )
+        return (
+            f"You keep coming back to this same state. Tried in vain: {', '.join(actions)}. Do"
+            " something new."
+        )
+    return ""
+
+
+def recalled_steps(
+    memories: Iterable[Candidate],
+    context: StepContext,
+    tried: Container[str] = (),
+    slack: float = inf,
+) -> Iterator[tuple[str, str]]:
+    """Commands from experience alone, each with its source: the next step of each snippet, best
+    first.
+
+    Once all of these were tried in this state, places to search come too, and then the snippets'
+    later steps.
+    """
+    snippets = [each for each in memories if isinstance(each.entry, SuccessSnippet)]
+    all_bound = [each if each.adapted else context.adapt(each) for each in snippets]
+    bound = [(snippet_of(each), each.adapted) for each in all_bound if each.adapted is not None]
+    ready = [each for each in bound if not each[1].seeks]
+    now = [each for each in ready if each[0].sub_goal_type == context.progress.sub_goal]
+    ready = [*now, *(each for each in ready if each not in now)]
+    steps = [(entry.actions, f"adapted from {entry.id}: {how.note}") for entry, how in ready]
+    if any(how.followed for _, how in ready):
+        yield from ((actions[0], why) for actions, why in steps if actions)
+        return
+    left = False
+    for actions, why in steps[: len(now) or None]:
+        if actions[0] not in context.refused:
+            left = left or actions[0] not in tried
+            yield actions[0], why
+    if left:
+        return
+    sought = [how.seeks for _, how in bound if how.seeks]
+    for kind in dict.fromkeys(sought or context.missing()):
+        yield from context.search(kind, tried, slack)
+    for actions, why in steps:
+        yield from ((action, why) for action in actions if action not in context.refused)
+
+
+def weighed(plan: Plan, memories: Sequence[Candidate], context: StepContext) -> Plan:
+    """A plan with the evidence of memory for its options; without a plan to the goal, recalled
+    steps come first.
+    """
+    if not plan.options or plan.cost == inf:
+        recalled = {
+            one: Option(one, 0.0, evidence=why) for one, why in recalled_steps(memories, context)
+        }
+        plan = plan.offering(
+            (*recalled.values(), *(one for one in plan.options if one.command not in recalled))
+        )
+    bound = [
+        each.entry
+        for each in reversed(memories)
+        if each.adapted and isinstance(each.entry, SuccessSnippet)
+    ]
+    begun = {entry.actions[0]: entry.id for entry in bound if entry.actions}
+    commands = [option.command for option in plan.options]
+    lessons = failed_alike(
+        commands, context.signature, memories, context.schemas, context.whereabouts.worked
+    )
+
+    def weigh(option: Option) -> Option:
+        told = f"as in {begun[option.command]}" if option.command in begun else ""
+        told = option.evidence or _found_there(option, context) or told
+        told = f"failed in {lessons[option.command]}" if option.command in lessons else told
+        return (
+            option
+            if told == option.evidence
+            else Option(option.command, option.regret, option.chain, told)
+        )
+
+    return plan.offering(sorted(map(weigh, plan.options), key=lambda one: one.command in lessons))
+
+
+def _found_there(option: Option, context: StepContext) -> str:
+    """Of a look, how often experience found such a thing in such a place."""
+    args = next((link.fact.args for link in option.chain if link.reveals), ())
+    sought = [kind_of(arg) for arg in args if arg.endswith("?")]
+    places = [kind_of(arg) for arg in args if not arg.endswith("?")]
+    return context.whereabouts.told(sought[0], places[0]) if sought and places else ""

@@ -1,0 +1,220 @@
+"""Past the paper: how far executability is enforced rather than advised.
+
+Every part can be switched on alone.
+"""
+
+from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+
+from rpms.logic.belief import Situation
+from rpms.logic.errors import InputError, nearest
+from rpms.logic.facts import Truth
+from rpms.logic.rules import ActiveRules
+from rpms.paper.arbitration import infeasibility, prohibition
+from rpms.paper.prompt import brief
+from rpms.planning.reason import reasoner_of
+
+
+class GuardMode(StrEnum):
+    """Treatment of an action known to be infeasible."""
+
+    OFF = "off"
+    ADVISE = "advise"
+    """It is done, and the world's bare refusal is followed by the reason."""
+    BLOCK = "block"
+    """It is not done: the model is told the reason and asked again."""
+
+
+class Consistency(StrEnum):
+    """Comparison of an experience with the present state."""
+
+    WORLD = "world"
+    """The paper's: hand occupancy, or the world's own conditions."""
+    PRECONDITION = "precondition"
+    """Its actions, simulated from here, meet no contradicted precondition."""
+
+
+class JudgedBy(StrEnum):
+    """Scope in which arbitration judges an entry."""
+
+    ENTRY = "entry"
+    """The paper's: dropped for what breaks a rule in whatever room and state it is used."""
+    HERE = "here"
+    """As a whole, followed from the present state: dropped for what cannot be done here as well."""
+    ACTION = "action"
+    """Each action, followed from the present state: what cannot be done is cut, what survives
+    is kept."""
+
+
+class Repair(StrEnum):
+    """Corrections of an action before it reaches the world."""
+
+    OFF = "off"
+    """Nothing."""
+    FORM = "form"
+    """Letter case, signs, articles, synonyms of the same command."""
+    BELIEF = "belief"
+    """Also what the belief can add: a missing number, place or tool, where only one fits."""
+
+
+class Calls(StrEnum):
+    """Form of the calls in a world whose actions are tool calls."""
+
+    TEXT = "text"
+    """After `Action:`, as every other action."""
+    NATIVE = "native"
+    """As its server's own tool calls; with a menu, of the tools and values on the menu alone."""
+
+
+class Constrained(StrEnum):
+    """Constrained decoding of the action: to the menu, or without one to the manual's actions."""
+
+    OFF = "off"
+    AUTO = "auto"
+    """If the model's backend can."""
+    ON = "on"
+    """It must: a backend that cannot is an error."""
+
+
+@dataclass(frozen=True)
+class Enforcement:
+    """The options. All off is the paper."""
+
+    guard: GuardMode = GuardMode.OFF
+    reasks: int = 2
+    """Number of re-asks at one step before the answer is taken as it is; each is a request."""
+    replace: bool = False
+    """True if an answer that still fails is replaced by the menu's best entry; otherwise it is
+    executed."""
+    menu: int = 0
+    """Entries of the menu; 0 for none."""
+    slack: int = 0
+    """Steps a plan may be longer than the best one for the menu to hold its first action; 0 for
+    any number."""
+    ranked: bool = True
+    """True if the menu's entries are chosen by the sub-goal; otherwise they are taken as they
+    come."""
+    constrained: Constrained = Constrained.OFF
+    guidance: bool = False
+    """True if the goal block says where to look, what was achieved and what already failed."""
+    loops: bool = False
+    """True if a repeated failure or a cycle of states is named to the model."""
+    unstick: bool = False
+    """True if a stuck episode falls back on the menu's best entry; reported when used."""
+    consistency: Consistency = Consistency.WORLD
+    judged_by: JudgedBy = JudgedBy.ENTRY
+    adapt: bool = False
+    """True if experience is bound to the present room, and lessons act; otherwise it is shown
+    as it was stored."""
+    compact: bool = False
+    """True if only the rules and actions that matter at the current sub-goal are shown."""
+    recent: int = 0
+    """Past turns that are shown, without their thoughts; 0 for all of them as they were. The
+    belief knows the rest."""
+    doubt: bool = False
+    """True if lines of the manual that were contradicted are trusted less, and no refused
+    command is repeated."""
+
+
+PAPER = Enforcement()
+STRICT = Enforcement(
+    guard=GuardMode.BLOCK,
+    menu=5,
+    slack=4,
+    constrained=Constrained.AUTO,
+    guidance=True,
+    loops=True,
+    adapt=True,
+    compact=True,
+    recent=3,
+    doubt=True,
+)
+PRESETS = {"paper": PAPER, "strict": STRICT}
+PARTS = tuple(field.name for field in fields(Enforcement))
+_MOST = {"menu": 100, "slack": 100, "reasks": 10, "recent": 1_000_000}
+
+
+def with_part(enforcement: Enforcement, name: str, value: object) -> Enforcement:
+    """The same with one part changed to a value, given as text or as YAML reads it; a wrong one
+    is an InputError.
+    """
+    if name not in PARTS:
+        raise InputError(f"there is no part {name!r}; {nearest(name, PARTS)}")
+    kind = type(getattr(PAPER, name))
+    text = str(value).lower()
+    possible: dict[str, object]
+    if kind is int:
+        most = _MOST[name]
+        possible = (
+            {text: int(text)}
+            if text.isdecimal() and len(text) <= len(str(most)) and int(text) <= most
+            else {}
+        )
+        words = f"a whole number from 0 to {most:,}"
+    else:
+        possible = (
+            {str(each): each for each in kind}
+            if issubclass(kind, StrEnum)
+            else {"on": True, "off": False}
+        )
+        text = {"true": "on", "false": "off"}.get(text, text)
+        *others, last = possible
+        words = f"{', '.join(others)} or {last}"
+    if text not in possible:
+        given = value if isinstance(value, str) else text
+        raise InputError(f"{given!r} is no value of {name}: choose {words}")
+    return replace(enforcement, **{name: possible[text]})  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The reason that an action would fail or is forbidden, and what would help."""
+
+    reason: str
+    """The fact that stands against it: `drawer 3 is closed`; or the rule that forbids it."""
+    rule: str
+    remedy: str = ""
+    """The first step towards being able to do it: `open drawer 3`."""
+    forbidden: bool = False
+    """True if it may well be possible, but a rule forbids it."""
+
+    @property
+    def text(self) -> str:
+        return f"{self.reason}; first: {self.remedy}" if self.remedy else self.reason
+
+
+def review(command: str, rules: ActiveRules, situation: Situation) -> Refusal | None:
+    """The guard: refuse a command that is known to fail.
+
+    What is unknown passes: only the world can tell.
+    """
+    objection = infeasibility(command, rules, situation)
+    if objection is None or not objection.conflict:
+        return None
+    instance = rules.instance(command)
+    if objection.clause is None or instance is None:
+        return Refusal(objection.reason, objection.rule)
+    remedy = reasoner_of(rules).remedy(instance, situation)
+    reason = objection.fact
+    if remedy.fact is not None and (known := situation.truth(remedy.fact)) is not Truth.UNKNOWN:
+        reason = rules.say(remedy.fact, known)
+    return Refusal(reason, objection.rule, remedy.command)
+
+
+def review_rules(command: str, rules: ActiveRules, situation: Situation) -> Refusal | None:
+    """Refuse a command that a rule forbids, all conditions of the prohibition being known to
+    hold.
+    """
+    objection = prohibition(command, rules, situation)
+    if objection is None or not objection.conflict:
+        return None
+    text = next(rule.text for rule in rules.rules if rule.id == objection.rule)
+    return Refusal(
+        f"{objection.rule} forbids it: {text.rstrip('.')}", objection.rule, forbidden=True
+    )
+
+
+def ask_again(command: str, refusal: Refusal) -> str:
+    """The message to a model whose action was not executed."""
+    what = f"`{brief(command)}`" if command else "Your answer"
+    return f"{what} was not executed: {brief(refusal.text, 400)}. Choose another action."

@@ -1,0 +1,183 @@
+"""The menu: a few feasible actions to choose from, each with what it is for; `advice` finds
+those worth choosing.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from rpms.logic.belief import Situation
+from rpms.logic.facts import Truth, kind_of
+from rpms.logic.rules import ActiveRules
+from rpms.paper.arbitration import infeasibility
+from rpms.paper.prompt import estimate_tokens
+from rpms.planning.reason import reasoner_of
+from rpms.planning.search import Option
+
+MENU_TOKENS = 150
+"""Tokens that the entries of a menu may have together; one that does not fit beside the more
+relevant is left out."""
+_IMAGINED = re.compile(r" \?+")
+
+
+def feasible_actions(rules: ActiveRules, situation: Situation) -> Iterator[str]:
+    """Every action of the manual, over the names that are known, of which nothing speaks
+    against doing it now.
+    """
+    every = reasoner_of(rules).commands(situation)
+    return (command for command in every if infeasibility(command, rules, situation) is None)
+
+
+@dataclass(frozen=True, slots=True)
+class MenuItem:
+    """One entry of a menu."""
+
+    command: str
+    rank: int
+    """Its place by relevance, from 0; the order of the menu itself does not show it."""
+    reason: str = ""
+    """Its purpose: the rest of the plan it begins, or the experience it comes from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """The entries as they are shown: grouped by what they do, so that the first is not simply
+    the best.
+    """
+
+    items: tuple[MenuItem, ...] = ()
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        return tuple(item.command for item in self.items)
+
+    @property
+    def best(self) -> str | None:
+        """The entry that is nearest to the goal."""
+        return min(self.items, key=lambda item: item.rank).command if self.items else None
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The entries as a model is to answer: the number comes first and decides, whatever
+        entries have in common.
+        """
+        return tuple(f"{number}. {item.command}" for number, item in enumerate(self.items, 1))
+
+    def lines(self) -> list[str]:
+        """The entries for a prompt, each with what it is for."""
+        entries = zip(self.choices, self.items, strict=True)
+        return [
+            f"  {choice}" + (f" ({item.reason})" if item.reason else "") for choice, item in entries
+        ]
+
+    def meant(self, action: str) -> str:
+        """The command that an answer means: an entry by its number, with or without its words;
+        else the answer.
+        """
+        number, _, rest = action.partition(".")
+        chosen = (
+            self.items[int(number) - 1 : int(number)]
+            if number.isdecimal() and 0 < int(number[:4]) < 1000
+            else ()
+        )
+        if (
+            not chosen
+            or action in self.commands
+            or (rest.strip() and not rest.strip().startswith(chosen[0].command))
+        ):
+            return action
+        return chosen[0].command
+
+
+def make_menu(
+    choices: Iterable[tuple[str, str]], tried: Mapping[str, int], size: int, *, ranked: bool
+) -> Menu:
+    """Choices with reasons, cut to a size and grouped by first word; those tried least in this
+    state stay.
+    """
+    left = list(dict(choices).items())
+    if ranked:
+        least = min((tried.get(command, 0) for command, _ in left), default=0)
+        left = [item for item in left if tried.get(item[0], 0) == least]
+    else:
+        left.sort(key=_by_name)
+    spare, kept = MENU_TOKENS, list[MenuItem]()
+    for rank, (command, reason) in enumerate(left[:size]):
+        tokens = estimate_tokens(command)
+        if tokens <= spare or not kept:
+            kept.append(MenuItem(command, rank, reason))
+            spare -= tokens
+    return Menu(tuple(sorted(kept, key=lambda item: _by_name((item.command, "")))))
+
+
+def _by_name(item: tuple[str, str]) -> tuple[str, tuple[tuple[int, str], ...]]:
+    """Sort by verb, then so that `drawer 10` comes after `drawer 9`."""
+    words = item[0].split()
+    return words[0] if words else "", tuple(
+        (int(word), "") if word.isdecimal() else (0, word) for word in words
+    )
+
+
+def purpose_of(option: Option, rules: ActiveRules) -> str:
+    """Purpose of a choice in a few words: the thing it looks for, or the action it makes
+    possible.
+    """
+    if not option.chain:
+        return ""
+    first, *rest = option.chain
+    if first.reveals:
+        thing = next((kind_of(arg) for arg in first.fact.args if arg.endswith("?")), "")
+        return (
+            f"look for {thing}"
+            if thing
+            else f"find out whether {rules.say(first.fact.atom, Truth.TRUE)}"
+        )
+    if rest:
+        return f"then {_plain(rest[0].command)}"
+    return (
+        "so that"
+        f" {_plain(rules.say(first.fact.atom, ~Truth.TRUE if first.fact.negated else Truth.TRUE))}"
+    )
+
+
+def chain_of(option: Option, rules: ActiveRules) -> tuple[str, ...]:
+    """A plan from the goal back to what is done now, each action with the fact that the one
+    before it is for.
+    """
+    links, told = option.chain, list[str]()
+    for place, link in enumerate(
+        links
+    ):  # a fact that a look may show to hold need not be brought about
+        later = [
+            other
+            for other in range(place + 1, len(links))
+            if links[other].fact[:3] == link.fact[:3]
+        ]
+        if link.reveals and later:
+            links = (*links[: place + 1], *links[later[-1] + 1 :])
+            break
+    for link in reversed(links):
+        value = Truth.UNKNOWN if link.reveals else Truth.TRUE
+        told += [
+            _plain(rules.say(link.fact.atom, ~value if link.fact.negated else value)),
+            _plain(link.command),
+        ]
+    return tuple(told)
+
+
+def _plain(text: str) -> str:
+    """A text without the marks of what nobody has seen yet."""
+    return _IMAGINED.sub("", text)
+
+
+def next_steps(option: Option) -> str:
+    """A plan in one line, as far as it is certain: `go to desk 1, then take mug 1 from desk 1`."""
+    steps: list[str] = [] if option.chain else [option.command]
+    for link in option.chain:
+        if "?" in link.command:
+            break
+        steps.append(link.command)
+        if link.reveals:
+            sought = next((kind_of(arg) for arg in link.fact.args if arg.endswith("?")), "")
+            return ", then ".join(steps) + (f" to look for {sought}" if sought else "")
+    return ", then ".join(steps)

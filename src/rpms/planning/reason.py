@@ -1,0 +1,410 @@
+"""Plans over the manual: the actions possible now, each with its purpose.
+
+The manual is a planning domain. `progress` says what a goal asks for, `prices` finds the actions
+that lead there and their cost. A known fact costs nothing, an unknown one costs looking or is
+assumed at a price; only a false fact that no action changes makes a plan impossible. No simulator
+is asked.
+"""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from math import inf
+from typing import NamedTuple, Self
+
+from rpms.logic.actions import Instance
+from rpms.logic.belief import Situation
+from rpms.logic.facts import Atom, Truth
+from rpms.logic.rules import ANYTHING, ActiveRules, Purpose, kept_with_rules
+from rpms.planning.achievers import Achiever, Achievers, Fact, Need, command_of, fact_of
+from rpms.planning.progress import GoalStanding, Tracker, point
+from rpms.planning.search import GOAL, UNSEEN, Edge, Link, Option, Priced
+from rpms.planning.whereabouts import Order, Whereabouts, likely_places
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Options, best first."""
+
+    options: tuple[Option, ...] = ()
+    cost: float = inf
+    imagined: bool = False
+    """True if it needs other things than the known ones, of which none will do."""
+    opened: bool = False
+    """True if no plan is left that trusts the manual, so that the choice is open to more."""
+
+    def respelled(self, spell: Callable[[str], str], failed: Container[str]) -> Self:
+        """The same plan with commands as a game wants them written, and what just failed after
+        all else.
+        """
+        options = [option.spelled(spell) for option in self.options]
+        return self.offering(sorted(options, key=lambda option: option.command in failed))
+
+    def offering(self, options: Iterable[Option]) -> Self:
+        """The same plan with other options."""
+        return replace(self, options=tuple(options))
+
+
+class Remedy(NamedTuple):
+    """Help for an action that cannot be done."""
+
+    command: str = ""
+    """The first command: `open drawer 3`; empty if nothing helps."""
+    fact: Atom | None = None
+    """Its purpose, or if nothing helps, the fact that rules the action out for good."""
+    after: tuple[str, ...] = ()
+    """The following commands, as far as they can be predicted before the first step."""
+
+
+class Impasse(Priced):
+    """A situation in which no plan reaches the goal, and why: the need at the end of the chain,
+    and what it lacks.
+    """
+
+    def explain(self, purpose: Purpose) -> str:
+        """The first need that cannot be met, behind what it is for: `a ← action: reason`;
+        nothing if all can be.
+        """
+        for imagined in (False, True):
+            for binding in self.bindings(purpose, self._facts.goal, imagined=imagined):
+                judged = [
+                    (need, one, self._judge(need, one))
+                    for need, one in self.left(purpose, binding)[1]
+                ]
+                self._regress(
+                    Edge(GOAL, (fact,), 0.0) for _, _, (_, _, fact) in judged if fact is not None
+                )
+                self._price()
+                for need, one, (value, _, fact) in judged:
+                    if value is False:
+                        return self._unmakeable(need.literals[0].bound(one))
+                    if fact is not None and fact not in self._costs:
+                        return next(self._reasons(fact, set()), self._unmakeable(fact))
+        return ""
+
+    def _reasons(self, fact: Fact, asked: set[Fact]) -> Iterator[str]:
+        """Reasons why a fact cannot be had, each fact asked once: first what has no names, then
+        what is false.
+        """
+        if fact in asked:
+            return
+        asked.add(fact)
+        if fact.predicate == "or":
+            for one in fact.args:
+                yield from self._reasons(Fact(*one), asked)
+            return
+        makers = self._manual.makers(fact.predicate, fact.negated) if fact.makeable else ()
+        revealers = (
+            self._manual.revealers.get(fact.predicate, ()) if self._truth(fact) is None else ()
+        )
+        achievers = (*makers, *revealers)
+        if not achievers:
+            yield self._unmakeable(fact)
+        for find in (self._nameless, self._unmet):
+            for way in achievers:
+                yield from (
+                    f"{self._say(fact)} ← {way.schema.name}: {reason}" for reason in find(way, fact)
+                )
+        for way in achievers:
+            for needed in self._lacking_of(way, fact):
+                deeper = self._reasons(needed, asked)
+                yield from (
+                    f"{self._say(fact)} ← {way.schema.name} ← {reason}" for reason in deeper
+                )
+
+    def _lacking_of(self, way: Achiever, fact: Fact) -> Iterator[Fact]:
+        """Needs of a way that could be met in principle and have no price."""
+        bound = self._bound(way, fact)
+        for need in way.needs:
+            free = sorted(need.names - bound.keys())
+            names = self._names.get(free[0], ()) if len(free) == 1 else ()
+            for filled in [{**bound, free[0]: name} for name in names] if free else [bound]:
+                _, _, needed = self._judge(need, filled)
+                if needed is not None and needed not in self._costs:
+                    yield needed
+
+    def _nameless(self, way: Achiever, fact: Fact) -> Iterator[str]:
+        """Variables of a way that nothing is named for, and names that are known in other roles
+        alone.
+        """
+        bound = self._bound(way, fact)
+        for variable, name in bound.items():
+            if variable in way.parameters and not self._suits(variable, name):
+                yield f"{name!r} is known, but not as a <{variable}>"
+        for variable in way.parameters:
+            if variable not in bound and not self._names.get(variable):
+                yield f"nothing is known that could be its <{variable}>"
+
+    def _unmet(self, way: Achiever, fact: Fact) -> Iterator[str]:
+        """Needs of a way that no name fulfils: false, and no action changes that."""
+        bound = self._bound(way, fact)
+        for need in way.needs:
+            free = sorted(need.names - bound.keys())
+            names = self._names.get(free[0], ()) if len(free) == 1 else ()
+            filled = [{**bound, free[0]: name} for name in names] if free else [bound]
+            if not need.literals:
+                yield f"a rule forbids `{way.schema.name}` in every state"
+            elif filled and all(self._judge(need, one)[0] is False for one in filled):
+                lacking = need.literals[0]
+                reason = self._unmakeable(lacking.bound(filled[0]))
+                yield (
+                    reason
+                    if len(filled) == 1
+                    else f"{lacking.bound(bound).atom} is false of every <{free[0]}>"
+                )
+
+    def _bound(self, way: Achiever, fact: Fact) -> dict[str, str]:
+        pairs = zip(way.fact.args, fact.args, strict=True)
+        return {parameter: name for parameter, name in pairs if parameter not in (ANYTHING, name)}
+
+    def _unmakeable(self, fact: Fact) -> str:
+        for way in self._manual.makers(fact.predicate, fact.negated):
+            for reason in self._nameless(way, fact):
+                return f"{self._say(fact)} ← {way.schema.name}: {reason}"
+        unknown = self._truth(fact) is None
+        why = (
+            "unknown, and no action shows or changes it"
+            if unknown
+            else "not so, and no action changes that"
+        )
+        return f"{self._say(fact)}: it is {why}"
+
+    def _say(self, fact: Fact) -> str:
+        named = fact.atom if fact.predicate != "or" else Fact(*fact.args[0]).atom
+        return self._manual.rules.say(named, Truth.of(not fact.negated))
+
+
+class _Graph(Priced):
+    """The actions that matter in one situation, from the goal down to what can be done now."""
+
+    def plan(self, purposes: Sequence[tuple[Purpose, float]]) -> Plan:
+        """Plan for one of several purposes, each with its price."""
+        for imagined in (False, True):
+            edges = [
+                (stages, edge)
+                for purpose, price in purposes
+                for binding in self.bindings(purpose, self._facts.goal, imagined=imagined)
+                for stages, wanted in (self.left(purpose, binding),)
+                if (edge := self._edge_to(wanted, price)) is not None
+            ]
+            furthest = max((stages for stages, _ in edges), default=0)
+            if self._reaches([edge for stages, edge in edges if stages == furthest]):
+                return Plan(self._options(), self._costs[GOAL], imagined)
+            if self._given_up:
+                break
+        return Plan()
+
+    def remedy(
+        self, needs: Sequence[Need], binding: Mapping[str, str], *, explained: bool
+    ) -> Remedy:
+        """The first step towards making all the needs hold. Searching elsewhere is no remedy."""
+        wanted = [
+            self._judge(need, binding) for need in sorted(needs, key=lambda need: need.moving)
+        ]
+        possible = all(value is not False for value, _, _ in wanted)
+        edge = Edge(GOAL, tuple(fact for _, _, fact in wanted if fact is not None), 0.0)
+        options = (
+            self._options()
+            if (possible or explained) and self._reaches([edge]) and possible
+            else ()
+        )
+        if options:
+            chain = options[0].chain
+            instance = self._manual.rules.instance(chain[0].command)
+            elsewhere = instance is not None and set(instance.binding.values()).isdisjoint(
+                binding.values()
+            )
+            command = "" if chain[0].reveals and elsewhere else chain[0].command
+            after = () if chain[0].reveals else tuple(link.command for link in chain[1:])
+            return Remedy(command, chain[-1].fact.atom, after)
+        return Remedy("", self._obstacle(needs, binding, frozenset()) if explained else None)
+
+    def _obstacle(
+        self, needs: Iterable[Need], binding: Mapping[str, str], above: frozenset[Fact]
+    ) -> Atom | None:
+        """The missing fact that blocks an action for good; a missing place comes before things
+        to do there.
+        """
+        for need in needs:
+            if not need.names.issubset(binding):
+                continue
+            value, _, fact = self._judge(need, binding)
+            if value is False:  # a ban in every state is for want of no fact
+                first = self._fixed(need) or next(iter(need.literals), None)
+                return first.bound(binding).atom if first is not None else None
+            if fact is None or fact in above or fact in self._costs:
+                continue
+            if (fixed := self._fixed(need)) is not None:
+                return fixed.bound(binding).atom
+            either = [Fact(*one) for one in fact.args] if fact.predicate == "or" else [fact]
+            for one in (
+                either
+            ):  # in principle: with the names that it has, whether the way can be gone or not
+                for way in self._manual.makers(one.predicate, one.negated):
+                    bound = dict(zip(way.fact.args, one.args, strict=True))
+                    suits = all(map(self._suits, way.fact.args, one.args))
+                    deeper = self._obstacle(way.needs, bound, above | {fact}) if suits else None
+                    if deeper is not None:
+                        return deeper
+            if not above:
+                return either[0].atom
+        return None
+
+    def _fixed(self, need: Need) -> Fact | None:
+        """Of facts of which one would do, one that no action changes."""
+        makers = self._manual.makers
+        return next(
+            (fact for fact in need.literals if not makers(fact.predicate, fact.negated)), None
+        )
+
+    def first_things(self) -> tuple[Option, ...]:
+        """Actions that restore the facts without which nothing else can be done; empty if they
+        hold.
+        """
+        broken = [
+            need for clause, need in self._manual.always if clause.truth(self._facts) is Truth.FALSE
+        ]
+        edge = self._edge_to([(need, {}) for need in broken], 0.0) if broken else None
+        return self._options() if edge is not None and self._reaches([edge]) else ()
+
+    def explore(self, sought: Sequence[str]) -> Plan:
+        """Find out whatever is unknown of what is sought: for when no way to the goal is known."""
+        edges = [Edge(GOAL, (fact,), 0.0) for thing in sought for fact in self._glimpses(thing)]
+        return Plan(self._options() if self._reaches(edges) else ())
+
+    def _edge_to(
+        self, wanted: Iterable[tuple[Need, Mapping[str, str]]], cost: float
+    ) -> Edge | None:
+        """One way to reach the goal: what is left to be done, in order."""
+        needs: dict[Fact, None] = {}
+        for need, one in wanted:
+            value, price, fact = self._judge(need, one)
+            if value is False:
+                return None
+            cost += price
+            needs |= {fact: None} if fact is not None else {}
+        return Edge(GOAL, tuple(needs), cost)
+
+
+class Reasoner(Achievers):
+    """The manual, ready to plan with."""
+
+    def standing(self, situation: Situation) -> GoalStanding:
+        """Progress of the goal: by its facts, or by its sentence if the manual has none.
+
+        Makes no plan.
+        """
+        purpose = self.rules.purpose
+        if purpose is None:
+            return GoalStanding(*point(situation.belief))
+        return Tracker(self, situation).standing(purpose)
+
+    def plan(
+        self,
+        situation: Situation,
+        order: Order | None = None,
+        *,
+        seek: bool = True,
+        most: float = inf,
+        purpose: Purpose | None = None,
+        best: bool = False,
+    ) -> Plan:
+        """Plan for a situation, if one costs no more than `most`; if none, and `seek`, one that
+        finds out anything.
+
+        Another `purpose` than that of the rules shares with it what was derived in earlier plans.
+        Best: of the options the first alone, which takes less time.
+        """
+        order = order if order is not None else likely_places(self.rules)
+        chosen = purpose or self.rules.purpose
+        purposes = () if purpose is not None else self.rules.purposes
+        purposes = purposes or (((chosen, 0.0),) if chosen is not None else ())
+        plan = self._graph(situation, order, most, best=best).plan(purposes) if purposes else Plan()
+        first = self._graph(situation, order).first_things() if self.rules.lore.always else ()
+        if first:
+            return plan.offering(first)
+        return plan if plan.options or plan.cost == 0 or not seek else self.search(situation, order)
+
+    def search(self, situation: Situation, order: Order, sought: Sequence[str] = (UNSEEN,)) -> Plan:
+        """Plan to find things nobody has seen yet, or whatever is unknown."""
+        return self._graph(situation, order).explore(sought)
+
+    def _graph(
+        self, situation: Situation, order: Order, most: float = inf, *, best: bool = False
+    ) -> _Graph:
+        """The actions that matter in a situation: one graph for all plans made in it, unless
+        lines are doubted.
+        """
+        if self.rules.lore.doubts:
+            return _Graph(self, situation, order, most)
+        key = "best graph" if best else "graph"
+        kept: _Graph | None = self.kept.get(key)
+        if kept is None or not kept.serves(situation, order):
+            kept = self.kept[key] = _Graph(self, situation, order, best=best)
+        return kept
+
+    def impasse(self, situation: Situation) -> str:
+        """The need that keeps every plan from the goal, and why; for people, when no plan is
+        found.
+        """
+        purpose, goal = self.rules.purpose, situation.goal
+        if purpose is None:
+            return f"the manual has no goal of type {goal.type!r}"
+        reason = Impasse(self, situation, likely_places(self.rules)).explain(purpose)
+        return reason or "all that the goal wants holds, or could be had"
+
+    def commands(self, situation: Situation) -> Iterator[str]:
+        """Every action over the names that are known, whether it can be done or not."""
+        names = {**self.lasting_names, **situation.belief.names}
+        for schema in self.rules.environment:
+            parameters = schema.variables
+            for chosen in product(*(names.get(name, ()) for name in parameters)):
+                yield command_of(schema, dict(zip(parameters, chosen, strict=True)))
+
+    @cached_property
+    def glances(self) -> tuple[Option, ...]:
+        """Actions possible anywhere that reveal something: for when things are not as believed."""
+        schemas = [
+            schema for schema in self.rules.environment if schema.observes and not schema.variables
+        ]
+        looks = [Link(schema.syntax[0], Fact("known", ()), reveals=True) for schema in schemas]
+        return tuple(Option(look.command, 0.0, (look,)) for look in looks)
+
+    def remedy(self, instance: Instance, situation: Situation, *, explained: bool = True) -> Remedy:
+        """The first step towards being able to do an action, or, if `explained`, what stands
+        against it for good.
+        """
+        order = likely_places(self.rules)
+        graph = (
+            _Graph(self, situation, order)
+            if explained
+            else self._graph(situation, order, best=True)
+        )
+        schema, parameters = instance.schema, tuple(instance.binding)
+        needed = [
+            fact_of(clause.literals[0])
+            for clause in schema.preconditions
+            if len(clause.literals) == 1
+        ]
+        gives = next(
+            (fact for fact in map(fact_of, schema.effects[:1]) if fact not in needed), None
+        )
+        needs = [self._need(clause, gives, parameters) for clause in schema.preconditions]
+        return graph.remedy(needs, instance.binding, explained=explained)
+
+
+@kept_with_rules
+def reasoner_of(rules: ActiveRules) -> Reasoner:
+    """The reasoner over some rules, made once for all steps that ask for it."""
+    return Reasoner(rules)
+
+
+def plan_for(
+    rules: ActiveRules, situation: Situation, experience: Whereabouts | None = None
+) -> Plan:
+    """Plan from rules and experience."""
+    goal = situation.goal
+    return reasoner_of(rules).plan(
+        situation, likely_places(rules, experience, (goal.object, goal.destination))
+    )

@@ -1,0 +1,477 @@
+"""Plans and their cost, in three passes, each a named algorithm; `Priced._ground` sets a step's
+price (`Edge.cost`).
+
+1. Regression from the goal finds the actions that matter: for a fact that does not hold, those that
+   make it so; for one that nobody knows, those that reveal it.
+2. The additive heuristic h_add of Bonet and Geffner prices every fact found on the way: nothing
+   where it holds, else the cheapest action with that effect, its own cost and the sum of what its
+   preconditions cost. It is computed by Knuth's generalisation of Dijkstra's algorithm.
+3. A second Dijkstra from the goal downwards gives each action that can be done now its regret: how
+   many steps longer than the cheapest plan is the cheapest plan that begins with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count, product
+from math import inf
+from typing import Any, NamedTuple
+
+from rpms.logic.actions import ActionSchema
+from rpms.logic.belief import Situation
+from rpms.logic.facts import is_unseen, kind_of
+from rpms.logic.rules import ANYTHING
+from rpms.planning.achievers import Achiever, Achievers, Fact, Found, asked_about, command_of
+from rpms.planning.progress import Purposeful
+from rpms.planning.whereabouts import Order
+
+GOAL = Fact("goal", ())
+SEEN = "seen"
+"""Predicate of what has to be found before anything is done to it."""
+MARGIN = 8.0
+"""Steps beyond the cheapest plan up to which all plans are found where lines may be doubted."""
+SEARCH = 2.0
+"""Steps that a look costs beyond the way there, since it may find nothing."""
+FURTHER_DOWN = 2.0
+"""Steps that one place further down in the order of likely places counts."""
+UNSEEN = "anything ?"
+"""Whatever may be found. A name that ends in a question mark is of something that nobody has
+seen yet."""
+
+_NOTHING: Found = ((), {}, -inf, frozenset())
+
+
+@dataclass(slots=True, eq=False)
+class Edge:
+    """A way with names in place of its parameters: one step of some plan."""
+
+    fact: Fact
+    needs: tuple[Fact, ...]
+    """Facts that do not hold yet, in the order to achieve them."""
+    cost: float
+    schema: ActionSchema | None = None
+    """The action; None if a fact only follows from another."""
+    reveals: bool = False
+    binding: Mapping[str, str] = field(default_factory=dict)
+    _command: str | None = None
+
+    @property
+    def command(self) -> str:
+        if self._command is None:
+            self._command = command_of(self.schema, self.binding) if self.schema is not None else ""
+        return self._command
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Things its command names: mixing is done to a vessel, not to the result."""
+        schema = self.schema
+        return (
+            tuple(self.binding[name] for name in schema.variables if name not in schema.others)
+            if schema
+            else ()
+        )
+
+
+class Link(NamedTuple):
+    """One action of a plan, with the fact it serves."""
+
+    command: str
+    fact: Fact
+    reveals: bool
+    waits: bool = False
+    """True if it lets a process go on, so that doing it again is not wasted."""
+    doubt: str = ""
+    """The line of the manual that it goes against, if it is a doubt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """Something that can be done now, with the plan that it begins."""
+
+    command: str
+    regret: float
+    """Steps that the cheapest plan beginning with it takes beyond the cheapest plan."""
+    chain: tuple[Link, ...] = ()
+    """From it to the goal; none for what experience did, of which no rule says what it is for."""
+    evidence: str = ""
+    """The experience that speaks for it or against it."""
+
+    def spelled(self, spell: Callable[[str], str]) -> Option:
+        """The same with its command as a game wants it written."""
+        written = spell(self.command)
+        return (
+            self
+            if written == self.command
+            else Option(written, self.regret, self.chain, self.evidence)
+        )
+
+
+class Priced(Purposeful):
+    """The actions that matter in one situation, from the goal down, each with what it costs to
+    get there.
+    """
+
+    def __init__(
+        self,
+        achievers: Achievers,
+        situation: Situation,
+        order: Order,
+        most: float = inf,
+        *,
+        best: bool = False,
+    ) -> None:
+        self._most, self._given_up = most, False
+        self._best = best
+        super().__init__(achievers, situation, order)
+        self._order = order
+        self._edges: dict[Fact, Sequence[Edge]] = {}
+        self._unpriced: list[Fact] = []
+        """Facts whose edges were found since prices were last computed."""
+        self._found: dict[Fact, Found] = {}
+        self._costs: dict[Fact, float] = {}
+        self._totals: dict[Edge, float] = {}
+        """The cost of an edge with all that it needs, once that is known."""
+        self._beyond = inf
+        """Cost of the cheapest way that cost more than might be spent."""
+        self._links: dict[Edge, Link] = {}
+        goal, kept, expanded = self._vocabulary.expanded
+        if goal is not situation.goal or kept != order:
+            expanded = {}, {}
+            self._vocabulary.expanded = situation.goal, order, expanded
+        self._expanded = expanded[best]
+
+    def serves(self, situation: Situation, order: Order) -> bool:
+        """True if what was found holds in a situation too: it is the same one."""
+        mine = self._facts
+        return (
+            mine.belief is situation.belief
+            and mine.goal is situation.goal
+            and mine.past == situation.past
+            and (self._order is order or self._order == order)
+        )
+
+    def _reaches(self, edges: list[Edge]) -> bool:
+        """Price all that leads to the goal by some edges; whether one of them can be had."""
+        # doubts are many: the limit to what is looked at grows until all that is left out is dearer
+        # than the best plan
+        limit = 2 * MARGIN if self._manual.rules.lore.doubts else inf
+        while True:
+            self._edges[GOAL] = edges
+            whole = self._regress(edges, limit)
+            self._price(whole=limit == inf)
+            cost = self._costs.get(GOAL, inf)
+            if (
+                whole
+                or cost + MARGIN <= limit
+                or all(cost <= self._least(edge, limit - MARGIN) for edge in edges)
+            ):
+                return cost < inf
+            self._given_up = cost > self._most and all(
+                self._most <= self._least(edge, limit) for edge in edges
+            )
+            if self._given_up:
+                return False
+            limit = min(1.5 * limit, cost + MARGIN, self._most if limit < self._most else inf)
+
+    def _least(self, edge: Edge, limit: float) -> float:
+        """The least that an edge can cost where costs up to a limit are known."""
+        return edge.cost + sum(
+            min(self._costs.get(need, inf), max(limit - edge.cost, 0.0)) for need in edge.needs
+        )
+
+    # First pass: regression.
+
+    def _regress(self, edges: Iterable[Edge], limit: float = inf) -> bool:
+        """Find all that some edges need, up to a cost, the cheapest first; False if something
+        was left out.
+        """
+        if limit == inf:
+            self._regress_all(edges)
+            return True
+        number, whole, spent = count(), True, 0.0
+        reached = set[Fact]()
+        heap: list[tuple[float, int, Fact]] = []
+        while True:
+            for edge in edges:
+                cost = spent + edge.cost
+                whole = whole and (cost <= limit or cost == inf)
+                for need in edge.needs if cost <= limit else ():
+                    if need not in reached:
+                        heappush(heap, (cost, -next(number), need))
+            while heap and heap[0][2] in reached:
+                heappop(heap)
+            if not heap:
+                return whole
+            spent, _, fact = heappop(heap)
+            reached.add(fact)
+            self._edges[fact] = edges = self._edges_to(fact, limit - spent)
+            whole = whole and self._found[fact][2] == inf
+
+    def _regress_all(self, edges: Iterable[Edge]) -> None:
+        """Find all that some edges need and that was not found before."""
+        known = self._edges
+        left = [need for edge in edges for need in edge.needs]
+        while left:
+            fact = left.pop()
+            if fact not in known:
+                self._unpriced.append(fact)
+                known[fact] = found = self._edges_to(fact, inf)
+                for edge in found:
+                    left += edge.needs
+
+    def _edges_to(self, fact: Fact, spend: float) -> Sequence[Edge]:
+        """The edges to a fact that does not hold; those of an earlier step where they rest on
+        nothing that changed.
+        """
+        if (
+            fact not in self._found
+            and fact in self._expanded
+            and self._stands(self._expanded[fact][1].items())
+        ):
+            self._found[fact] = self._expanded[fact]
+        had, read, since, _ = self._found.get(fact, _NOTHING)
+        if since >= spend:
+            return had
+        self._read, self._beyond = dict(read), inf
+        if fact.predicate == SEEN:
+            found = [Edge(fact, (one,), 0.0) for one in self._glimpses(fact.args[0])]
+        else:
+            possible = self._possible_edges(fact, since, spend)
+            barred = self._manual.rules.barred
+            found = [
+                self._finding(edge) for edge in possible if not (barred and self._is_barred(edge))
+            ]
+        self._found[fact] = (
+            [*had, *found],
+            self._read,
+            self._beyond,
+            asked_about(self._read, fact.args),
+        )
+        if None not in self._read:
+            self._expanded[fact] = self._found[fact]
+        self._read = {}  # later questions do not concern this fact
+        return self._found[fact][0]
+
+    def _possible_edges(self, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
+        """The edges to a fact that does not hold, by ways that cost less than may be spent and
+        no less than `since`.
+        """
+        if fact.predicate == "or":
+            yield from (Edge(fact, (Fact(*one),), 0.0) for one in fact.args)
+            return
+        if self._truth(fact) is None and not (fact.makeable and self._can_make(fact)):
+            price = SEARCH + FURTHER_DOWN * self._rank(fact.args)
+            for way in self._affordable(
+                self._manual.revealers.get(fact.predicate, ()), since, spend
+            ):
+                yield from self._ground(way, fact, price)
+        if not fact.makeable:
+            return
+        direct = False
+        for way in self._affordable(
+            self._manual.makers(fact.predicate, fact.negated), since, spend
+        ):
+            for edge in self._ground(way, fact) if not way.circular else ():
+                direct = True
+                yield edge
+        companion = self._manual.companions.get(fact.predicate)
+        if companion and not fact.negated and not direct:
+            yield from self._by_companion(companion, fact, since, spend)
+
+    def _affordable(
+        self, achievers: Iterable[Achiever], since: float, spend: float
+    ) -> Iterator[Achiever]:
+        for way in achievers:
+            if since <= way.schema.steps < spend:
+                yield way
+            elif way.schema.steps >= spend:
+                self._beyond = min(self._beyond, way.schema.steps)
+
+    def _by_companion(
+        self, companion: str, fact: Fact, since: float, spend: float
+    ) -> Iterator[Edge]:
+        """Being at one thing is being at all that is in the same place: ways there by another
+        name.
+        """
+        for way in self._affordable(self._manual.makers(fact.predicate), since, spend):
+            (name,) = way.fact.args
+            others, together = self._called(name), self._manual.together[companion]
+            for one in [
+                each for each in others if self._value(companion, (each, *fact.args))
+            ] or others:
+                value, price, need = self._judge(together, {"one": one, "other": fact.args[0]})
+                if value is False:
+                    continue
+                if need is not None:  # to find out is to be there
+                    yield Edge(fact, (need,), price)
+                    continue
+                for edge in self._ground(way, fact._replace(args=(one,)), price):
+                    edge.fact = fact
+                    yield edge
+
+    def _ground(self, way: Achiever, fact: Fact, price: float = 0.0) -> Iterator[Edge]:
+        """A way to a fact, once for each choice of names.
+
+        Its cost: the action's steps, the look, what is granted.
+        """
+        binding: dict[str, str] = {}
+        for parameter, name in zip(way.fact.args, fact.args, strict=True):
+            if parameter == ANYTHING:
+                continue
+            if parameter not in way.parameters:
+                if kind_of(name) != parameter:
+                    return  # the effect is about another thing, which the manual names
+            elif binding.setdefault(parameter, name) != name or not self._suits(parameter, name):
+                return
+        for filled, needs, extra in self._fill(way, binding):
+            if not (way.schema.once and self._is_spent(way.schema, filled)):
+                yield Edge(
+                    fact, needs, way.schema.steps + price + extra, way.schema, way.reveals, filled
+                )
+
+    def _glimpses(self, thing: str) -> Iterator[Fact]:
+        """All that nobody knows of a thing and that some action shows."""
+        for predicate, revealers in self._manual.revealers.items():
+            if thing != UNSEEN and predicate in self._manual.together:
+                continue  # being together never says where a thing is
+            for way in revealers:
+                free = [name for name in way.fact.args if name != ANYTHING]
+                for chosen in product(*map(self._called, free)):
+                    binding = dict(zip(free, chosen, strict=True))
+                    args = tuple(binding.get(arg, thing) for arg in way.fact.args)
+                    fact = way.fact._replace(args=args, makeable=False)
+                    if self._truth(fact) is None and (thing in args or thing == UNSEEN):
+                        yield fact
+
+    def _finding(self, edge: Edge) -> Edge:
+        """Add to an edge the need to find each unseen thing (`lamp ?`) that it names and none
+        of its needs is about.
+        """
+        for name in edge.binding.values() if "?" in "".join(edge.binding.values()) else ():
+            if (
+                name[-1:] == "?"
+                and name in edge.named
+                and not any(name in need.args for need in edge.needs)
+            ):
+                edge.needs = (Fact(SEEN, (name,)), *edge.needs)
+        return edge
+
+    def _is_barred(self, edge: Edge) -> bool:
+        """True if a command was refused, or showed nothing, where all was as the needs of an
+        edge will make it.
+        """
+        barred = self._manual.rules.barred
+        if edge.schema is None:
+            return False
+        moves = any(
+            effect.atom.predicate in self._manual.positional for effect in edge.schema.effects
+        )
+        shown = (edge.command, edge.fact.predicate, edge.fact.args) if edge.reveals else None
+        return (edge.command in barred and self._as_then(barred[edge.command], edge.needs)) or (
+            shown in barred and self._as_then(barred[shown], edge.needs, moving=moves)
+        )
+
+    # Second pass: what everything costs.
+
+    def _price(self, *, whole: bool = True) -> None:
+        """Price all facts.
+
+        Whole: nothing was left out in regression, and what has a price, or none, keeps to that.
+        """
+        costs, totals, number = self._costs, self._totals, count()
+        heap: list[tuple[float, int, Fact]] = []
+        waiting: dict[Fact, list[list[Any]]] = {}
+        for fact in self._to_price(whole=whole):
+            for edge in self._edges[fact]:
+                left = [need for need in edge.needs if need not in costs]
+                total = edge.cost
+                for need in edge.needs if len(left) < len(edge.needs) else ():
+                    total += costs.get(need, 0.0)
+                if not left:
+                    totals[edge] = total
+                    heappush(heap, (total, next(number), fact))
+                so_far: list[Any] = [total, len(left), edge]
+                for need in left:
+                    waiting.setdefault(need, []).append(so_far)
+        while heap:
+            cost, _, fact = heappop(heap)
+            if fact in costs:
+                continue
+            costs[fact] = cost
+            for so_far in waiting.get(fact, ()):
+                so_far[0] += cost
+                so_far[1] -= 1
+                if not so_far[1]:
+                    total, _, edge = so_far
+                    totals[edge] = total
+                    heappush(heap, (total, next(number), edge.fact))
+
+    def _to_price(self, *, whole: bool) -> list[Fact]:
+        """Facts that have no price yet, the goal among them; all, where earlier prices may be
+        too high.
+        """
+        if not whole:
+            self._costs.clear()
+            self._totals.clear()
+        self._costs.pop(GOAL, None)
+        goal = [GOAL] if GOAL in self._edges else []
+        facts = [*goal, *self._unpriced] if whole else list(self._edges)
+        self._unpriced = []
+        return facts
+
+    # Third pass: what can be done now.
+
+    def _options(self) -> tuple[Option, ...]:
+        """Actions that begin a plan, the best first, or the best alone."""
+        number, least = count(), inf
+        heap: list[tuple[float, int, Fact, tuple[Edge, ...]]] = [(0.0, next(number), GOAL, ())]
+        reached: set[Fact] = set()
+        options: dict[str, tuple[float, tuple[Edge, ...]]] = {}
+        while heap:
+            regret, _, fact, above = heappop(heap)
+            if self._best and regret > least:
+                break
+            if fact in reached:
+                continue
+            reached.add(fact)
+            for edge in self._edges[fact]:
+                total = self._totals.get(edge)
+                if total is None:
+                    continue
+                more = regret + total - self._costs[fact]
+                chain = (edge, *above) if edge.schema is not None else above
+                if edge.needs:
+                    first = self._first(edge)
+                    if first not in reached:
+                        heappush(heap, (more, next(number), first, chain))
+                elif edge.schema is None or is_unseen(edge.named):
+                    continue  # nothing can be done to what nobody has seen
+                elif edge.command not in options or options[edge.command][0] > more:
+                    options[edge.command] = (more, chain)
+                    least = min(least, more)
+        found = sorted(options.items(), key=lambda item: item[1][0])[: 1 if self._best else None]
+        return tuple(
+            Option(command, regret, tuple(map(self._link, chain)))
+            for command, (regret, chain) in found
+        )
+
+    def _link(self, edge: Edge) -> Link:
+        if edge not in self._links:
+            doubt = edge.schema.doubt if edge.schema is not None else ""
+            waits = id(edge.schema) in self._manual.processes
+            self._links[edge] = Link(edge.command, edge.fact, edge.reveals, waits, doubt)
+        return self._links[edge]
+
+    def _first(self, edge: Edge) -> Fact:
+        """The need to achieve first: in order, but of similar facts the nearest."""
+        first = edge.needs[0]
+        if edge.fact is not GOAL:
+            return first
+        like = [
+            need
+            for need in edge.needs
+            if (need.predicate, need.negated) == (first.predicate, first.negated)
+        ]
+        return min(like, key=lambda need: self._costs[need])

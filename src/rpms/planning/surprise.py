@@ -1,0 +1,436 @@
+"""Foretell and compare: differences between what the manual foretold and what happened, and the
+lines they concern.
+"""
+
+from collections.abc import Callable, Container, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from itertools import islice, pairwise, product
+from operator import itemgetter
+from typing import Self
+
+from rpms.logic.actions import ActionSchema, Instance, Revelation
+from rpms.logic.belief import Situation
+from rpms.logic.facts import Atom, Clause, Literal, Truth
+from rpms.logic.rules import ANYTHING, ActiveRules, atoms_over, kept_with_rules
+from rpms.planning.doubtful_rules import (
+    HOPED,
+    SUPPOSED,
+    WAIVED,
+    excludes,
+    goal_holds,
+    unfinished,
+    wanted_facts,
+)
+from rpms.planning.experience.adapt import StepContext
+from rpms.planning.search import UNSEEN, Link
+from rpms.planning.trust import (
+    COMPLETE,
+    CONFIRMED,
+    CONTRADICTED,
+    REFUTED,
+    LinePart,
+    ManualLine,
+    Trust,
+    false_over,
+)
+
+_BOUND = 200
+"""Ways to bind the parameters that a process does not name; more are not tried."""
+_Pick = Callable[[tuple[str, ...]], object]
+
+
+class SurpriseKind(StrEnum):
+    """The ways in which what happens differs from what was foretold."""
+
+    REFUSED = "refused"
+    """Refused though nothing known speaks against it."""
+    ACCEPTED = "accepted"
+    """Accepted though the manual says that it cannot be done."""
+    ABSENT = "absent"
+    """An effect did not come."""
+    CHANGED = "changed"
+    """A change that nobody foretold."""
+    UNFINISHED = "unfinished"
+    """All that the goal wants holds, and the game goes on."""
+    STRANDED = "stranded"
+    """No plan is left that trusts the manual, and the game goes on."""
+    CIRCLE = "circle"
+    """The plan led back to a state in which the same was done before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surprise:
+    """One difference, with the line of the manual or the entry of memory that it speaks against."""
+
+    kind: str
+    line: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Noticed:
+    """Trust after a step, and what surprised."""
+
+    trust: Trust
+    surprises: tuple[Surprise, ...] = ()
+
+    def with_(self, kind: str, line: ManualLine | str, text: str, trust: Trust) -> Self:
+        """The same with one more surprise, and the trust that it leaves."""
+        return type(self)(
+            trust.but(last=text), (*self.surprises, Surprise(str(kind), str(line), text))
+        )
+
+    def trusting(self, trust: Trust) -> Self:
+        """The same with another trust."""
+        return type(self)(trust, self.surprises)
+
+    def stranded(self) -> Self:
+        """The same where no plan is left."""
+        none = Surprise(str(SurpriseKind.STRANDED), "", "nothing known leads to the goal any more")
+        return type(self)(self.trust, (*self.surprises, none))
+
+    @property
+    def against_goal(self) -> str:
+        """Surprise that speaks against the goal as it is understood; empty where none does."""
+        kinds = (SurpriseKind.UNFINISHED, SurpriseKind.STRANDED)
+        return next((one.text for one in self.surprises if one.kind in kinds), "")
+
+
+def notice(trust: Trust, now: StepContext, before: Situation, *, won: bool = False) -> Noticed:
+    """Evidence about the manual from the answer to the last command."""
+    if not now.history:
+        return Noticed(trust)
+    last, situation = now.history[-1], now.situation
+    noticed = compare(trust, now.schemas, before, last.action, situation, refused=last.failed)
+    if not won and goal_holds(now.schemas, situation, now.progress):
+        noticed = goal_goes_on(noticed, now.schemas, situation)
+    begun = (last.state, last.action, before, trust.offered.get(last.action, ()))
+    # A circle that a player walks by its own choice says nothing about the manual.
+    by_plan = last.action == trust.first and not last.failed and not noticed.surprises
+    return noticed.trusting(
+        noticed.trust.but(walked=(*noticed.trust.walked, begun) if by_plan else ())
+    )
+
+
+def against_memory(
+    entry: str, command: str, noticed: Noticed, *, refused: bool
+) -> tuple[Surprise, ...]:
+    """A surprise that speaks against the memory whose step a command was: refused, or without
+    its effect.
+    """
+    if refused:
+        return (
+            Surprise(
+                str(SurpriseKind.REFUSED),
+                entry,
+                f"`{command}` was refused, though {entry} did the like",
+            ),
+        )
+    if any(one.kind == SurpriseKind.ABSENT for one in noticed.surprises):
+        return (
+            Surprise(
+                str(SurpriseKind.ABSENT), entry, f"`{command}` did not do what it did in {entry}"
+            ),
+        )
+    return ()
+
+
+def compare(
+    trust: Trust,
+    rules: ActiveRules,
+    before: Situation,
+    command: str,
+    after: Situation,
+    *,
+    refused: bool,
+) -> Noticed:
+    """Hold what a command did against what the manual foretold of it."""
+    noticed = Noticed(trust.barring(command, rules, after) if refused else trust)
+    instance, doubt = rules.instance(command), trust.doubt(command)
+    if doubt and (
+        refused or HOPED in doubt
+    ):  # a hope that comes true is learned, and no hope any more
+        noticed = noticed.trusting(
+            noticed.trust.weighed(ManualLine(doubt, LinePart.DOUBTED, ""), CONTRADICTED)
+        )
+    if instance is None:
+        return noticed
+    if refused:
+        return _refused(noticed, rules, instance, command, before, after)
+    noticed = _accepted(noticed, rules, instance, command, before, after)
+    for link in trust.offered.get(command, ())[:1]:
+        if link.reveals and after.value(*link.fact[:2]) is None:
+            noticed = noticed.trusting(noticed.trust.blanked(link, command, rules, after))
+    still = before.belief == after.belief  # nothing at all has changed
+    begun = [(process, binding, still) for process, binding in processes_of(rules, command, before)]
+    for schema, binding, due in (
+        (instance.schema, instance.binding, True),
+        *begun,
+    ):  # a process may take time
+        for effect in schema.effects:
+            line, bound = ManualLine.of_effect(rules, schema, effect), effect.bind(binding)
+            value = bound.truth(after)
+            if value is Truth.TRUE:
+                noticed = noticed.trusting(noticed.trust.weighed(line, CONFIRMED))
+            elif value is Truth.FALSE and due:
+                text = f"`{command}` was done, but not: {_said(rules, bound)}"
+                noticed = noticed.with_(
+                    SurpriseKind.ABSENT, line, text, noticed.trust.weighed(line, CONTRADICTED)
+                )
+    told = {effect.bind(binding) for process, binding, _ in begun for effect in process.effects}
+    return _changes(noticed, rules, instance, command, told, before, after)
+
+
+def _refused(
+    noticed: Noticed,
+    rules: ActiveRules,
+    instance: Instance,
+    command: str,
+    before: Situation,
+    after: Situation,
+) -> Noticed:
+    """A refusal that a need explains speaks for that need; another speaks against the list of
+    needs.
+    """
+    trust, schema, key = noticed.trust, instance.schema, rules.key_of(instance.schema)
+    needs = ((one, one.bind(instance.binding)) for one in rules.needs_of(schema))
+    values = [(one, bound.truth(before), bound.truth(after)) for one, bound in needs]
+    against = [clause for clause, was, now in values if Truth.FALSE in (was, now)]
+    waived = WAIVED in trust.doubt(command)
+    if waived:  # it was done in spite of what nobody knew
+        against += [clause for clause, was, now in values if was is now is Truth.UNKNOWN]
+    for clause in against:
+        trust = trust.weighed(ManualLine.of_need(rules, schema, clause), CONFIRMED)
+    if waived or not against:  # or it needs something else as well
+        trust = trust.suspecting(key, false_over(rules, instance, before, unknown=True))
+    if against:
+        return noticed.trusting(trust)
+    line = ManualLine(key, LinePart.NEEDS, COMPLETE)
+    trust = trust.weighed(line, CONTRADICTED)
+    for clause in schema.preconditions:
+        trust = trust.weighed(
+            ManualLine.of_need(rules, schema, clause), CONTRADICTED / len(schema.preconditions)
+        )
+    text = f"`{command}` was refused though nothing known speaks against it"
+    return noticed.with_(SurpriseKind.REFUSED, line, text, trust)
+
+
+def _accepted(
+    noticed: Noticed,
+    rules: ActiveRules,
+    instance: Instance,
+    command: str,
+    before: Situation,
+    after: Situation,
+) -> Noticed:
+    """Refutes preconditions that were false when the action worked."""
+    schema, key = instance.schema, rules.key_of(instance.schema)
+    trust = noticed.trust.working(key, rules, instance, before, after)
+    if SUPPOSED not in trust.doubt(
+        command
+    ):  # else it may have worked for what the manual does not state
+        trust = trust.weighed(ManualLine(key, LinePart.NEEDS, COMPLETE), CONFIRMED)
+    noticed = noticed.trusting(trust)
+    for clause in rules.needs_of(schema):
+        if clause.truth(before, instance.binding) is Truth.FALSE:
+            line = ManualLine.of_need(rules, schema, clause)
+            if (
+                line.part is LinePart.FORBIDS
+            ):  # that it can be done does not say that it does no harm
+                weight, text = CONTRADICTED, f"`{command}` was done though {line.of} forbids it"
+            else:
+                weight, text = (
+                    REFUTED,
+                    f"`{command}` was done without: {clause.bind(instance.binding)}",
+                )
+            noticed = noticed.with_(
+                SurpriseKind.ACCEPTED, line, text, noticed.trust.weighed(line, weight)
+            )
+    return noticed
+
+
+def processes_of(
+    rules: ActiveRules, command: str, facts: Situation
+) -> Iterator[tuple[ActionSchema, Mapping[str, str]]]:
+    """The processes that a command sets off, as far as is known: those with all needs met."""
+    for process in rules.lore.processes:
+        named = process.match(command)
+        if named is None:
+            continue
+        named_alone, others = _split_needs(process)
+        if any(clause.truth(facts, named) is not Truth.TRUE for clause in named_alone):
+            continue
+        choices = (facts.belief.names.get(name, ()) for name in process.others)
+        asked = [(clause, about, dict[object, bool]()) for clause, about in others]
+        for chosen in islice(product(*choices), _BOUND):
+            for clause, about, met in asked:
+                names = about(
+                    chosen
+                )  # most needs are about one thing, which comes up with many others
+                if names not in met:
+                    binding = {**named, **dict(zip(process.others, chosen, strict=True))}
+                    met[names] = clause.truth(facts, binding) is Truth.TRUE
+                if not met[names]:
+                    break
+            else:
+                yield process, {**named, **dict(zip(process.others, chosen, strict=True))}
+
+
+@lru_cache(maxsize=1024)
+def _split_needs(process: ActionSchema) -> tuple[list[Clause], list[tuple[Clause, _Pick]]]:
+    """Needs about named things only, and needs about things the command does not name, each
+    with a getter of these.
+    """
+    named: list[Clause] = []
+    others: list[tuple[Clause, _Pick]] = []
+    args_of = {
+        clause: {arg for each in clause.literals for arg in each.atom.args}
+        for clause in process.preconditions
+    }
+    for clause, args in sorted(
+        args_of.items(), key=lambda item: len(item[1])
+    ):  # `at(room)` rules out most rooms
+        about = [place for place, name in enumerate(process.others) if name in args]
+        if about:
+            others.append((clause, itemgetter(*about)))
+        else:
+            named.append(clause)
+    return named, others
+
+
+def _changes(
+    noticed: Noticed,
+    rules: ActiveRules,
+    instance: Instance,
+    command: str,
+    told: Container[Literal],
+    before: Situation,
+    after: Situation,
+) -> Noticed:
+    """Facts on a command's things that changed or came to be known without a line that says so."""
+    schema, key, binding = instance.schema, rules.key_of(instance.schema), instance.binding
+    known = {*schema.effects, *noticed.trust.learned.get(key, ())}
+    wanted, news = wanted_facts(rules), list[Literal | Revelation]()
+    here = after.belief.location
+    moved = here != before.belief.location
+    for atom in _mattering(rules, schema):
+        predicate, args = atom.predicate, tuple(map(binding.get, atom.args, atom.args))
+        now = (
+            after.value(predicate, args) if not moved or here in args else None
+        )  # else said of the place left behind
+        was = (
+            before.value(predicate, args)
+            if now is not None and (predicate, not now) in wanted
+            else None
+        )
+        if was is None or was is now:
+            continue
+        literal = Literal(atom, not now)
+        implied = (
+            literal.negated and rules.predicates[predicate].exclusive
+        )  # of what only one can be, others are not
+        if literal not in known and literal.bind(binding) not in told and not implied:
+            news.append(literal)
+    told_of = {one.atom for one in known if isinstance(one, Revelation)}
+    for seen in _sights(rules, schema):
+        probe = seen.atom.bind({**binding, ANYTHING: UNSEEN})
+        if seen.atom not in told_of and before.truth(probe) is Truth.UNKNOWN is not after.truth(
+            probe
+        ):
+            news.append(seen)
+    effects = {(one.atom.predicate, one.negated) for one in news if isinstance(one, Literal)}
+    made = (
+        (each.atom.predicate, each.negated) for other in rules.all_actions for each in other.effects
+    )
+    trust = (
+        noticed.trust.learning(key, news, lacking=not effects.issubset(made))
+        if news
+        else noticed.trust
+    )
+    for one in news:
+        if isinstance(one, Literal):
+            text = f"`{command}` changed what nobody foretold: {_said(rules, one.bind(binding))}"
+            noticed = noticed.with_(
+                SurpriseKind.CHANGED, ManualLine(key, LinePart.DOES, COMPLETE), text, trust
+            )
+    return noticed.trusting(trust)
+
+
+@kept_with_rules
+def _mattering(rules: ActiveRules, schema: ActionSchema) -> tuple[Atom, ...]:
+    """The facts over an action's parameters that something wants."""
+    matters = {predicate for predicate, _ in wanted_facts(rules)}
+    return tuple(atom for atom in atoms_over(rules, schema) if atom.predicate in matters)
+
+
+@kept_with_rules
+def _sights(rules: ActiveRules, schema: ActionSchema) -> tuple[Revelation, ...]:
+    """Unstated facts that an action might reveal: those that other actions reveal, about each
+    of its own things.
+    """
+    stated, found = {one.atom for one in schema.observes}, list[Revelation]()
+    every = (seen for other in rules.all_actions for seen in other.observes)
+    for seen in (one for one in every if ANYTHING in one.atom.args):
+        for name in schema.variables:
+            atom = Atom(
+                seen.atom.predicate, tuple(a if a == ANYTHING else name for a in seen.atom.args)
+            )
+            place = {arg: name for arg in seen.atom.args if arg != ANYTHING}
+            if atom not in stated:
+                found.append(Revelation(atom, tuple(clause.bind(place) for clause in seen.given)))
+    return tuple(found)
+
+
+def goal_goes_on(noticed: Noticed, rules: ActiveRules, situation: Situation) -> Noticed:
+    """All that the goal wants holds, and the game goes on: it wants more."""
+    name = rules.purpose.name if rules.purpose is not None else ""
+    trust = unfinished(noticed.trust, rules, situation)
+    if trust.held == noticed.trust.held:
+        return noticed
+    text = "all that the goal is known to want holds, and the game goes on"
+    return noticed.with_(
+        SurpriseKind.UNFINISHED, ManualLine(name, LinePart.WANTS, COMPLETE), text, trust
+    )
+
+
+def circle(
+    noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situation: Situation
+) -> Noticed:
+    """A plan that led back to where it began: its doubts are doubtful, or what its next action
+    lacks is not needed.
+    """
+    trust = noticed.trust
+    blamed = [ManualLine(link.doubt, LinePart.DOUBTED, "") for link in chain if link.doubt]
+    for link, then in pairwise(chain):
+        if not blamed and (instance := rules.instance(then.command)) is not None:
+            needs = [(one, one.bind(instance.binding)) for one in rules.needs_of(instance.schema)]
+            lacking = [
+                (one, bound) for one, bound in needs if bound.truth(situation) is not Truth.TRUE
+            ]
+            wanted = Literal(link.fact.atom, link.fact.negated)
+            served = [(one, bound) for one, bound in lacking if wanted in bound.literals]
+            told = [one for one, _ in needs if one.literals]
+            only = [
+                one
+                for one in told
+                if any(excludes(rules, one.literals[0], other.literals[0]) for other in told)
+            ]
+            blames = dict.fromkeys((*(clause for clause, _ in served or lacking), *only))
+            blamed = [ManualLine.of_need(rules, instance.schema, clause) for clause in blames]
+    for line in blamed:
+        trust = trust.weighed(line, CONTRADICTED)
+    if (
+        not blamed and (instance := rules.instance(chain[0].command)) is not None
+    ):  # the line that it serves is named
+        part, fact = LinePart.SHOWS if chain[0].reveals else LinePart.DOES, chain[0].fact
+        blamed = [ManualLine(instance.schema.name, part, str(Literal(fact.atom, fact.negated)))]
+    text = f"`{chain[0].command}` led back to a state in which it was done before"
+    if any(one.kind == SurpriseKind.CIRCLE for one in noticed.surprises):
+        return noticed.trusting(trust)
+    return noticed.with_(SurpriseKind.CIRCLE, blamed[0] if blamed else "", text, trust)
+
+
+def _said(rules: ActiveRules, literal: Literal) -> str:
+    return rules.say(literal.atom, Truth.of(not literal.negated))

@@ -1,0 +1,259 @@
+"""Trust in the lines of a manual: one number a line, counted from what happens in an episode.
+
+A stated line has FULL trust, an unstated one none; evidence adds or takes some (CONFIRMED,
+CONTRADICTED). Planning against a line costs its trust in steps, relying on it what its trust lacks
+(`doubtful_rules`).
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import permutations
+from math import inf
+from typing import NamedTuple, Self
+
+from rpms.logic.actions import ActionSchema, Instance, Revelation
+from rpms.logic.belief import Situation
+from rpms.logic.facts import Clause, Facts, Literal, Truth
+from rpms.logic.rules import ActiveRules, atoms_over
+from rpms.planning.ground import Surroundings
+from rpms.planning.search import Link
+
+FULL = 4.0
+"""The trust of a line that the manual states."""
+BANNED = 2 * FULL
+"""The trust of a ban: a need says that an action fails, a ban that it does harm."""
+CONFIRMED, CONTRADICTED, REFUTED = 1.0, -2.0, -inf
+LEAST = 0.2
+"""The trust that contradictions leave, short of a refutation."""
+STEPS = 5.0
+"""Steps that one unit of trust is worth: to doubt a line that was never contradicted costs as
+much as 20 steps."""
+
+
+class LinePart(StrEnum):
+    """The parts of a manual that have lines."""
+
+    NEEDS = "needs"
+    DOES = "does"
+    SHOWS = "shows"
+    WANTS = "wants"
+    FORBIDS = "forbids"
+    DOUBTED = "is a doubt"
+
+
+class ManualLine(NamedTuple):
+    """A line of a manual."""
+
+    of: str
+    """The action, process, goal or rule it belongs to."""
+    part: LinePart
+    text: str
+    """As the manual writes it; COMPLETE for the claim that the list has no other line."""
+
+    @classmethod
+    def of_need(cls, rules: ActiveRules, schema: ActionSchema, clause: Clause) -> Self:
+        """The line that states a need; the rule's, if it is a ban."""
+        if clause in rules.bans.get(schema.name, ()):
+            rule, ban = rules.bans[schema.name][clause]
+            return cls(rule.id, LinePart.FORBIDS, str(ban))
+        return cls(rules.key_of(schema), LinePart.NEEDS, str(clause))
+
+    @classmethod
+    def of_effect(cls, rules: ActiveRules, schema: ActionSchema, effect: Literal) -> Self:
+        """The line that states an effect."""
+        return cls(rules.key_of(schema), LinePart.DOES, str(effect))
+
+    def __str__(self) -> str:
+        return f"{self.of} {self.part} {self.text}"
+
+
+Chain = tuple[Link, ...]
+"""A plan: its actions, the first one first."""
+COMPLETE = "nothing else"
+
+
+@dataclass(frozen=True)
+class Trust:
+    """An episode's evidence about the manual's lines so far."""
+
+    evidence: Mapping[ManualLine, float] = field(default_factory=dict)
+    """Evidence for and against a line, in units of trust."""
+    learned: Mapping[str, tuple[Literal | Revelation, ...]] = field(default_factory=dict)
+    """Changes that no line foretold, by the action, over its parameters."""
+    lacking: bool = False
+    """True if one of these is of a kind that no line of the manual brings about."""
+    unexplained: Mapping[str, tuple[frozenset[Literal], ...]] = field(default_factory=dict)
+    """For each refusal of an action without a reason, the facts that were not known to hold: it
+    may need one."""
+    worked: Mapping[str, tuple[tuple[ActiveRules, Instance, Facts, Facts], ...]] = field(
+        default_factory=dict
+    )
+    """Times that an action worked, with the facts before and after. Read once the manual is
+    doubted."""
+    refused: Mapping[str, tuple[Surroundings, ...]] = field(default_factory=dict)
+    """Commands that were refused, with the facts on their things each time, the last one last."""
+    blank: Mapping[tuple[str, str, tuple[str, ...]], Surroundings] = field(default_factory=dict)
+    """Commands that did not show a fact that they were given for."""
+    walked: tuple[tuple[str, str, Situation, Chain], ...] = ()
+    """States and commands of the plans' own since the last news: a plan begun again would lead
+    back again."""
+    first: str = ""
+    """The command that the plan at hand begins with."""
+    offered: Mapping[str, Chain] = field(default_factory=dict)
+    """Commands that the plans at hand begin with, and these plans."""
+    last: str = ""
+    """The last surprise, in words."""
+    held: frozenset[Literal] | None = None
+    """Facts over the goal's variables that held beside all that the goal wants, without a win;
+    None if it never did."""
+
+    @property
+    def shaken(self) -> bool:
+        """True if a line of the manual was contradicted, or brought about what no line brings
+        about.
+        """
+        return (
+            self.lacking
+            or self.held is not None
+            or any(value < 0 for value in self.evidence.values())
+        )
+
+    def but(self, **parts: object) -> Self:
+        """The same with other parts: `replace` asks for every field by name, several times a
+        step.
+        """
+        other = object.__new__(type(self))
+        vars(other).update(vars(self), **parts)
+        return other
+
+    def of(self, line: ManualLine, stated: float = FULL) -> float:
+        """The trust in a line; of one that is stated some is left unless it was refuted."""
+        evidence = self.evidence.get(line, 0.0) + (BANNED - FULL) * (line.part is LinePart.FORBIDS)
+        return 0.0 if evidence == REFUTED else max(stated + evidence, LEAST if stated else -FULL)
+
+    def against(self, line: ManualLine) -> float:
+        """Cost of planning against a line."""
+        return STEPS * self.of(line)
+
+    def upon(self, line: ManualLine, stated: float = FULL) -> float:
+        """Cost of relying on a line; more with each contradiction."""
+        return STEPS * max(FULL - stated - self.evidence.get(line, 0.0), 0.0)
+
+    def weighed(self, line: ManualLine, weight: float) -> Self:
+        """The same with more evidence on a line."""
+        return self.but(evidence={**self.evidence, line: self.evidence.get(line, 0.0) + weight})
+
+    def bars(self, command: str, rules: ActiveRules, situation: Situation) -> bool:
+        """True if a command was refused when all about its things and the place was as it is
+        now.
+        """
+        return (
+            command in self.refused
+            and surroundings(command, rules, situation) in self.refused[command]
+        )
+
+    def barring(self, command: str, rules: ActiveRules, situation: Situation) -> Self:
+        """The same once a command was refused."""
+        then = (*self.refused.get(command, ()), surroundings(command, rules, situation))
+        return self.but(refused={**self.refused, command: then})
+
+    def blanked(self, link: Link, command: str, rules: ActiveRules, situation: Situation) -> Self:
+        """The same once a command did not show the fact that it was given for."""
+        what = (link.command, *link.fact[:2])
+        return self.but(blank={**self.blank, what: surroundings(command, rules, situation)})
+
+    def suspecting(self, action: str, false: frozenset[Literal]) -> Self:
+        """The same once an action was refused without a reason while some facts were not known
+        to hold.
+        """
+        return self.but(
+            unexplained={**self.unexplained, action: (*self.unexplained.get(action, ()), false)}
+        )
+
+    def suspects(self, action: str) -> dict[Literal, int]:
+        """Facts that an action may need beside those stated, with the number of refusals that
+        each does not explain.
+        """
+        refusals = self.unexplained.get(action, ())
+        cleared = [false_over(*one[:3]) for one in self.worked.get(action, ())] if refusals else ()
+        every = frozenset[Literal]().union(*refusals).difference(*cleared)
+        return {one: sum(one not in false for false in refusals) for one in sorted(every, key=str)}
+
+    def doubt(self, command: str) -> str:
+        """The line that a command goes against by the plans at hand."""
+        return self.offered[command][0].doubt if command in self.offered else ""
+
+    def working(
+        self, action: str, rules: ActiveRules, instance: Instance, before: Facts, after: Facts
+    ) -> Self:
+        """The same once an action worked: it needs none of the facts that were false."""
+        times = (*self.worked.get(action, ()), (rules, instance, before, after))
+        return self.but(worked={**self.worked, action: times})
+
+    def begun(
+        self, present: Situation, state: str, rules: ActiveRules
+    ) -> set[tuple[str, tuple[str, ...]]]:
+        """Plans that were begun in this very state, nothing having been learned since: first
+        command and doubts.
+        """
+        here = [(command, chain, then) for was, command, then, chain in self.walked if was == state]
+        return {
+            (command, doubts_of(chain))
+            for command, chain, then in here
+            if unchanged(rules, then, present)
+        }
+
+    def learning(self, action: str, news: Iterable[Literal | Revelation], *, lacking: bool) -> Self:
+        """The same with changes that no line foretold."""
+        known = dict.fromkeys((*self.learned.get(action, ()), *news))
+        return self.but(
+            learned={**self.learned, action: tuple(known)}, lacking=self.lacking or lacking
+        )
+
+
+UNSHAKEN = Trust()
+
+
+def doubts_of(chain: Chain) -> tuple[str, ...]:
+    """The doubts that a plan rests on."""
+    return tuple(link.doubt for link in chain if link.doubt)
+
+
+def false_over(
+    rules: ActiveRules, instance: Instance, facts: Facts, *, unknown: bool = False
+) -> frozenset[Literal]:
+    """All facts over an action's parameters, and negations, that are known not to hold, or that
+    nobody knows.
+    """
+    values = (
+        (atom, facts.truth(atom.bind(instance.binding)))
+        for atom in atoms_over(rules, instance.schema)
+    )
+    told = (each for each in values if unknown or each[1] is not Truth.UNKNOWN)
+    return frozenset(Literal(atom, value is Truth.TRUE) for atom, value in told)
+
+
+def surroundings(command: str, rules: ActiveRules, situation: Situation) -> Surroundings:
+    """The facts about a command's things and the agent."""
+    belief, instance = situation.belief, rules.instance(command)
+    if instance is None:
+        return Surroundings(str(belief.signature()), belief.fingerprint)
+    about = (atom.bind(instance.binding) for atom in atoms_over(rules, instance.schema))
+    facts = tuple(((atom.predicate, atom.args), situation.truth(atom).known) for atom in about)
+    return Surroundings(belief.location, belief.holding, facts)
+
+
+def unchanged(rules: ActiveRules, before: Situation, now: Situation) -> bool:
+    """True if all that is known of the goal's things and what is in hand is as it was before."""
+    words = (now.goal.object, now.goal.destination)
+    things = dict.fromkeys(
+        (*now.belief.holding, *(name for word in words if word for name in now.belief.called(word)))
+    )
+    passing = [
+        (name, len(predicate.args))
+        for name, predicate in rules.predicates.items()
+        if not predicate.lasting
+    ]
+    facts = ((name, args) for name, number in passing for args in permutations(things, number))
+    return all(before.value(*fact) is now.value(*fact) for fact in facts)

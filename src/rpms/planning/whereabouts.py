@@ -1,0 +1,366 @@
+"""The order in which places are searched for a thing: the manual's, corrected by counts in memory
+of where it was.
+
+The model is a rate of finds per step of looking, for each kind of thing and kind of place. Of
+`found` finds in `steps` steps spent there (going there is one, opening it another), the posterior
+mean under a Beta prior of mean m and strength S is (found + S·m) / (steps + S). Searches without a
+find count too.
+
+The prior mean has two sources. The manual's r-th likeliest place is worth RATE · DECAY^r.
+Experience with all other things, refined by those of the same category, gives the worth of a kind
+of place in general. Where both speak, their rates are pooled, manual^α · experience^(1-α), with the
+trust α in the manual under which the memory's counts are likeliest. The engine searches by rank, so
+a posterior mean is turned back into the rank it is worth.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from itertools import islice, takewhile
+from typing import Self
+
+from rpms.logic.facts import grouped, kind_of
+from rpms.logic.goal import Goal
+from rpms.logic.rules import ActiveRules, kept_with_rules
+from rpms.paper.memory import Entry, SuccessSnippet
+from rpms.planning.lift import Lifted, Role, lift, renamed
+
+Order = Mapping[str, Mapping[str, float]]
+"""Likely places of a kind: kind → kind of place → its rank, 0 first."""
+UNLISTED = 3
+"""Rank added to a place that is not in that order."""
+RATE, DECAY = 0.6, 0.83
+"""Finds per step in the likeliest kind of place, and the factor from one place to the next:
+measured on ALFWorld's training games, where its manual's order comes from."""
+STRENGTH_OF_RULES = 10.0
+"""Steps of looking for a thing that the manual's word on it is worth."""
+STRENGTH_OF_KIN = 4.0
+"""Steps of looking for a thing that experience with other things is worth."""
+TRUST = (1.0, 0.8, 0.6, 0.4, 0.2)
+"""Possible trust in the manual, most first; never zero."""
+DOUBT = 5.0
+"""Evidence, in nats, that it takes to give the manual up altogether: a find or two do not."""
+NOWHERE = 0.1
+"""The rate of a place of which nothing at all is known."""
+SELDOM = 0.1
+"""Share of the most frequent way that another way to use a place needs to count."""
+READ = 2_000
+"""Snippets that are read for one kind: enough for any posterior, so that a memory of a million
+costs no more."""
+
+
+def place_ranks(goal: Goal, order: Order) -> Callable[[Sequence[str]], float]:
+    """Ranks a thing and a place, named in either order, in the search for what a goal needs:
+    higher if less likely.
+    """
+
+    @cache
+    def ranks(thing: str) -> tuple[Mapping[str, float], float]:
+        """The ranks of places for a kind of thing, the goal's own word first, and the rank of
+        all others.
+        """
+        said = goal.places().get(thing)
+        known = (
+            order.get(thing, {})
+            if said is None
+            else {place: rank for rank, place in enumerate(said)}
+        )
+        return known, max(len(known), *known.values(), 0) + UNLISTED
+
+    @cache
+    def rank(kinds: tuple[str, ...]) -> float:
+        for thing in kinds:
+            known, unlisted = ranks(thing)
+            if known:
+                return min(
+                    (known.get(place, unlisted) for place in kinds if place is not thing), default=0
+                )
+        usual, unlisted = ranks(goal.object)
+        return min((usual.get(place, unlisted) for place in kinds), default=0)
+
+    return lambda names: rank(tuple([kind_of(name) for name in names]))
+
+
+@dataclass(slots=True)
+class Tally:
+    """Looks at one kind of place."""
+
+    found: int = 0
+    steps: int = 0
+    looks: int = 0
+    """Places looked at."""
+
+    def add(self, other: Self, times: int = 1) -> None:
+        self.found += times * other.found
+        self.steps += times * other.steps
+        self.looks += times * other.looks
+
+    def without(self, other: Self) -> Self:
+        return type(self)(
+            self.found - other.found, self.steps - other.steps, self.looks - other.looks
+        )
+
+    def posterior(self, mean: float, strength: float) -> float:
+        """Finds a step, given a prior."""
+        return (self.found + strength * mean) / (self.steps + strength)
+
+
+Tallies = Mapping[str, Tally]
+"""By kind of place."""
+_NONE = Tally()
+
+
+@dataclass(eq=False)
+class Whereabouts:
+    """A memory's knowledge of where things are, read on demand and once."""
+
+    entries: Iterable[Entry] = ()
+    syntax: ActiveRules = field(default_factory=ActiveRules)
+    """By which actions are read."""
+    category: Callable[[str], str] = str
+    manual: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """The manual's ranks of places for all kinds it speaks of, by which trust in it is found;
+    none without rules."""
+    _tallies: dict[str, Tallies] = field(default_factory=dict)
+    _commands: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    _approaches: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _worked: Counter[str] = field(default_factory=Counter)
+    _generally: dict[str, Mapping[str, float]] = field(default_factory=dict)
+    _orders: dict[tuple[str, tuple[tuple[str, float], ...]], Mapping[str, float]] = field(
+        default_factory=dict
+    )
+
+    def of(self, kind: str) -> Tallies:
+        """The looks for things of a kind."""
+        if kind not in self._tallies:
+            counts: dict[str, Tally] = {}
+            self._tallies[kind] = counts
+            for snippet in islice(self._about.get(kind, ()), READ):
+                lifted = lift(snippet, self.syntax)
+                for place, look in looks(lifted) if kind_of(lifted.sought) == kind else ():
+                    counts.setdefault(kind_of(place), Tally()).add(
+                        look, times=max(snippet.success_count, 1)
+                    )
+                for deed in lifted.deeds:
+                    what = renamed(deed.command, {name: kind_of(name) for name in deed.names})
+                    self._worked[what] += 1
+                for name, way in approaches(lifted):
+                    self._commands[kind_of(name)][way] += 1
+        return self._tallies[kind]
+
+    def approach(self, kind: str = "") -> tuple[str, ...]:
+        """Usual actions at places of a kind, or of any, before they are of use: `go to {}`,
+        `open {}` for the place.
+        """
+        if kind not in self._approaches:
+            _ = self._every  # reads all snippets
+            every = (
+                self._commands.get(kind, Counter())
+                if kind
+                else sum(self._commands.values(), Counter[str]())
+            )
+            self._approaches[kind] = usual(every if kind else dict(every.most_common()))
+        return self._approaches[kind]
+
+    def worked(self, action: str) -> int:
+        """Number of times an action worked, with kinds in place of names; at least the number
+        of times it was read.
+        """
+        _ = self._every  # reads all snippets
+        return self._worked[action]
+
+    def told(self, kind: str, place: str) -> str:
+        """Experience with a thing in a place, by their kinds, in words; empty if it was never
+        looked for there.
+        """
+        tally = self.of(kind).get(place)
+        return (
+            f"{kind} was found at {place} {tally.found} of {tally.looks} times"
+            if tally is not None
+            else ""
+        )
+
+    def order(self, kind: str, known: Mapping[str, float]) -> Mapping[str, float]:
+        """Ranks of kinds of places for a kind of thing, 0 the best; `known` are the manual's,
+        where it has any.
+        """
+        key = (kind, tuple(known.items()))
+        if key not in self._orders:
+            rates = {
+                place: self._rate(kind, place, known)
+                for place in dict.fromkeys((*known, *self._every))
+            }
+            ranks = {
+                place: math.log(rate / RATE) / math.log(DECAY) for place, rate in rates.items()
+            }
+            self._orders[key] = (
+                {place: max(0.0, rank) for place, rank in ranks.items()} if self._every else known
+            )
+        return self._orders[key]
+
+    def _rate(self, kind: str, place: str, known: Mapping[str, float]) -> float:
+        own, general = self.of(kind).get(place, _NONE), self._general(kind).get(place, NOWHERE)
+        if not known:
+            return own.posterior(general, STRENGTH_OF_KIN)
+        return own.posterior(pooled(known, place, general, self.trust), STRENGTH_OF_RULES)
+
+    def _general(self, kind: str) -> Mapping[str, float]:
+        """Finds per step in each kind of place, from experience with other things."""
+        if kind not in self._generally:
+            own = self.of(kind)
+            kin = _sum(
+                map(
+                    self.of,
+                    (each for each in self._about if each != kind and self.akin(each, kind)),
+                )
+            )
+            others = {
+                place: each.without(own.get(place, _NONE)) for place, each in self._every.items()
+            }
+            means = {
+                place: each.posterior(NOWHERE, STRENGTH_OF_KIN) for place, each in others.items()
+            }
+            self._generally[kind] = {
+                place: kin.get(place, _NONE).posterior(mean, STRENGTH_OF_KIN)
+                for place, mean in means.items()
+            }
+        return self._generally[kind]
+
+    @cached_property
+    def trust(self) -> float:
+        """α: maximum-likelihood trust in the manual, given the tallies of kinds it places;
+        `DOUBT` favours more.
+        """
+        told = (
+            (kind, *each)
+            for kind in self._about
+            if kind in self.manual
+            for each in self.of(kind).items()
+        )
+        seen = [
+            (tally, self.manual[kind], place, self._general(kind)[place])
+            for kind, place, tally in told
+        ]
+
+        def likelihood(trust: float) -> float:
+            rates = (
+                (each, pooled(known, place, general, trust)) for each, known, place, general in seen
+            )
+            return sum(
+                one.found * math.log(rate) + (one.steps - one.found) * math.log(1 - rate)
+                for one, rate in rates
+            )
+
+        return max(TRUST, key=lambda trust: likelihood(trust) + DOUBT * trust)
+
+    def best(self, kind: str) -> str:
+        """Experience with the best place for a kind, by finds per step, in words."""
+        found = {place: tally for place, tally in self.of(kind).items() if tally.found}
+        return (
+            self.told(kind, max(found, key=lambda place: found[place].posterior(NOWHERE, 1.0)))
+            if found
+            else ""
+        )
+
+    def akin(self, one: str, other: str) -> bool:
+        """True if experience with one kind says something of another: things of one category
+        are kept alike.
+        """
+        return one == other or self.category(one) == self.category(other)
+
+    @cached_property
+    def _about(self) -> Mapping[str, Sequence[SuccessSnippet]]:
+        """The snippets by the kinds that their goals name."""
+        goals = (
+            (entry, entry.goal_signature)
+            for entry in self.entries
+            if isinstance(entry, SuccessSnippet)
+        )
+        return grouped(
+            (name, entry)
+            for entry, goal in goals
+            for name in {goal.object, goal.destination} - {""}
+        )
+
+    @cached_property
+    def _every(self) -> Tallies:
+        return _sum(map(self.of, self._about))
+
+
+def usual(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """The most frequent ways, without rare ones."""
+    most = max(counts.values(), default=0)
+    return tuple(way for way, count in counts.items() if count >= SELDOM * most)
+
+
+def _sum(parts: Iterable[Tallies]) -> dict[str, Tally]:
+    total: dict[str, Tally] = {}
+    for part in parts:
+        for place, one in part.items():
+            total.setdefault(place, Tally()).add(one)
+    return total
+
+
+def pooled(known: Mapping[str, float], place: str, general: float, trust: float) -> float:
+    """The rate of a place by the manual's order and by general experience, pooled by the trust
+    in the manual.
+    """
+    rank = known.get(place, len(known) + float(UNLISTED))
+    told = RATE * DECAY**rank
+    return float(told**trust * general ** (1.0 - trust))
+
+
+def looks(lifted: Lifted) -> Iterator[tuple[str, Tally]]:
+    """The places that a snippet looked at for what it found, each once, with the steps spent
+    there.
+    """
+    before = takewhile(lambda deed: lifted.sought not in deed.names, lifted.deeds)
+    steps = Counter(name for deed in before for name in deed.names)
+    steps.setdefault(lifted.source, 1)
+    return ((place, Tally(int(place == lifted.source), spent, 1)) for place, spent in steps.items())
+
+
+def approaches(lifted: Lifted) -> Iterator[tuple[str, str]]:
+    """Actions on places alone, before using or searching a place: a name, and the action
+    without it.
+    """
+    used = {name for deed in lifted.deeds if len(deed.names) > 1 for name in deed.names} | {
+        lifted.source
+    }
+    for deed in lifted.deeds:
+        if len(deed.names) > 1 or lifted.sought in deed.names:
+            used -= set(deed.names) | {lifted.source}
+        for name in deed.names if len(deed.names) == 1 else ():
+            if name in used or lifted.roles[name] is Role.VAIN:
+                yield name, renamed(deed.command, {name: "{}"})
+
+
+def likely_places(
+    rules: ActiveRules, experience: Whereabouts | None = None, kinds: Iterable[str] = ()
+) -> Order:
+    """The order in which places are searched: the manual's, and for some kinds what experience
+    makes of it.
+    """
+    order = _stated_places(rules)
+    if experience is None:
+        return order
+    known = {kind: experience.order(kind, order.get(kind, {})) for kind in kinds if kind}
+    return {**order, **{kind: ranks for kind, ranks in known.items() if ranks}}
+
+
+@kept_with_rules
+def _stated_places(rules: ActiveRules) -> Order:
+    order: dict[str, dict[str, None]] = {
+        kind: dict.fromkeys(each) for kind, each in rules.lore.localities.items()
+    }
+    localities = [rule.locality for rule in rules.domain if rule.locality is not None]
+    for locality in sorted(
+        localities, key=lambda each: len(each.objects)
+    ):  # rules about few things are surest
+        for kind in locality.objects:
+            order.setdefault(kind, {}).update(dict.fromkeys(locality.places))
+    return {
+        kind: {place: rank for rank, place in enumerate(places)} for kind, places in order.items()
+    }

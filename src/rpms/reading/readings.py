@@ -1,0 +1,370 @@
+"""Readings of a request: goals that the manual has, what speaks against one, which is acted on
+as an episode goes.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple, Self
+
+from rpms.logic.belief import Belief
+from rpms.logic.facts import Atom, Truth, kind_of
+from rpms.logic.goal import Goal
+from rpms.logic.rules import ANYTHING, ActiveRules, Purpose, RuleManual
+from rpms.paper.memory import RememberedRequest
+from rpms.planning.achievers import Achiever, Achievers, Fact, fact_of
+
+FIELDS = ("object", "destination")
+"""Fields of a goal that a request names; the rest follows from its type."""
+_DEPTH = 2
+"""Actions before an action that are looked at: what is to be put somewhere must be taken."""
+SEEN = math.log(3.0)
+"""Evidence for a reading whose object was seen here, against one whose object was not."""
+NOWHERE = 0.05
+"""Probability that a thing is here which was in none of the places that were searched."""
+SWITCH = 3.0
+"""Steps that it costs to take another reading up, beside those of its plan."""
+PRICED = 8
+"""Readings whose plans are made to find the next one."""
+SHOWN = 3
+"""Readings that people are shown with a step."""
+Price = Callable[[Goal], float]
+"""Steps that a goal takes from here; infinite where nothing leads to it."""
+
+
+@dataclass(frozen=True)
+class RequestForm:
+    """A goal of the manual with its slots."""
+
+    type: str
+    purpose: Purpose
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that a request has to name, in the order in which they are asked for."""
+        named = set(self.purpose.over.values())
+        return tuple(each for each in FIELDS if each in named)
+
+    @cached_property
+    def facts(self) -> tuple[Fact, ...]:
+        """Facts that must hold in the end, over the purpose's variables."""
+        ends = (clause.literals for step in self.purpose.steps for clause in step.until)
+        return tuple(fact_of(literals[0]) for literals in ends if literals)
+
+    def words(self, rules: ActiveRules) -> str:
+        """The goal in words: `look(object, destination): you hold object, destination has been
+        turned on`.
+        """
+        bound = [fact.bound(self.purpose.over) for fact in dict.fromkeys(self.facts)]
+        wanted = [rules.say(fact.atom, Truth.of(not fact.negated)) for fact in bound]
+        things = Counter(self.purpose.over.values())
+        slots = [
+            f"{name} ({things[name]} of them)" if things[name] > 1 else name for name in self.fields
+        ]
+        return f"{self.type}({', '.join(slots)}): {', '.join(dict.fromkeys(wanted))}"
+
+
+def forms_of(manual: RuleManual) -> tuple[RequestForm, ...]:
+    """Goals of a manual that a request can name: those over an object and a destination alone."""
+    found: dict[str, RequestForm] = {}
+    for purpose in manual.purposes:
+        sources = {*purpose.over.values(), *purpose.each.values()}
+        if "object" in sources and sources.issubset(FIELDS):
+            for type_ in sorted(purpose.goals):
+                found.setdefault(type_, RequestForm(type_, purpose))
+    return tuple(found.values())
+
+
+def unsearched(achievers: Achievers, belief: Belief, kind: str) -> float:
+    """Share of places, and of whatever else can be looked into, where a thing of a kind may be
+    as far as is known.
+    """
+    values = []
+    for way in (way for each in achievers.revealers.values() for way in each):
+        roles = [name for name in way.fact.args if name != ANYTHING]
+        declared = achievers.rules.predicates.get(way.fact.predicate)
+        if (
+            len(roles) != 1
+            or len(way.fact.args) != 2
+            or declared is None
+            or "object" not in declared.args
+        ):
+            continue
+        for name in belief.names.get(roles[0], ()):
+            args = tuple(f"{kind} ?" if arg == ANYTHING else name for arg in way.fact.args)
+            values.append(belief.truth(Atom(way.fact.predicate, args)) is Truth.UNKNOWN)
+    return sum(values) / len(values) if values else 1.0
+
+
+class Objected(NamedTuple):
+    """A reason against a goal or a fact."""
+
+    reason: str = ""
+    """In words; nothing where nothing speaks against it for certain."""
+    doubtful: bool = False
+    """True if a lasting fact that it needs is unknown: nobody has tried such a thing."""
+
+
+_FINE = Objected()
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """Objections to readings, from the manual's rules about kinds and from the belief; either
+    may be left out.
+    """
+
+    manual: RuleManual
+    """Names its facts; its rules count only where `rules` is on."""
+    belief: Belief
+    rules: bool = True
+    here: bool = True
+    """True if the belief counts: which places and things are here."""
+    _known: dict[Fact, Objected] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+    _gone: dict[tuple[frozenset[str], str], str] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+
+    @cached_property
+    def _achievers(self) -> Achievers:
+        return Achievers(self.manual.active(""))
+
+    @cached_property
+    def kinds_told(self) -> tuple[str, ...]:
+        """Kinds that the manual names."""
+        told: dict[str, None] = {}
+        for rule in self.manual.rules:
+            if rule.locality is not None:
+                told |= dict.fromkeys((*rule.locality.objects, *rule.locality.places))
+        for kinds in self.manual.lore.kinds.values():
+            told |= dict.fromkeys(kind for row in sorted(kinds.yes) for kind in row)
+        return tuple(told)
+
+    def roles(self, form: RequestForm, field_: str) -> frozenset[str]:
+        """Parameters that a field of a goal may stand for: `place` for a destination that
+        something is put in.
+        """
+        return frozenset(
+            declared.args[at]
+            for fact in form.facts
+            if (declared := self.manual.predicates.get(fact.predicate)) is not None
+            for at, arg in enumerate(fact.args)
+            if form.purpose.over.get(arg) == field_ and at < len(declared.args)
+        )
+
+    def judge(self, form: RequestForm, named: Mapping[str, str]) -> Objected:
+        """Judges a goal with some of its slots filled."""
+        misplaced = (
+            self._misplaced(self.roles(form, field_), kind) for field_, kind in named.items()
+        )
+        if self.here and (reason := next(filter(None, misplaced), "")):
+            return Objected(reason)
+        if not self.rules or not self.manual.actions:
+            return _FINE
+        binding = {
+            name: f"{named[source]} ?"
+            for name, source in form.purpose.over.items()
+            if source in named
+        }
+        bound = [
+            fact.bound(binding) for fact in form.facts if all(arg in binding for arg in fact.args)
+        ]
+        judged = [self._blocked(fact, _DEPTH) for fact in bound]
+        reason = next((each.reason for each in judged if each.reason), "")
+        return Objected(reason, any(each.doubtful for each in judged))
+
+    def _misplaced(self, roles: frozenset[str], kind: str) -> str:
+        """The reason that nothing here of a kind can be what a field means; nothing where
+        something may.
+        """
+        key = (roles, kind)
+        if key not in self._gone:
+            seen_as = {
+                role
+                for role, names in self.belief.names.items()
+                if any(kind_of(n) == kind for n in names)
+            }
+            other = sorted(roles - seen_as)
+            if seen_as:
+                self._gone[key] = f"a {kind} is no {other[0]}" if other else ""
+            else:
+                # by what says of one thing in a role whether it is here, and no action changes
+                absent = any(
+                    self.belief.truth(Atom(name, (f"{kind} ?",))) is Truth.FALSE
+                    for name, told in self.manual.predicates.items()
+                    if len(told.args) == 1 and told.args[0] in roles and not told.lasting
+                    if not self._achievers.makers(name)
+                )
+                self._gone[key] = f"there is no {kind} here" if absent else ""
+        return self._gone[key]
+
+    def _truth(self, fact: Fact) -> Truth:
+        kinds = self.manual.lore.kinds.get(fact.predicate)
+        value = kinds.truth(fact.args) if kinds is not None else self.belief.truth(fact.atom)
+        return ~value if fact.negated else value
+
+    def _is_lasting(self, predicate: str) -> bool:
+        declared = self.manual.predicates.get(predicate)
+        return predicate in self.manual.lore.kinds or (declared is not None and declared.lasting)
+
+    def _blocked(self, fact: Fact, depth: int) -> Objected:
+        """The lasting fact that keeps every way to a fact from working; fine where some way may
+        work.
+        """
+        if fact not in self._known:
+            if self._is_lasting(fact.predicate):
+                judged = [self._objected([fact], fact)]
+            else:
+                makers = self._achievers.makers(fact.predicate, fact.negated)
+                judged = [self._way_blocked(way, fact, depth) for way in makers]
+            self._known[fact] = min(
+                judged, key=lambda each: (bool(each.reason), each.doubtful), default=_FINE
+            )
+        return self._known[fact]
+
+    def _way_blocked(self, way: Achiever, fact: Fact, depth: int) -> Objected:
+        binding = dict(zip(way.fact.args, fact.args, strict=True))
+        doubtful = False
+        for literal in (need.literals[0] for need in way.needs if len(need.literals) == 1):
+            found = _FINE
+            if literal.predicate in self._achievers.positional:
+                continue
+            if self._is_lasting(literal.predicate):
+                found = self._objected(self._bound(literal, binding), fact)
+            elif depth and all(arg in binding for arg in literal.args):
+                found = self._blocked(literal.bound(binding), depth - 1)
+            if found.reason:
+                return found
+            doubtful = doubtful or found.doubtful
+        return Objected("", doubtful)
+
+    def _objected(self, facts: Sequence[Fact], fact: Fact) -> Objected:
+        """Judges a choice among permanent facts."""
+        values = {self._truth(each) for each in facts}
+        if not values or Truth.TRUE in values:
+            return _FINE
+        if Truth.UNKNOWN in values:
+            return Objected("", True)
+        if len(facts) > 1:
+            return Objected(f"nothing here gives {fact.atom}")
+        return Objected(
+            self._achievers.rules.say(facts[0].atom, Truth.of(facts[0].negated)).replace(" ?", "")
+        )
+
+    def _bound(self, literal: Fact, binding: Mapping[str, str]) -> list[Fact]:
+        """A need with each name that its one free parameter may have."""
+        free = [arg for arg in literal.args if arg not in binding and arg in self._parameters]
+        if len(free) != 1:
+            return [] if free else [literal.bound(binding)]
+        known = self.belief.names.get(free[0], ()) if self.here else ()
+        every = known or [f"{kind} ?" for kind in self.kinds_told]
+        return [literal.bound({**binding, free[0]: name}) for name in every]
+
+    @cached_property
+    def _parameters(self) -> frozenset[str]:
+        return frozenset(name for action in self.manual.actions for name in action.variables)
+
+
+@dataclass(frozen=True)
+class RequestReading:
+    """One goal that a request may mean."""
+
+    goal: Goal
+    score: float
+    """Logarithm of how likely it is, up to a constant."""
+    probability: float = 0.0
+    """Among all readings that are kept."""
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Readings:
+    """A request with its readings, best first, and the one that is acted on."""
+
+    request: str
+    ranked: tuple[RequestReading, ...]
+    taken: int = 0
+    why: str = ""
+    """The reason that this one is acted on and not the one before; nothing at the start."""
+    examples: tuple[tuple[float, RememberedRequest], ...] = field(
+        default=(), compare=False, repr=False
+    )
+
+    @property
+    def now(self) -> RequestReading:
+        return self.ranked[self.taken]
+
+    def following(self, why: str, belief: Belief, price: Price) -> Self | None:
+        """The readings with the next one to try, in the order in which a search finds soonest
+        what it looks for.
+        """
+        rest = weighed(self.ranked[self.taken + 1 :], belief)
+        if not rest:
+            return None
+        near = sorted(
+            rest[:PRICED], key=lambda each: -each.probability / (SWITCH + price(each.goal))
+        )
+        ranked = (*self.ranked[: self.taken + 1], *near, *rest[PRICED:])
+        return replace(self, ranked=ranked, taken=self.taken + 1, why=why)
+
+    def instead(self, belief: Belief, unsearched: float) -> Self | None:
+        """The readings with another one taken, whose object was seen; `unsearched` is the share
+        of places left.
+        """
+        now, seen = self.now, _kinds_seen(belief)
+        if now.goal.object in seen:
+            return None
+        rest = self.ranked[self.taken + 1 :]
+        own = now.score + math.log(unsearched + NOWHERE)
+        better = [each for each in rest if each.goal.object in seen and each.score + SEEN > own]
+        if not better:
+            return None
+        best = max(better, key=lambda each: each.score)
+        others = weighed((now, *(each for each in rest if each is not best)), belief)
+        why = f"{best.goal.object} was seen here, {now.goal.object} was not"
+        return replace(self, ranked=(*self.ranked[: self.taken], best, *others), why=why)
+
+    def lines(self) -> Iterator[str]:
+        """The reading that is acted on and those after it, with the reason for a change, for
+        people to read.
+        """
+        if self.why:
+            yield f"another reading: {self.why}"
+        later = self.ranked[self.taken :][:SHOWN]
+        yield "read as: " + ", ".join(
+            f"{each.goal.signature} ({each.probability:.0%})" for each in later
+        )
+
+    def record(self) -> list[dict[str, object]]:
+        """The readings as JSON, for the step that begins with them."""
+        return [
+            {
+                "goal": str(each.goal.signature),
+                "probability": round(each.probability, 4),
+                "reasons": list(each.reasons),
+                **({"taken": True} if place == self.taken else {}),
+            }
+            for place, each in enumerate(self.ranked)
+        ]
+
+
+def _kinds_seen(belief: Belief) -> set[str]:
+    return {kind_of(name) for names in belief.names.values() for name in names}
+
+
+def weighed(readings: Iterable[RequestReading], belief: Belief) -> tuple[RequestReading, ...]:
+    """Readings in their order with what is seen now, and probabilities that add up to 1."""
+    seen = _kinds_seen(belief)
+    found = [(each.score + SEEN * (each.goal.object in seen), each) for each in readings]
+    if not found:
+        return ()
+    best = max(score for score, _ in found)
+    total = sum(math.exp(score - best) for score, _ in found)
+    ordered = sorted(found, key=lambda pair: -pair[0])
+    return tuple(
+        replace(each, probability=math.exp(score - best) / total) for score, each in ordered
+    )

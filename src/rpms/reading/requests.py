@@ -1,0 +1,359 @@
+"""Requests: what a person asked for, as ranked readings of goals that the manual has.
+
+A model is asked which goal, which object and which destination, in turn; rules and belief say which
+are possible; remembered requests are its examples, and their words are evidence of their own.
+Nothing here asks a model: `read` yields questions and is sent what the model makes of them.
+"""
+
+import hashlib
+import math
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from random import Random
+
+from rpms.logic.belief import Belief
+from rpms.logic.facts import grouped, kind_of
+from rpms.logic.goal import Goal
+from rpms.logic.rules import RuleManual
+from rpms.paper.memory import Entry, RememberedRequest, SuccessSnippet
+from rpms.paper.prompt import Form, Part, Prompt, make_block
+from rpms.reading.lexicon import Lexicon, names_in
+from rpms.reading.readings import (
+    FIELDS,
+    Narrowing,
+    Readings,
+    RequestForm,
+    RequestReading,
+    forms_of,
+    weighed,
+)
+
+EXAMPLES = 24
+"""Remembered requests in a question: the prototype's number, and some thousand tokens."""
+TYPES, OBJECTS = 2, 3
+"""Goal types, and objects for each, whose other slots are asked for."""
+READINGS = 20
+"""Readings that are kept; an episode of fifty steps has time for five."""
+WORDS = 0.5
+"""Weight of the words' evidence beside the model's: both are logarithms of probabilities."""
+NOT_SAID = -4.0
+"""Logarithm of the probability of what a model did not answer, where it gives one answer and no
+weights."""
+UNTRIED = -4.0
+"""The same for a slot that needs what nobody has tried: rules about kinds say neither yes nor
+no."""
+BELOW = 8.0
+"""Goal types this far below the best, in logarithms, are not asked about further."""
+DRAWS = 2_000
+"""Goals that are drawn at most to find possible ones by chance."""
+UNREAD = 1.0
+"""Evidence below which no word of a request points to any kind: it is then not read at all."""
+
+INSTRUCTION = (
+    "Say which goal a person's request means. Answer with one line for the goal and one for each of"
+    " its fields, such as `goal: NAME`, `object: KIND`, `destination: KIND`. The goals:"
+)
+
+Make = Callable[[str, Mapping[str, str], str], Goal]
+"""A goal of a type with some fields, and the request as its text."""
+
+
+class Source(StrEnum):
+    """Readers of requests. All but the model are controls without one."""
+
+    MODEL = "model"
+    WORDS = "words"
+    """The words of remembered requests and the names of kinds alone."""
+    NEAREST = "nearest"
+    """The goal of the nearest remembered request."""
+    RANDOM = "random"
+    """Any goal that rules and belief allow."""
+
+
+@dataclass(frozen=True)
+class SlotQuestion:
+    """One question to a model: which of the choices goes on an answer that is begun."""
+
+    prompt: Prompt
+    field: str
+    begun: str
+    choices: tuple[str, ...]
+
+
+Weights = Sequence[float]
+"""Logarithms of the choices' probabilities, in their order."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A goal with some slots filled."""
+
+    form: RequestForm
+    named: Mapping[str, str] = field(default_factory=dict)
+    score: float = 0.0
+    said: float = 0.0
+    """The model's part of the score."""
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def begun(self) -> str:
+        lines = [
+            f"goal: {self.form.type}",
+            *(f"{name}: {kind}" for name, kind in self.named.items()),
+        ]
+        return "".join(f"{line}\n" for line in lines)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads requests with what a condition knows."""
+
+    goals: RuleManual
+    """Has the goals, which everybody knows who plays the world."""
+    rules: bool
+    """True if the manual's rules about kinds count."""
+    memory: Sequence[Entry]
+    """Entries of the memory; empty if memory is off."""
+    source: Source
+    here: bool
+    """True if the belief counts."""
+    called: Mapping[str, Sequence[str]]
+    """Kinds and goal types of the world, each with what people call it, where the world tells;
+    part of its rules."""
+    make: Make
+
+    @cached_property
+    def forms(self) -> tuple[RequestForm, ...]:
+        return forms_of(self.goals)
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        requests = [entry for entry in self.memory if isinstance(entry, RememberedRequest)]
+        return Lexicon(requests, self.called if self.rules else {})
+
+    @cached_property
+    def _remembered(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
+        """Kinds that remembered goals have in a field, by type and field."""
+        learned = (
+            each for each in self.memory if isinstance(each, RememberedRequest | SuccessSnippet)
+        )
+        goals = dict.fromkeys(each.goal_signature for each in learned)
+        found = grouped(
+            ((goal.type, name), getattr(goal, name)) for goal in goals for name in FIELDS
+        )
+        return {slot: tuple(dict.fromkeys(filter(None, kinds))) for slot, kinds in found.items()}
+
+    def read(
+        self, request: str, belief: Belief
+    ) -> Generator[SlotQuestion, Weights, Readings | None]:
+        """Yield questions, each to be sent its weights, and return the readings; None where
+        nothing can be read.
+        """
+        possible = Narrowing(self.goals, belief, self.rules, self.here)
+        if not self.forms:
+            return None
+        examples = tuple(self.read_examples(request))
+        match self.source:
+            case Source.NEAREST:
+                found = [*self._nearest(request, possible)]
+            case Source.RANDOM:
+                found = [*self._random(request, possible)]
+            case _:
+                slots = [(form, name) for form in self.forms for name in form.fields]
+                kinds = (
+                    (name, kind)
+                    for form, name in slots
+                    for kind in self._kinds(form, name, possible, request)
+                )
+                if all(self.lexicon.evidence(request, *each)[0] < UNREAD for each in kinds):
+                    return None  # no word points to anything that a goal can be about
+                found = yield from self._search(request, possible, examples)
+        ranked = weighed(sorted(found, key=lambda each: -each.score)[:READINGS], belief)
+        return Readings(request, ranked, examples=examples) if ranked else None
+
+    def read_examples(self, request: str) -> list[tuple[float, RememberedRequest]]:
+        """The remembered requests that are shown beside this one, nearest first."""
+        return self.lexicon.nearest(request, EXAMPLES)
+
+    # Possible meanings.
+
+    def _kinds(
+        self, form: RequestForm, field_: str, possible: Narrowing, request: str
+    ) -> tuple[str, ...]:
+        """Kinds that a slot may have, as far as manual, memory and belief name any; else the
+        request's own words.
+        """
+        roles, here = possible.roles(form, field_), possible.belief.names if self.here else {}
+        known = dict.fromkeys(
+            kind_of(name) for role in sorted(roles) for name in here.get(role, ())
+        )
+        alike = [
+            (each.type, name)
+            for each in self.forms
+            for name in FIELDS
+            if possible.roles(each, name) & roles
+        ]
+        known |= dict.fromkeys(kind for slot in alike for kind in self._remembered.get(slot, ()))
+        if self.rules:
+            types = {each.type for each in self.forms}
+            known |= dict.fromkeys(
+                (*possible.kinds_told, *(each for each in self.called if each not in types))
+            )
+        return tuple(known) or tuple(sorted(names_in(request)))
+
+    # Beam search over the slots.
+
+    def _search(
+        self, request: str, possible: Narrowing, examples: Sequence[tuple[float, RememberedRequest]]
+    ) -> Generator[SlotQuestion, Weights, list[RequestReading]]:
+        prompt, asks = self._prompt(request, examples), self.source is Source.MODEL
+        types = tuple(f"goal: {form.type}" for form in self.forms)
+        weights = yield from self._weights(SlotQuestion(prompt, "goal", "", types))
+        weighted = zip(self.forms, weights, strict=True)
+        parts = [
+            self._with_words(_Part(form), request, "type", form.type, weight)
+            for form, weight in weighted
+        ]
+        parts = _best(parts, TYPES if asks else len(parts))
+        parts = [part for part in parts if part.score >= parts[0].score - BELOW]
+        for field_ in FIELDS:
+            grown = [part for part in parts if field_ not in part.form.fields]
+            for part in (each for each in parts if field_ in each.form.fields):
+                every = self._kinds(part.form, field_, possible, request)
+                judged = {
+                    kind: possible.judge(part.form, {**part.named, field_: kind}) for kind in every
+                }
+                kinds = [kind for kind, found in judged.items() if not found.reason]
+                choices = tuple(f"{field_}: {kind}" for kind in kinds)
+                weights = yield from self._weights(
+                    SlotQuestion(prompt, field_, part.begun, choices)
+                )
+                sure = [
+                    weight + UNTRIED * judged[kind].doubtful
+                    for kind, weight in zip(kinds, weights, strict=True)
+                ]
+                filled = [
+                    self._with_words(part, request, field_, *each)
+                    for each in zip(kinds, sure, strict=True)
+                ]
+                grown += _best(filled, OBJECTS if asks and field_ != FIELDS[-1] else READINGS)
+            parts = _best(grown, READINGS)
+        found = []
+        for part in parts:
+            reasons = (f"model {part.said:.1f}", *part.reasons) if asks else part.reasons
+            goal = self.make(part.form.type, part.named, request)
+            found.append(RequestReading(goal, part.score, reasons=reasons))
+        return found
+
+    def _weights(self, question: SlotQuestion) -> Generator[SlotQuestion, Weights, Weights]:
+        """Weights of the choices by the model; all alike where none is asked, or there is
+        nothing to choose.
+        """
+        asks = self.source is Source.MODEL and question.choices
+        return (yield question) if asks else [0.0] * len(question.choices)
+
+    def _with_words(
+        self, part: _Part, request: str, field_: str, value: str, weight: float
+    ) -> _Part:
+        """A part with its type or another slot filled, and the evidence for it: the model's,
+        and the words'.
+        """
+        named = part.named if field_ == "type" else {**part.named, field_: value}
+        words, word = self.lexicon.evidence(request, field_, value)
+        words += math.log(self.lexicon.share(field_, value))
+        reasons = (*part.reasons, f"`{word}` points to {value}") if word else part.reasons
+        return _Part(
+            part.form, named, part.score + weight + WORDS * words, part.said + weight, reasons
+        )
+
+    # Controls.
+
+    def _nearest(self, request: str, possible: Narrowing) -> Iterator[RequestReading]:
+        """Goals of remembered requests, nearest first."""
+        forms = {form.type: form for form in self.forms}
+        met: set[str] = set()
+        for score, entry in self.lexicon.nearest(request, len(self.lexicon.requests)):
+            named = {name: kind for name, kind in entry.meant.items() if name != "type"}
+            form = forms.get(entry.goal_signature.type)
+            if (
+                form is None
+                or str(entry.goal_signature) in met
+                or possible.judge(form, named).reason
+            ):
+                continue
+            met.add(str(entry.goal_signature))
+            yield RequestReading(
+                self.make(form.type, named, request), 10 * score, 0.0, (f"like `{entry.request}`",)
+            )
+
+    def _random(self, request: str, possible: Narrowing) -> Iterator[RequestReading]:
+        """Possible goals by chance: a type first, then its slots.
+
+        The draw follows from the request alone.
+        """
+        seed = hashlib.sha256(request.encode("utf-8", "surrogatepass")).digest()
+        dice = Random(int.from_bytes(seed, "big"))  # noqa: S311  a draw, not a secret
+        met: set[tuple[str, ...]] = set()
+        for _ in range(DRAWS):
+            form = dice.choice(self.forms)
+            named = {
+                name: dice.choice(self._kinds(form, name, possible, request))
+                for name in form.fields
+            }
+            key = (form.type, *named.values())
+            if key not in met and not any(possible.judge(form, named)):
+                met.add(key)
+                yield RequestReading(
+                    self.make(form.type, named, request),
+                    -float(len(met)),
+                    0.0,
+                    ("drawn by chance",),
+                )
+                if len(met) == READINGS:
+                    return
+
+    # The question.
+
+    def _prompt(self, request: str, examples: Sequence[tuple[float, RememberedRequest]]) -> Prompt:
+        """The common beginning of every question about a request: goals, examples as a
+        conversation, the request.
+        """
+        goals = [form.words(self.goals.active("")) for form in self.forms]
+        asked = [f"{_asked(entry.request)}\n" for _, entry in reversed(examples)]
+        shown = [
+            f"{one}{_answer(entry)}"
+            for one, (_, entry) in zip(asked, reversed(examples), strict=True)
+        ]
+        blocks = (
+            make_block(Part.INSTRUCTION, INSTRUCTION, goals),
+            make_block(Part.HISTORY, "", shown, spoken=[len(one) for one in asked]),
+            make_block(Part.OBSERVATION, "", [_asked(request)]),
+        )
+        return Prompt(
+            tuple(block for block in blocks if block.heading or block.items), form=Form.CHAT
+        )
+
+
+def _asked(request: str) -> str:
+    return f"Request: {' '.join(request.split())}"
+
+
+def _answer(entry: RememberedRequest) -> str:
+    return "\n".join(
+        f"{'goal' if name == 'type' else name}: {value}" for name, value in entry.meant.items()
+    )
+
+
+def _best(parts: Iterable[_Part], most: int) -> list[_Part]:
+    return sorted(parts, key=lambda part: -part.score)[:most]
+
+
+def weights_of_answer(said: Mapping[str, str], question: SlotQuestion) -> list[float]:
+    """Weights for a question from one whole answer, where a model gives no weights: what it did
+    not say is unlikely.
+    """
+    wanted = said.get(question.field, "").strip().casefold()
+    choices = [choice.partition(": ")[2].casefold() for choice in question.choices]
+    return [0.0 if choice == wanted else NOT_SAID for choice in choices]

@@ -1,0 +1,60 @@
+"""With which kinds an action works, where only some go together."""
+
+from __future__ import annotations
+
+import pytest
+
+from rpms.induction.action_model import kind_tables
+from rpms.induction.attempts import Attempt, Book, Vocabulary
+from rpms.induction.thresholds import LIMITS
+
+Pairs = dict[str, str]
+
+
+def attempts(pairs: Pairs, *, refused: bool, times: int = 1) -> list[Attempt]:
+    """Attempts with things and the places they were tried in: `{"shelf": "mug plate"}`."""
+    kinds = [(thing, place) for place, things in pairs.items() for thing in things.split()]
+    return [
+        Attempt(("task", 1), each, each, refused, 0, 0, 0, 0, 0, 0)
+        for each in kinds
+        for _ in range(times)
+    ]
+
+
+def tables(worked: Pairs, refused: Pairs, times: int = LIMITS.refused_kinds) -> dict[str, set[str]]:
+    """What each table says never works."""
+    wins, losses = attempts(worked, refused=False), attempts(refused, refused=True, times=times)
+    book = Book("put <> in <>", Vocabulary({}), slots=[set(), set()], attempts=[*wins, *losses])
+    book.worked.update(each.kinds for each in wins)
+    return {
+        table.name: {" ".join(kinds) for kinds in table.refused}
+        for table in kind_tables("put", book, losses)
+    }
+
+
+SHELVES = {"shelf": "mug plate book cup", "desk": "mug plate book cup"}
+
+TOWELS = {**SHELVES, "holder": "towel"}
+PICKY = {"holder": "mug plate book cup"}
+
+
+class TestWhereKindsAreAllThatMatters:
+    def test_a_place_that_refused_often_enough_is_taken_not_to_work(self):
+        assert tables(SHELVES, {"lamp": "mug"}) == {"put_1": {"lamp"}}
+        assert tables(SHELVES, {"lamp": "mug"}, times=LIMITS.refused_kinds - 1) == {"put_1": set()}
+
+    def test_nothing_is_concluded_of_two_strange_kinds(self):
+        assert tables(SHELVES, {"lamp": "ghost"}) == {}
+
+
+class TestWhereOnlySomeGoTogether:
+    @pytest.mark.parametrize("things", ["mug", "mug plate book"])
+    def test_a_place_may_still_take_what_was_never_tried_there(self, things):
+        found = tables(TOWELS, {**PICKY, "machine": things})
+        assert found["put_1"] == set(), "a holder refused as many, and takes towels"
+        assert {f"{thing} machine" for thing in things.split()} <= found["put_both"]
+
+    def test_unless_even_the_choosiest_place_would_hardly_have_refused_as_many(self):
+        things = " ".join(f"thing{letter}" for letter in "abcdefghijklmno")
+        worked = {**TOWELS, "shelf": f"{SHELVES['shelf']} {things}"}
+        assert tables(worked, {**PICKY, "machine": things})["put_1"] == {"machine"}
