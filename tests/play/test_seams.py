@@ -120,36 +120,39 @@ def test_the_command_line_records_a_part_and_refuses_to_go_on_with_another(
     )  # d_γ has few values
 
 
-def test_a_study_takes_a_part_in_one_of_its_conditions(rpms, my_parts):
-    study = """\
-        title: Words against signatures
-        world: alfworld
-        split: builtin
-        memory: embedded
-        conditions:
-          usual: {condition: full}
-          words: {condition: full, retriever: "my_parts:by_words"}
-        """
-    Path("study.yaml").write_text(textwrap.dedent(study))
-    words = (
-        "study",
-        "run",
-        "study.yaml",
-        "--model",
-        "planner",
-        "--limit",
-        2,
-        "--no-report",
-        "--out",
-        "out",
-    )
+STUDY = """\
+title: Words against signatures
+world: alfworld
+split: builtin
+memory: embedded
+conditions:
+  usual: {condition: full}
+  words: {condition: full, retriever: "my_parts:by_words"}
+"""
+
+
+def test_a_study_of_a_part_ends_in_an_exact_test_and_a_page(rpms, my_parts):
+    Path("study.yaml").write_text(STUDY)
+    words = ("study", "run", "study.yaml", "--model", "planner", "--limit", 2, "--out", "out")
     assert "add --parts" in rpms(*words).line
     done = rpms(*words, "--parts", my_parts)
     assert done.code == 0, done.err
-    found = [
-        RunFolder(file.parent).protocol.settings for file in Path("out").rglob("protocol.json")
-    ]
+    protocols = Path("out").rglob("protocol.json")
+    found = [RunFolder(file.parent).protocol.settings for file in protocols]
     assert sorted("parts" in settings for settings in found) == [False, True]
+    assert "exact" in done.out
+    assert "words vs. usual" in done.out
+    page = Path("out/report/index.html").read_text()
+    assert "words vs. usual" in page
+    assert "my_parts:by_words" in page
+
+
+def test_runs_with_and_without_a_part_are_compared_by_its_name(rpms, my_parts):
+    words = ("run", "alfworld", "--split", "builtin", "--limit", 2, "--memory", "embedded")
+    rpms(*words, "--out", "usual")
+    rpms(*words, "--retriever", f"{my_parts}:by_words", "--out", "own")
+    table = rpms("table", "significance", "usual", "own")
+    assert "Full RPMS + retriever my_parts:by_words vs. Full RPMS" in table.out
 
 
 def test_a_kind_of_ones_own_is_learned_kept_and_shown(rpms, my_parts):

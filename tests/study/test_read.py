@@ -153,7 +153,7 @@ def test_settings_of_the_command_line_go_before_the_files(tmp_path):
 def test_the_title_says_every_setting_that_was_given(tmp_path, given, told):
     found = study(tmp_path, "about: Numbers.\nconditions: {full: }").under(Settings.read(given))
     assert found.title == f"A study ({told})"
-    assert found.about == f"Run with {told}, and so not the study as it is written: Numbers."
+    assert found.about == f"Run with {told}, and so not the study as it is written. Numbers."
 
 
 def test_a_worlds_option_may_be_a_bare_number(tmp_path):

@@ -24,6 +24,7 @@ from rpms.play.display import progress
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import CONTROLS, FOLDER, How, Listener
 from rpms.play.settings import Settings
+from rpms.report.outcomes import Comparison
 from rpms.report.table import TableCell, grid
 from rpms.store.expel_material import Experience
 from rpms.store.files import read_text
@@ -41,6 +42,9 @@ app = typer.Typer(
 _SHOWN_ALREADY = ("main", "ablation", "scores", "efficiency")
 """Tables of the paper whose numbers the table of results has, too: only their notes are printed
 beside it."""
+_USUAL_TABLES = ("significance",)
+"""Tables of a study that names none: whoever compares two conditions wants to know if they
+differ."""
 _WIDTH = 120
 """Least width of tables off a terminal: as `rpms table` prints them, no number cut off."""
 
@@ -253,45 +257,48 @@ def _means(
 
 
 def _report(console: Console, folder: Path, study: Study, models: Sequence[str]) -> None:
-    """Write the page; without what it needs, say so in one line."""
+    """Print the study's tables and write its page; without what they need, say so in one line."""
     try:
-        from rpms.report.contrasts import omissions  # noqa: PLC0415  needs the extra
-        from rpms.report.gather import gather  # noqa: PLC0415
+        from rpms.report.gather import gather  # noqa: PLC0415  needs the extra
         from rpms.report.pages import write_report  # noqa: PLC0415
-        from rpms.report.table import terminal, without_notes  # noqa: PLC0415
-        from rpms.report.tables import TABLES, applicable, left_out, main_table  # noqa: PLC0415
     except ImportError as missing:
         say(f"no tests and no page: {missing.name} is missing; pip install 'rpms[report]'")
         return
     try:
         # those of other models were printed before
         comparisons = [each for each in gather([folder]) if not each.model or each.model in models]
-        wide, told = max(console.width, _WIDTH), set[str]()
-        for name in (name for name in study.tables if name in TABLES):
-            for each in (
-                [main_table(comparisons)] if name == "main" else applicable(name, comparisons)
-            ):
-                table = without_notes(each, told)
-                shown = (
-                    "\n".join(table.notes)
-                    if name in _SHOWN_ALREADY
-                    else terminal(table, wide).rstrip("\n")
-                )
-                if shown:
-                    console.print()
-                    console.print(Text(shown), soft_wrap=name not in _SHOWN_ALREADY)
-        notes = [
-            note for comparison in comparisons for note in omissions(comparison) if note not in told
-        ]
-        for line in dict.fromkeys(
-            (*notes, *(line for comparison in comparisons for line in left_out(comparison)))
-        ):
-            say(f"\n{line}")
+        _print_tables(console, study, comparisons)
         written = write_report([folder], folder / "report", title=study.title)
     except InputError as error:
         say(f"no page: {error}")
         return
     say(f"tables, figures and every episode: {written.page}")
+
+
+def _print_tables(console: Console, study: Study, comparisons: Sequence[Comparison]) -> None:
+    """Print the tables that a study is about, each note once, and what is missing in them."""
+    from rpms.report.contrasts import omissions  # noqa: PLC0415  needs the extra
+    from rpms.report.table import terminal, without_notes  # noqa: PLC0415
+    from rpms.report.tables import TABLES, applicable, left_out, main_table  # noqa: PLC0415
+
+    told: set[str] = set()
+    for name in study.tables or _USUAL_TABLES:
+        if name not in TABLES:
+            continue
+        made = (main_table(comparisons),) if name == "main" else applicable(name, comparisons)
+        for table in (without_notes(each, told) for each in made):
+            known = name in _SHOWN_ALREADY
+            wide = max(console.width, _WIDTH)
+            shown = "\n".join(table.notes) if known else terminal(table, wide).rstrip("\n")
+            if shown:
+                console.print()
+                console.print(Text(shown), soft_wrap=not known)
+    missing: dict[str, None] = {}
+    for comparison in comparisons:
+        missing |= dict.fromkeys(note for note in omissions(comparison) if note not in told)
+    for comparison in comparisons:
+        missing |= dict.fromkeys(left_out(comparison))
+    say(*(f"\n{line}" for line in missing))
 
 
 def _mean(numbers: Sequence[int]) -> str:

@@ -21,7 +21,7 @@ from rpms.store.files import LOCK, is_held
 from rpms.store.protocol import INDEX, read_study_index
 from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
 
-VARIES = ("condition", "memory", "retrieval", "agent", "reader")
+VARIES = ("condition", "memory", "retrieval", "agent", "reader", "parts")
 """Fields in which conditions of one comparison may differ; the rest of their protocols must be
 the same."""
 UNKNOWN_TYPE = "unknown"
@@ -233,8 +233,11 @@ def _names(runs: Sequence[RunFolder]) -> list[str]:
 
 
 def _condition_name(run: RunFolder) -> str:
-    """The name of a run's condition, and of its method where that is another than RPMS's own."""
-    condition, agent = _switched_name(run), run.protocol.settings.get("agent")
+    """The name of a run's condition, of its own parts, and of its method where that is another
+    than RPMS's own.
+    """
+    condition = _switched_name(run) + _parts_name(run)
+    agent = run.protocol.settings.get("agent")
     if not isinstance(agent, Mapping):
         return condition
     trial, best = agent.get("trial"), agent.get("best_of")
@@ -242,6 +245,18 @@ def _condition_name(run: RunFolder) -> str:
     return f"{excerpt(agent.get('name', ''))}{which}" + (
         "" if condition == "baseline" else f" ({condition})"
     )
+
+
+def _parts_name(run: RunFolder) -> str:
+    """Parts of the user's own that a run was played with, as a condition's name ends with them."""
+    parts = run.protocol.settings.get("parts")
+    if not isinstance(parts, Mapping):
+        return ""
+    named = []
+    for seam, identity in parts.items():
+        name = identity.get("name", "") if isinstance(identity, Mapping) else identity
+        named.append(f"{excerpt(seam)} {excerpt(name)}")
+    return f"{ENFORCED}{', '.join(named)}" if named else ""
 
 
 def _switched_name(run: RunFolder) -> str:

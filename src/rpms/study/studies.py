@@ -219,7 +219,7 @@ class Study:
             )
         told = ", ".join(f"{name} {worded(value) or 'none'}" for name, value in given.given.items())
         study = replace(self, choice=choice, cases=cases, learning=learning)
-        about = f"Run with {told}, and so not the study as it is written: {self.about}"
+        about = f"Run with {told}, and so not the study as it is written. {self.about}".rstrip()
         return replace(study, title=f"{self.title} ({told})", about=about) if told else study
 
     def only(self, names: str) -> Study:
