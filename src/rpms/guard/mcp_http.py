@@ -89,8 +89,8 @@ class Gateway:
         """Start or connect to the servers, and keep them until the end."""
         async with AsyncExitStack() as stack:
             for each in self._servers:
-                # type: ignore[arg-type]
-                client = Client(_place(each), elicitation_callback=_declined, cache=None)
+                declined: Any = _declined
+                client = Client(_place(each), elicitation_callback=declined, cache=None)
                 try:
                     self._clients.append(await stack.enter_async_context(client))
                 except (OSError, MCPError, ExceptionGroup) as error:

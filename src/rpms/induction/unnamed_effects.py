@@ -263,8 +263,11 @@ def _showing(
         rows = [
             row for row in book.attempts[since:] if not row.refused and not row.known >> bit & 1
         ]
-        # type: ignore[misc]
-        shown = view(book, rows, lambda row, bit=bit: bool(row.known_after >> bit & 1))
+        shown = view(
+            book,
+            rows,
+            lambda row, bit=bit: bool(row.known_after >> bit & 1),  # type: ignore[misc]
+        )
         when = next(conditions(shown, LIMITS.sometimes, LIMITS.mostly), None)
         if when is None or when.confirmed < LIMITS.several:
             continue
@@ -292,9 +295,12 @@ def _giving(linked: Linked, base: Book, action: ActionModel, names: Names) -> It
             for attempt, atoms in linked.given
             if predicate in {atom.predicate for atom in atoms}
         }
-        told = next(
-            conditions(view(base, rows, lambda attempt, gave=gave: attempt.witness in gave)), None
-        )  # type: ignore[misc]
+        shown = view(
+            base,
+            rows,
+            lambda attempt, gave=gave: attempt.witness in gave,  # type: ignore[misc]
+        )
+        told = next(conditions(shown), None)
         if told is not None:
             told = replace(told, literals=tuple(dict.fromkeys((*told.literals, *action.guessed))))
             made = Literal(Atom(predicate, (role,)))

@@ -334,8 +334,8 @@ class Ground:
             return None, granted, None
         if not left:
             return IMPOSSIBLE
-        # type: ignore[arg-type]
-        return None, 0.0, left[0] if len(left) == 1 else Fact("or", tuple(left))
+        either = left[0] if len(left) == 1 else Fact("or", tuple(left))  # type: ignore[arg-type]
+        return None, 0.0, either
 
     def _can_make(self, fact: Fact) -> bool:
         """True if any action gives such a fact, with names in the roles that they have."""

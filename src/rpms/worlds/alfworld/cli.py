@@ -51,8 +51,13 @@ def make(
 ) -> None:
     """Generate ALFWorld games in the official format; each is solved once before it is written."""
     made = make_games(
-        seed, count, out, dialect=dialect, types=tuple(type or TASK_TYPES), split=split
-    )  # type: ignore[arg-type]  # checked there
+        seed,
+        count,
+        out,
+        dialect=dialect,  # type: ignore[arg-type]  # checked there
+        types=tuple(type or TASK_TYPES),
+        split=split,
+    )
     for name, number in sorted(Counter(name.partition("-")[0] for name in made).items()):
         _say(f"{name:34} {number:5}")
     _say(

@@ -248,6 +248,6 @@ def parse_goal(opening: str) -> ScienceGoal:
         task = _task_name(stem, str(said["target"]))
         if task in KINDS:
             signature = (KINDS[task].family, task, str(said["target"]), str(said.get("box", "")))
-            # type: ignore[arg-type]
-            return ScienceGoal(*signature, text=description, task=task, **said)
+            fields = {"text": description, "task": task, **said}
+            return ScienceGoal(*signature, **fields)  # type: ignore[arg-type]
     return ScienceGoal(UNKNOWN_GOAL, text=description)

@@ -126,8 +126,12 @@ def _in_room(belief: ExpressBelief, **changes: object) -> ExpressBelief:
     if belief.here is None or belief.location is None:
         return belief
     return replace(
-        belief, places={**belief.places, belief.location: replace(belief.here, **changes)}
-    )  # type: ignore[arg-type]
+        belief,
+        places={
+            **belief.places,
+            belief.location: replace(belief.here, **changes),  # type: ignore[arg-type]
+        },
+    )
 
 
 def _door(belief: ExpressBelief, match: re.Match[str], action: str) -> ExpressBelief:
@@ -351,8 +355,10 @@ class TextWorldExpress(World):
         for name in belief.names["thing"] if isinstance(belief, ExpressBelief) else ():
             if name != name.casefold():
                 text = re.sub(
-                    rf"\b{re.escape(name.casefold())}(?!\S)", lambda _, name=name: name, text
-                )  # type: ignore[misc]
+                    rf"\b{re.escape(name.casefold())}(?!\S)",
+                    lambda _, name=name: name,  # type: ignore[misc]
+                    text,
+                )
         return Command(text, plain.repairs if text != action else ())
 
     def contradictions(self, belief: ExpressBelief, game: Game) -> tuple[str, ...]:
