@@ -51,10 +51,39 @@ from rpms.logic.errors import FileError
         ("is", "/etc" + "/" * 2_000 + "passwd", "/etc/passwd", None),
         ("in", ["prod"], ["prod", "live"], None),
         *(("above", odd, 100, None) for odd in ("nan", "inf", "0" * 40 + "101")),
-        ("inside", "/srv/a/../b", "/srv", True),
-        ("inside", "/srv/../etc", "/srv", False),
+        ("inside", "/srv/a//./b", "/srv", True),
+        ("inside", "/etc/passwd", "/srv", False),
         ("inside", "/srvx", "/srv", False),
         ("inside", "a/b", "/srv", None),
+        ("inside", "/home/me/private/s.txt", "private", None),
+        ("inside", "Private/s.txt", "private", None),
+        *(
+            ("inside", odd, folder, None)
+            for odd in (
+                "private/x\\..\\..\\project\\a.sh",
+                "project/current/../../private/s.txt",
+                "../project/a.sh",
+                "~/project/a.sh",
+                "project/a\0b",
+            )
+            for folder in ("project", "private")
+        ),
+        ("inside", r"C:\work\A.txt", r"c:\Work", True),
+        ("inside", "C:/work/a.txt", r"C:\work", True),
+        ("inside", r"C:\work\..\a.txt", r"C:\work", None),
+        ("inside", r"D:\work\a.txt", r"C:\work", False),
+        ("is", "/srv/link/../x", "/etc/passwd", None),
+        ("is", True, True, True),
+        ("is", False, True, False),
+        ("is", "true", True, True),
+        *(("is", odd, True, None) for odd in ("yes", "on", "True", "1", 1, "x", ["x"], "false")),
+        *(("is", odd, True, False) for odd in (None, 0, "")),
+        *(("is", odd, False, None) for odd in (None, 0, "", "no", "off", "0", "False", [])),
+        *(("is", odd, False, False) for odd in (1, "yes", "no such order", ["x"])),
+        ("is", True, 1, None),
+        ("in", "yes", [True, "never"], None),
+        ("has", ["yes"], True, None),
+        ("is", "٣", 3, None),
     ],
 )
 def test_a_comparison_has_three_values(compare, value, other, held):
@@ -67,6 +96,35 @@ def test_links_are_followed_by_under_alone(tmp_path):
     path, folder = str(tmp_path / "in" / "away" / "passwd"), str(tmp_path / "in")
     assert COMPARISONS["inside"](path, folder) is True
     assert COMPARISONS["under"](path, folder) is False
+
+
+def test_under_finds_the_file_that_the_system_would_open(tmp_path, monkeypatch):
+    (tmp_path / "project" / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "private").mkdir()
+    (tmp_path / "project" / "current").symlink_to(tmp_path / "project" / "deep" / "er")
+    (tmp_path / "private" / "x").mkdir()
+    monkeypatch.chdir(tmp_path)
+    under = COMPARISONS["under"]
+    written = "private/x\\..\\..\\project\\a.sh"
+    Path(written).write_text("x")  # one name here, whatever its backslashes seem to say
+    assert (tmp_path / "private" / written.removeprefix("private/")).exists()
+    assert under(written, "project") is False
+    assert under(written, "private") is True
+    assert under("project/current/../../a", "project") is True  # in `deep`, then in `project`
+    assert under("project/current/../../../private/s", "private") is True
+    assert under("project", "project") is True
+    assert under("projects", "project") is False
+    assert under("~/x", "project") is None
+    assert under(f"{tmp_path}/project/new/file", f"{tmp_path}/project") is True
+
+
+def test_a_path_that_leads_nobody_knows_where_is_no_known_file():
+    guard = files()
+    guard.observe(Call("read_file", {"path": "/a/b.txt"}), "text")
+    assert guard.check(Call("write_file", {"path": "/a/b.txt"})).goes_on
+    for odd in ("/a/link/../b.txt", "/a\\b.txt", "~/b.txt"):
+        refused = guard.check(Call("write_file", {"path": odd}))
+        assert "write the path in full" in refused.remedy
 
 
 @pytest.mark.parametrize(

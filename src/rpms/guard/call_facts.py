@@ -115,12 +115,55 @@ PythonFact = Callable[..., bool | None]
 
 
 @dataclass(frozen=True, slots=True)
+class NotLookedUp:
+    """A record is missing."""
+
+    kind: str
+    key: tuple[str, ...]
+
+    def remedy(self, manual: ToolManual) -> str:
+        """The call that looks it up."""
+        kind = manual.records.get(self.kind)
+        return f"{kind.ask} first, with {kind.tools[0]}: {', '.join(self.key)}" if kind else ""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenOtherwise:
+    """A known fact differs only in how its names are written."""
+
+    known: Atom
+
+    def remedy(self, _manual: ToolManual) -> str:
+        """The writing that is known."""
+        return f"write {excerpt(', '.join(self.known.args))} as it was written before"
+
+
+@dataclass(frozen=True, slots=True)
+class NamesNothing:
+    """An argument is a path whose text does not tell where it leads."""
+
+    def remedy(self, _manual: ToolManual) -> str:
+        """The writing that would tell."""
+        return "write the path in full, without `..`, `~` and backslashes"
+
+
+@dataclass(frozen=True, slots=True)
 class Coming:
     """A change by a call that has not returned."""
 
     value: bool
     lost: bool = False
     """Nobody waits for it any more: it was cancelled or took too long."""
+
+    def remedy(self, _manual: ToolManual) -> str:
+        """The way to learn what came of the call."""
+        if self.lost:
+            return "an earlier call did not return: find out whether it was done, or ask a person"
+        return "wait for the result of the call that is under way"
+
+
+Cause = NotLookedUp | WrittenOtherwise | NamesNothing | Coming
+"""A reason for which a fact is unknown."""
 
 
 @dataclass(eq=False)
@@ -137,9 +180,7 @@ class CallFacts:
     python: PythonFact
     """Asks the predicate of a name, with a Look and the values of its arguments."""
     coming: Mapping[Atom, Coming]
-    why: dict[Atom, tuple[str, ...] | Atom | Coming] = field(default_factory=dict, init=False)
-    """Causes of unknown facts: a record not looked up, a known fact that may be the same, a
-    call under way."""
+    why: dict[Atom, Cause] = field(default_factory=dict, init=False)
     _values: dict[str, Any] = field(default_factory=dict, init=False)
     _known: dict[Atom, Truth] = field(default_factory=dict, init=False)
 
@@ -168,7 +209,11 @@ class CallFacts:
             return Truth.TRUE
         if fact.reading is not None:
             return self._read(fact, fact.reading, atom)
-        atom = fact.written_alike(atom)
+        alike = fact.written_alike(atom)
+        if alike is None:
+            self.why[atom] = NamesNothing()
+            return Truth.UNKNOWN
+        atom = alike
         if atom not in self._known:  # set by calls, or answered by Python, which may take time
             self._known[atom] = (
                 self._asked_of_python(fact, atom) if fact.python else self._told(fact, atom)
@@ -179,10 +224,10 @@ class CallFacts:
         record: Any = MISSING
         kind = self.manual.records.get(fact.record)
         if kind is not None:
-            key = (kind.name, *atom.args[: len(kind.key)])
-            record = self.belief.records.get(key, MISSING)
+            key = atom.args[: len(kind.key)]
+            record = self.belief.records.get((kind.name, *key), MISSING)
             if record is MISSING:
-                self.why[atom] = key
+                self.why[atom] = NotLookedUp(kind.name, key)
                 return Truth.UNKNOWN
         values = (self._values.get(arg, arg) for arg in atom.args)
         return reading.truth(record, dict(zip(fact.predicate.args, values, strict=True)), self.now)
@@ -195,7 +240,8 @@ class CallFacts:
                 )
             )
         except Unknown as unknown:
-            self.why[atom] = unknown.record
+            kind, *wanted = unknown.record
+            self.why[atom] = NotLookedUp(kind, tuple(wanted))
             return Truth.UNKNOWN
 
     def _told(self, fact: ToolFact, atom: Atom) -> Truth:
@@ -203,7 +249,7 @@ class CallFacts:
         if value is Truth.UNKNOWN:
             near = self.belief.near(atom)
             if near is not None and self.belief.truth(near) is not Truth.of(fact.initially):
-                self.why[atom] = near
+                self.why[atom] = WrittenOtherwise(near)
                 return Truth.UNKNOWN
             value = Truth.of(fact.initially)
         coming = self.coming.get(atom)
@@ -279,7 +325,8 @@ class CallFacts:
             whole = (
                 atom for atom in named if not any(isinstance(arg, Absent) for arg in atom.args)
             )
-            yield effect, (Literal(fact.written_alike(atom), negated) for atom in whole)
+            alike = (fact.written_alike(atom) for atom in whole)
+            yield effect, (Literal(atom, negated) for atom in alike if atom is not None)
 
     def _holds(self, clause: Clause, returned: Mapping[str, object]) -> bool:
         """True if a condition on the call and its result is known to hold."""

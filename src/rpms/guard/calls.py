@@ -102,13 +102,15 @@ class ToolFact:
         """True if calls set the fact, rather than a reading or a Python function."""
         return self.reading is None and not self.python
 
-    def written_alike(self, atom: Atom) -> Atom:
-        """A fact of this kind with its arguments normalised."""
-        return (
-            Atom(atom.predicate, tuple(map(self.alike, atom.args)))
-            if self.alike is not None
-            else atom
-        )
+    def written_alike(self, atom: Atom) -> Atom | None:
+        """A fact of this kind with its arguments normalised; None if nobody knows what they
+        name.
+        """
+        if self.alike is None:
+            return atom
+        args = [self.alike(arg) for arg in atom.args]
+        whole = tuple(arg for arg in args if arg is not None)
+        return Atom(atom.predicate, whole) if len(whole) == len(args) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +180,9 @@ class Policy:
     """Arguments that replace those of a call that breaks it: `{limit: 100}`."""
 
 
-_ERROR_WITHIN: Final = Reading(Path.parse("error"), "in", ["", False, None], Which.NONE)
-"""An object with an error in it, as many tools return it: `{"error": "no such order"}`."""
+_ERROR_WITHIN: Final = Reading(Path.parse("error"), "in", ["", None], Which.NONE)
+"""An object with an error in it, as many tools return it: `{"error": "no such order"}`; of
+`{"error": false}` it is unknown, which is no failure."""
 
 
 @dataclass(frozen=True)

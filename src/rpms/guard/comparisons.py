@@ -5,7 +5,6 @@ nobody can tell.
 import json
 import math
 import operator
-import os
 import posixpath
 import re
 import unicodedata
@@ -15,10 +14,12 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
 
+from rpms.guard.paths import inside, is_crooked, plain_path, under
+
 MISSING: Final = object()
 """Stands for what is not there."""
 Compare = Callable[[Any, Any], bool | None]
-_PATHS = re.compile(r"[\\/]+")
+_SLASHES = re.compile(r"[\\/]+")
 _DURATION = re.compile(r"now(?:\s*([+-])\s*(\d{1,6})\s*(m|h|d|w))?")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -34,14 +35,12 @@ def text_of(value: object) -> str:
 
 def number_of(value: object) -> float | None:
     """A number, or a short text that is one; None for anything else."""
-    if isinstance(value, str) and len(value) < 40 and value.lstrip()[:1] in "+-.0123456789":
+    if isinstance(value, str) and len(value) < 40:
         with suppress(ValueError):
             value = float(value)
-    return (
-        value
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        else None
-    )
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if math.isfinite(value) else None
 
 
 def moment_of(value: object) -> datetime | None:
@@ -78,32 +77,29 @@ def loosened(text: str) -> str:
 def _loosened(text: str) -> str:
     if not (text.isascii() and text.isprintable()):
         plain = unicodedata.normalize("NFKC", text)
-        text = "".join(
-            sign
-            for sign in plain
-            if unicodedata.category(sign) not in ("Cf", "Cc") or sign.isspace()
-        )
+        text = "".join(sign for sign in plain if sign.isspace() or not _is_invisible(sign))
     text = " ".join(text.casefold().split())
-    return _as_path(text) if "/" in text or "\\" in text else text
+    if "/" in text or "\\" in text:
+        return posixpath.normpath(_SLASHES.sub("/", text))
+    return text
+
+
+def _is_invisible(sign: str) -> bool:
+    return unicodedata.category(sign) in ("Cf", "Cc")
 
 
 _SHORT = 1_000
 """Characters of a text whose loose reading is kept for the next time."""
 _loosened_short: Final = lru_cache(maxsize=4_096)(_loosened)
-Alike = Callable[[str], str]
-
-
-def _as_path(text: str) -> str:
-    return posixpath.normpath(_PATHS.sub("/", text))
-
-
-ALIKE: Final[Mapping[str, Alike]] = {"path": lambda text: _as_path(text.strip()), "words": loosened}
-"""Normalisations of texts before they are compared, by name."""
+Alike = Callable[[str], str | None]
+"""A normalisation of texts before they are compared; None for one that cannot be compared."""
+ALIKE: Final[Mapping[str, Alike]] = {"path": plain_path, "words": loosened}
+"""Normalisations, by name."""
 
 
 def _texts(compare: Callable[[str, str], bool], *, only: bool = True) -> Compare:
-    """Compare two texts. If they agree only when read loosely (`Prod`, `/etc//passwd`), nobody
-    knows: None.
+    """Compare two texts. If they agree only when read loosely (`Prod`, `/etc//passwd`), or one is a
+    path that leads nobody knows where, the answer is None.
 
     With `only`, a value that is no text is not compared, which gives None too.
     """
@@ -116,6 +112,8 @@ def _texts(compare: Callable[[str, str], bool], *, only: bool = True) -> Compare
             return True
         if not isinstance(value, str):
             return None if isinstance(value, list | dict) and isinstance(other, str) else False
+        if "/" in two and is_crooked(one):
+            return None
         return None if compare(loosened(one), loosened(two)) else False
 
     return compared
@@ -123,14 +121,28 @@ def _texts(compare: Callable[[str, str], bool], *, only: bool = True) -> Compare
 
 _same_text: Final = _texts(operator.eq, only=False)
 _contains: Final = _texts(operator.contains)
+_SPELLED_FALSE: Final = ("false", "0", "no", "off", "f", "n", "null", "none")
 
 
 def _is(value: object, other: object) -> bool | None:
-    """True for the same text; None also for one number in two forms, `100` and `1e2`, since
-    tools read numbers.
+    """True for the same text; None if a tool may read the two as one: `100` and `1e2`, or
+    `true` and `"yes"`.
     """
     held = _same_text(value, other)
-    return None if held is False and number_of(value) == number_of(other) is not None else held
+    if held is not False:
+        return held
+    if isinstance(value, bool) and not isinstance(other, bool):
+        return None if _may_be(other, value) else False
+    if isinstance(other, bool) and not isinstance(value, bool):
+        return None if _may_be(value, other) else False
+    return None if number_of(value) == number_of(other) is not None else False
+
+
+def _may_be(value: object, boolean: bool) -> bool:
+    """True if some reader takes a value for a boolean: `"yes"`, `1` and `["x"]` for true."""
+    if boolean:
+        return bool(value)
+    return not value or (isinstance(value, str) and loosened(value) in _SPELLED_FALSE)
 
 
 def _one_of(value: object, others: object) -> bool | None:
@@ -138,33 +150,15 @@ def _one_of(value: object, others: object) -> bool | None:
     if not isinstance(others, list):
         return None
     held = {_is(value, other) for other in others}
-    return True if True in held else None if None in held else False
+    if True in held:
+        return True
+    return None if None in held else False
 
 
 def _has(value: object, wanted: object) -> bool | None:
     if isinstance(value, str):
         return _contains(value, wanted)
-    return _one_of(text_of(wanted), list(value)) if isinstance(value, Mapping | list) else None
-
-
-def _inside(value: object, folder: object) -> bool | None:
-    """True if a path names something in a folder, by its text alone: `..` is followed, links
-    are not.
-    """
-    if not isinstance(value, str) or not isinstance(folder, str) or "\0" in value:
-        return None
-    path, root = _as_path(value), _as_path(folder)
-    if root.startswith("/") and not path.startswith("/"):
-        return None  # from where, only the tool knows
-    return path == root or path.startswith(root.rstrip("/") + "/")
-
-
-def _under(value: object, folder: object) -> bool | None:
-    """Like `inside`, with links followed on this machine's disk."""
-    if _inside(value, folder) is not None:
-        with suppress(OSError, ValueError):
-            return _inside(os.path.realpath(str(value)), os.path.realpath(str(folder)))
-    return None
+    return _one_of(wanted, list(value)) if isinstance(value, Mapping | list) else None
 
 
 _TOKEN = re.compile(
@@ -222,8 +216,8 @@ COMPARISONS: Final[Mapping[str, Compare]] = {
     "ends": _texts(str.endswith),
     "contains": _contains,
     "matches": _matches,
-    "inside": _inside,
-    "under": _under,
+    "inside": inside,
+    "under": under,
     "exists": lambda value, wanted: (value is not MISSING and value is not None) == wanted,
     "at_least": _read_by(number_of, operator.ge),
     "at_most": _read_by(number_of, operator.le),
@@ -249,11 +243,21 @@ def now_and(text: str, now: datetime) -> datetime | None:
 
 
 def writes_alike(compare: Compare, alike: Alike) -> Compare:
-    """The same comparison of texts that are first written alike."""
+    """The same comparison of texts that are first written alike; None if one cannot be."""
 
-    def same(value: object) -> object:
-        if isinstance(value, list):
-            return [same(each) for each in value]
-        return alike(value) if isinstance(value, str) else value
+    def compared(value: object, other: object) -> bool | None:
+        one, two = _written(value, alike), _written(other, alike)
+        return None if one is MISSING or two is MISSING else compare(one, two)
 
-    return lambda value, other: compare(same(value), same(other))
+    return compared
+
+
+def _written(value: object, alike: Alike) -> object:
+    """A text written alike, or a list of such; MISSING if one cannot be."""
+    if isinstance(value, list):
+        each = [_written(one, alike) for one in value]
+        return MISSING if MISSING in each else each
+    if not isinstance(value, str):
+        return value
+    plain = alike(value)
+    return MISSING if plain is None else plain

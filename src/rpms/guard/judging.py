@@ -11,7 +11,7 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from rpms.foreign.shown import excerpt
-from rpms.guard.call_facts import NOTHING, Absent, CallFacts, Coming
+from rpms.guard.call_facts import NOTHING, Absent, CallFacts
 from rpms.guard.calls import (
     CALL_IT_WITH,
     GIVEN,
@@ -266,20 +266,14 @@ def _lookup(found: RuleFinding, facts: CallFacts) -> str:
     """Remedies for unknown facts: a lookup, an argument, a call that makes the fact so."""
     ways = []
     for atom in found.facts:
-        why = facts.why.get(atom)
+        cause = facts.why.get(atom)
         absent = [arg for arg in atom.args if isinstance(arg, Absent)]
-        if isinstance(why, tuple) and not isinstance(why, Atom) and why[0] in facts.manual.records:
-            kind = facts.manual.records[why[0]]
-            ways.append(f"{kind.ask} first, with {kind.tools[0]}: {', '.join(why[1:])}")
+        way = ""
+        if cause is not None:
+            way = cause.remedy(facts.manual)
         elif absent:
-            ways.append(f"give the argument {absent[0].replace('<', '').replace('>', '')}")
-        elif isinstance(why, Atom):
-            ways.append(f"write {excerpt(', '.join(why.args))} as it was written before")
-        elif isinstance(why, Coming):
-            lost = "an earlier call did not return: find out whether it was done, or ask a person"
-            ways.append(lost if why.lost else "wait for the result of the call that is under way")
-        else:
-            ways.append(_way_to(found, facts))
+            way = f"give the argument {absent[0].replace('<', '').replace('>', '')}"
+        ways.append(way or _way_to(found, facts))
     return "; ".join(dict.fromkeys(way for way in ways if way))
 
 
