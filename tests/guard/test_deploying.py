@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import re
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -112,27 +114,65 @@ def test_many_guards_of_one_process_share_one_store(once):
     assert not first.check(pay).goes_on
 
 
-def test_a_changed_manual_that_wants_a_function_nobody_gave_is_not_used(once, caplog):
-    file = once / "once.yaml"
-    guard = Guard(file)
-    file.write_text(ONCE.replace("facts:", "facts:\n  asked: {python: asked}", 1))
+def saved(file: Path, text: str) -> None:
+    """Save a file a while ago: one that was written just now may be half saved."""
+    file.write_text(text)
+    long_ago = time.time() - 10 - len(text) / 1_000
+    os.utime(file, (long_ago, long_ago))
+
+
+def test_a_changed_manual_is_read_again(once):
+    guard = Guard(once / "once.yaml")
+    look = Call("look", {"bill": "B1"})
+    assert not guard.check(look).goes_on
+    saved(once / "once.yaml", ONCE.partition("policies:")[0])
     guard.refresh()
-    assert "the changed manual is not used" in caplog.text
+    assert guard.check(look).goes_on
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "policies: {P-1-1: {text: x, tools: none}}\n",
+        ONCE.replace("facts:", "facts:\n  asked: {python: asked}", 1),
+        "",
+        ONCE.partition("policies:")[0].rstrip(),
+        None,
+    ],
+    ids=["broken", "wants a function nobody gave", "empty", "half saved", "deleted"],
+)
+def test_without_a_manual_nothing_passes_and_the_refusal_says_so(once, caplog, text):
+    manual = once / "once.yaml"
+    guard = Guard(manual)
+    if text is None:
+        manual.unlink()
+    else:
+        saved(manual, text)
+    guard.refresh()
+    for call in (PAY, Call("unheard_of", {})):
+        refused = guard.check(call)
+        assert (refused.word, refused.rule) == ("refuse", "G-MANUAL")
+    assert "ALL CALLS ARE REFUSED" in caplog.text
+    saved(manual, ONCE)
+    guard.refresh()
     assert guard.check(PAY).goes_on
 
 
-def test_a_changed_manual_is_read_again_and_a_broken_one_is_not_used(once, caplog):
+def test_a_manual_that_is_being_written_is_not_judged_by(once):
     manual = once / "once.yaml"
     guard = Guard(manual)
-    look = Call("look", {"bill": "B1"})
-    assert not guard.check(look).goes_on
-    manual.write_text(ONCE.partition("policies:")[0])
+    manual.write_text(ONCE.partition("policies:")[0])  # the rest follows in a moment
     guard.refresh()
-    assert guard.check(look).goes_on
-    manual.write_text("policies: {P-1-1: {text: x, tools: none}}")
+    assert "being written" in guard.check(Call("look", {"bill": "B1"})).reason
+
+
+def test_a_manual_with_a_last_line_is_half_saved_without_it(once):
+    manual = once / "once.yaml"
+    manual.write_text(f"{ONCE}...\n")
+    guard = Guard(manual)
+    saved(manual, ONCE.partition("policies:")[0])
     guard.refresh()
-    assert "not used" in caplog.text
-    assert guard.check(look).goes_on
+    assert "looks half saved" in guard.check(PAY).reason
 
 
 def test_cases_test_a_manual_and_name_what_they_do_not_cover(once, rpms):
@@ -163,6 +203,7 @@ TOOLS = [
         "annotations": {"readOnlyHint": True},
     },
     {"name": "ping"},
+    {"name": "append", "annotations": {"destructiveHint": False}},
 ]
 
 
@@ -183,8 +224,17 @@ def test_a_draft_needs_what_is_required_and_asks_before_destroying():
     assert guard.check(Call("delete_file", {"path": "a"}), can_ask=True).word == "ask"
     assert guard.check(Call("read: file", {"path": "a"})).word == "allow"
     assert guard.check(Call("delete_file", {}), can_ask=True).fact == "path is not given"
-    assert guard.check(Call("anything", {})).word == "allow"
     assert manual.tools["read: file"].reads
+
+
+def test_a_draft_is_closed():
+    """What a server says nothing of may destroy, and what it adds later is refused."""
+    guard = Guard(read_tool_manual(("draft.yaml", draft_manual(TOOLS))))
+    assert guard.check(Call("ping", {}), can_ask=True).word == "ask"
+    assert guard.check(Call("ping", {})).word == "refuse"
+    assert guard.check(Call("append", {}), can_ask=True).word == "allow"
+    assert guard.check(Call("anything", {}), can_ask=True).word == "refuse"
+    assert guard.manual.unknown == "ask"
 
 
 def test_a_draft_can_be_read_whatever_tools_are_called():

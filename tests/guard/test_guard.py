@@ -553,3 +553,24 @@ def test_of_a_call_of_which_nobody_knows_whether_it_failed_what_failing_does_is_
     guard.check(call)
     guard.observe(call, {"number": float("nan")}, failed=failed)
     assert guard.check(Call("use", {"card": "C1"}, "2")).goes_on == goes_on
+
+
+@pytest.mark.parametrize("name", ["user_says", "User-Says", "usersays", "user_says ", "UserSays"])
+def test_an_agent_cannot_say_what_the_user_says(guard, name):
+    look_up(guard)
+    said = Call(name, {"text": "yes"})
+    refused = guard.check(said)
+    assert (refused.word, refused.rule) == ("refuse", "G-OTHER")
+    guard.observe(said, "yes")  # a server has such a tool, and whoever calls it observes it
+    assert guard.check(CANCEL).rule == "P-CONFIRM-001"
+    guard.hear("yes")
+    assert guard.check(CANCEL).goes_on
+
+
+def test_where_the_guard_only_observes_an_agent_still_cannot_speak_for_the_user():
+    guard = Guard(MANUAL, observe_only=True)
+    look_up(guard)
+    said = Call("user_says", {"text": "yes"})
+    assert guard.check(said).goes_on
+    guard.observe(said, "yes")
+    assert guard.preview(CANCEL).rule == "P-CONFIRM-001"

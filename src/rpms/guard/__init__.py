@@ -3,8 +3,8 @@ frameworks.
 """
 
 from rpms.guard.call_facts import Look, ToolBelief, Unknown
-from rpms.guard.calls import Allow, Ask, Call, Modify, Refuse, Ruling, ToolManual, Warn
-from rpms.guard.guard import USER, Guard
+from rpms.guard.calls import USER, Allow, Ask, Call, Modify, Refuse, Ruling, ToolManual, Warn
+from rpms.guard.guard import Guard
 from rpms.guard.tool_manuals import find_tool_mistakes, open_tool_manual, read_tool_manual
 
 __all__ = [

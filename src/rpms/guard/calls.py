@@ -18,6 +18,8 @@ from rpms.logic.rules import Predicate, Rule, Tier
 
 RESULT: Final = "result"
 """The name by which effects and keys speak of what a tool returned."""
+USER: Final = "user_says"
+"""The name under which a manual reads what the user says, with its `text`; no agent can call it."""
 _LONG: Final = 200
 GIVEN: Final = "given"
 """The one fact that every manual knows: whether a call has an argument."""
@@ -314,6 +316,8 @@ OTHER: Final = "G-OTHER"
 """A tool that the manual does not declare."""
 ERROR: Final = "G-ERROR"
 """The guard itself failed."""
+MANUAL: Final = "G-MANUAL"
+"""The manual cannot be read, so that nothing is judged and nothing passes."""
 CALL_IT_WITH: Final = "call it with "
 """Beginning of a Modify's remedy."""
 _LONGEST = 600

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
-from rpms.guard.calls import Call, Modify, Ruling
-from rpms.guard.guard import USER, Guard
+from rpms.guard.calls import USER, Call, Modify, Ruling
+from rpms.guard.guard import Guard
 
 _MOST_CONVERSATIONS = 1_000
 """Conversations that are remembered, those used last; one that is taken up again is read anew
@@ -82,6 +82,9 @@ class Conversations:
             if key in here.seen:
                 return
             here.seen.add(key)
+        if event.said:
+            here.guard.hear(event.result)
+            return
         here.guard.observe(
             here.made.pop(event.call.id, event.call), event.result, failed=event.failed
         )

@@ -16,12 +16,15 @@ from rpms.logic.errors import FileError
 from rpms.store.manual_reader import ManualSource
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*(?:[-*#]+|\d+[.)])\s*|\n\s*\n")
-_HEAD = """# Drafted from what the server says of its tools. All passes but what a tool needs and a person approves.
+_HEAD = """# Drafted from what the server says of its tools. A person approves every call of a tool that does not say it only
+# reads, and whatever a rule cannot tell. Tools that the server adds later are refused until they are declared here.
 # Next: rpms guard mcp --observe-only --manual THIS --log calls.jsonl -- the server; then
 # rpms rules learn THIS --from calls.jsonl --out LEARNED adds what the recorded calls show that tools need.
-others: pass
-unknown: warn
+others: refuse
+unknown: ask
 """  # noqa: E501  a comment in a file
+_END = "...\n"
+"""The last line, without which a saved file is half of one."""
 _TASK = """Turn one sentence of a policy into a rule on tool calls, as one JSON object:
 {"tools": [names], "when": [facts], "requires": [facts], "instead": "what to do instead"}
 Without `requires`, what `when` says is forbidden. Facts take arguments of the tools; `not` negates one.
@@ -29,25 +32,17 @@ Answer {} if no call of these tools can break the sentence, or no fact below tel
 
 
 def draft_manual(tools: Sequence[Mapping[str, Any]]) -> str:
-    """A manual of the tools in an answer to `tools/list`: required arguments are needed,
-    destroying needs a person.
+    """A manual of the tools in an answer to `tools/list`: required arguments are needed, and a
+    person approves whatever may destroy something.
     """
     entries: list[str] = []
     policies: list[str] = []
     for tool in tools:
-        schema, hints = object_of(tool.get("inputSchema")), object_of(tool.get("annotations"))
-        listed = object_of(schema.get("properties"))
-        names = [name for name in listed if ARGUMENT.fullmatch(name) and name != RESULT]
-        required = [name for name in names if name in (schema.get("required") or ())]
-        entry: dict[str, Any] = {"args": names}
-        if required:
-            entry["needs"] = [f"given({name})" for name in required]
-        if hints.get("readOnlyHint") is True:
-            entry["reads"] = True
         said = excerpt(tool.get("description") or "", 100)
-        entries += [f"  # {said}"] if said else []
-        entries.append(f"  {json.dumps(tool['name'])}: {json.dumps(entry)}")
-        if hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True:
+        if said:
+            entries.append(f"  # {said}")
+        entries.append(f"  {json.dumps(tool['name'])}: {json.dumps(_entry(tool))}")
+        if _may_destroy(tool):
             rule = {
                 "text": f"A person approves {tool['name']}.",
                 "tools": tool["name"],
@@ -55,13 +50,34 @@ def draft_manual(tools: Sequence[Mapping[str, Any]]) -> str:
             }
             words = re.sub("[^A-Z0-9]+", "-", tool["name"].upper()).strip("-") or "TOOL"
             policies.append(f"  P-{words}-{len(policies) + 1:03}: {json.dumps(rule)}")
-    blocks = [
-        _HEAD,
-        "tools:",
-        *(entries or ["  {}"]),
-        *(["policies:", *policies] if policies else []),
-    ]
-    return "\n".join(blocks) + "\n"
+    lines = [_HEAD, "tools:", *(entries or ["  {}"])]
+    if policies:
+        lines += ["policies:", *policies]
+    return "\n".join([*lines, _END])
+
+
+def _entry(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """The declaration of a tool."""
+    schema = object_of(tool.get("inputSchema"))
+    listed = object_of(schema.get("properties"))
+    names = [name for name in listed if ARGUMENT.fullmatch(name) and name != RESULT]
+    entry: dict[str, Any] = {"args": names}
+    required = [name for name in names if name in (schema.get("required") or ())]
+    if required:
+        entry["needs"] = [f"given({name})" for name in required]
+    if _only_reads(tool):
+        entry["reads"] = True
+    return entry
+
+
+def _only_reads(tool: Mapping[str, Any]) -> bool:
+    return object_of(tool.get("annotations")).get("readOnlyHint") is True
+
+
+def _may_destroy(tool: Mapping[str, Any]) -> bool:
+    """True unless a tool says otherwise: without hints, MCP takes it for destructive."""
+    hints = object_of(tool.get("annotations"))
+    return not _only_reads(tool) and hints.get("destructiveHint") is not False
 
 
 Drafted = tuple[str, dict[str, Any], str]

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import RLock
 from time import perf_counter
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from rpms.foreign.json_text import NotJson
@@ -32,7 +32,9 @@ from rpms.guard.call_facts import (
 from rpms.guard.calls import (
     ERROR,
     FORM,
+    MANUAL,
     RESULT,
+    USER,
     Allow,
     Ask,
     Call,
@@ -55,19 +57,27 @@ from rpms.guard.log import (
     add_line,
     begin_log,
 )
+from rpms.guard.manual_files import ManualFiles
 from rpms.guard.python_facts import PythonFacts
 from rpms.guard.repeats import Repeats
-from rpms.guard.tool_manuals import manual_at, open_tool_manual, stamp_of
 from rpms.guard.under_way import UnderWay
 from rpms.logic.belief import FactBelief
 from rpms.logic.errors import FileError, InputError
 from rpms.logic.facts import Atom, Truth
 
-USER: Final = "user_says"
-"""The name under which what the user says is observed, with its `text`: a manual may declare it
-like a tool."""
 Watch = Callable[[Call, Ruling, float], None]
 """Told of every check: the call, the ruling, the seconds."""
+
+
+class _Judged(NamedTuple):
+    """A call that was checked."""
+
+    asked: Call
+    facts: CallFacts | None
+    """The facts of the call that the ruling is about; None if no rule was asked."""
+    ruling: Ruling
+
+
 _MOST_ASKED = 6
 """Arguments of a call that a learner is told about."""
 _LOUD = logging.getLogger("rpms.guard")
@@ -98,12 +108,12 @@ class Guard:
         the manual says are `shared`. With `observe_only`, calls are judged and logged, and all are
         allowed. `watch` is called with every call, its ruling and the seconds it took.
         """
-        self._files: tuple[str, ...] = ()
+        self._files: ManualFiles | None = None
         if not isinstance(manual, ToolManual):
-            self._files = tuple(map(str, [manual] if isinstance(manual, str | Path) else manual))
-            self._stamp = stamp_of(self._files)
-            manual = open_tool_manual(*self._files)
+            self._files = ManualFiles([manual] if isinstance(manual, str | Path) else manual)
+            manual = self._files.read()
         self.manual = manual
+        self._no_manual = ""
         known = belief or FactBelief()
         self._start = (
             belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
@@ -126,7 +136,7 @@ class Guard:
         self._heard = 0
         self._repeats = Repeats()
         self._under_way = UnderWay(store)
-        self._last: tuple[Call, CallFacts | None, Ruling] | None = None
+        self._last: _Judged | None = None
         self._lock = RLock()
 
     def fresh(self, session: str = "", *, silent: bool = False) -> Guard:
@@ -147,20 +157,25 @@ class Guard:
         self._under_way.share(other._under_way)
 
     def refresh(self) -> None:
-        """Judge by the manual as its files are now, if they have changed; what is known stays."""
-        stamp = stamp_of(self._files)
-        if not stamp or stamp == self._stamp:
+        """Judge by the manual as its files are now; what is known stays.
+
+        While they cannot be read, every call is refused.
+        """
+        if self._files is None:
             return
-        self._stamp = stamp
         try:
-            changed = manual_at(stamp)
-            python = PythonFacts(changed, self.python.given)
+            manual = self._files.read()
+            if manual is not self.manual:
+                python = PythonFacts(manual, self.python.given)
+                with self._lock:
+                    self.python, self.manual = python, manual
         except InputError as error:
-            _LOUD.error("the changed manual is not used: %s", excerpt(error))
-            return
-        with self._lock:
-            self.python, self.manual = python, changed
-        _LOUD.warning("the manual was read again")
+            problem = excerpt(error)
+            if problem != self._no_manual:
+                _LOUD.error("the manual cannot be used, ALL CALLS ARE REFUSED: %s", problem)
+            self._no_manual = problem
+        else:
+            self._no_manual = ""
 
     def at(self, moment: str) -> None:
         """Judge as of a moment, in ISO 8601, unless the manual or the host names one."""
@@ -183,37 +198,47 @@ class Guard:
         """
         start = perf_counter()
         with self._transaction():
-            facts: CallFacts | None = None
-            try:
-                read = as_call(call)
-            except NotJson as error:
-                read = Call(tool_of(call))
-                smaller = (
-                    "send less at once"
-                    if isinstance(error, TooLarge)
-                    else "write arguments as a JSON object"
-                )
-                ruling: Ruling = Refuse(f"the call cannot be read: {error}", FORM, "", smaller)
-            else:
-                try:
-                    facts, ruling = self._check(
-                        read, can_modify=can_modify, can_ask=can_ask, approved=approved
-                    )
-                except Exception as error:  # noqa: BLE001  whatever the guard does wrong is no reason to go on unseen
-                    ruling = self._failed(read, error)
-            ruling = (
-                self._written(read, ruling, approved=approved) if self._log is not None else ruling
-            )
-            self._last = (facts.call if facts else read, facts, ruling)
+            judged = self._judged(call, can_modify=can_modify, can_ask=can_ask, approved=approved)
+            ruling = judged.ruling
+            if self._log is not None:
+                ruling = self._written(judged.asked, ruling, approved=approved)
+            self._last = judged._replace(ruling=ruling)
         if self._watch is not None:
-            self._watch(read, ruling, perf_counter() - start)
+            self._watch(judged.asked, ruling, perf_counter() - start)
         if not self._observe_only:
             return ruling
-        if facts is not None and (
-            not ruling.goes_on or isinstance(ruling, Modify)
-        ):  # it is made all the same
-            self._under_way.add(read, self._facts(read).possible(), self.manual)
+        if judged.facts is not None and (not ruling.goes_on or isinstance(ruling, Modify)):
+            possible = self._facts(judged.asked).possible()  # it is made all the same
+            self._under_way.add(judged.asked, possible, self.manual)
         return Allow()
+
+    def _judged(
+        self,
+        call: Call | Mapping[str, Any],
+        *,
+        can_modify: bool,
+        can_ask: bool,
+        approved: bool | None,
+    ) -> _Judged:
+        """A call with its ruling, whatever is in it."""
+        try:
+            read = as_call(call)
+        except NotJson as error:
+            remedy = "write arguments as a JSON object"
+            if isinstance(error, TooLarge):
+                remedy = "send less at once"
+            refusal = Refuse(f"the call cannot be read: {error}", FORM, "", remedy)
+            return _Judged(Call(tool_of(call)), None, refusal)
+        if self._no_manual:
+            what = f"there is no manual to judge by: {self._no_manual}"
+            return _Judged(read, None, Refuse(what, MANUAL, "", "tell the operator"))
+        try:
+            facts, ruling = self._check(
+                read, can_modify=can_modify, can_ask=can_ask, approved=approved
+            )
+        except Exception as error:  # noqa: BLE001  whatever the guard does wrong is no reason to go on unseen
+            return _Judged(read, None, self._failed(read, error))
+        return _Judged(read, facts, ruling)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -336,50 +361,61 @@ class Guard:
         What cannot be read tells nothing: its facts stay unknown. Never raises for what a result
         holds.
         """
+        try:
+            read = as_call(call)
+        except NotJson:
+            return
+        if read.tool == USER:
+            _LOUD.error("a tool called %s tells nothing: only `hear` does", USER)
+            return
         with self._transaction():
-            try:
-                read = as_call(call)
-            except NotJson:
-                return
-            try:
-                value = MISSING if result is MISSING else as_result(result)
-            except NotJson as error:
-                _LOUD.warning("the result of %s tells nothing: %s", excerpt(read.tool), error)
-                value = MISSING
-            unsure = value is MISSING
-            if (
-                failed is None and not unsure
-            ):  # of what cannot be read, nobody knows whether it failed
-                failed = self.manual.failed(value)
-            known = self.belief.known
-            self.withdraw(read)
-            try:
-                self._learn(read, value, failed=failed)
-            except Exception as error:  # noqa: BLE001  see check
-                _LOUD.error(
-                    "the guard failed on the result of %s: %s", excerpt(read.tool), excerpt(error)
-                )
-                unsure = True
-            if unsure:  # its possible changes are unknown until they are found out, or told
-                self._under_way.add(read, self._facts(read).possible(failed=failed), self.manual)
-                self._under_way.lose(read)
-            text = "" if value is MISSING else text_of(value)
-            unread = value is MISSING or len(text) > LONGEST_RESULT
-            if problem := self._note(
-                ResultLine, read, failed=failed, result=None if unread else value, unread=unread
-            ):
-                _LOUD.error("the log cannot be written: %s", excerpt(problem))
-            self._heard += read.tool == USER
-            news = (
-                self._heard if read.tool == USER else 0
-            )  # a user's message is news even in the same words
-            self._repeats.add(
-                read, (news, text), failed=bool(failed), learned=self.belief.known != known
-            )
+            self._observe(read, result, failed=failed)
 
     def hear(self, text: str) -> None:
-        """Observe what the user said: a manual reads it from the tool `user_says`."""
-        self.observe(Call(USER, {"text": text}), text, failed=False)
+        """Learn what the user said: a manual reads it from the tool `user_says`, which no agent
+        can call.
+        """
+        with self._transaction():
+            self._heard += 1  # a message is news even in the same words
+            self._observe(Call(USER, {"text": text}), text, failed=False)
+
+    def _observe(self, call: Call, result: object, *, failed: bool | None) -> None:
+        value = self._value_of(call, result)
+        if failed is None and value is not MISSING:
+            failed = self.manual.failed(value)  # of what cannot be read, nobody knows
+        known = self.belief.known
+        self.withdraw(call)
+        unsure = value is MISSING
+        try:
+            self._learn(call, value, failed=failed)
+        except Exception as error:  # noqa: BLE001  see check
+            _LOUD.error(
+                "the guard failed on the result of %s: %s", excerpt(call.tool), excerpt(error)
+            )
+            unsure = True
+        if unsure:  # its possible changes are unknown until they are found out, or told
+            self._under_way.add(call, self._facts(call).possible(failed=failed), self.manual)
+            self._under_way.lose(call)
+        text = "" if value is MISSING else text_of(value)
+        unread = value is MISSING or len(text) > LONGEST_RESULT
+        problem = self._note(
+            ResultLine, call, failed=failed, result=None if unread else value, unread=unread
+        )
+        if problem:
+            _LOUD.error("the log cannot be written: %s", excerpt(problem))
+        news = self._heard if call.tool == USER else 0
+        learned = self.belief.known != known
+        self._repeats.add(call, (news, text), failed=bool(failed), learned=learned)
+
+    def _value_of(self, call: Call, result: object) -> object:
+        """A result as JSON; MISSING if it cannot be read."""
+        if result is MISSING:
+            return MISSING
+        try:
+            return as_result(result)
+        except NotJson as error:
+            _LOUD.warning("the result of %s tells nothing: %s", excerpt(call.tool), error)
+            return MISSING
 
     def tell(self, *facts: str) -> None:
         """Learn facts that the host knows, written as in a manual with their own names:
@@ -429,7 +465,8 @@ class Guard:
         with self._lock:
             lines: list[str] = []
             if self._last is not None:
-                call, facts, ruling = self._last
+                asked, facts, ruling = self._last
+                call = facts.call if facts is not None else asked
                 shown = (
                     f"{call.tool}, which could not be read" if ruling.rule == FORM else call.text
                 )
@@ -462,6 +499,6 @@ class Guard:
 
     def kept_rules(self) -> list[str]:
         """The rules that were asked about the last call and stand against nothing in it."""
-        facts = self._last[1] if self._last is not None else None
+        facts = self._last.facts if self._last is not None else None
         found = findings(facts) if facts is not None else ()
         return [each.by.rule.id for each in found if each.broken is Truth.FALSE]

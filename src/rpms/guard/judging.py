@@ -16,6 +16,7 @@ from rpms.guard.calls import (
     CALL_IT_WITH,
     GIVEN,
     OTHER,
+    USER,
     Allow,
     Ask,
     Modify,
@@ -228,27 +229,36 @@ def _undeclared(facts: CallFacts) -> Ruling | None:
     One that only seems to be another is never let through unseen.
     """
     manual, name = facts.manual, facts.call.tool
+    if _joined(name) == _joined(USER):
+        reason = "the user's words come from the user, not from a call"
+        return Refuse(reason, OTHER, "", "ask the user")
     if name in manual.tools:
-        known = {loosened(each): each for each in manual.tools[name].arguments}
-        for odd in facts.call.arguments.keys() - set(known.values()):
-            if meant := known.get(loosened(odd)):
-                return Refuse(
-                    f"the argument {excerpt(odd)} may be read as {meant}",
-                    OTHER,
-                    "",
-                    f"write {meant}",
-                )
-        return None
+        return _misspelled(facts)
     words = _SEPARATED.sub("_", loosened(name)).strip("_")
     for declared in manual.tools:
         other = _SEPARATED.sub("_", loosened(declared)).strip("_")
-        if words.replace("_", "") == other.replace("_", "") or words.endswith(f"_{other}"):
+        if _joined(name) == _joined(declared) or words.endswith(f"_{other}"):
             reason = f"the manual declares {declared}, not {name}: no rule would be asked"
             return Refuse(reason, OTHER, "", f"call {declared}; or declare {name} in the manual")
     if manual.others is OnUnknown.PASS:
         return None
     reason = f"the manual does not declare the tool {name}"
     return _ruling(manual.others, Refuse)(reason, OTHER, "", "use one of the declared tools")
+
+
+def _misspelled(facts: CallFacts) -> Ruling | None:
+    """The ruling on arguments that some readers take for declared ones."""
+    known = {loosened(each): each for each in facts.manual.tools[facts.call.tool].arguments}
+    for odd in facts.call.arguments.keys() - set(known.values()):
+        if meant := known.get(loosened(odd)):
+            reason = f"the argument {excerpt(odd)} may be read as {meant}"
+            return Refuse(reason, OTHER, "", f"write {meant}")
+    return None
+
+
+def _joined(name: str) -> str:
+    """The letters of a name, by which tools that only seem different are the same."""
+    return _SEPARATED.sub("", loosened(name))
 
 
 def _ruling(unknown: OnUnknown, otherwise: type[Ruling]) -> type[Ruling]:

@@ -10,8 +10,7 @@ from typing import Any, Final, TypeVar
 
 from rpms.foreign.json_text import NotJson, each_once, loads
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import Call, Ruling, ToolManual
-from rpms.guard.guard import USER
+from rpms.guard.calls import USER, Call, Ruling, ToolManual
 
 CALL: Final = "tools/call"
 LIST: Final = "tools/list"

@@ -11,7 +11,7 @@ from typing import Any
 from rpms.foreign.file_reader import read_text
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import FORM, Call, Ruling, Tried
+from rpms.guard.calls import FORM, USER, Call, Ruling, Tried
 from rpms.guard.comparisons import MISSING
 from rpms.guard.guard import Guard
 from rpms.guard.log import CheckLine, Event, ResultLine, ToldLine, Word, read_guard_log
@@ -59,15 +59,21 @@ def _played(
             gaps["results were not kept: what followed from them is unknown"] += (
                 event.unread and not event.failed
             )
-            here.observe(
-                _call(event), MISSING if event.unread else event.result, failed=event.failed
-            )
+            _observe(here, event)
         for fact in event.facts if isinstance(event, ToldLine) else ():
             try:
                 here.tell(fact)
             except InputError:
                 gaps["facts were told that cannot be told by this manual"] += 1
         yield event, here, before
+
+
+def _observe(guard: Guard, event: ResultLine) -> None:
+    """Have a guard learn what a log has of a call, or of what the user said."""
+    if event.tool == USER:
+        guard.hear(str(event.arguments.get("text", "")))
+        return
+    guard.observe(_call(event), MISSING if event.unread else event.result, failed=event.failed)
 
 
 def _call(event: CheckLine | ResultLine) -> Call:

@@ -3,12 +3,10 @@ facts are from.
 """
 
 import json
-import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from functools import lru_cache
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -482,21 +480,3 @@ def find_tool_doubts(*sources: ManualSource) -> list[FileError]:
 def open_tool_manual(*files: FilePath | str) -> ToolManual:
     """Read a manual from files."""
     return read_tool_manual(*map(manual_text, files))
-
-
-Stamp = tuple[tuple[str, int, int], ...]
-"""The files of a manual, each with when it was last written and its size."""
-
-
-def stamp_of(files: Iterable[str]) -> Stamp:
-    """Files as they are now; empty where one is not there."""
-    try:
-        return tuple((file, (stat := os.stat(file)).st_mtime_ns, stat.st_size) for file in files)  # noqa: PTH116  quick
-    except OSError:
-        return ()
-
-
-@lru_cache(maxsize=4)
-def manual_at(stamp: Stamp) -> ToolManual:
-    """A changed manual, read once for all guards that run by it."""
-    return open_tool_manual(*(file for file, _, _ in stamp))
