@@ -19,10 +19,12 @@ import pytest
 from rpms import Agent
 from rpms.logic.errors import InputError
 from rpms.paper import memory
+from rpms.paper.prompt import estimate_tokens
 from rpms.store.runs import RunFolder
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 from tests.cli.command import rpms
+from tests.models.server import openai_ok, serve
 
 __all__ = ["rpms"]
 ROOT = Path(__file__).parents[2]
@@ -153,6 +155,42 @@ def test_runs_with_and_without_a_part_are_compared_by_its_name(rpms, my_parts):
     rpms(*words, "--retriever", f"{my_parts}:by_words", "--out", "own")
     table = rpms("table", "significance", "usual", "own")
     assert "Full RPMS + retriever my_parts:by_words vs. Full RPMS" in table.out
+
+
+def test_the_messages_of_a_part_are_shown_as_the_server_got_them(rpms, my_parts, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    words = ("alfworld", "--split", "builtin", "--condition", "rules-only", "--steps", 2)
+    words += ("--prompt", f"{my_parts}:one_message", "--model", "openai/any")
+    with serve() as server:
+        server.play(openai_ok())
+        words += ("--base-url", f"{server.url}/v1")
+        assert rpms("run", *words, "--limit", 1, "--out", "run").code == 0
+        got = [seen.body["messages"] for seen in server.asked]
+        watched = rpms("play", *words, "--show-prompts")
+    run = RunFolder(Path("run"))
+    record = run.episode(run.protocol.tasks[0])
+    for number, messages in enumerate(got, start=1):
+        (sent,) = messages
+        assert record.prompt(number).text == sent["content"]
+        assert [each.role for each in record.prompt(number).messages()] == ["user"]
+    shown = rpms("show", "run", "--show-prompts").out
+    assert f"--- message 1 of 1, user, {estimate_tokens(got[0][0]['content'])} tokens" in shown
+    assert got[0][0]["content"] in shown
+    assert "message 1 of 1, user" in watched.out
+    assert rpms("export", "run", "--to", "jsonl", "--tables", "prompts").code == 0
+    lines = Path("run/export/jsonl/prompts.jsonl").read_text().splitlines()
+    exported = [json.loads(line) for line in lines]
+    assert [line["content"] for line in exported] == [messages[0]["content"] for messages in got]
+
+
+def test_a_part_that_says_what_the_blocks_say_adds_nothing_to_the_file(rpms, my_parts):
+    usual = "from rpms.paper.prompt import Form, Layout, Prompt\ndef plainly(blocks):\n"
+    usual += "    return Prompt(tuple(blocks), layout=Layout.PAPER, form=Form.CHAT).messages()\n"
+    Path("my_prompts.py").write_text(usual)
+    words = ("run", "alfworld", "--split", "builtin", "--limit", 1, "--memory", "embedded")
+    rpms(*words, "--prompt", "my_prompts:plainly", "--out", "run")
+    run = RunFolder(Path("run"))
+    assert all("messages" not in step.extras for step in run.episode(run.protocol.tasks[0]).steps)
 
 
 def test_a_kind_of_ones_own_is_learned_kept_and_shown(rpms, my_parts):

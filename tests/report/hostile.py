@@ -47,6 +47,7 @@ def poison(folder: Path, out: Path) -> Path:
             "menu": ["go"],
             "refused": [{"command": "x", "reason": "y"}],
             "note": "z",
+            "messages": [["user", "m"]],
         }
         content["steps"][0]["objection"] = content["steps"][0].get("objection") or "no"
         content["steps"][0]["infeasible"] = True

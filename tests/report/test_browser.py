@@ -10,10 +10,16 @@ from pathlib import Path
 import pytest
 
 from rpms.cli.report import transcript
+from rpms.paper.prompt import Message
+from rpms.paper.recall import EpisodicMemory
+from rpms.play.plan import NamedModel
+from rpms.play.run import run
+from rpms.play.settings import Settings
 from rpms.report.outcomes import Comparison, Results
 from rpms.report.page_data import meta, script, task_chunks
 from rpms.report.pages import write_report
 from rpms.store.runs import RunFolder
+from rpms.worlds.registry import find_world
 from tests.report import made
 from tests.report.hostile import ATTACK, poison
 
@@ -401,3 +407,20 @@ def test_the_whole_episode_is_on_its_page_in_the_words_of_rpms_show(page, folder
     shown = page.locator("pre.transcript").text_content().splitlines()
     told = "\n".join(transcript(run.episode(run.protocol.tasks[0]))).splitlines()
     assert shown == told[1:-1]  # less the task and the counts, which the page has elsewhere
+
+
+def one_message(blocks):
+    return [Message("user", "ALL IN ONE\n\n" + "\n\n".join(block.text for block in blocks))]
+
+
+def test_a_step_shows_the_messages_that_a_part_made(page, tmp_path):
+    world = find_world("alfworld")
+    plan = Settings(prompt=one_message, split="builtin", condition="rules-only").plan(
+        world, "planner", NamedModel("planner"), limit=1, memory=EpisodicMemory()
+    )
+    run(plan, tmp_path / "run")
+    written = write_report([tmp_path / "run"], tmp_path / "report")
+    page.goto(url(written.folder, "episode.html?task=0&condition=0"))
+    page.locator(".sent pre").first.wait_for()
+    assert page.locator(".sent pre").first.inner_text().startswith("ALL IN ONE")
+    assert page.locator(".sent code").first.inner_text() == "user"

@@ -19,7 +19,7 @@ from rpms.models.policy import FunctionModel
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
-from rpms.report.export import FORMS, TABLES, export
+from rpms.report.export import FORMS, TABLES, USUAL, export
 from rpms.report.gather import read_results
 from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world
@@ -53,7 +53,7 @@ def played(tmp_path_factory):
 def read(folder, form):
     if form == "csv":
         found = {}
-        for name in TABLES:
+        for name in USUAL:
             with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as stream:
                 found[name] = list(csv.DictReader(stream))
         return found
@@ -63,10 +63,10 @@ def read(folder, form):
                 json.loads(line)
                 for line in (folder / f"{name}.jsonl").read_text("utf-8").splitlines()
             ]
-            for name in TABLES
+            for name in USUAL
         }
     parquet = pytest.importorskip("pyarrow.parquet")
-    return {name: parquet.read_table(folder / f"{name}.parquet").to_pylist() for name in TABLES}
+    return {name: parquet.read_table(folder / f"{name}.parquet").to_pylist() for name in USUAL}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -178,7 +178,7 @@ def test_the_command(rpms: Rpms, played, tmp_path):
         rpms("export", played, "--to", "xlsx").line
         == "--to 'xlsx': choose one of csv, parquet, jsonl"
     )
-    assert rpms("export", played, "--tables", "prompts").line.startswith(
-        "--tables prompts: choose of episodes"
+    assert rpms("export", played, "--tables", "answers").line.startswith(
+        "--tables answers: choose of episodes"
     )
     assert "is neither a run nor a study" in rpms("export", tmp_path).line

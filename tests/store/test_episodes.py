@@ -321,6 +321,15 @@ def test_a_file_of_another_version_says_so(tmp_path):
             read(tmp_path / "y.json.gz")
 
 
+@pytest.mark.parametrize("messages", ["hello", [["user"]], [["user", 5]], [{"role": "user"}]])
+def test_messages_of_another_form_are_refused(tmp_path, messages):
+    content = json.loads(TEXT)
+    content["steps"][0]["extras"] = {"messages": messages}
+    (tmp_path / "x.json.gz").write_bytes(packed(content_text(content)))
+    with pytest.raises(FileError, match="`messages` is not a list of pairs"):
+        read_episode(tmp_path / "x.json.gz")
+
+
 def test_a_file_that_unpacks_to_far_more_than_an_episode_is_refused(tmp_path):
     (tmp_path / "bomb.json.gz").write_bytes(gzip.compress(bytes(LARGEST_EPISODE + 1), 1))
     with pytest.raises(FileError, match="not a whole episode"):

@@ -220,9 +220,8 @@ def show_step(console: Console, step: Step, *, prompts: bool, told: str, verbose
     after = list(_done(step))
     if prompts:
         _print(console, before, None)
-        for block in step.decision.prompt.blocks:
-            title = f"{block.part}, {block.tokens} tokens"
-            console.print(Panel(Text(block.text), title=title, title_align="left", style="dim"))
+        for title, text in step.decision.prompt.sections():
+            console.print(Panel(Text(text), title=Text(title), title_align="left", style="dim"))
         _print(console, after, None)
         return
     _print(

@@ -229,9 +229,9 @@ def transcript(
                     f"  memory {candidate.entry} [{verdict}] {' '.join(candidate.wording.split())}"
                 )
         if prompts:
-            for block in episode.prompt(step.number).blocks:
-                yield f"--- {block.part}, {block.tokens} tokens"
-                yield block.text
+            for title, text in episode.prompt(step.number).sections():
+                yield f"--- {title}"
+                yield text
             yield "---"
         yield from _done(step)
     if episode.steps:

@@ -99,7 +99,6 @@ class Step(Happening):
     def extras(self) -> dict[str, object]:
         """Fields beyond the paper, those in use."""
         decision = self.decision
-        spoken = decision.prompt.messages() if decision.prompt.speak is not None else ()
         found: dict[str, object] = {
             "plan": list(self.plan),
             "menu": [
@@ -115,7 +114,7 @@ class Step(Happening):
             "replaced": self.replaced,
             "no_room": {str(part): count for part, count in decision.prompt.no_room},
             "notes": list(self.notes),
-            "messages": [[each.role, each.content] for each in spoken],
+            "messages": [[each.role, each.content] for each in decision.prompt.own_messages()],
         }
         return {name: value for name, value in found.items() if value}
 

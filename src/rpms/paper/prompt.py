@@ -200,9 +200,11 @@ class Prompt:
 
     @property
     def text(self) -> str:
-        """The whole prompt as one text; two prompts that share blocks at the start share a
-        prefix here.
+        """The whole prompt as one text, as it is sent; two prompts that share blocks at the start
+        share a prefix here.
         """
+        if self.speak is not None:
+            return "\n\n".join(message.content for message in self.messages())
         return _join(self.blocks)
 
     def messages(self) -> tuple[Message, ...]:
@@ -221,6 +223,27 @@ class Prompt:
             *system,
             *(_conversation(rest) if self.form is Form.CHAT else (Message("user", _join(rest)),)),
         )
+
+    def own_messages(self) -> tuple[Message, ...]:
+        """The messages that a part of the user's own made, if they are not what the blocks say."""
+        if self.speak is None:
+            return ()
+        spoken = self.messages()
+        usual = replace(self, speak=None).messages()
+        return () if spoken == usual else spoken
+
+    def sections(self) -> Iterator[tuple[str, str]]:
+        """Titles and texts that show a prompt to a person: its blocks, or the messages that a
+        part of the user's own made of them.
+        """
+        messages = self.own_messages()
+        for number, message in enumerate(messages, start=1):
+            tokens = estimate_tokens(message.content)
+            title = f"message {number} of {len(messages)}, {message.role}, {tokens} tokens"
+            yield title, message.content
+        if not messages:
+            for block in self.blocks:
+                yield f"{block.part}, {block.tokens} tokens", block.text
 
     def injected(self) -> tuple[Block, ...]:
         """The knowledge blocks: what sets this prompt apart from the baseline's."""

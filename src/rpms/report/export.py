@@ -74,8 +74,11 @@ TABLES: Mapping[str, Mapping[str, type]] = {
         **dict.fromkeys(("score", "rank"), float),
         **dict.fromkeys(("fate", "reason", "rule", "fact"), str),
     },
+    "prompts": {**_KEYS, "step": int, "message": int, "role": str, "content": str},
 }
 """The columns of each table with their types; what is not known is empty."""
+USUAL = tuple(name for name in TABLES if name != "prompts")
+"""Tables that are written unless others are named: prompts, each as it was sent, are long."""
 
 Line = dict[str, Any]
 Write = Callable[[Line], object]
@@ -84,7 +87,7 @@ _GROUP = 10_000
 
 
 def export(
-    inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = tuple(TABLES)
+    inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = USUAL
 ) -> tuple[Mapping[str, int], Sequence[str]]:
     """Write tables of runs to a folder, new or of an older export.
 
@@ -141,6 +144,9 @@ def _lines(
         for table, line in _of_episode(record, timings.get(task), price):
             if table in tables:
                 yield table, {**keys, "task": task, **line}
+        if "prompts" in tables:
+            for line in _sent(record):
+                yield "prompts", {**keys, "task": task, **line}
     notes.extend(damaged)
     total = len(run.protocol.tasks)
     if done + len(damaged) < total:
@@ -169,6 +175,14 @@ def _of_episode(
         yield "steps", {**_step(step), **taken}
         for candidate in step.candidates:
             yield "candidates", {"step": step.number, **_values("candidates", candidate)}
+
+
+def _sent(record: EpisodeRecord) -> Iterator[Line]:
+    """The messages of each step, as its model got them."""
+    for step in record.steps:
+        for number, message in enumerate(record.prompt(step.number).messages(), start=1):
+            sent = {"step": step.number, "message": number}
+            yield {**sent, "role": message.role, "content": message.content}
 
 
 def _spent(step: StepRecord, timing: Timing | None, place: int, price: Price | None) -> Line:

@@ -14,7 +14,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -26,7 +26,7 @@ from rpms.logic.belief import Belief
 from rpms.logic.errors import FileError
 from rpms.logic.goal import Progress
 from rpms.paper.episode import Ending, Episode, Happening, Step
-from rpms.paper.prompt import Block, Form, Layout, Part, Prompt
+from rpms.paper.prompt import Block, Form, Layout, Message, Part, Prompt
 from rpms.paper.usage import Usage
 from rpms.paper.verdict import Candidate
 from rpms.paper.wording import memory_line
@@ -169,6 +169,26 @@ class BeliefRecord:
         )
 
 
+def _are_messages(value: object) -> bool:
+    """True for a list of pairs of texts."""
+    if not isinstance(value, list):
+        return False
+    for pair in value:
+        if not isinstance(pair, list) or [type(item) for item in pair] != [str, str]:
+            return False
+    return True
+
+
+@dataclass(frozen=True)
+class _AsSent:
+    """Gives the messages that were recorded, whatever the blocks are."""
+
+    messages: tuple[Message, ...]
+
+    def __call__(self, _blocks: Sequence[Block]) -> tuple[Message, ...]:
+        return self.messages
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRecord(Happening):
     """One step, as its file tells it."""
@@ -186,9 +206,11 @@ class StepRecord(Happening):
     """The active rules and schemas that the prompt does not show at this sub-goal."""
 
     def __post_init__(self) -> None:
-        """Refusals and readings are taken apart where they are shown; all other extras are
-        shown as they are.
+        """Refusals, readings and messages are taken apart where they are shown; all other extras
+        are shown as they are.
         """
+        if not _are_messages(self.extras.get("messages", [])):
+            raise ValueError("`messages` is not a list of pairs of texts: role and content")
         for extra, inside in {"refused": ("command", "reason"), "readings": ("goal",)}.items():
             items = self.extras.get(extra, [])
             if not isinstance(items, list) or not all(
@@ -257,12 +279,16 @@ class EpisodeRecord:
         return self.row.task
 
     def prompt(self, number: int) -> Prompt:
-        """The whole prompt of a step, from 1, to the letter."""
+        """The whole prompt of a step, from 1, to the letter: its text and messages are those
+        that were sent.
+        """
         step = self.steps[number - 1]
+        sent = tuple(Message(role, content) for role, content in step.extras.get("messages", ()))
+        speak = _AsSent(sent) if sent else None
         no_room = tuple(
             (Part(part), fewer) for part, fewer in step.extras.get("no_room", {}).items()
         )
-        return Prompt(step.prompt, step.cut, no_room, Layout[self.layout], self.form)
+        return Prompt(step.prompt, step.cut, no_room, Layout[self.layout], self.form, speak)
 
 
 def _fields(value: object) -> dict[str, Any]:

@@ -197,10 +197,13 @@ const Step = (() => {
       block.open = opened.has(part);
       return block;
     });
+    const sent = messages(step);
     return section(
       "Prompt",
       `about ${total} tokens, ${injected} of them injected knowledge (estimated)`,
       crowding(step),
+      sent,
+      sent ? el("p", { class: "dim" }, "These blocks are what the messages were made of:") : null,
       bar,
       blocks,
       step.cut.length
@@ -211,6 +214,18 @@ const Step = (() => {
             step.cut.map(([part, item]) => el("div", {}, el("code", {}, part), said(item, "small"))),
           )
         : null,
+    );
+  }
+
+  /** The messages as they were sent, where a part of the user's own made them of the blocks. */
+  function messages(step) {
+    const sent = step.extras.messages || [];
+    if (!sent.length) return null;
+    return el(
+      "div",
+      { class: "sent" },
+      el("p", {}, `Sent as ${sent.length} ${sent.length === 1 ? "message" : "messages"} of the run's own prompt part:`),
+      sent.map(([role, content]) => el("div", {}, el("code", {}, role), said(content, "small"))),
     );
   }
 
@@ -304,7 +319,7 @@ const Step = (() => {
   }
 
   function extras(step) {
-    const names = Object.keys(step.extras).filter((name) => !["plan", "menu", "no_room", "readings", "reading"].includes(name));
+    const names = Object.keys(step.extras).filter((name) => !["plan", "menu", "no_room", "readings", "reading", "messages"].includes(name));
     if (!names.length) return null;
     const show = (value) => {
       if (typeof value === "string") return value;
