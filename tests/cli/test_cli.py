@@ -17,16 +17,16 @@ import typer.main
 
 from rpms import __version__
 from rpms.cli.app import COMMANDS as KNOWN
-from rpms.cli.app import ELSEWHERE, ENTRY_POINTS, add_others, command_of, make_app
+from rpms.cli.app import ENTRY_POINTS, OF_GROUPS, add_others, command_of, make_app
 from rpms.cli.options import Resources
 from rpms.planning.enforcement import PARTS
 from tests.cli.command import Rpms
 
 
 def _all_of(command: Any, *before: str) -> Iterator[tuple[str, ...]]:
-    for name, each in getattr(command, "commands", {}).items():
+    for name in getattr(command, "commands", {}):
         yield (*before, name)
-        yield from _all_of(each, *before, name)
+        yield from _all_of(command.get_command(None, name), *before, name)
 
 
 COMMANDS = tuple(_all_of(typer.main.get_command(make_app())))
@@ -49,9 +49,9 @@ def test_every_command_has_help_that_says_what_it_does(rpms: Rpms, command: tupl
 
 
 PLAYS = {
-    "run": command_of("run", KNOWN["run"]),
-    "learn": command_of("learn", KNOWN["learn"]),
-    "study": command_of("study run", ELSEWHERE["study", "run"]),
+    "run": command_of("run", KNOWN["run"].load()),
+    "learn": command_of("learn", KNOWN["learn"].load()),
+    "study": command_of("study run", OF_GROUPS["study run"].load()),
 }
 
 

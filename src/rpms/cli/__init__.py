@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
-from itertools import takewhile
 
 __all__ = ["main"]
 
@@ -45,7 +44,7 @@ def main() -> None:
         else:
             from rpms.cli.app import make_app  # noqa: PLC0415
 
-            app = make_app(*[*takewhile(lambda word: word[:1] != "-", sys.argv[1:3]), ""][:2])
+            app = make_app(sys.argv[1] if len(sys.argv) > 1 else "")
             command = partial(app, standalone_mode=False)
         for sign, handler in before:  # SIGTERM is a scheduler's Ctrl-C
             signal.signal(sign, signal.default_int_handler if sign == signal.SIGTERM else handler)

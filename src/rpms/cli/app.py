@@ -1,225 +1,286 @@
 """The commands, put together: thin.
 
-Each reads its options, calls one function and prints what it returns.
+Each reads its options, calls one function and prints what it returns. A command's module is
+imported when the command line names it, so that help and mistakes do not wait for the others.
 """
 
-import ast
-import re
-import sys
 from collections.abc import Callable
 from importlib import import_module
-from inspect import Parameter, cleandoc, signature
-from pathlib import Path
-from types import ModuleType
+from importlib.metadata import entry_points
+from inspect import cleandoc, signature
 from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 import rpms
+from rpms.cli.knobs import declare, with_shared
 from rpms.cli.screen import complain, say, show_logs
 
 ENTRY_POINTS = "rpms.commands"
 """Functions that add the commands of a world, or of another package, to the application they
 are given."""
 
-_PLAY, _LOOK, _KNOW, _MORE = (
-    "Play and learn",
-    "Look at results",
-    "Rules, memory and worlds",
-    "Beyond",
-)
-_KINDS: dict[str, Any] = {
-    str(kind.__name__ if isinstance(kind, type) else kind).replace("pathlib.", ""): kind
-    for one in (str, int, float, bool, Path)
-    for kind in (one, one | None, list[one], list[one] | None)  # type: ignore[valid-type]
-}
-_KINDS |= {"Resources": Any, "Settings": Any}
-"""Types of parameters by how a source writes them; the last two stand for options that several
-commands share."""
+_PLAY = "Play and learn"
+_LOOK = "Look at results"
+_KNOW = "Rules, memory and worlds"
+_MORE = "Beyond"
 
 
 class Known(NamedTuple):
-    """A command of this package: its panel in `rpms --help`, and its function or group in its
-    module.
-    """
+    """A command of this package, which is not imported yet."""
 
     panel: str
+    """Its panel in `rpms --help`."""
     module: str
-    name: str = "app"
-
-    @property
-    def source(self) -> str:
-        return (
-            Path(rpms.__file__)
-            .parent.joinpath(*self.module.split("."))
-            .with_suffix(".py")
-            .read_text("utf-8")
-        )
+    name: str
+    """Its function or group of commands in the module."""
+    summary: str = ""
+    """The first sentence of its help, told here so that `rpms --help` imports none of them."""
 
     def load(self) -> Any:
+        """Import the command: a function, or a `typer.Typer` with commands of its own."""
         return getattr(import_module(f"rpms.{self.module}"), self.name)
 
-    def unloaded(self, part: str = "") -> Callable[..., Any] | None:
-        """The command, or one of the group's, as its source tells it: it is loaded when it is
-        called, or None.
-        """
-        for node in (
-            each for each in ast.parse(self.source).body if isinstance(each, ast.FunctionDef)
-        ):
-            decorated = f"{self.name}.command({part!r})" in map(ast.unparse, node.decorator_list)
-            if decorated if part else node.name == self.name:
-                return _unloaded(self._replace(name=node.name), node)
-        return None
 
-    @property
-    def summary(self) -> str:
-        """First line of its help, read from the source: to import them all takes seconds."""
-        told = rf'^(?:def {self.name}\b.*?"""|{self.name} = typer\.Typer\(.*?help=")(.*?)("|$)'
-        if (found := re.search(told, self.source, re.MULTILINE | re.DOTALL)) is None:
-            raise LookupError(self)
-        return found[1]
-
-
-def _unloaded(known: Known, node: ast.FunctionDef) -> Callable[..., Any] | None:
-    """A function with a definition's parameters that loads the defined one; None if their
-    source does not tell them.
-    """
-    arguments = [*node.args.args, *node.args.kwonlyargs]
-    defaults: list[Any] = [*node.args.defaults, *node.args.kw_defaults]
-    parameters = []
-    for argument, default in zip(
-        arguments, [""] * (len(arguments) - len(defaults)) + defaults, strict=True
-    ):
-        kind = _KINDS.get(ast.unparse(argument.annotation) if argument.annotation else "")
-        if kind is None or not isinstance(default, str | ast.Constant):
-            return None
-        usual = default.value if isinstance(default, ast.Constant) else Parameter.empty
-        parameters.append(
-            Parameter(argument.arg, Parameter.KEYWORD_ONLY, default=usual, annotation=kind)
-        )
-
-    def command(**given: Any) -> Any:
-        return known.load()(**given)
-
-    command.__doc__ = ast.get_docstring(node)
-    import_module("rpms.cli.knobs").sign(command, parameters)
-    return command
-
-
-_WORLD = "worlds.alfworld.cli"
 COMMANDS = {
-    "play": Known(_PLAY, "cli.play", "main"),
-    "run": Known(_PLAY, "cli.run", "main"),
-    "learn": Known(_PLAY, "cli.run", "learn_memory"),
-    "study": Known(_PLAY, "cli.study"),
-    "insights": Known(_PLAY, "cli.run", "gather_insights"),
-    "report": Known(_LOOK, "cli.report", "report"),
-    "view": Known(_LOOK, "cli.report", "view"),
-    "show": Known(_LOOK, "cli.report", "show"),
-    "table": Known(_LOOK, "cli.report", "table"),
-    "leaderboard": Known(_LOOK, "cli.report", "leaderboard"),
-    "export": Known(_LOOK, "cli.report", "export_runs"),
-    "convert": Known(_LOOK, "cli.report", "convert"),
-    "worlds": Known(_KNOW, "cli.worlds"),
-    "prompts": Known(_KNOW, "cli.worlds", "prompts"),
-    "models": Known(_KNOW, "cli.models"),
-    "rules": Known(_KNOW, "cli.rules"),
-    "memory": Known(_KNOW, "cli.memory"),
-    "docs": Known(_LOOK, "cli.docs", "search_docs"),
-    "guard": Known(_MORE, "cli.guard"),
-    "envs": Known(_MORE, "cli.worlds", "envs"),
-    "games": Known(_KNOW, _WORLD, "games"),
-    "verify": Known(_KNOW, _WORLD, "verify"),
+    "play": Known(
+        _PLAY,
+        "cli.play",
+        "main",
+        "Play one task and watch every step: observation, belief, rules, memories with verdicts,"
+        " action.",
+    ),
+    "run": Known(
+        _PLAY,
+        "cli.run",
+        "main",
+        "Play the tasks of a split and keep every episode; the same command continues where it"
+        " stopped.",
+    ),
+    "learn": Known(
+        _PLAY,
+        "cli.run",
+        "learn_memory",
+        "Play a split round by round and write what it teaches as a frozen memory: snippets,"
+        " lessons and schemas.",
+    ),
+    "study": Known(
+        _PLAY,
+        "cli.study",
+        "app",
+        "Run, list and check studies: one YAML file for each table of the paper.",
+    ),
+    "insights": Known(
+        _PLAY,
+        "cli.run",
+        "gather_insights",
+        "Let a model draw insights from recorded runs; `--agent expel` plays with these and with"
+        " the won episodes.",
+    ),
+    "report": Known(
+        _LOOK,
+        "cli.report",
+        "report",
+        "Write static pages about runs, a study or a guard's log; they open from disk, without a"
+        " server.",
+    ),
+    "view": Known(
+        _LOOK, "cli.report", "view", "Open a report in a browser, or serve it at a port."
+    ),
+    "show": Known(
+        _LOOK,
+        "cli.report",
+        "show",
+        "Print an episode from beginning to end: observations, thoughts, actions, and how it"
+        " ended.",
+    ),
+    "table": Known(
+        _LOOK, "cli.report", "table", "Print one of the paper's tables from runs or a study."
+    ),
+    "leaderboard": Known(
+        _LOOK,
+        "cli.report",
+        "leaderboard",
+        "Rank models and agents by success, for each set of tasks they played under the same"
+        " settings.",
+    ),
+    "export": Known(
+        _LOOK,
+        "cli.report",
+        "export_runs",
+        "Write the episodes, steps and recalled memories of runs as tables; a run may still be"
+        " going on.",
+    ),
+    "worlds": Known(
+        _KNOW,
+        "cli.worlds",
+        "app",
+        "List the worlds, check one, or write a new one to start from.",
+    ),
+    "prompts": Known(_KNOW, "cli.worlds", "prompts", "The texts of a world's prompts."),
+    "models": Known(
+        _KNOW,
+        "cli.models",
+        "app",
+        "List the models that can be used, or check that one answers.",
+    ),
+    "rules": Known(_KNOW, "cli.rules", "app", "Show, check, learn, test and compare rule manuals."),
+    "memory": Known(_KNOW, "cli.memory", "app", "Show, count, merge, compare and clean memories."),
+    "docs": Known(
+        _LOOK,
+        "cli.docs",
+        "search_docs",
+        "List the sections of the documentation that have all the words; without words, the pages by"
+        " task.",
+    ),
+    "guard": Known(_MORE, "cli.guard", "app", "Check the tool calls of agents against a manual."),
+    "envs": Known(
+        _MORE,
+        "cli.worlds",
+        "envs",
+        "Use the worlds from other programs: Gymnasium ids, an OpenEnv server.",
+    ),
+    "games": Known(
+        _KNOW,
+        "worlds.alfworld.cli",
+        "games",
+        "Make ALFWorld games, so that you need not download any.",
+    ),
+    "verify": Known(
+        _KNOW,
+        "worlds.alfworld.cli",
+        "verify",
+        "Replay games recorded with ALFWorld's own engine on the native one; exit code 1 if"
+        " anything differs.",
+    ),
 }
-ELSEWHERE = {
-    ("rules", "learn"): Known(_KNOW, "cli.rules_learn", "learn"),
-    ("rules", "verify"): Known(_KNOW, "cli.rules_learn", "check_against"),
-    ("study", "run"): Known(_PLAY, "cli.study", "main"),
+OF_GROUPS = {
+    "rules learn": Known(_KNOW, "cli.rules_learn", "learn"),
+    "rules verify": Known(_KNOW, "cli.rules_learn", "check_against"),
+    "study run": Known(_PLAY, "cli.study", "main"),
 }
-"""Commands of groups that stand in another module than their group."""
+"""Commands of groups that stand in another module than their group, or share its options."""
+_REGISTERED_HERE = "rpms.worlds.alfworld.cli:register"
+"""The entry point whose commands stand in the table above."""
 
 
-def make_app(word: str | None = None, part: str = "") -> typer.Typer:
-    """The application: whole, or for a command line that begins with `word` (and `part`), with
-    that command alone.
+_NOT_IMPORTED: Any = None
+
+
+class LazyCommands(TyperGroup):
+    """The group `rpms`: imports a command of the table when the command line names it."""
+
+    _describing = False
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        for name in COMMANDS:
+            self.commands.setdefault(name, _NOT_IMPORTED)  # names to suggest for a mistyped one
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The commands of the table, then those that other packages bring."""
+        others = [name for name in super().list_commands(ctx) if name not in COMMANDS]
+        return [*COMMANDS, *others]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A command; while the help of all is written, one that can say no more than its summary."""
+        known = COMMANDS.get(cmd_name)
+        if known is None:
+            return super().get_command(ctx, cmd_name)
+        if self._describing:
+            return _described(cmd_name, known)
+        return imported(cmd_name, known)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self._describing = True
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self._describing = False
+
+
+def make_app(word: str = "") -> typer.Typer:
+    """The application, for a command line that begins with `word`.
+
+    Commands of other packages are looked for unless the word is one of this package's commands.
     """
-    alone = (
-        word in COMMANDS
-    )  # options of the application itself stand before a command, and typer is slow to read them
     app = typer.Typer(
         name="rpms",
-        cls=_Commands,
+        cls=LazyCommands,
         help="Rules, memory and a deterministic belief for LLM agents in closed text worlds.",
         no_args_is_help=True,
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
-        add_help_option=not alone,
-        add_completion=not alone,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for name, known in COMMANDS.items():
-        if word not in (None, name):
-            summary = "" if alone else known.summary
-            app.command(name, help=summary, rich_help_panel=known.panel)(
-                lambda: None
-            )  # the command line names another
-        elif f"\n{known.name} = typer.Typer(" in known.source:
-            app.add_typer(_group(name, known, part), name=name, rich_help_panel=known.panel)
-        else:
-            command = command_of(name, known)
-            import_module("rpms.cli.knobs").declare(
-                command, name
-            )  # a mistyped command does not wait for it
-            app.command(name, rich_help_panel=known.panel)(command)
-    if not alone:
-        problems = add_others(app, but=f"rpms.{_WORLD}:register")  # its commands are known already
-
-        @app.callback()
-        def _main(
-            _version: Annotated[
-                bool,
-                typer.Option(
-                    "--version",
-                    callback=_show_version,
-                    is_eager=True,
-                    help="Print the version and exit.",
-                ),
-            ] = False,
-        ) -> None:
-            complain(*(f"note: {problem}" for problem in problems))
-
+    problems = [] if word in COMMANDS else add_others(app, but=_REGISTERED_HERE)
     join_lines(app)
+
+    @app.callback()
+    def _main(
+        _version: Annotated[
+            bool,
+            typer.Option(
+                "--version",
+                callback=_show_version,
+                is_eager=True,
+                help="Print the version and exit.",
+            ),
+        ] = False,
+    ) -> None:
+        complain(*(f"note: {problem}" for problem in problems))
+
     return app
 
 
-def _group(name: str, known: Known, part: str) -> typer.Typer:
-    """A group of commands: with the one that is named, where that can be told without loading
-    it, or with all.
-    """
-    apart = {word: each for (group, word), each in ELSEWHERE.items() if group == name}
-    one = command_of(f"{name} {part}", apart[part]) if part in apart else known.unloaded(part)
-    if one is not None:
-        group = typer.Typer(
-            add_help_option=False
-        )  # typer reads it slowly, and the command has its own
-        group.command(part)(one)
+def imported(name: str, known: Known) -> Any:
+    """A command of the table as click runs it: one command, or a group of several."""
+    found = known.load()
+    command: Any
+    if isinstance(found, typer.Typer):
+        group = _completed(name, found)
+        join_lines(group)
+        command = typer.main.get_group(group)
     else:
-        group = known.load()
-        for word, other in apart.items():
-            group.command(word)(command_of(f"{name} {word}", other))
+        alone = typer.Typer(add_completion=False)
+        alone.command(name)(command_of(name, found))
+        join_lines(alone)
+        command = typer.main.get_command(alone)
+    command.name = name
+    command.rich_help_panel = known.panel
+    return command
+
+
+def _completed(name: str, group: typer.Typer) -> typer.Typer:
+    """A group with those of its commands that stand elsewhere, each with its options."""
+    own = {each.name for each in group.registered_commands}
+    for path, other in OF_GROUPS.items():
+        first, _, word = path.partition(" ")
+        if first == name and word not in own:
+            group.command(word)(command_of(path, other.load()))
     for each in group.registered_commands:
-        import_module("rpms.cli.knobs").declare(each.callback, f"{name} {each.name}")
+        if f"{name} {each.name}" not in OF_GROUPS:
+            declare(each.callback, f"{name} {each.name}")
     return group
 
 
-def command_of(name: str, known: Known) -> Callable[..., Any]:
-    """A command: loaded when it is called, where its source tells its options."""
-    found = known.unloaded() or known.load()
-    takes = signature(found).parameters
-    return (
-        import_module("rpms.cli.knobs").with_shared(name, found) if "settings" in takes else found
-    )
+def command_of(path: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function as a command: its parameters get the options that `options.toml` tells."""
+    if "settings" in signature(function).parameters:
+        return with_shared(path, function)
+    declare(function, path)
+    return function
+
+
+def _described(name: str, known: Known) -> Any:
+    """A stand-in that has a command's name, summary and panel."""
+    app = typer.Typer(add_completion=False)
+    app.command(name, help=known.summary)(lambda: None)
+    command: Any = typer.main.get_command(app)
+    command.name = name
+    command.rich_help_panel = known.panel
+    return command
 
 
 def _show_version(wanted: bool) -> None:
@@ -232,8 +293,6 @@ def add_others(app: typer.Typer, but: str = "") -> list[str]:
     """Add the commands that worlds and other packages bring, all but one; says of those that
     cannot be loaded why.
     """
-    from importlib.metadata import entry_points  # noqa: PLC0415  few commands wait for it
-
     problems = []
     for point in sorted(each for each in entry_points(group=ENTRY_POINTS) if each.value != but):
         try:
@@ -244,35 +303,6 @@ def add_others(app: typer.Typer, but: str = "") -> list[str]:
                 f"the commands of {point.name} ({point.value}) cannot be loaded: {reason}"
             )
     return problems
-
-
-class _OnDemand:
-    """A class of another module, which is loaded when it is called."""
-
-    def __new__(cls, *given: Any, **named: Any) -> Any:
-        return getattr(import_module(cls.__module__), cls.__name__)(*given, **named)
-
-
-def _load_help() -> None:
-    """Load typer's help without Markdown and tracebacks, which it imports and does not draw: a
-    quarter of the start.
-    """
-    unused = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
-    modules = {module: ModuleType(module) for module in unused.keys() - sys.modules.keys()}
-    for module, stand_in in modules.items():
-        setattr(
-            stand_in, unused[module], type(unused[module], (_OnDemand,), {"__module__": module})
-        )
-    sys.modules.update(modules)
-    import_module("typer.rich_utils")
-    for module in modules:
-        del sys.modules[module]
-
-
-class _Commands(TyperGroup):
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        _load_help()
-        super().format_help(ctx, formatter)
 
 
 class _Explained(TyperCommand):
@@ -290,7 +320,6 @@ class _Explained(TyperCommand):
             raise
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        _load_help()
         for each in self.params:
             if isinstance(each, TyperOption) and each.help and "{" in each.help:
                 from rpms.play.settings import NAMES  # noqa: PLC0415  few ask for help

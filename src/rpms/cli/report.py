@@ -1,6 +1,4 @@
-"""Look at what was run: `rpms report`, `view`, `table`, `leaderboard`, `show`, `export`;
-`convert` old run folders.
-"""
+"""Look at what was run: `rpms report`, `view`, `table`, `leaderboard`, `show`, `export`."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -17,7 +15,6 @@ from rpms.models.secrets import is_local
 from rpms.play.plan import place_of
 from rpms.report.export import export
 from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
-from rpms.store.old_episodes import convert_run
 from rpms.store.runs import PROTOCOL, RunFolder
 
 _TAKES = "a report is made of folders of `rpms run`, a study's folder, or the log of a guard"
@@ -175,14 +172,6 @@ def export_runs(
     files, notes = export(runs, to, folder, names)
     complain(*(f"note: {note}" for note in notes))
     say(*(f"{folder / name}: {lines:,} lines" for name, lines in files.items()))
-
-
-def convert(runs: list[Path]) -> None:
-    """Write the episodes of run folders anew in the present form; what was converted already
-    stays as it is.
-    """
-    for folder in runs:
-        say(f"{folder}: {convert_run(folder):,} episodes converted")
 
 
 def show(

@@ -125,8 +125,8 @@ class RunFolder:
             )
         if any((self.folder / EPISODES).glob("*.json")):
             raise InputError(
-                f"{self.folder}: its episodes are in an earlier form; `rpms convert {self.folder}`"
-                " writes them anew"
+                f"{self.folder}: its episodes are in the form of an earlier version, which is not"
+                " read any more; play them again into another folder"
             )
         return read_protocol(self.folder / PROTOCOL)
 
