@@ -131,8 +131,8 @@ COMMANDS = {
         _LOOK,
         "cli.docs",
         "search_docs",
-        "List the sections of the documentation that have all the words; without words, the pages by"
-        " task.",
+        "List the sections of the documentation that have all the words; without words, the pages"
+        " by task.",
     ),
     "guard": Known(_MORE, "cli.guard", "app", "Check the tool calls of agents against a manual."),
     "envs": Known(
@@ -184,7 +184,7 @@ class LazyCommands(TyperGroup):
         return [*COMMANDS, *others]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """A command; while the help of all is written, one that can say no more than its summary."""
+        """A command; while the help of all is written, one that says no more than its summary."""
         known = COMMANDS.get(cmd_name)
         if known is None:
             return super().get_command(ctx, cmd_name)
