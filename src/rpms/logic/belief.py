@@ -163,6 +163,10 @@ class Belief:
         """The same belief for another goal."""
         return self
 
+    def without_outcomes(self) -> Self:
+        """The same belief without what became of objects, such as heated; most keep none."""
+        return self
+
     def signature(self) -> StateSignature:
         """σ(b)."""
         return StateSignature.of(

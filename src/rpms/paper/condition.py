@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import partial
 from math import inf
 
-from rpms.logic.belief import Situation
+from rpms.logic.belief import Belief, Situation
 from rpms.logic.errors import InputError, nearest
 from rpms.logic.rules import ActiveRules, RuleManual, Tier
 from rpms.paper.arbitration import Arbitration, arbitrate, arbitrate_by_action, judge_here
@@ -18,13 +18,22 @@ from rpms.paper.consistency import (
     accept_everything,
     executable_from_here,
 )
-from rpms.paper.decide import HARD_SOFT, Mind
-from rpms.paper.memory import Entry
+from rpms.paper.decide import HARD_SOFT, Mind, Update
+from rpms.paper.memory import Entry, as_observed
 from rpms.paper.prompt import Form, Layout, Speak
 from rpms.paper.recall import EpisodicMemory, Retriever
 from rpms.paper.verdict import Candidate, Verdict
 from rpms.paper.wording import Wording
 from rpms.planning.enforcement import PAPER, Calls, Consistency, Enforcement, JudgedBy, Repair
+
+
+class MemoryWords(StrEnum):
+    """The words of lessons and verified schemas."""
+
+    MANUAL = "manual"
+    """As they were stored: with the needs and effects that the manual has for the action."""
+    OBSERVED = "observed"
+    """Only what was observed: the action, the world's answer, and how often it worked."""
 
 
 class BeliefShown(StrEnum):
@@ -49,6 +58,12 @@ class Condition:
     belief: BeliefShown = BeliefShown.PAPER
     repair: Repair = Repair.FORM
     calls: Calls = Calls.TEXT
+    notes: bool = False
+    """True if notes are added to the world's texts: how an action was read, and that an answer
+    held none."""
+    outcomes: bool = True
+    """True if the belief tracks what became of objects: heated, cooled, cleaned, sliced."""
+    memory_words: MemoryWords = MemoryWords.MANUAL
     tiers: tuple[Tier, ...] = tuple(Tier)
     """The tiers of the manual that the prompt and arbitration have, in the manual's order."""
     enforcement: Enforcement = PAPER
@@ -155,11 +170,13 @@ def compose(condition: Condition, known: Mind, memory: EpisodicMemory) -> Mind:
     mode = condition.arbitration if condition.rules else Arbitration.NONE
     return replace(
         known,
+        update=known.update if condition.outcomes else without_outcomes(known.update),
         style=replace(
             style,
             wording=_worded(style.wording, condition),
             layout=condition.layout,
             form=condition.form,
+            notes=condition.notes,
             budget=replace(
                 style.budget, turns=beyond.recent, injected=COMPACT if beyond.compact else 0
             ),
@@ -168,7 +185,7 @@ def compose(condition: Condition, known: Mind, memory: EpisodicMemory) -> Mind:
         schemas=known.manual,
         experience=replace(
             known.experience,
-            memory=memory if condition.memory else EpisodicMemory(),
+            memory=_worded_memory(memory, condition) if condition.memory else EpisodicMemory(),
             syntax=known.manual,
             rules=manual,
             adapts=beyond.adapt,
@@ -192,6 +209,22 @@ def compose(condition: Condition, known: Mind, memory: EpisodicMemory) -> Mind:
             plans=plans.of_tiers(condition.tiers) if plans is not None else None,
         ),
     )
+
+
+def _worded_memory(memory: EpisodicMemory, condition: Condition) -> EpisodicMemory:
+    """The memory in the words that a condition has it told in."""
+    if condition.memory_words is MemoryWords.MANUAL:
+        return memory
+    return EpisodicMemory(map(as_observed, memory.entries), memory.world)
+
+
+def without_outcomes(update: Update) -> Update:
+    """f_UPD as in Section 3.1: what became of objects is not tracked."""
+
+    def updated(belief: Belief, action: str | None, observation: str) -> Belief:
+        return update(belief, action, observation).without_outcomes()
+
+    return updated
 
 
 def _worded(wording: Wording, condition: Condition) -> Wording:

@@ -226,4 +226,6 @@ def _serialise(mind: Mind, advice: Advice, observation: str) -> Iterator[Block]:
     }
     for part, items in lines.items():
         yield make_block(part, wording.headings.get(part, HEADINGS.get(part, "")), items)
-    yield from transcript(now.history, observation, thoughts=not mind.adviser.how.recent)
+    yield from transcript(
+        now.history, observation, thoughts=not mind.adviser.how.recent, notes=mind.style.notes
+    )

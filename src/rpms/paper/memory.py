@@ -326,6 +326,16 @@ Entry = (
 )
 
 
+def as_observed(entry: Entry) -> Entry:
+    """The entry with what was observed alone, without needs and effects in the manual's words."""
+    match entry:
+        case FailureLesson() | CriticalFailure():
+            return replace(entry, corrective_rule="")
+        case VerifiedSchema():
+            return replace(entry, preconditions=(), effects=())
+    return entry
+
+
 def learned_from(entries: Iterable[Entry]) -> frozenset[str]:
     """The episodes that entries name as their origins, by task: without the round in which they
     were played.

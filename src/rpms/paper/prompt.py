@@ -303,9 +303,12 @@ def make_block(part: Part, heading: str, items: Sequence[str], spoken: Sequence[
 
 
 def transcript(
-    history: Sequence[Turn], observation: str, *, thoughts: bool = True
+    history: Sequence[Turn], observation: str, *, thoughts: bool = True, notes: bool = True
 ) -> tuple[Block, Block]:
     """The history H and the observation o_t as two blocks that read as one transcript.
+
+    With `notes`, an observation says how the action before it was read; without, it is the world's
+    text alone.
 
     The two texts of one step are, to the letter, the start of the next step's. The opening
     observation, which states the task, is the first item of the history and the last that a budget
@@ -316,21 +319,24 @@ def transcript(
     for number, turn in enumerate(history):
         thought = turn.said or (f"Thought: {turn.thought}" if turn.thought else "")
         thought = f"{thought}\n" if thought and thoughts else ""
-        heard = f"{_heard(history[max(0, number - 1) : number], turn.observation)}\n"
+        before = history[max(0, number - 1) : number]
+        heard = f"{_heard(before, turn.observation, notes=notes)}\n"
         items.append(f"{heard}{thought}Action: {turn.wrote or turn.action}")
         spoken.append(len(heard))
-    now = make_block(Part.OBSERVATION, "", (_heard(history, observation),))
+    now = make_block(Part.OBSERVATION, "", (_heard(history, observation, notes=notes),))
     return make_block(Part.HISTORY, "", items, spoken), now
 
 
-def _heard(history: Sequence[Turn], observation: str) -> str:
-    """An observation in the transcript; where a repair made another command of the last action,
-    with that command.
+def _heard(history: Sequence[Turn], observation: str, *, notes: bool) -> str:
+    """An observation in the transcript; noted beside it, the command that a repair made of the
+    last action.
     """
     if not history:
         return observation
-    repaired = f"[read as: {history[-1].action}] " if history[-1].wrote else ""
-    return f"Obs: {repaired}{observation}"
+    last = history[-1]
+    if notes and last.wrote:
+        return f"Obs: [read as: {last.action}] {observation}"
+    return f"Obs: {observation}"
 
 
 def prompt_limit(window: int, answer: int) -> int:

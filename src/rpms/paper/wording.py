@@ -15,6 +15,7 @@ from rpms.paper.memory import (
     OwnEntry,
     RememberedRequest,
     SuccessSnippet,
+    VerifiedSchema,
 )
 from rpms.paper.prompt import Block, Budget, Form, Layout, Part, Speak, make_block
 from rpms.paper.verdict import Candidate, Fate
@@ -87,6 +88,8 @@ class PromptStyle:
     layout: Layout = Layout.CACHED
     form: Form = Form.SINGLE
     budget: Budget = field(default_factory=Budget)
+    notes: bool = True
+    """True if the transcript says how an action was read, where that is not as it was written."""
     speak: Speak | None = None
     """Makes the messages of the blocks, in place of the form."""
 
@@ -158,20 +161,37 @@ def untagged_line(candidate: Candidate) -> str:
                 f" [adapted from {entry.id}: {candidate.adapted.note}]" if candidate.adapted else ""
             )
         case CriticalFailure():
-            text = f"  AVOID [CRITICAL]: {entry.failed_action}\n    Rule: {entry.corrective_rule}"
+            text = f"  AVOID [CRITICAL]: {entry.failed_action}\n    {_why_avoided(entry)}"
         case FailureLesson():
-            text = f"  AVOID: {entry.failed_action}\n    Rule: {entry.corrective_rule}"
+            text = f"  AVOID: {entry.failed_action}\n    {_why_avoided(entry)}"
         case OwnEntry():
             text = f"  {entry.text}"
         case RememberedRequest():
             text = f"  MEANT: `{entry.request}`: {entry.goal_signature}"
         case _:
-            needs, gives = (
-                "; ".join(entry.preconditions) or "nothing",
-                "; ".join(entry.effects) or "nothing",
-            )
             text = (
-                f"  VERIFIED ({entry.confidence:.2f}): {entry.action_template} | needs: {needs} |"
-                f" effects: {gives}"
+                f"  VERIFIED ({entry.confidence:.2f}): {entry.action_template} |"
+                f" {_what_was_verified(entry)}"
             )
     return f"{text}\n    [{verdict.reason}]" if verdict.fate is Fate.CUT else text
+
+
+def _why_avoided(entry: FailureLesson | CriticalFailure) -> str:
+    """The rule of a lesson; of one told as it was observed, the world's answer and how often."""
+    if entry.corrective_rule:
+        return f"Rule: {entry.corrective_rule}"
+    return f"Observed: {entry.failure_message or 'it failed'} ({times(entry.occurrence_count)})"
+
+
+def _what_was_verified(schema: VerifiedSchema) -> str:
+    """Needs and effects of an action; of one told as it was observed, how often it worked."""
+    if not schema.preconditions and not schema.effects:
+        return f"worked {schema.success_count} of {len(schema.origins)} times"
+    needs = "; ".join(schema.preconditions) or "nothing"
+    effects = "; ".join(schema.effects) or "nothing"
+    return f"needs: {needs} | effects: {effects}"
+
+
+def times(number: int) -> str:
+    """`once`, `3 times`."""
+    return "once" if number == 1 else f"{number} times"

@@ -28,7 +28,8 @@ from rpms.store.runs import Timing
 from rpms.worlds.base import REQUEST, Game, Outcome, Task, act, start
 
 NO_ACTION = "Nothing happens. Your answer had no action; write one after `Action:`."
-"""Observation for a model whose answer names no action."""
+"""Observation for a model whose answer names no action, where notes are added to the world's
+texts."""
 
 
 @dataclass
@@ -102,8 +103,7 @@ class Play:
                 self._course, self._outcome.observation, self.episode_id or self.task.id
             )
             drift = self.player.world.contradictions(move.decision.belief, self.game)
-            unsaid = Outcome(NO_ACTION, self._outcome.score)
-            self._outcome = act(self.game, move.command) if move.command else unsaid
+            self._outcome = act(self.game, move.command) if move.command else self._unsaid()
             self._course = self.player.after(self._course, move, self._outcome, drift, self.brought)
         except ModelUnavailable:
             raise
@@ -123,6 +123,12 @@ class Play:
             last = self.steps[-self.stuck_after :]
             if all(step.infeasible and step.command == last[-1].command for step in last):
                 self._stop(Ending.STUCK)
+
+    def _unsaid(self) -> Outcome:
+        """The answer to no action: the world's own to what it does not know, or a note."""
+        noted = self.player.mind.style.notes
+        text = NO_ACTION if noted else self.player.world.not_understood
+        return Outcome(text, self._outcome.score)
 
     def episode(self) -> Episode:
         return Episode(

@@ -13,7 +13,14 @@ from rpms.logic.errors import FileError, InputError, nearest
 from rpms.logic.rules import Tier
 from rpms.models.base import Decoding
 from rpms.paper.arbitration import Arbitration
-from rpms.paper.condition import CONDITIONS, BeliefShown, Condition, Seams, named_condition
+from rpms.paper.condition import (
+    CONDITIONS,
+    BeliefShown,
+    Condition,
+    MemoryWords,
+    Seams,
+    named_condition,
+)
 from rpms.paper.memory import Kind, told_kinds
 from rpms.paper.prompt import Budget, Form, Layout
 from rpms.planning.enforcement import PAPER, PARTS, STRICT, Calls, Repair, with_part
@@ -39,7 +46,10 @@ NO_MEMORY, EMBEDDED_MEMORY = "none", "embedded"
 BY_GOAL, FOR_ANY = "goal", "any"
 REFUSE, ALLOW = "refuse", "allow"
 AS_PAPER, CLEAN = "as_paper", "clean"
-_SWITCHES = ("arbitration", "state_filter", "layout", "form", "belief", "repair", "calls", "tiers")
+_SWITCHES = (
+    *("arbitration", "state_filter", "layout", "form", "belief", "notes", "outcomes"),
+    *("memory_words", "repair", "calls", "tiers"),
+)
 """The knobs that are fields of a `Condition`."""
 CONDITION_KNOBS = ("condition", "preset", "enforce", *_SWITCHES)
 """The knobs that a `Condition` is made of."""
@@ -78,6 +88,9 @@ class Settings:
     layout: Layout | None = knob(reads.one_of(Layout))
     form: Form | None = knob(reads.one_of(Form))
     belief: BeliefShown | None = knob(reads.one_of(BeliefShown))
+    notes: bool | None = knob(reads.switch)
+    outcomes: bool | None = knob(reads.switch)
+    memory_words: MemoryWords | None = knob(reads.one_of(MemoryWords))
     repair: Repair | None = knob(reads.one_of(Repair))
     calls: Calls | None = knob(reads.one_of(Calls))
     memory: str | Path | None = knob(reads.file_or(NO_MEMORY, EMBEDDED_MEMORY))

@@ -180,6 +180,8 @@ class World(ABC):
     step_budget: int = 50
     max_tokens: int = 256
     """New tokens a model may write at a step."""
+    not_understood: str = "Nothing happens."
+    """The simulator's own answer to what is no command of its."""
     options: tuple[str, ...] = ()
     """The names of its own options."""
     retrieval: Retrieval = Retrieval()

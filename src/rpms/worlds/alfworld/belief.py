@@ -21,7 +21,14 @@ _HERE_SHOWN = 8
 _SPOTTED_SHOWN = 5
 _KINDS_SHOWN = 8
 """Things here, things seen elsewhere and kinds of places that a prompt names at most."""
-_DEEDS = {"heated": "hot", "cooled": "cool", "cleaned": "clean", "sliced": "sliced", "lit": "on"}
+_SWITCHED_ON = "on"
+_DEEDS = {
+    "heated": "hot",
+    "cooled": "cool",
+    "cleaned": "clean",
+    "sliced": "sliced",
+    "lit": _SWITCHED_ON,
+}
 """Deeds, and the states that they leave things in."""
 
 
@@ -170,6 +177,8 @@ class AlfworldBelief(Belief):
     """Places whose contents are known completely."""
     states: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Known states of objects: hot, cool, clean, sliced, on."""
+    outcomes: bool = True
+    """False if what became of objects is not tracked, as in Section 3.1, and so never known."""
     last_seen: Mapping[str, str] = field(default_factory=dict)
     dialect: str | None = None
     """`0.3` or `0.4`, from the first arrival on; None where none was announced, until a refused
@@ -254,6 +263,10 @@ class AlfworldBelief(Belief):
 
     def serving(self, goal: Goal) -> Self:
         return self.but(goal=goal)
+
+    def without_outcomes(self) -> Self:
+        switched = {thing: states & {_SWITCHED_ON} for thing, states in self.states.items()}
+        return self.but(states=switched, outcomes=False)
 
     def signature(self) -> StateSignature:
         opened = tuple(sorted(place for place, is_open in self.containers.items() if is_open))
@@ -343,8 +356,15 @@ def _movable(_belief: AlfworldBelief, thing: str) -> bool | None:
     return False if known is None and kind in affordances.places() else known
 
 
-def _is(state: str) -> Callable[[AlfworldBelief, str], bool]:
-    return lambda belief, thing: state in belief.states.get(thing, ())
+def _is(state: str) -> Callable[[AlfworldBelief, str], bool | None]:
+    """True if a thing is in a state; None for outcomes that are not tracked."""
+
+    def ask(belief: AlfworldBelief, thing: str) -> bool | None:
+        if state != _SWITCHED_ON and not belief.outcomes:
+            return None
+        return state in belief.states.get(thing, ())
+
+    return ask
 
 
 AlfworldBelief.answers = asking(

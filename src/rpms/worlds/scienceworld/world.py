@@ -211,6 +211,7 @@ class ScienceWorld(World):
     options: tuple[str, ...] = ("simplifications", "tasks", "per_task")
     """`simplifications`: none by default. `tasks`: names with commas between, the paper's 26 by
     default. `per_task`: the first so many variations of each."""
+    not_understood = "No known action matches that input."
     step_budget = 100
     max_tokens = 512
     retrieval = Retrieval(similarity=Similarity(type=0.5, object=0.3, state=0.2, destination=0.0))
