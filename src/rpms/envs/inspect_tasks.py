@@ -106,7 +106,11 @@ def player(name: str, split: str | None = None, **settings: Any) -> Solver:
     memory = read_memory(file, found.name) if file is not None else EpisodicMemory(world=found.name)
     method = given.method(found).once("a sample is one attempt")
     knowledge = knowledge_of(
-        found, given.sources(found, given.context or 0), decoding.max_tokens, method
+        found,
+        given.sources(found, given.context or 0),
+        decoding.max_tokens,
+        method,
+        steps=episodes.max_steps,
     )
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001

@@ -85,18 +85,33 @@ def corrective_rule(
         if rules.environment
         else _by_comparison(facts, instance, worked)
     )
-    return f"{' and '.join(missing)} before {gerund(instance.schema.name)}" if missing else ""
+    if not missing:
+        return ""
+    needs = list(dict.fromkeys(missing))[:_MOST_NEEDS]
+    return f"{' and '.join(needs)} before {gerund(instance.schema.name)}"
+
+
+_MOST_NEEDS = 2
+"""Needs that a lesson names, each once: more make no sentence that is read to its end."""
 
 
 def _by_manual(rules: ActiveRules, command: str, facts: Situation) -> list[str]:
-    """Needs of the schema that are known not to hold, or else were not known to hold."""
+    """Needs of the schema that are known not to hold, or else were not known to hold.
+
+    A need with alternatives names them all where it is the only one; beside others its first, which
+    would do.
+    """
     instance = rules.instance(command)
     if instance is None:
         return []
     values = [clause.truth(facts) for clause in instance.preconditions]
     lacking = Truth.FALSE if Truth.FALSE in values else Truth.UNKNOWN
     clauses = zip(instance.schema.preconditions, values, strict=True)
-    return [duty(in_words(clause, rules)) for clause, value in clauses if value is lacking]
+    missing = [clause for clause, value in clauses if value is lacking]
+    if len(missing) == 1:
+        duties = [duty(literal_in_words(each, rules)) for each in missing[0].literals]
+        return [" or ".join(duties[:_MOST_NEEDS])]
+    return [duty(literal_in_words(clause.literals[0], rules)) for clause in missing]
 
 
 def _by_comparison(

@@ -118,8 +118,8 @@ class _Episode:
                     last.command if self._usable(last) else last.command[: self.how.longest_command]
                 ),
                 corrective_rule=(
-                    "it ended the task for good; before such a step, make sure that the task asks"
-                    " for it"
+                    "it ended the task for good: before a step that cannot be undone, verify that"
+                    " its object is the one that the task names"
                 ),
                 failure_message=f"score = {last.score:g}, terminated",
                 origins=self._origins(last),

@@ -33,6 +33,10 @@ HEADINGS: Mapping[Part, str] = {
 }
 
 
+_STEPS = "{steps}"
+"""Stands in an instruction for the most steps of an episode."""
+
+
 def goal_lines(goal: Goal, progress: Progress) -> tuple[str, ...]:
     """The goal block as the paper prints it."""
     return (
@@ -73,6 +77,14 @@ class Wording:
         """
         return replace(
             self, belief=self.brief or self.belief, instruction=self.printed or self.instruction
+        )
+
+    def naming_steps(self, most: int) -> Self:
+        """The same wording with the most steps of an episode in place of `{steps}`."""
+        return replace(
+            self,
+            instruction=self.instruction.replace(_STEPS, str(most)),
+            printed=self.printed.replace(_STEPS, str(most)),
         )
 
     def silent(self) -> Self:

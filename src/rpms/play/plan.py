@@ -198,7 +198,13 @@ class RunPlan:
 
     def knowledge(self) -> Mind:
         """All that its world knows, from the sources of this plan."""
-        return knowledge_of(self.world, self.sources, self.decoding.max_tokens, self.method)
+        return knowledge_of(
+            self.world,
+            self.sources,
+            self.decoding.max_tokens,
+            self.method,
+            steps=self.step_budget,
+        )
 
 
 def plan_run(

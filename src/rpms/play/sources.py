@@ -131,16 +131,23 @@ def manual_of(world: World, choice: ManualChoice = _COMPLETE.manual) -> RuleManu
 
 
 def knowledge_of(
-    world: World, sources: Sources = _COMPLETE, answer: int = 0, method: Method = METHODS[REACT]
+    world: World,
+    sources: Sources = _COMPLETE,
+    answer: int = 0,
+    method: Method = METHODS[REACT],
+    *,
+    steps: int | None = None,
 ) -> Mind:
     """All that a world knows, ready for a condition to choose from.
 
-    `answer`: tokens of the context window it needs.
+    `answer`: tokens of the context window it needs. `steps`: the most in an episode, by default the
+    world's own limit.
     """
     told, planned_with = (
         sources.manual.texts(world, planning=planning) for planning in (False, True)
     )
     own, wording = sources.seams, method.wording(sources.prompts.over(world.wording), world)
+    wording = wording.naming_steps(steps or world.step_budget)
     budget = Budget(prompt=prompt_limit(sources.context, answer), memory=sources.memory_tokens)
     return Mind(
         update=world.update,
