@@ -19,7 +19,7 @@ from rpms.paper.memory import Kind, merge
 from rpms.paper.prompt import Part
 from rpms.paper.recall import EpisodicMemory
 from rpms.planning.reason import Reasoner
-from rpms.play.seats import NO_ACTION, Play, play
+from rpms.play.seats import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
@@ -119,7 +119,7 @@ def test_a_model_is_told_the_same_in_anybodys_loop(condition, guard):
         agent.reset(outcome.observation)
         for _ in episode.steps:
             command = agent.act(outcome.observation)
-            outcome = game.step(command) if command else Outcome(NO_ACTION)
+            outcome = game.step(command) if command else Outcome(WORLD.not_understood)
     assert in_a_loop == in_a_run
 
 

@@ -14,6 +14,7 @@ from rpms.paper.arbitration import Arbitration
 from rpms.paper.condition import compose
 from rpms.paper.decide import decide
 from rpms.paper.memory import FailureLesson, Origin, SuccessSnippet, VerifiedSchema
+from rpms.paper.prompt import Part
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.wording import untagged_line
 from rpms.play.plan import plan_run
@@ -139,3 +140,42 @@ def test_an_agent_that_learns_also_knows_what_follows_from_what_it_learned():
     after = agent._player.mind.experience
     assert after.memory.entries == agent.memory.entries
     assert after.whereabouts is not before.whereabouts
+
+
+def memory_block(**settings) -> str:
+    blocks = opening(EMBEDDED, condition="memory-only", **settings).prompt.blocks
+    return next(block.text for block in blocks if block.part is Part.MEMORY)
+
+
+def needs_in_words() -> set[str]:
+    """Every precondition and effect of the manual, as schemas and lessons quote it."""
+    found = set()
+    for entry in EMBEDDED.entries:
+        if isinstance(entry, VerifiedSchema):
+            found.update((*entry.preconditions, *entry.effects))
+    return found
+
+
+def test_a_memory_can_be_told_without_the_manuals_words():
+    quoted = memory_block()
+    observed = memory_block(memory_words="observed")
+    assert any(words in quoted for words in needs_in_words())
+    assert not any(words in observed for words in needs_in_words())
+    assert "Rule:" not in observed
+    assert "| worked " in observed
+
+
+def test_a_lesson_as_observed_says_what_was_done_and_answered():
+    entry = FailureLesson(
+        GoalSignature.parse("pick_heat_then_place_in_recep:apple:hot:fridge"),
+        StateSignature(),
+        "take apple 1 from fridge 1",
+        "the place must be open before taking",
+        failure_message="Nothing happens.",
+        origins=frozenset({Origin("e", 1), Origin("f", 2)}),
+        id="l",
+    )
+    shown = opening(EpisodicMemory([entry]), condition="memory-only", memory_words="observed")
+    text = next(block.text for block in shown.prompt.blocks if block.part is Part.MEMORY)
+    assert "AVOID: take apple 1 from fridge 1\n    Observed: Nothing happens. (2 times)" in text
+    assert "must be open" not in text

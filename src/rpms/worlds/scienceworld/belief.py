@@ -18,11 +18,11 @@ from rpms.logic.facts import Atom, Truth
 from rpms.logic.goal import GoalStep
 from rpms.worlds.base import keyed, some
 from rpms.worlds.scienceworld import affordances as kinds
+from rpms.worlds.scienceworld.goal_steps import steps_asked
 from rpms.worlds.scienceworld.observations import Thing, state_of
 from rpms.worlds.scienceworld.recipes.household import EVERY_RECIPE, RECIPES, WORDS, to_use
 from rpms.worlds.scienceworld.recipes.physics import treated
 from rpms.worlds.scienceworld.scene import Ask, Scene
-from rpms.worlds.scienceworld.tasks import TABLE
 from rpms.worlds.scienceworld.tree import (
     Phrase,
     Seen,
@@ -494,22 +494,7 @@ class ScienceBelief(Scene):
         return str(hash((exits, *(frozenset(facts.items()) for facts in known), *told)))
 
     def asked(self) -> tuple[GoalStep, ...]:
-        """The steps of the goal's sentence; none where no template fits it."""
-        task, steps = self.aim.task, list[GoalStep]()
-        rows = (
-            next(rows for stem, rows in TABLE["steps"].items() if task.startswith(stem))
-            if task
-            else ()
-        )
-        for verb, words, *when in rows:
-            target = re.sub(r"<(\w+)>", lambda field: self.goal.named(field[1]), words)
-            seen = any(f" {target} " in f" {name} " for name in self.last_seen)
-            met = [
-                seen if each == "seen" else len(self.focused) >= int(each)
-                for each in " ".join(when).split()
-            ]
-            steps.append(GoalStep(verb, target, done=bool(met) and all(met)))
-        return tuple(steps)
+        return steps_asked(self)
 
     def lines(self) -> tuple[str, ...]:
         """The lines of the [Current State] block; the first is the paper's.

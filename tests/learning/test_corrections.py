@@ -1,0 +1,30 @@
+"""Corrective rules: short, and each need said once."""
+
+from __future__ import annotations
+
+from rpms.learning.harvest import harvest
+from rpms.paper.memory import FailureLesson
+from tests.learning.episodes import MANUAL, scripted
+
+
+def rules_of(*actions: str) -> list[str]:
+    entries = harvest(scripted("pick_cool", *actions), MANUAL)
+    return [each.corrective_rule for each in entries if isinstance(each, FailureLesson)]
+
+
+def test_alternatives_that_need_the_same_are_said_once():
+    assert rules_of("examine apple 99") == ["must hold the thing before examining"]
+
+
+def test_the_alternatives_of_a_single_need_are_all_said():
+    assert rules_of("examine fridge 1") == [
+        "must hold the thing or must be at the thing before examining"
+    ]
+
+
+def test_a_lesson_names_two_needs_at_most():
+    (rule,) = rules_of("go to fridge 1", "take apple 99 from cabinet 77")
+    assert rule.count(" and ") <= 1
+    (rule,) = rules_of("go to fridge 1", "put apple 99 in/on cabinet 77")
+    assert rule.count(" and ") == 1
+    assert rule.endswith(" before putting")
