@@ -102,6 +102,38 @@ def measure(rules: int, calls: int) -> tuple[list[float], list[float]]:
     return seconds, worked
 
 
+ONCE = """
+facts: {paid: {args: [bill], initially: false, shared: true}}
+tools: {pay: {args: [bill], needs: [not paid(bill)], effects: [paid(bill)]}}
+"""
+
+
+def measure_growth(facts: int, calls: int, store: Path | None) -> float:
+    """Seconds of a check of a once-rule, when so many facts are known."""
+    guard = Guard(read_tool_manual(("once", ONCE)), store=store)
+    guard.tell(*(f"paid(B{number})" for number in range(facts)))
+    seconds = []
+    for number in range(calls):
+        call = Call("pay", {"bill": f"new {number}"}, str(number))
+        start = time.perf_counter()
+        assert guard.check(call).goes_on
+        seconds.append(time.perf_counter() - start)
+        guard.observe(call, "paid")
+    return statistics.median(seconds)
+
+
+def print_growth(calls: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("in memory", "in a store"):
+            found = []
+            for facts in (10, 16_000):
+                store = Path(folder, f"{facts}.db") if name == "in a store" else None
+                found.append(measure_growth(facts, calls, store))
+            few, many = found
+            said = f"{1e3 * few:.3f} ms with 10 facts, {1e3 * many:.3f} ms with 16,000"
+            print(f"a once-rule, facts {name}: {said}, {many / few:.2f} times")
+
+
 SERVER = """
 from mcp.server.mcpserver import MCPServer
 server = MCPServer("files")
@@ -232,6 +264,7 @@ def main() -> None:
         f"a check: median {1e3 * statistics.median(seconds):.3f} ms, 90% {1e3 * tenth[-1]:.3f} ms"
     )
     print(f"of processor time: median {1e3 * statistics.median(worked):.3f} ms")
+    print_growth(options.calls // 4)
 
 
 if __name__ == "__main__":

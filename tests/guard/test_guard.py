@@ -17,6 +17,8 @@ from rpms.guard import (
     open_tool_manual,
     read_tool_manual,
 )
+from rpms.guard import belief as belief_module
+from rpms.guard.comparisons import loosened
 from rpms.guard.log import read_guard_log
 from rpms.guard.replay import resumed
 from rpms.logic.belief import FactBelief
@@ -574,3 +576,57 @@ def test_where_the_guard_only_observes_an_agent_still_cannot_speak_for_the_user(
     assert guard.check(said).goes_on
     guard.observe(said, "yes")
     assert guard.preview(CANCEL).rule == "P-CONFIRM-001"
+
+
+ONCE = """
+facts: {paid: {args: [bill], initially: false}}
+records: {bill: {from: get_bill, key: result.id}}
+tools:
+  get_bill: [id]
+  pay: {args: [bill], needs: [not paid(bill)], effects: [paid(bill)]}
+"""
+
+
+def test_a_check_does_no_more_work_when_more_is_known(monkeypatch):
+    """Facts are kept and changed in place: a check reads the texts of its own call alone."""
+    guard = Guard(read_tool_manual(("once", ONCE)))
+    read = []
+
+    def counted(text: str) -> str:
+        read.append(text)
+        return loosened(text)
+
+    def work(number: int) -> int:
+        read.clear()
+        pay = Call("pay", {"bill": f"new {number}"})
+        assert guard.check(pay).goes_on
+        guard.observe(pay, "paid")
+        return len(read)
+
+    monkeypatch.setattr(belief_module, "loosened", counted)
+    known, records = guard.belief.known, guard.belief.records
+    first = work(1)
+    guard.tell(*(f"paid(B{number})" for number in range(2_000)))
+    for number in range(500):
+        guard.observe(Call("get_bill", {"id": f"{number}"}), {"id": f"{number}"})
+    assert work(2) == first
+    assert guard.belief.known is known
+    assert guard.belief.records is records
+
+
+def test_the_oldest_records_are_forgotten_and_no_fact_is(monkeypatch):
+    monkeypatch.setattr(belief_module, "MOST_RECORDS", 10)
+    guard = Guard(read_tool_manual(("once", ONCE)))
+    guard.tell(*(f"paid(B{number})" for number in range(100)))
+    for number in range(20):
+        guard.observe(Call("get_bill", {"id": f"{number}"}), {"id": f"{number}"})
+    assert [*guard.belief.records["bill"]] == [(f"{number}",) for number in range(10, 20)]
+    guard.forget_lookups()
+    assert not guard.belief.records
+    assert not guard.check(Call("pay", {"bill": "B1"})).goes_on
+
+
+def test_a_spelling_that_was_told_otherwise_since_hides_no_other():
+    guard = Guard(read_tool_manual(("once", ONCE)))
+    guard.tell("paid(B1)", "not paid(b1)")
+    assert not guard.check(Call("pay", {"bill": "B1 "})).goes_on

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rpms.foreign import file_reader
 from rpms.guard import Call, Guard, open_tool_manual
-from rpms.guard.log import is_guard_log, read_guard_log
+from rpms.guard.log import GuardLog, is_guard_log, read_guard_log
 from rpms.guard.replay import replay
 from rpms.logic.errors import FileError
 from rpms.report import pages
@@ -143,6 +143,58 @@ def test_a_cut_off_end_is_left_out_and_a_wrong_line_is_named(log, tmp_path):
     assert not is_guard_log(cut)
     with pytest.raises(FileError, match="guard's log"):
         Guard(SHOP, log=cut)
+
+
+def test_a_log_stays_small_and_is_replayed_all_the_same(tmp_path):
+    file = tmp_path / "log.jsonl"
+    guard = Guard(SHOP, log=file)
+    big = Call("get_order", {"order_id": "W1", "note": "n" * 1_000_000}, "c1")
+    assert guard.check(big).goes_on
+    guard.observe(big, {**ORDER, "text": "t" * 100_000})
+    guard.hear("yes")
+    assert guard.check(CANCEL).goes_on
+    assert file.stat().st_size < 10_000
+    result = next(line for line in read_guard_log(file) if line.type == "result")
+    assert result.arguments["order_id"] == "W1"
+    assert "1,000,000 characters" in result.arguments["note"]
+    assert not [step for step in replay(Guard(SHOP), file) if step.changed]
+
+
+def test_masked_values_are_in_no_line_of_a_log(tmp_path):
+    manual = tmp_path / "m.yaml"
+    manual.write_text(
+        "masks: [pin, iban]\nfacts: {odd: {args: [pin], path: <pin>, is: '1', yes: <pin> is odd, no: <pin> is even}}\n"
+        "tools: {pay: [pin, to]}\npolicies: {P-ODD-1: {text: Odd., tools: pay, requires: odd(pin)}}\n"
+    )
+    file = tmp_path / "log.jsonl"
+    guard = Guard(manual, log=file)
+    for id_ in ("a", "b"):
+        pay = Call("pay", {"pin": "8412", "to": {"iban": ["DE77"]}}, id_)
+        assert "8412 is even" in guard.check(pay).fact
+        guard.observe(pay, {"iban": "DE77", "note": "fine"})
+    text = file.read_text()
+    assert "8412" not in text
+    assert "DE77" not in text
+    assert "is even" in text
+    assert "fine" in text
+    pins = {line.arguments["pin"] for line in read_guard_log(file)}
+    assert len(pins) == 1  # one mask for one value
+
+
+def test_a_log_is_moved_when_it_is_long_and_read_as_one(tmp_path):
+    file = tmp_path / "log.jsonl"
+    guard = Guard(SHOP, log=GuardLog(file, limit=4_000))
+    for number in range(15):
+        call = Call("get_order", {"order_id": f"W{number}"}, f"c{number}")
+        guard.check(call)
+        guard.observe(call, {**ORDER, "id": f"W{number}"})
+    assert (tmp_path / "log.jsonl.1").stat().st_size < 5_000
+    assert file.stat().st_size < 5_000
+    events = list(read_guard_log(file))
+    assert [event.arguments for event in events[-2:]] == [{"order_id": "W14"}] * 2
+    file.rename(tmp_path / "away")  # as other programs do it
+    guard.check(CANCEL)
+    assert is_guard_log(file)
 
 
 MANUAL = open_tool_manual(SHOP)

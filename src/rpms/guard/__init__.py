@@ -2,7 +2,7 @@
 frameworks.
 """
 
-from rpms.guard.call_facts import Look, ToolBelief, Unknown
+from rpms.guard.call_facts import Look, Unknown
 from rpms.guard.calls import USER, Allow, Ask, Call, Modify, Refuse, Ruling, ToolManual, Warn
 from rpms.guard.guard import Guard
 from rpms.guard.tool_manuals import find_tool_mistakes, open_tool_manual, read_tool_manual
@@ -17,7 +17,6 @@ __all__ = [
     "Modify",
     "Refuse",
     "Ruling",
-    "ToolBelief",
     "ToolManual",
     "Unknown",
     "Warn",

@@ -14,7 +14,7 @@ from rpms.guard.comparisons import Alike, text_of
 from rpms.guard.json_facts import Path, Reading, Which
 from rpms.logic.errors import InputError, nearest
 from rpms.logic.facts import Atom, Clause, Literal, Truth, parse_literal
-from rpms.logic.rules import Predicate, Rule, Tier
+from rpms.logic.rules import ANYTHING, Predicate, Rule, Tier
 
 RESULT: Final = "result"
 """The name by which effects and keys speak of what a tool returned."""
@@ -202,6 +202,8 @@ class ManualSettings:
     """Ruling on a call that failed twice while nothing was learned."""
     circles: OnUnknown = OnUnknown.WARN
     """Ruling on calls that bring nothing new, again and again."""
+    masks: tuple[str, ...] = ()
+    """Arguments and fields whose values no log shows."""
 
 
 @dataclass(frozen=True)
@@ -247,6 +249,11 @@ class ToolManual(ManualSettings):
             name for name, tool in self.tools.items() if tool.unknown is OnUnknown.ASK
         }
 
+    def shares(self, predicate: str) -> bool:
+        """True if all guards with one store know these facts."""
+        fact = self.facts.get(predicate)
+        return fact is not None and fact.shared
+
     def failed(self, result: object) -> bool:
         """True if a result says that the call failed."""
         if isinstance(result, str):
@@ -284,6 +291,8 @@ class ToolManual(ManualSettings):
             for arg in literal.atom.args
         )
         atom = Atom(literal.atom.predicate, tuple(args))
+        if ANYTHING in atom.args:
+            raise InputError(f"the fact {excerpt(str(atom))} names nothing; tell one fact for each")
         name, fact = atom.predicate, self.facts.get(atom.predicate)
         if fact is None and self.facts:
             raise InputError(

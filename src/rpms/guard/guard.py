@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import permutations
 from pathlib import Path
@@ -19,16 +20,8 @@ from uuid import uuid4
 
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
-from rpms.guard.call_facts import (
-    CallFacts,
-    PythonFact,
-    TooLarge,
-    ToolBelief,
-    as_call,
-    as_result,
-    records_in,
-    tool_of,
-)
+from rpms.guard.belief import RecordKey, ToolBelief
+from rpms.guard.call_facts import CallFacts, PythonFact, records_in
 from rpms.guard.calls import (
     ERROR,
     FORM,
@@ -46,27 +39,26 @@ from rpms.guard.calls import (
     Warn,
 )
 from rpms.guard.comparisons import MISSING, moment_of, text_of
+from rpms.guard.json_calls import TooLarge, as_call, as_result, tool_of
 from rpms.guard.judging import findings, judge
-from rpms.guard.log import (
-    LONGEST_RESULT,
-    CheckLine,
-    Event,
-    ResultLine,
-    ToldLine,
-    Word,
-    add_line,
-    begin_log,
-)
+from rpms.guard.log import LONGEST_RESULT, CheckLine, Event, GuardLog, ResultLine, ToldLine, Word
 from rpms.guard.manual_files import ManualFiles
 from rpms.guard.python_facts import PythonFacts
 from rpms.guard.repeats import Repeats
-from rpms.guard.under_way import UnderWay
+from rpms.guard.shared_facts import SharedFacts
+from rpms.guard.told_facts import ToldFacts
 from rpms.logic.belief import FactBelief
 from rpms.logic.errors import FileError, InputError
 from rpms.logic.facts import Atom, Truth
 
 Watch = Callable[[Call, Ruling, float], None]
 """Told of every check: the call, the ruling, the seconds."""
+ManualLike = ToolManual | Path | str | Sequence[Path | str]
+"""A manual, or its file or files."""
+_MOST_ASKED = 6
+"""Arguments of a call that a learner is told about."""
+_LOUD = logging.getLogger("rpms.guard")
+_WORDS = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
 
 
 class _Judged(NamedTuple):
@@ -78,9 +70,39 @@ class _Judged(NamedTuple):
     ruling: Ruling
 
 
-_MOST_ASKED = 6
-"""Arguments of a call that a learner is told about."""
-_LOUD = logging.getLogger("rpms.guard")
+@dataclass
+class _Setup:
+    """The parts that all conversations under one manual have in common."""
+
+    manual: ToolManual
+    python: PythonFacts
+    files: ManualFiles | None
+    no_manual: str = ""
+    """The reason for which there is no manual to judge by."""
+    now: datetime | None = None
+    log: GuardLog | None = None
+    shared: SharedFacts | None = None
+    observe_only: bool = False
+    watch: Watch | None = None
+    start: dict[Atom, bool] = field(default_factory=dict)
+    """Facts that are known from the start."""
+
+    def refresh(self) -> None:
+        """Take the manual as its files are now, or note why there is none."""
+        if self.files is None:
+            return
+        try:
+            manual = self.files.read()
+            if manual is not self.manual:
+                self.python = PythonFacts(manual, self.python.given)
+                self.manual = manual
+        except InputError as error:
+            problem = excerpt(error)
+            if problem != self.no_manual:
+                _LOUD.error("the manual cannot be used, ALL CALLS ARE REFUSED: %s", problem)
+            self.no_manual = problem
+        else:
+            self.no_manual = ""
 
 
 class Guard:
@@ -88,12 +110,12 @@ class Guard:
 
     def __init__(
         self,
-        manual: ToolManual | Path | str | Sequence[Path | str],
+        manual: ManualLike,
         belief: FactBelief | None = None,
         *,
         python: Mapping[str, PythonFact] | ModuleType | PythonFacts | None = None,
         now: datetime | None = None,
-        log: Path | str | None = None,
+        log: GuardLog | Path | str | None = None,
         session: str = "",
         store: Path | str | None = None,
         observe_only: bool = False,
@@ -108,78 +130,89 @@ class Guard:
         the manual says are `shared`. With `observe_only`, calls are judged and logged, and all are
         allowed. `watch` is called with every call, its ruling and the seconds it took.
         """
-        self._files: ManualFiles | None = None
+        files = None
         if not isinstance(manual, ToolManual):
-            self._files = ManualFiles([manual] if isinstance(manual, str | Path) else manual)
-            manual = self._files.read()
-        self.manual = manual
-        self._no_manual = ""
-        known = belief or FactBelief()
-        self._start = (
-            belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
+            files = ManualFiles([manual] if isinstance(manual, str | Path) else manual)
+            manual = files.read()
+        if not isinstance(python, PythonFacts):
+            python = PythonFacts(manual, python)
+        if log is not None and not isinstance(log, GuardLog):
+            log = GuardLog(log, manual.guard)
+        self._setup = _Setup(
+            manual=manual,
+            python=python,
+            files=files,
+            now=now,
+            log=log,
+            shared=SharedFacts(Path(store)) if store is not None else None,
+            observe_only=observe_only,
+            watch=watch,
+            start=dict(belief.known) if belief is not None else {},
         )
-        self.python = (
-            python if isinstance(python, PythonFacts) else PythonFacts(self.manual, python)
-        )
-        self._now = now
-        self._log = Path(log) if log is not None else None
-        self._observe_only, self._watch = observe_only, watch
-        self._begin(session, Path(store) if store is not None else None)
-        if self._log is not None:
-            begin_log(self._log, self.manual.guard)
+        self._begin(session)
 
-    def _begin(self, session: str, store: Path | None = None) -> None:
+    def _begin(self, session: str) -> None:
         """Begin a conversation: nothing is known but what was known at first."""
-        self.belief = self._start
         self.session = session or uuid4().hex[:8]
+        self._told = ToldFacts(ToolBelief(self._setup.start), self._setup.shared)
         self._clock: datetime | None = None
         self._heard = 0
         self._repeats = Repeats()
-        self._under_way = UnderWay(store)
         self._last: _Judged | None = None
+        self._logged: dict[str, Mapping[str, Any]] = {}
+        """Arguments that the log has, of calls whose results it does not have yet."""
         self._lock = RLock()
 
+    @property
+    def manual(self) -> ToolManual:
+        """The manual that calls are judged by."""
+        return self._setup.manual
+
+    @property
+    def python(self) -> PythonFacts:
+        """The functions that the manual names."""
+        return self._setup.python
+
+    @property
+    def belief(self) -> ToolBelief:
+        """The facts and records that this conversation has told."""
+        return self._told.belief
+
     def fresh(self, session: str = "", *, silent: bool = False) -> Guard:
-        """A guard by the same manual that knows only what this one knew at first; a silent one
-        writes no log.
+        """A guard by the same manual that knows only what this one knew at first.
+
+        A silent one writes no log, shares no facts, and judges also where this one only observes.
         """
         other = copy(self)
-        other._begin(session)  # noqa: SLF001  its own kind
         if silent:
-            other._log, other._watch, other._observe_only = None, None, False  # noqa: SLF001
-        else:
-            other.join(self)
+            quiet = replace(self._setup, log=None, shared=None, observe_only=False, watch=None)
+            other._setup = quiet  # noqa: SLF001  its own kind
+        other._begin(session)  # noqa: SLF001  its own kind
         return other
 
     def join(self, other: Guard) -> None:
         """Write to the log of another guard, share its facts, and observe or judge as it does."""
-        self._log, self._watch, self._observe_only = other._log, other._watch, other._observe_only
-        self._under_way.share(other._under_way)
+        self._setup = other._setup
+        self._told.shared = other._setup.shared
 
     def refresh(self) -> None:
         """Judge by the manual as its files are now; what is known stays.
 
         While they cannot be read, every call is refused.
         """
-        if self._files is None:
-            return
-        try:
-            manual = self._files.read()
-            if manual is not self.manual:
-                python = PythonFacts(manual, self.python.given)
-                with self._lock:
-                    self.python, self.manual = python, manual
-        except InputError as error:
-            problem = excerpt(error)
-            if problem != self._no_manual:
-                _LOUD.error("the manual cannot be used, ALL CALLS ARE REFUSED: %s", problem)
-            self._no_manual = problem
-        else:
-            self._no_manual = ""
+        self._setup.refresh()
 
     def at(self, moment: str) -> None:
         """Judge as of a moment, in ISO 8601, unless the manual or the host names one."""
         self._clock = moment_of(moment)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Let neither another thread nor another guard with the same store judge meanwhile."""
+        with self._lock, self._told.transaction():
+            yield
+
+    # --- checks ---
 
     def check(
         self,
@@ -199,18 +232,13 @@ class Guard:
         start = perf_counter()
         with self._transaction():
             judged = self._judged(call, can_modify=can_modify, can_ask=can_ask, approved=approved)
-            ruling = judged.ruling
-            if self._log is not None:
-                ruling = self._written(judged.asked, ruling, approved=approved)
+            ruling = self._written(judged, approved=approved)
             self._last = judged._replace(ruling=ruling)
-        if self._watch is not None:
-            self._watch(judged.asked, ruling, perf_counter() - start)
-        if not self._observe_only:
-            return ruling
-        if judged.facts is not None and (not ruling.goes_on or isinstance(ruling, Modify)):
-            possible = self._facts(judged.asked).possible()  # it is made all the same
-            self._under_way.add(judged.asked, possible, self.manual)
-        return Allow()
+            if self._setup.observe_only:
+                self._expect_anyway(judged)
+        if self._setup.watch is not None:
+            self._setup.watch(judged.asked, ruling, perf_counter() - start)
+        return Allow() if self._setup.observe_only else ruling
 
     def _judged(
         self,
@@ -229,128 +257,118 @@ class Guard:
                 remedy = "send less at once"
             refusal = Refuse(f"the call cannot be read: {error}", FORM, "", remedy)
             return _Judged(Call(tool_of(call)), None, refusal)
-        if self._no_manual:
-            what = f"there is no manual to judge by: {self._no_manual}"
+        if self._setup.no_manual:
+            what = f"there is no manual to judge by: {self._setup.no_manual}"
             return _Judged(read, None, Refuse(what, MANUAL, "", "tell the operator"))
         try:
-            facts, ruling = self._check(
-                read, can_modify=can_modify, can_ask=can_ask, approved=approved
-            )
+            facts, ruling = self._check(read, can_modify=can_modify, approved=approved)
+            if isinstance(ruling, Ask) and (approved is False or not can_ask):
+                ruling = _unapproved(ruling, approved)
+            if ruling.goes_on:
+                ruling = self._repeats.judge(facts.call, ruling, self.manual)
+            if ruling.goes_on:
+                self._told.announce(facts.call, facts.possible(), self.manual)
         except Exception as error:  # noqa: BLE001  whatever the guard does wrong is no reason to go on unseen
             return _Judged(read, None, self._failed(read, error))
         return _Judged(read, facts, ruling)
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """Judge by what other guards have told, and let none of them judge meanwhile."""
-        with self._lock, self._under_way.transaction() as news:
-            if news:
-                self.belief = self.belief.learn(*news)
-            yield
+    def _check(
+        self, call: Call, *, can_modify: bool, approved: bool | None
+    ) -> tuple[CallFacts, Ruling]:
+        known = self._facts(call)
+        return self.python.within(
+            lambda: judge(known, can_modify=can_modify, approved=approved is True)
+        )
+
+    def _expect_anyway(self, judged: _Judged) -> None:
+        """Expect the changes of a call that is made although it should not be."""
+        ruling = judged.ruling
+        if judged.facts is not None and (not ruling.goes_on or isinstance(ruling, Modify)):
+            possible = self._facts(judged.asked).possible()
+            self._told.announce(judged.asked, possible, self.manual)
 
     def preview(self, call: Call | Mapping[str, Any]) -> Ruling:
         """The ruling that a host would get that can modify and ask; nothing is noted or logged."""
-        with self._lock:
+        with self._transaction():
             try:
                 return judge(self._facts(as_call(call)), can_modify=True)[1]
             except NotJson as error:
                 return Refuse(f"the call cannot be read: {error}", FORM)
-
-    def _written(self, call: Call, ruling: Ruling, *, approved: bool | None) -> Ruling:
-        """Put a ruling into the log. Where that fails, the guard has failed."""
-        said: dict[str, Any] = {
-            name: getattr(ruling, name) for name in ("rule", "reason", "fact", "remedy")
-        }
-        said |= {
-            "made": dict(ruling.call.arguments) if isinstance(ruling, Modify) else None,
-            "approved": approved,
-        }
-        error = self._note(
-            CheckLine, call, ruling=Word(ruling.word), shadow=self._observe_only, **said
-        )
-        if error is None or not ruling.goes_on:
-            return ruling
-        failed = self._failed(call, error)
-        if isinstance(failed, Refuse):
-            self.withdraw(call)
-        return ruling if isinstance(ruling, Modify) and failed.goes_on else failed
-
-    def _note(self, form: type[Event], call: Call | None = None, **said: Any) -> Exception | None:
-        """Put a line into the log, if there is one; what goes wrong with that is returned."""
-        if self._log is None:
-            return None
-        if call is not None:
-            said |= {"tool": call.tool, "arguments": dict(call.arguments), "id": call.id}
-        at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        try:
-            add_line(self._log, form(at=at, session=self.session, **said))
-        except (FileError, OSError, ValueError) as error:
-            return error
-        return None
-
-    def _check(
-        self, call: Call, *, can_modify: bool, can_ask: bool, approved: bool | None
-    ) -> tuple[CallFacts, Ruling]:
-        known = self._facts(call)
-        facts, ruling = self.python.within(
-            lambda: judge(known, can_modify=can_modify, approved=approved is True)
-        )
-        if isinstance(ruling, Ask) and (approved is False or not can_ask):
-            remedy = (
-                "a person said no"
-                if approved is False
-                else ruling.remedy or "ask a person to approve it"
-            )
-            ruling = Refuse(ruling.reason, ruling.rule, ruling.fact, remedy)
-        if ruling.goes_on:
-            ruling = self._repeats.judge(facts.call, ruling, self.manual)
-        if ruling.goes_on:
-            self._under_way.add(facts.call, facts.possible(), self.manual)
-        return facts, ruling
 
     def _failed(self, call: Call, error: Exception) -> Ruling:
         """The ruling when the guard itself broke: as the manual wants it, and never quietly."""
         what = f"the guard failed on {excerpt(call.tool)}: {type(error).__name__}: {excerpt(error)}"
         if self.manual.errors is OnError.CLOSED:
             _LOUD.error("%s; the call is refused", what)
-            return Refuse(
-                what, ERROR, "", "tell the operator; the manual says that nothing is done unchecked"
-            )
+            remedy = "tell the operator; the manual says that nothing is done unchecked"
+            return Refuse(what, ERROR, "", remedy)
         _LOUD.error("%s; THE CALL WAS NOT CHECKED", what)
         return Warn(f"{what}; the call was not checked", ERROR)
 
-    def facts_of(self, call: Call) -> dict[Atom, Truth]:
-        """Truth of every fact of the manual over a call's arguments, by the arguments' names."""
-        with self._lock:
-            facts, given = self._facts(call), call.arguments.items()
-            plain = [name for name, value in given if isinstance(value, str | int | float)][
-                :_MOST_ASKED
-            ]
-            found: dict[Atom, Truth] = {}
-            for name, fact in self.manual.facts.items():
-                for args in permutations(plain, len(fact.predicate.args)):
-                    bound = Atom(name, tuple(facts.name(call.arguments[arg]) for arg in args))
-                    try:
-                        found[Atom(name, args)] = facts.truth(bound)
-                    except Exception:  # noqa: BLE001  a function that was made for other arguments
-                        found[Atom(name, args)] = Truth.UNKNOWN
-            return found
-
     def _facts(self, call: Call) -> CallFacts:
-        now = self._now or self.manual.now or self._clock or datetime.now(UTC)
-        return CallFacts(call, self.manual, self.belief, now, self.python, self._under_way.coming())
+        now = self._setup.now or self.manual.now or self._clock or datetime.now(UTC)
+        return CallFacts(call, self.manual, self._told, now, self.python)
+
+    # --- the log ---
+
+    def _written(self, judged: _Judged, *, approved: bool | None) -> Ruling:
+        """Put a ruling into the log, if there is one. Where that fails, the guard has failed."""
+        call, ruling = judged.asked, judged.ruling
+        made = dict(ruling.call.arguments) if isinstance(ruling, Modify) else None
+        line = CheckLine(
+            tool=call.tool,
+            arguments=dict(call.arguments),
+            id=call.id,
+            ruling=Word(ruling.word),
+            rule=ruling.rule,
+            reason=ruling.reason,
+            fact=ruling.fact,
+            remedy=ruling.remedy,
+            made=made,
+            approved=approved,
+            shadow=self._setup.observe_only,
+        )
+        error = self._note(line)
+        if error is None:
+            if call.id and self._setup.log is not None:
+                self._logged[call.id] = made if made is not None else line.arguments
+            return ruling
+        if not ruling.goes_on:
+            return ruling
+        failed = self._failed(call, error)
+        if isinstance(failed, Refuse):
+            self.withdraw(call)
+        return ruling if isinstance(ruling, Modify) and failed.goes_on else failed
+
+    def _note(self, line: Event) -> Exception | None:
+        """Put a line into the log, if there is one; what goes wrong with that is returned."""
+        if self._setup.log is None:
+            return None
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        try:
+            self._setup.log.add(replace(line, at=at, session=self.session), self.manual.masks)
+        except (FileError, OSError, ValueError) as error:
+            return error
+        return None
+
+    def _note_loudly(self, line: Event) -> None:
+        problem = self._note(line)
+        if problem is not None:
+            _LOUD.error("the log cannot be written: %s", excerpt(problem))
+
+    # --- what came of calls ---
 
     def withdraw(self, call: Call) -> None:
         """Forget a call that was let through and then not made."""
         with self._transaction():
-            self._under_way.end(call)
+            self._told.end(call)
 
     def abandon(self, call: Call) -> None:
         """Note that nobody waits for a call any more: what it changes is unknown until it is
         found out, or told.
         """
         with self._transaction():
-            self._under_way.lose(call)
+            self._told.lose(call)
 
     def observe(
         self, call: Call | Mapping[str, Any], result: object, *, failed: bool | None = None
@@ -380,42 +398,63 @@ class Guard:
             self._observe(Call(USER, {"text": text}), text, failed=False)
 
     def _observe(self, call: Call, result: object, *, failed: bool | None) -> None:
-        value = self._value_of(call, result)
+        value = _value_of(call, result)
         if failed is None and value is not MISSING:
             failed = self.manual.failed(value)  # of what cannot be read, nobody knows
-        known = self.belief.known
-        self.withdraw(call)
+        self._told.end(call)
         unsure = value is MISSING
+        learned = False
         try:
-            self._learn(call, value, failed=failed)
+            learned = self._learn(call, value, failed=failed)
         except Exception as error:  # noqa: BLE001  see check
-            _LOUD.error(
-                "the guard failed on the result of %s: %s", excerpt(call.tool), excerpt(error)
-            )
+            what = excerpt(call.tool)
+            _LOUD.error("the guard failed on the result of %s: %s", what, excerpt(error))
             unsure = True
         if unsure:  # its possible changes are unknown until they are found out, or told
-            self._under_way.add(call, self._facts(call).possible(failed=failed), self.manual)
-            self._under_way.lose(call)
+            possible = self._facts(call).possible(failed=failed)
+            self._told.announce(call, possible, self.manual)
+            self._told.lose(call)
         text = "" if value is MISSING else text_of(value)
-        unread = value is MISSING or len(text) > LONGEST_RESULT
-        problem = self._note(
-            ResultLine, call, failed=failed, result=None if unread else value, unread=unread
-        )
-        if problem:
-            _LOUD.error("the log cannot be written: %s", excerpt(problem))
+        self._note_result(call, None if value is MISSING else value, text, failed)
         news = self._heard if call.tool == USER else 0
-        learned = self.belief.known != known
         self._repeats.add(call, (news, text), failed=bool(failed), learned=learned)
 
-    def _value_of(self, call: Call, result: object) -> object:
-        """A result as JSON; MISSING if it cannot be read."""
-        if result is MISSING:
-            return MISSING
-        try:
-            return as_result(result)
-        except NotJson as error:
-            _LOUD.warning("the result of %s tells nothing: %s", excerpt(call.tool), error)
-            return MISSING
+    def _note_result(self, call: Call, value: Any, text: str, failed: bool | None) -> None:
+        if self._setup.log is None:
+            return
+        unread = failed is None or len(text) > LONGEST_RESULT
+        known = self._logged.pop(call.id, None) if call.id else None
+        as_checked = known == call.arguments
+        line = ResultLine(
+            tool=call.tool,
+            arguments={} if as_checked else dict(call.arguments),
+            as_checked=as_checked,
+            id=call.id,
+            failed=failed,
+            result=None if unread else value,
+            unread=unread,
+        )
+        self._note_loudly(line)
+
+    def _learn(self, call: Call, result: object, *, failed: bool | None) -> bool:
+        """Learn facts and records from a result; True if a fact has changed."""
+        facts = self._facts(call)
+        learned = False
+        if failed is not None:
+            changes = self.python.within(lambda: facts.changes(result, failed=failed))
+            learned = self._told.learn(changes, self.manual)
+        if failed:
+            return learned
+        tool = self.manual.tools.get(call.tool)
+        for outdated in tool.forgets if tool is not None else ():
+            for atom in facts.bind(outdated, {RESULT: result}):
+                self.belief.forget(RecordKey(atom.predicate, atom.args))
+        if result is not MISSING:
+            for kind in self.manual.records.values():
+                if call.tool in kind.tools:
+                    for key, record in records_in(kind, call, result).items():
+                        self.belief.keep(key, record)
+        return learned
 
     def tell(self, *facts: str) -> None:
         """Learn facts that the host knows, written as in a manual with their own names:
@@ -426,79 +465,95 @@ class Guard:
         """
         with self._transaction():
             told = [self.manual.told(fact) for fact in facts]
-            before, self.belief = self.belief, self.belief.learn(*told)
-            self._under_way.settle(told, self.manual)
-            if self.belief.known != before.known:  # only facts that were not known are news
+            if self._told.learn(told, self.manual):  # only facts that were not known are news
                 self._heard += 1
                 self._repeats.news(self._heard)
-            if problem := self._note(ToldLine, facts=tuple(map(str, told))):
-                _LOUD.error("the log cannot be written: %s", excerpt(problem))
+            self._note_loudly(ToldLine(facts=tuple(map(str, told))))
 
-    def _learn(self, call: Call, result: object, *, failed: bool | None) -> None:
-        facts = self._facts(call)
-        changes = (
-            self.python.within(lambda: facts.changes(result, failed=failed))
-            if failed is not None
-            else []
-        )
-        belief = self.belief.learn(*changes) if changes else self.belief
-        tool = self.manual.tools.get(call.tool)
-        if not failed:
-            bound = (facts.bind(each, {RESULT: result}) for each in (tool.forgets if tool else ()))
-            gone = {(atom.predicate, *atom.args) for atoms in bound for atom in atoms}
-            kinds = [
-                each
-                for each in self.manual.records.values()
-                if call.tool in each.tools and result is not MISSING
-            ]
-            found = {
-                key: value
-                for kind in kinds
-                for key, value in records_in(kind, call, result).items()
-            }
-            belief = belief.with_records(found, gone) if found or gone else belief
-        self.belief = belief
-        self._under_way.settle(changes, self.manual)
+    def forget_lookups(self) -> None:
+        """Forget what can be looked up again; what was done stays known."""
+        with self._lock:
+            self.belief.forget_records()
+            self._repeats = Repeats()
+            self._last = None
+
+    # --- explanations ---
 
     def explain(self) -> str:
         """The last check as text: the ruling, what each rule said, and what is known."""
-        with self._lock:
-            lines: list[str] = []
-            if self._last is not None:
-                asked, facts, ruling = self._last
-                call = facts.call if facts is not None else asked
-                shown = (
-                    f"{call.tool}, which could not be read" if ruling.rule == FORM else call.text
-                )
-                lines += [
-                    f"call: {excerpt(shown)}",
-                    f"ruling: {ruling.word}",
-                    f"  {ruling.text}".rstrip(),
-                ]
-                words = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
-                lines += ["", "rules:"]
-                if facts is None:
-                    lines.append("  none was asked")
-                else:
-                    for found in findings(facts):
-                        said = "; ".join(
-                            facts.manual.say(atom, facts.truth(atom)) for atom in found.facts
-                        )
-                        why = f": {excerpt(said)}" if said else ""
-                        lines.append(f"  {found.by.rule.id}: {words[found.broken]}{why}")
-            told = sorted(
-                f"{'' if holds else 'not '}{atom}" for atom, holds in self.belief.known.items()
-            )
+        with self._transaction():
+            lines = self._explained(self._last) if self._last is not None else []
+            known = self.belief.known.items()
+            told = sorted(f"{'' if holds else 'not '}{atom}" for atom, holds in known)
             lines += ["", "facts:", *(f"  {excerpt(line)}" for line in told)]
-            lines += [
-                "",
-                "records:",
-                *(f"  {excerpt(' '.join(key))}" for key in self.belief.records),
-            ]
+            lines += ["", "records:"]
+            for kind, those in self.belief.records.items():
+                lines += [f"  {excerpt(' '.join((kind, *names)))}" for names in those]
             return "\n".join(lines).strip()
+
+    def _explained(self, last: _Judged) -> list[str]:
+        call = last.facts.call if last.facts is not None else last.asked
+        shown = call.text
+        if last.ruling.rule == FORM:
+            shown = f"{call.tool}, which could not be read"
+        lines = [
+            f"call: {excerpt(shown)}",
+            f"ruling: {last.ruling.word}",
+            f"  {last.ruling.text}".rstrip(),
+            "",
+            "rules:",
+        ]
+        if last.facts is None:
+            return [*lines, "  none was asked"]
+        for found in findings(last.facts):
+            said = [last.facts.say(atom) for atom in found.facts]
+            why = f": {excerpt('; '.join(said))}" if said else ""
+            lines.append(f"  {found.by.rule.id}: {_WORDS[found.broken]}{why}")
+        return lines
 
     def kept_rules(self) -> list[str]:
         """The rules that were asked about the last call and stand against nothing in it."""
-        facts = self._last.facts if self._last is not None else None
-        found = findings(facts) if facts is not None else ()
+        if self._last is None or self._last.facts is None:
+            return []
+        found = findings(self._last.facts)
         return [each.by.rule.id for each in found if each.broken is Truth.FALSE]
+
+    def facts_of(self, call: Call) -> dict[Atom, Truth]:
+        """Truth of every fact of the manual over a call's arguments, by the arguments' names."""
+        with self._transaction():
+            facts = self._facts(call)
+            given = call.arguments.items()
+            plain = [name for name, value in given if isinstance(value, str | int | float)]
+            found: dict[Atom, Truth] = {}
+            for name, fact in self.manual.facts.items():
+                for args in permutations(plain[:_MOST_ASKED], len(fact.predicate.args)):
+                    named = tuple(facts.name(call.arguments[arg]) for arg in args)
+                    found[Atom(name, args)] = _tried(facts, Atom(name, named))
+            return found
+
+
+def _tried(facts: CallFacts, atom: Atom) -> Truth:
+    """Truth of a fact; unknown if its function was made for other arguments."""
+    try:
+        return facts.truth(atom)
+    except Exception:  # noqa: BLE001  a user's code
+        return Truth.UNKNOWN
+
+
+def _unapproved(asking: Ask, approved: bool | None) -> Refuse:
+    """The refusal of a call that no person has approved."""
+    remedy = asking.remedy or "ask a person to approve it"
+    if approved is False:
+        remedy = "a person said no"
+    return Refuse(asking.reason, asking.rule, asking.fact, remedy)
+
+
+def _value_of(call: Call, result: object) -> object:
+    """A result as JSON; MISSING if it cannot be read."""
+    if result is MISSING:
+        return MISSING
+    try:
+        return as_result(result)
+    except NotJson as error:
+        _LOUD.warning("the result of %s tells nothing: %s", excerpt(call.tool), error)
+        return MISSING

@@ -194,9 +194,7 @@ def judge(
 
 def _said(found: RuleFinding, facts: CallFacts) -> str:
     """The facts that decide, in the manual's words."""
-    return "; ".join(
-        dict.fromkeys(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts[:_SHOWN])
-    )
+    return "; ".join(dict.fromkeys(facts.say(atom) for atom in found.facts[:_SHOWN]))
 
 
 def _judge(facts: CallFacts, *, approved: bool) -> Ruling:

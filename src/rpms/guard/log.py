@@ -1,17 +1,25 @@
 """The guard's log: JSON lines, one for each call that was checked, each result that was seen,
 each fact told.
+
+A log stays bounded: long texts are cut, a call's arguments are written once, names that a manual
+`masks` are unreadable, and past a limit the file is moved to `NAME.1`.
 """
 
 import errno
+import hashlib
+import hmac
 import json
 import mmap
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import secrets
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Final
+
+from filelock import FileLock
 
 from rpms.foreign.file_reader import is_there, open_regular, text_lines
 from rpms.foreign.json_text import read_jsonl, tagged_reader
@@ -21,6 +29,13 @@ VERSION: Final = 1
 LONGEST_RESULT: Final = 200_000
 """Characters of a result that are kept; what is longer is left out, and tells nothing when the
 log is replayed."""
+_LONGEST_TEXT: Final = 10_000
+_SHOWN: Final = 1_000
+"""Characters of a longer text that are kept."""
+_MOST_OPEN: Final = 10_000
+"""Calls without a result whose arguments a reader remembers."""
+_KEY: Final = secrets.token_bytes(16)
+"""Nobody who reads a log can try out what a masked value was."""
 
 
 Word = StrEnum("Word", ["ALLOW", "WARN", "MODIFY", "ASK", "REFUSE"])
@@ -74,6 +89,8 @@ class ResultLine(_OfCall):
     """A call's result."""
 
     type: ClassVar[str] = "result"
+    as_checked: bool = False
+    """Its arguments are those that the call was checked with, and are not written again."""
     failed: bool | None
     """None if the result could not be read."""
     result: Any = None
@@ -95,41 +112,137 @@ _FORMS: Final[Mapping[str, Any]] = {
 }
 
 
-def begin_log(file: Path, manual: str) -> None:
-    """Write the first line of a file that is not there yet; another file in its place is a
-    FileError.
-    """
-    if not is_there(file) or not os.lstat(file).st_size:
-        add_line(file, HeadLine(manual=manual))
-        return
-    next(iter(read_guard_log(file)), None)
-    with os.fdopen(open_regular(file, os.O_RDWR), "r+b") as stream:
-        with mmap.mmap(stream.fileno(), 0, prot=mmap.PROT_READ) as data:
-            keep, size = data.rfind(b"\n") + 1, len(data)
-        if (
-            0 < keep < size
-        ):  # a process was killed amid a line, which no reader takes and the next would join
-            stream.truncate(keep)
+class GuardLog:
+    """A log that is written to. The file is never held open, so that others may move it."""
 
+    def __init__(self, file: Path | str, manual: str = "", *, limit: int = 0) -> None:
+        """Past `limit` bytes the file is moved to `NAME.1`; 0 means never."""
+        self._file = Path(file)
+        self._manual = manual
+        self._limit = limit
+        if is_there(self._file) and os.lstat(self._file).st_size:
+            next(iter(read_guard_log(self._file)), None)
+            _cut_unfinished(self._file)
+        else:
+            self._append(b"")
 
-def add_line(file: Path, line: HeadLine | Event) -> None:
-    """Add a line to a log; it is written whole, and the file is never held open."""
-    data = (json.dumps({"type": line.type, **vars(line)}, separators=(",", ":")) + "\n").encode()
-    with os.fdopen(
-        open_regular(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab", buffering=0
-    ) as stream:
-        before = os.fstat(stream.fileno()).st_size
-        if stream.write(data) < len(data):  # a full disk; what others have added since then stays
+    def add(self, line: Event, masks: Collection[str] = ()) -> None:
+        """Write a line, whole or not at all."""
+        values = dict(vars(line))
+        if line.type != "told":
+            values = _masked_line(values, masks)
+        self._append(_json_line(line.type, values))
+        if self._limit and os.lstat(self._file).st_size > self._limit:
+            self._move()
+
+    def _append(self, data: bytes) -> None:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+        with os.fdopen(open_regular(self._file, flags), "ab", buffering=0) as stream:
+            before = os.fstat(stream.fileno()).st_size
+            if not before:
+                data = _json_line(HeadLine.type, vars(HeadLine(manual=self._manual))) + data
+            if stream.write(data) == len(data):
+                return
+            # a full disk; what others have added since then stays
             if os.fstat(stream.fileno()).st_size < before + len(data):
                 stream.truncate(before)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
+    def _move(self) -> None:
+        """Begin a new file, unless another process just did."""
+        with FileLock(f"{self._file}.lock"):
+            if is_there(self._file) and os.lstat(self._file).st_size > self._limit:
+                self._file.replace(_older(self._file))
+
+
+def _older(file: Path) -> Path:
+    return file.with_name(f"{file.name}.1")
+
+
+def _cut_unfinished(file: Path) -> None:
+    """Cut a line that a killed process left unfinished: the next one would join it."""
+    with os.fdopen(open_regular(file, os.O_RDWR), "r+b") as stream:
+        with mmap.mmap(stream.fileno(), 0, prot=mmap.PROT_READ) as data:
+            keep = data.rfind(b"\n") + 1
+            size = len(data)
+        if 0 < keep < size:
+            stream.truncate(keep)
+
+
+def _json_line(kind: str, values: Mapping[str, Any]) -> bytes:
+    return (json.dumps({"type": kind, **values}, separators=(",", ":")) + "\n").encode()
+
+
+def _masked_line(values: dict[str, Any], masks: Collection[str]) -> dict[str, Any]:
+    """A line with its long texts cut and its masked values unreadable, also where it quotes
+    them.
+    """
+    hidden: list[str] = []
+
+    def hide(value: Any) -> str:
+        text = value if isinstance(value, str) else json.dumps(value)
+        hidden.append(text)
+        return _mask(text)
+
+    for part in ("arguments", "made", "result"):
+        if values.get(part) is not None:
+            values[part] = _kept(values[part], masks, hide)
+    for part in ("reason", "fact", "remedy"):
+        for text in hidden if part in values else ():
+            if text:
+                values[part] = values[part].replace(text, _mask(text))
+    return values
+
+
+def _kept(value: Any, masks: Collection[str], hide: Callable[[Any], str]) -> Any:
+    """A JSON value as a log keeps it."""
+    if isinstance(value, str):
+        return value if len(value) <= _LONGEST_TEXT else _cut(value)
+    if isinstance(value, Mapping):
+        return {
+            name: hide(inner) if name in masks else _kept(inner, masks, hide)
+            for name, inner in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_kept(inner, masks, hide) for inner in value]
+    return value
+
+
+def _mask(text: str) -> str:
+    """Equal texts have equal masks while a process lives."""
+    return f"[masked {hmac.new(_KEY, text.encode(), hashlib.sha256).hexdigest()[:12]}]"
+
+
+def _cut(text: str) -> str:
+    """The beginning of a text, and what tells it from other texts."""
+    whole = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+    return f"{text[:_SHOWN]}… [{len(text):,} characters, sha256 {whole}]"
+
 
 def read_guard_log(file: Path) -> Iterator[Event]:
-    """The lines of a log, read as they are asked for.
+    """The lines of a log, read as they are asked for, those that were moved to `NAME.1` first.
 
     A wrong line is a FileError; a cut-off end is left out.
     """
+    asked: dict[tuple[str, str], Mapping[str, Any]] = {}
+    older = _older(file)
+    lines = _read_file(file)
+    if is_there(older):
+        lines = chain(_read_file(older), lines)
+    for event in lines:
+        if isinstance(event, CheckLine) and event.id:
+            asked[event.session, event.id] = event.arguments if event.made is None else event.made
+            if len(asked) > _MOST_OPEN:
+                del asked[next(iter(asked))]
+        if isinstance(event, ResultLine) and event.as_checked:
+            known = asked.pop((event.session, event.id), None)
+            lost = known is None
+            yield replace(event, arguments=known or {}, unread=event.unread or lost)
+        else:
+            yield event
+
+
+def _read_file(file: Path) -> Iterator[Event]:
     lines = text_lines(file, bounded=False)
     first = next(lines, "") or "null"
     read = tagged_reader(_FORMS, VERSION, heads=True)

@@ -30,7 +30,7 @@ from rpms.store.manual_reader import (
 )
 from rpms.store.yaml_files import At, YamlFile, plain, validate
 
-_SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "fails")
+_SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "masks", "fails")
 _SECTIONS = ("records", "facts", "tools", "policies")
 TOOL_MANUAL = manual_kind("a guard's manual", (*_SETTINGS, *_SECTIONS))
 AS_MANY = "argument of this tool, or part of one"

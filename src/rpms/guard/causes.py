@@ -1,0 +1,61 @@
+"""Reasons for which a fact is unknown, each with what to do about it."""
+
+from dataclasses import dataclass
+
+from rpms.foreign.shown import excerpt
+from rpms.guard.belief import RecordKey
+from rpms.guard.calls import ToolManual
+from rpms.logic.facts import Atom
+
+
+@dataclass(frozen=True, slots=True)
+class NotLookedUp:
+    """A record is missing."""
+
+    record: RecordKey
+
+    def remedy(self, manual: ToolManual) -> str:
+        """The call that looks it up."""
+        kind = manual.records.get(self.record.kind)
+        if kind is None:
+            return ""
+        return f"{kind.ask} first, with {kind.tools[0]}: {', '.join(self.record.names)}"
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenOtherwise:
+    """A known fact differs only in how its names are written."""
+
+    known: Atom
+
+    def remedy(self, _manual: ToolManual) -> str:
+        """The writing that is known."""
+        return f"write {excerpt(', '.join(self.known.args))} as it was written before"
+
+
+@dataclass(frozen=True, slots=True)
+class NamesNothing:
+    """An argument is a path whose text does not tell where it leads."""
+
+    def remedy(self, _manual: ToolManual) -> str:
+        """The writing that would tell."""
+        return "write the path in full, without `..`, `~` and backslashes"
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """A change by a call that has not returned."""
+
+    value: bool
+    lost: bool = False
+    """Nobody waits for it any more: it was cancelled or took too long."""
+
+    def remedy(self, _manual: ToolManual) -> str:
+        """The way to learn what came of the call."""
+        if self.lost:
+            return "an earlier call did not return: find out whether it was done, or ask a person"
+        return "wait for the result of the call that is under way"
+
+
+Cause = NotLookedUp | WrittenOtherwise | NamesNothing | Coming
+"""A reason for which a fact is unknown."""

@@ -1,0 +1,122 @@
+"""Calls and results as JSON, within limits: what a host hands over, or why it cannot be read."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from rpms.foreign.json_text import NameTwice, NotJson, loads
+from rpms.foreign.limits import DEEPEST_JSON, LARGEST_CALL, LARGEST_RESULT
+from rpms.foreign.shown import excerpt
+from rpms.guard.calls import Call
+
+_HOLDERS: Final = (Mapping, list, tuple)
+_LONGEST: Final = 1_000
+"""Bits of a whole number."""
+
+
+class TooLarge(NotJson):
+    """A call is larger than the guard reads."""
+
+
+def tool_of(call: object) -> str:
+    """Best guess at a call that cannot be read."""
+    name = getattr(call, "tool", None) or (
+        call.get("tool", call.get("name")) if isinstance(call, Mapping) else None
+    )
+    return excerpt(name) if isinstance(name, str) and name else "(unreadable)"
+
+
+def as_call(call: Call | Mapping[str, Any]) -> Call:
+    """A call in one of the usual forms: a name or tool, arguments as an object or as JSON text,
+    and perhaps an id.
+    """
+    if not isinstance(call, Call):
+        if not isinstance(call, Mapping):
+            raise NotJson("it is not an object")
+        inner = call.get("function", call)
+        inner = inner if isinstance(inner, Mapping) else call
+        name = inner.get("tool", inner.get("name", ""))
+        arguments: Any = next(
+            (inner[key] for key in ("arguments", "args", "input") if key in inner), {}
+        )
+        if isinstance(arguments, str):
+            if len(arguments) > LARGEST_CALL:
+                raise TooLarge(f"its arguments have more than {LARGEST_CALL:,} characters")
+            arguments = loads(arguments, once=True) if arguments.strip() else {}
+        call = Call(name, arguments, call.get("id", ""))
+    if not isinstance(call.tool, str) or not call.tool:
+        raise NotJson("it names no tool")
+    if not isinstance(call.arguments, Mapping) or not all(
+        isinstance(name, str) for name in call.arguments
+    ):
+        raise NotJson("its arguments are not an object")
+    _check_size(call.arguments, LARGEST_CALL)
+    if len(call.tool) > 1_000:
+        raise TooLarge("the name of its tool has more than 1,000 characters")
+    if not isinstance(call.id, str):  # without one, calls are told apart by what they say
+        call = replace(call, id="" if call.id is None else excerpt(call.id))
+    return call
+
+
+def as_result(result: object) -> object:
+    """A tool's result, as JSON; text that does not hold JSON is text."""
+    if isinstance(result, bytes):
+        result = result[: LARGEST_RESULT + 1].decode("utf-8", "replace")
+    _check_size(result, LARGEST_RESULT)
+    try:
+        text = result if isinstance(result, str) else json.dumps(result, allow_nan=False)
+    except (TypeError, ValueError):
+        raise NotJson("it is not JSON") from None
+    if len(text) > LARGEST_RESULT:
+        raise NotJson(f"it has more than {LARGEST_RESULT:,} characters")
+    if not isinstance(result, str):
+        return json.loads(text)
+    try:
+        return loads(text, once=True) if text.lstrip()[:1] in ("{", "[") else text
+    except NameTwice:
+        raise
+    except NotJson:
+        return text
+
+
+def _check_size(value: object, most: int) -> None:
+    """Raise NotJson for what is no JSON, or too deep or too large to be written; what it holds
+    twice counts twice.
+
+    A few lists that hold each other twice over stand for more than any machine can write.
+    """
+    level: dict[int, tuple[Any, int]] = (
+        {id(value): (value, 1)} if isinstance(value, _HOLDERS) else {}
+    )
+    total = 0
+    for _ in range(DEEPEST_JSON + 1):
+        below: dict[int, tuple[Any, int]] = {}
+        for outer, times in level.values():
+            named = isinstance(outer, Mapping)
+            if named and not all(isinstance(name, str) for name in outer):
+                raise NotJson("its arguments are not JSON")
+            for inner in (*outer, *outer.values()) if named else outer:
+                total += times * (len(inner) + 1 if isinstance(inner, str) else 1)
+                if isinstance(inner, _HOLDERS):
+                    below[id(inner)] = (inner, times + below.get(id(inner), (None, 0))[1])
+                elif not _is_plain(inner):
+                    raise NotJson("its arguments are not JSON, or a number is too long")
+        if total > most:
+            raise TooLarge(f"it has more than {most:,} characters")
+        if not below:
+            return
+        level = below
+    raise NotJson("nested too deeply")
+
+
+def _is_plain(value: object) -> bool:
+    """True for what stands alone in JSON."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return (
+        value is None
+        or isinstance(value, str)
+        or (isinstance(value, int) and value.bit_length() < _LONGEST)
+    )
