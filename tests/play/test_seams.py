@@ -20,6 +20,7 @@ from rpms import Agent
 from rpms.logic.errors import InputError
 from rpms.paper import memory
 from rpms.paper.prompt import estimate_tokens
+from rpms.play.settings import Settings
 from rpms.store.runs import RunFolder
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
@@ -193,26 +194,52 @@ def test_a_part_that_says_what_the_blocks_say_adds_nothing_to_the_file(rpms, my_
     assert all("messages" not in step.extras for step in run.episode(run.protocol.tasks[0]).steps)
 
 
-def test_a_kind_of_ones_own_is_learned_kept_and_shown(rpms, my_parts):
-    words = (
-        "learn",
-        "alfworld",
-        "--split",
-        "builtin",
-        "--limit",
-        2,
-        "--model",
-        "planner",
-        "--rounds",
-        1,
-    )
-    done = rpms(*words, "--harvest", f"{my_parts}:tales", "--out", "memory.jsonl")
+LEARN = ("learn", "alfworld", "--split", "builtin", "--limit", 2, "--model", "planner")
+
+
+def learn_tales(rpms, my_parts) -> None:
+    words = (*LEARN, "--rounds", 1, "--harvest", f"{my_parts}:tales", "--out", "memory.jsonl")
+    done = rpms(*words)
     assert done.code == 0, done.err
+
+
+def forget_kinds(monkeypatch) -> None:
+    """As in a process that never imported the module with the kind."""
+    usual = {name: kind for name, kind in memory._KNOWN.items() if name != "tale"}
+    monkeypatch.setattr(memory, "_KNOWN", usual)
+    sys.modules.pop("my_parts", None)
+
+
+def test_a_kind_of_ones_own_is_learned_kept_and_shown(rpms, my_parts):
+    learn_tales(rpms, my_parts)
     lines = [json.loads(line) for line in Path("memory.jsonl").read_text().splitlines()]
     tales = [line for line in lines if line["type"] == "tale"]
     assert len(tales) == 2
     shown = rpms("memory", "show", "memory.jsonl")
     assert "TALE: won in" in shown.out
+
+
+def test_every_memory_tool_takes_a_kind_whose_module_it_does_not_know(rpms, my_parts, monkeypatch):
+    learn_tales(rpms, my_parts)
+    forget_kinds(monkeypatch)
+    assert "tale: text=won in" in rpms("memory", "show", "memory.jsonl").out
+    assert re.search(r"\n *2 +tale *\n", rpms("memory", "stats", "memory.jsonl").out)
+    for file in ("memory.csv", "memory.md"):
+        assert rpms("memory", "export", "memory.jsonl", "--out", file).code == 0
+        assert Path(file).read_text().count("tale: text=won in") == 2
+    merged = rpms("memory", "merge", "memory.jsonl", "memory.jsonl", "--out", "both.jsonl")
+    assert merged.code == 0, merged.err
+    assert rpms("memory", "diff", "memory.jsonl", "both.jsonl").code == 0
+    assert rpms("memory", "junk", "memory.jsonl").code == 0
+    words = ("run", "alfworld", "--split", "builtin", "--memory", "both.jsonl", "--limit", 1)
+    words += ("--overlap", "allow", "--out", "run")
+    assert "add --harvest MODULE:NAME, whose module does" in rpms(*words).line
+    assert rpms(*words, "--harvest", f"{my_parts}:tales").code == 0
+
+
+def test_as_many_entries_of_an_own_kind_as_a_prompt_shows_are_no_junk(rpms, my_parts):
+    learn_tales(rpms, my_parts)
+    assert "tale_" not in rpms("memory", "junk", "memory.jsonl").out
 
 
 @pytest.mark.parametrize(
@@ -266,6 +293,21 @@ def test_the_embedding_retriever_finds_what_is_near(monkeypatch):
 def test_a_part_of_another_kind_is_refused_by_name():
     with pytest.raises(InputError, match="retriever"):
         Agent("alfworld", "planner", memory="embedded", retriever=5)
+
+
+@pytest.mark.parametrize(("seam", "name"), list(zip(PARTS, NAMES, strict=True)))
+def test_a_package_gives_a_part_a_short_name(my_parts, monkeypatch, seam, name):
+    point = EntryPoint("short", f"{my_parts}:{name}", f"rpms.{seam}")
+    monkeypatch.syspath_prepend(str(Path.cwd()))
+    monkeypatch.setattr(
+        "rpms.play.knob_values.entry_points",
+        lambda group: [point] if group == f"rpms.{seam}" else [],
+    )
+    found = getattr(Settings.read({seam: "short"}), seam)
+    assert found is getattr(sys.modules[my_parts], name)
+    if seam in ("arbitration", "harvest"):
+        usual = {"arbitration": "hard", "harvest": "clean"}[seam]
+        assert str(getattr(Settings.read({seam: usual}), seam)) == usual
 
 
 def test_a_package_registers_a_model(rpms, monkeypatch, tmp_path):

@@ -33,7 +33,7 @@ from rpms.paper.memory import Entry, Kind, merge
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.sources import manual_of
 from rpms.report.table import Table as TextTable
-from rpms.report.table import TableCell, comma_separated, grid, line, markdown
+from rpms.report.table import TableCell, TableLine, comma_separated, grid, line, markdown
 from rpms.store import memories
 from rpms.store.files import write_whole
 from rpms.store.runs import RunFolder
@@ -101,7 +101,7 @@ def show_stats(file: Path, entries: bool = False) -> None:
     table = Table(box=None, pad_edge=False, expand=True)
     table.add_column("entries", justify="right", no_wrap=True)
     table.add_column("", ratio=1, no_wrap=True, overflow="ellipsis")
-    for kind in Kind:
+    for kind in dict.fromkeys((*Kind, *sorted(counted.kinds))):
         table.add_row(str(counted.kinds[kind]), kind.replace("_", " "))
     for sort, counts in (("goal", counted.goals), ("rule", counted.rules)):
         for name, count in counts.most_common(most):
@@ -172,15 +172,15 @@ def export(file: Path, out: Path) -> None:
     if (form := _FORMS.get(out.suffix)) is None:
         raise InputError(f"{out}: the file must end in one of {', '.join(_FORMS)}")
     memory = memories.read_frozen(file)
-    groups = [
-        [line(*row(entry)) for entry in memory.entries if entry.kind is kind] for kind in Kind
-    ]
+    groups: dict[str, list[TableLine]] = {kind: [] for kind in Kind}
+    for entry in memory.entries:
+        groups.setdefault(entry.kind, []).append(line(*row(entry)))
     caption = f"Episodic memory of {memory.world or 'an unnamed world'}, {len(memory)} entries"
     told = TextTable(
         "memory",
         caption,
         COLUMNS,
-        tuple(tuple(each) for each in groups if each),
+        tuple(tuple(each) for each in groups.values() if each),
         words=len(COLUMNS),
     )
     write_whole(out, form(told))

@@ -238,18 +238,19 @@ def _duplicates(entries: Iterable[Entry]) -> Iterator[Remark]:
 
 def _below(entries: Iterable[Entry], retrieval: Retrieval) -> Iterator[Remark]:
     """Entries that as many others as a prompt shows precede, since their goal, sub-goal and
-    hand are the same.
+    hand are the same. Of kinds that nothing here registers, nobody knows how many it shows.
     """
     groups: defaultdict[tuple[Kind, str, str, str, str], list[Entry]] = defaultdict(list)
     for entry in entries:
-        if not isinstance(
-            entry, VerifiedSchema | RememberedRequest
-        ):  # of these, what matters now comes first
-            stage = "".join(entry.state_signature.get("progress") or ())
-            sub_goal = entry.sub_goal_type if isinstance(entry, memory.SuccessSnippet) else ""
-            groups[*_group(entry), sub_goal, stage].append(entry)
+        if isinstance(entry, VerifiedSchema | RememberedRequest):
+            continue  # of these, what matters now comes first
+        if not entry.kind.registered:
+            continue
+        stage = "".join(entry.state_signature.get("progress") or ())
+        sub_goal = entry.sub_goal_type if isinstance(entry, memory.SuccessSnippet) else ""
+        groups[*_group(entry), sub_goal, stage].append(entry)
     for (kind, *_), group in groups.items():
-        most = retrieval.top.get(kind, 0)
+        most = retrieval.top.get(kind, kind.top)
         for entry in sorted(group, key=lambda each: (-each.strength, each.id))[most:]:
             yield Remark(
                 entry,

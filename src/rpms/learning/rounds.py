@@ -290,11 +290,8 @@ def _experience(
 def learned(results: Sequence[Round]) -> Iterator[str]:
     """Rounds in words, a line each, and another for an audit."""
     for result in results:
-        counts = [
-            f"{result.counts[kind]} {kind.replace('_', ' ')}"
-            for kind in Kind
-            if result.counts[kind]
-        ]
+        kinds = [kind for kind in Kind if result.counts[kind]]
+        counts = [f"{result.counts[kind]} {kind.replace('_', ' ')}" for kind in kinds]
         again = f", {result.repeated} as before" if result.repeated else ""
         won = f"{result.summary.won} of {result.summary.done} won"
         told = (

@@ -56,8 +56,13 @@ class Kind(str, metaclass=_Kinds):  # noqa: SLOT000  its fields are set where it
             raise ValueError(f"{name!r} is no kind of memory; there are {', '.join(_KNOWN)}")
         return known
 
-    def __reduce__(self) -> tuple[type[Kind], tuple[str]]:
-        return (Kind, (str(self),))
+    def __reduce__(self) -> tuple[Callable[[str], Kind], tuple[str]]:
+        return (Kind if self.registered else kind_in_file, (str(self),))
+
+    @property
+    def registered(self) -> bool:
+        """False for a kind that only a file names: nothing here can word it for a prompt."""
+        return _KNOWN.get(self) is self
 
 
 def register_kind(
@@ -78,6 +83,25 @@ def register_kind(
     kind = _KNOWN[name] = str.__new__(Kind, name)
     kind.wording, kind.top, kind.weight, kind.told = wording, top, weight, told
     return kind
+
+
+def kind_in_file(name: str) -> Kind:
+    """The kind of an entry in a file: the registered one of that name, or one whose entries can be
+    kept, counted and merged, and which no prompt shows.
+    """
+    if name in _KNOWN:
+        return _KNOWN[name]
+    if not name.isidentifier():
+        raise ValueError(f"{name!r} is no name of a kind")
+    kind = str.__new__(Kind, name)
+    kind.wording, kind.top, kind.weight, kind.told = _fields_in_words, 0, 1.0, False
+    return kind
+
+
+def _fields_in_words(entry: OwnEntry) -> str:
+    """An entry of a kind that nothing here registers, for a person who looks into its file."""
+    told = [f"{name}={value}" for name, value in entry.fields.items()]
+    return f"{entry.kind}: {', '.join(told)}"
 
 
 Kind.CRITICAL_FAILURE = register_kind("critical_failure", top=2)

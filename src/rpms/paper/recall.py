@@ -289,7 +289,8 @@ class EpisodicMemory:
     def __init__(self, entries: Iterable[Entry] = (), world: str = "") -> None:
         self.entries: tuple[Entry, ...] = tuple(entries)
         self.world = world
-        self._roots: dict[Kind, _Branch] = {kind: _Branch() for kind in Kind}
+        kinds = (*Kind, *(entry.kind for entry in self.entries))
+        self._roots: dict[Kind, _Branch] = {kind: _Branch() for kind in kinds}
         self._schemas = _Branch()
         """Schemas by the goals they were tried for, each under all of them."""
         for entry in self.entries:

@@ -10,7 +10,13 @@ from contextlib import suppress
 from dataclasses import field, fields
 from enum import Enum
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, entry_points, packages_distributions, version
+from importlib.metadata import (
+    EntryPoint,
+    PackageNotFoundError,
+    entry_points,
+    packages_distributions,
+    version,
+)
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,12 +34,17 @@ SEAMS = tuple(each.name for each in fields(Seams))
 Part = Callable[..., Any]
 
 
+def installed_parts(seam: str) -> dict[str, EntryPoint]:
+    """Parts that installed packages offer for a seam, by their short names."""
+    return {point.name: point for point in entry_points(group=f"rpms.{seam}")}
+
+
 def find_part(seam: str, name: str, folder: Path | None = None) -> Part:
     """Load a part.
 
     `folder` is searched for its module as well: the present one, where a person typed the name.
     """
-    points = {point.name: point for point in entry_points(group=f"rpms.{seam}")}
+    points = installed_parts(seam)
     module, sign, attribute = name.partition(":")
     if name not in points and not (
         sign and attribute.isidentifier() and all(map(str.isidentifier, module.split(".")))
@@ -123,15 +134,21 @@ def one_of(values: Iterable[Enum | str]) -> Read:
 
 def part_or(seam: str, other: Read | None = None) -> Read:
     """A part of one's own, as `module:name`, by the name it is installed under, or as a
-    function; or another value.
+    function; or another value, whose names come before those of installed parts.
     """
 
     def read(value: Any) -> Any:
         if callable(value) and not isinstance(value, Enum):
             return value
-        if other is not None and not (isinstance(value, str) and ":" in value):
-            return other(value)
-        return find_part(seam, str(value), Path.cwd())
+        name = str(value)
+        if other is not None and ":" not in name:
+            try:
+                return other(value)
+            except ValueError as error:
+                if name not in installed_parts(seam):
+                    ways = "or name a part of your own as module:name"
+                    raise ValueError(f"{error}; {ways}") from None
+        return find_part(seam, name, Path.cwd())
 
     return read
 

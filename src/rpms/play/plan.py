@@ -127,9 +127,17 @@ class RunPlan:
         return (*self.keep, *((CARRIED,) if self.trial else ()))
 
     def remembering(self, memory: EpisodicMemory) -> Self:
-        """The same plan with another memory; one of another world is an InputError."""
+        """The same plan with another memory; one of another world, or with entries that nothing
+        here can word for a prompt, is an InputError.
+        """
         if memory.world and memory.world != self.world.name:
             raise InputError(f"this is a memory of {memory.world}, not of {self.world.name}")
+        strangers = {str(entry.kind) for entry in memory.entries if not entry.kind.registered}
+        if strangers and self.condition.memory:
+            raise InputError(
+                f"the memory has entries of the kind {excerpt(min(strangers))}, which nothing here"
+                " registers: add --harvest MODULE:NAME, whose module does, or import it first"
+            )
         return replace(self, memory=memory)
 
     def reads(self, model: Model) -> Reads:

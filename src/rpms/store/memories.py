@@ -87,7 +87,7 @@ def _up_to(most: float) -> Reader:
 
 
 _READERS: Mapping[str, Reader] = {
-    "type": Kind,
+    "type": lambda value: remembered.kind_in_file(_text(value)),
     "goal_signature": lambda value: GoalSignature.parse(_text(value)),
     "state_signature": lambda value: StateSignature.parse(_text(value)),
     "goals": lambda value: frozenset(map(GoalSignature.parse, _texts(value))),
@@ -172,17 +172,22 @@ _FORMS: dict[str, _Form] = {
     ),
     Kind.REQUEST: _Form(remembered.RememberedRequest, f"{_AT} request success_count"),
 }
-_REGISTERED = _Form(remembered.OwnEntry, f"{_AT} fields")
+_OWN = _Form(remembered.OwnEntry, f"{_AT} fields")
 
 
 def entry_of(file: Path, line: int, value: dict[str, Any]) -> tuple[Entry, int]:
-    """An entry, and how many origins were made up for it."""
+    """An entry, and how many origins were made up for it.
+
+    One of a kind that nothing here registers is told by its `fields`.
+    """
     kind = value.get("type")
-    if not isinstance(kind, str) or kind not in [str(each) for each in Kind]:
+    known = isinstance(kind, str) and kind in [str(each) for each in Kind]
+    own = isinstance(kind, str) and kind.isidentifier() and "fields" in value
+    if not known and not own:
         named = f" {excerpt(kind)!r}" if is_near(str(kind), _FORMS) else ""
         raise FileError(file, line, f"unknown entry type{named}; known: {', '.join(_FORMS)}")
     try:
-        return _FORMS.get(kind, _REGISTERED).read(value)
+        return _FORMS.get(str(kind), _OWN).read(value)
     except NotJson as error:
         raise FileError(file, line, f"{kind}: {error}") from None
 
@@ -251,7 +256,7 @@ def parse_memory(file: Path, text: str, world: str = "", *, empty: bool = False)
 
 def record(entry: Entry) -> dict[str, Any]:
     """An entry as it stands in a file."""
-    names = _FORMS.get(entry.kind, _REGISTERED).names.split()
+    names = _FORMS.get(entry.kind, _OWN).names.split()
     body = {name: _written(getattr(entry, name)) for name in names}
     said = {name: value for name, value in body.items() if value or name not in _UNLESS_EMPTY}
     origins = [list(origin) if origin.failed else [*origin[:2]] for origin in sorted(entry.origins)]
