@@ -313,3 +313,49 @@ def test_a_world_in_a_folder_may_be_named_by_its_path(rpms: Rpms, new: Path) -> 
     assert rpms("rules", "diff", "./half", "half").code == 0
     assert rpms("rules", "diff", new, "half").code == 0
     assert "no such manual" in rpms("rules", "diff", "./none", "half").line
+
+
+def test_rules_are_mended_with_the_world_that_the_folder_holds(
+    new: Path, rpms: Rpms, monkeypatch: pytest.MonkeyPatch
+):
+    assert rpms("run", "./half", "--condition", "rules-only", "--out", "run").code == 0
+    manual = new / "half_world" / "manual.yaml"
+    monkeypatch.setattr("rpms.worlds.registry._given", {})
+    find_world.cache_clear()
+    assert "name its folder with --world" in rpms("rules", "mend", manual, "run").line
+    mended = rpms("rules", "mend", manual, "run", "--world", "./half")
+    assert (mended.code, mended.err) == (0, "")
+    assert "lines contradicted: 0" in mended.out
+
+
+def test_a_world_that_reads_the_runs_differently_is_told(new: Path, rpms: Rpms):
+    assert rpms("run", "./half", "--condition", "rules-only", "--out", "run").code == 0
+    edit(new, "belief.py", 'f"at({room})", room', 'f"at({room} 2)", room')
+    for module in [name for name in sys.modules if name.partition(".")[0] == "half_world"]:
+        del sys.modules[module]
+    find_world.cache_clear()
+    mended = rpms("rules", "mend", new / "half_world" / "manual.yaml", "run", "--world", "./half")
+    assert "note: run: half reads step 1 of" in mended.err
+    assert "name its folder with --world" in mended.err
+
+
+def test_a_mistake_in_its_manual_is_told_at_a_path_that_exists(new: Path, rpms: Rpms):
+    manual = new / "half_world" / "manual.yaml"
+    manual.write_text(manual.read_text(encoding="utf-8") + "\nnonsense: 5\n", encoding="utf-8")
+    told = rpms("play", "./half").line
+    path, _, rest = told.partition(":")
+    assert Path(path).is_file(), told
+    assert "nonsense" in rest
+
+
+@pytest.mark.parametrize("command", ["play", "run"])
+def test_an_option_that_it_does_not_have_is_refused(new: Path, rpms: Rpms, command: str):
+    words = (command, "./half", "--option", "colour=red")
+    assert "half has no option 'colour'" in rpms(*words).line
+
+
+def test_an_option_that_it_does_not_have_is_refused_in_a_study(new: Path, rpms: Rpms):
+    study = "title: t\nworld: half\noptions: {colour: red}\nmodels: [planner]\n"
+    Path("study.yaml").write_text(study + "conditions: {rules-only: }\n", encoding="utf-8")
+    ran = rpms("study", "run", "study.yaml", "--world", "./half", "--out", "out")
+    assert "half has no option 'colour'" in ran.line

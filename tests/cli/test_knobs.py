@@ -28,7 +28,7 @@ from tests.cli.command import Rpms
         ("run", set()),
         ("learn", set()),
         ("play", {"limit", "per_task", "sample"}),
-        ("study run", {"condition", "arbitration", "state_filter"}),
+        ("study run", {"condition"}),
     ],
 )
 def test_every_command_takes_every_knob_that_means_something_to_it(

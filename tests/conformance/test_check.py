@@ -172,7 +172,11 @@ FAULTS: list[tuple[str, str, type]] = [
         world_with(tasks=lambda *_: _raise(InputError("where are the games?"))),
     ),
     ("manual", "not valid YAML", manual_with("environment:", "environment: [")),
-    ("manual", "toolbox/manual.yaml:", manual_with("not running(host)]", "not runing(host)]")),
+    (
+        "manual",
+        "toolbox_world/manual.yaml:",
+        manual_with("not running(host)]", "not runing(host)]"),
+    ),
     ("manual", "world: other", manual_with("world: toolbox", "world: other")),
     ("manual", "exclusive", manual_with("exclusive: always", "exclusive: nowhere")),
     (

@@ -421,3 +421,40 @@ def test_the_command_says_once_what_of_the_enforcement_does_nothing(tmp_path):
     done = rpms("study", "run", file, "--out", tmp_path / "out", "--no-report", "--limit", 1)
     assert done.exit_code == 0, done.output
     assert done.stderr == "note: alfworld: unstick does nothing without loops=on\n"
+
+
+@pytest.mark.parametrize(
+    ("learner", "learned"), [("", 1), ("model: planner, ", 2)], ids=["itself", "a named one"]
+)
+def test_a_limit_leaves_what_a_named_learner_learns_from_as_it_is(tmp_path, learner, learned):
+    file = tmp_path / "study.yaml"
+    file.write_text(STUDY.replace("learn: {", f"learn: {{{learner}"))
+    limited = read_study(file).under(Settings(limit=1))
+    assert limited.choice.settings.limit == 1
+    assert limited.learning is not None
+    assert limited.learning.choice.settings.limit == learned
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("planner", "no language model will be asked"),
+        ("openai/gpt-4o-mini", "about 448 answers: 3 min 44 s with --workers 2, at 1 s"),
+    ],
+)
+def test_a_dry_run_tells_the_time_in_its_own_unit(study, model, words):
+    ran = rpms("study", "run", study.file, "--model", model, "--dry-run", "--workers", "2")
+    assert ran.exit_code == 0, ran.output
+    assert words in ran.stdout
+
+
+def test_a_study_is_run_with_another_arbitration_and_without_the_state_filter(tmp_path):
+    text = "title: t\nworld: alfworld\nsplit: builtin\nmemory: embedded\nmodels: [planner]\n"
+    (tmp_path / "s.yaml").write_text(text + "conditions: {full: }\n")
+    words = ("--limit", "1", "--no-report", "--out", tmp_path / "out")
+    words += ("--arbitration", "soft", "--state-filter", "off")
+    assert rpms("study", "run", tmp_path / "s.yaml", *words).exit_code == 0
+    (protocol,) = (tmp_path / "out").rglob("protocol.json")
+    condition = RunFolder(protocol.parent).protocol.settings["condition"]
+    assert condition["arbitration"] == "soft"
+    assert condition["state_filter"] is False

@@ -147,7 +147,7 @@ def grouped(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
 
 _WITHOUT = {
     "play": ("limit", "per_task", "sample"),
-    "study run": ("condition", "arbitration", "state_filter"),
+    "study run": ("condition",),
 }
 """Knobs that a command has no option for, beside those with an option of its own by the same
 name."""

@@ -316,6 +316,7 @@ def junk(
     runs: list[Path] | None = None,
     prune: str | None = None,
     out: Path | None = None,
+    world: str | None = None,
     entries: bool = True,
 ) -> None:
     """List entries a memory can do without: near-duplicates, never recalled, always outranked,
@@ -349,8 +350,10 @@ def junk(
             raise InputError(
                 f"{file}: a memory of {excerpt(memory.world)}, but {run} is of {excerpt(played)}"
             )
-    world = world_named(memory.world, file)
-    remarks = find_junk(memory.entries, world, manual_of(world), world.retrieval, runs or ())
+    if world is not None:
+        find_world(world)
+    known = world_named(memory.world, file)
+    remarks = find_junk(memory.entries, known, manual_of(known), known.retrieval, runs or ())
     for each in Junk:
         own = [remark for remark in remarks if remark.junk is each]
         unasked = each is Junk.UNUSED and not runs

@@ -71,7 +71,9 @@ def make_setting(
                 f"--option {name!r} is given twice, as {pairs[name]!r} and as {value!r}: give it"
                 " once"
             )
-    return Setting(data.absolute() if data else None, engine, pairs)
+    setting = Setting(data.absolute() if data else None, engine, pairs)
+    world.chosen(setting)  # refuses options that the world does not have
+    return setting
 
 
 def require_menu(enforcement: Enforcement, model: str) -> None:

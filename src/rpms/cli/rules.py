@@ -9,10 +9,10 @@ from pathlib import Path
 import typer
 from rich.markup import escape
 
-from rpms.cli.screen import make_console, say, stop_at_mistakes
+from rpms.cli.screen import complain, make_console, say, stop_at_mistakes
 from rpms.foreign.shown import excerpt
 from rpms.induction.manual_review import Entry, Relation, compare, decide, lines_of
-from rpms.induction.manual_verify import recorded
+from rpms.induction.manual_verify import read_differently, recorded
 from rpms.induction.mend import Edit, propose, recorded_steps, write_edit
 from rpms.logic.actions import ActionSchema, overlapping
 from rpms.logic.errors import InputError
@@ -20,12 +20,19 @@ from rpms.logic.goal import Goal
 from rpms.logic.rules import Lore, Purpose, Rule, RuleManual, Tier
 from rpms.paper.prompt import estimate_tokens
 from rpms.paper.wording import rule_line, schema_lines
-from rpms.play.sources import choose_manual, manual_of, universal_tier, weakness_of_guard
+from rpms.play.sources import (
+    ManualChoice,
+    choose_manual,
+    manual_of,
+    universal_tier,
+    weakness_of_guard,
+)
 from rpms.store.evidence import counts_of, read_traces, traces_file
 from rpms.store.files import write_whole
 from rpms.store.manual_reader import ManualText, manual_text
 from rpms.store.manuals import find_mistakes, merged_text, read_manual
 from rpms.store.runs import RunFolder
+from rpms.worlds.base import World
 from rpms.worlds.registry import find_world, world_named, world_names
 
 app = typer.Typer(help="Show, check, learn, test and compare rule manuals.", no_args_is_help=True)
@@ -303,25 +310,23 @@ _PLACES_SHOWN = 3
 
 
 @app.command("mend")
-def mend(manual: Path, runs: list[Path], write: bool = False) -> None:
+def mend(manual: Path, runs: list[Path], world: str | None = None, write: bool = False) -> None:
     """Print each line that recorded runs contradict, with the steps, and an edit that would have
     foretold them.
 
     An edit passes if, replayed over all given runs, it surprises at no step at which the manual was
     right.
     """
-    names = {str(RunFolder(run).protocol.settings.get("world", "")) for run in runs}
-    if len(names) > 1:
-        raise InputError(
-            f"the runs are of several worlds: {', '.join(sorted(names))}; give those of one"
+    played_in = _world_of(runs, world)
+    if difference := read_differently(played_in, runs):
+        complain(
+            f"note: {difference}; if they were played in another world called {played_in.name},"
+            " name its folder with --world"
         )
-    world = world_named(names.pop(), runs[0])
-    moments = list(recorded_steps(world, recorded(world, runs)))
+    moments = list(recorded_steps(played_in, recorded(played_in, runs)))
     choice = choose_manual(str(manual))
-    proposals, _ = propose(manual_of(world, choice), moments)
-    edits = list(
-        dict.fromkeys(each.edit for each in proposals)
-    )  # with None for lines that none passes for
+    proposals, _ = propose(manual_of(played_in, choice), moments)
+    edits = list(dict.fromkeys(each.edit for each in proposals))  # None: no edit passes
     for edit in edits:
         for each in (one for one in proposals if one.edit == edit):
             more = len(each.where) - _PLACES_SHOWN
@@ -337,14 +342,32 @@ def mend(manual: Path, runs: list[Path], write: bool = False) -> None:
         f" {len(passed)}"
     )
     if write and passed:
-        text, lacking = manual_text(manual).text, list[Edit]()
-        for edit in passed:
-            changed = write_edit(text, edit)
-            text = text if changed is None else changed
-            lacking += [edit] if changed is None else []
-        manual_of(
-            world, replace(choice, own=ManualText(str(manual), text, own=True))
-        )  # or it has a mistake
-        write_whole(manual, text)
-        say(f"edits written to {manual}: {len(passed) - len(lacking)}")
-        say(*(f"  not written, since the file does not hold it: {edit}" for edit in lacking))
+        _write_edits(manual, choice, played_in, passed)
+
+
+def _world_of(runs: list[Path], given: str | None) -> World:
+    """The one world of recorded runs: the one that was given, or the installed one they name."""
+    if given is not None:
+        return find_world(given)
+    names = {str(RunFolder(run).protocol.settings.get("world", "")) for run in runs}
+    if len(names) > 1:
+        raise InputError(
+            f"the runs are of several worlds: {', '.join(sorted(names))}; give those of one"
+        )
+    return world_named(names.pop(), runs[0])
+
+
+def _write_edits(manual: Path, choice: ManualChoice, world: World, edits: list[Edit]) -> None:
+    """Write edits into a manual's file, once the changed manual is known to have no mistake."""
+    text = manual_text(manual).text
+    lacking: list[Edit] = []
+    for edit in edits:
+        changed = write_edit(text, edit)
+        if changed is None:
+            lacking.append(edit)
+        else:
+            text = changed
+    manual_of(world, replace(choice, own=ManualText(str(manual), text, own=True)))
+    write_whole(manual, text)
+    say(f"edits written to {manual}: {len(edits) - len(lacking)}")
+    say(*(f"  not written, since the file does not hold it: {edit}" for edit in lacking))

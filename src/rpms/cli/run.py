@@ -386,6 +386,7 @@ def gather_insights(
     record: Path | None = None,
     context: int | None = None,
     max_tokens: int | None = None,
+    world: str | None = None,
 ) -> None:
     """Let a model draw insights from recorded runs; `--agent expel` plays with these and with the
     won episodes.
@@ -401,12 +402,14 @@ def gather_insights(
         raise InputError(f"{out}: exists already; choose another file or remove it")
     folders = [RunFolder(each) for folder in runs for each in trial_folders(folder)]
     name = str(folders[0].protocol.settings.get("world", ""))
-    world = world_named(name, folders[0].folder)
+    if world is not None:
+        find_world(world)
+    played_in = world_named(name, folders[0].folder)
     opens = NamedModel(
         model, ModelOptions(base_url=base_url), record.absolute() if record else None
     )
     with closing(opens()) as answering:
-        decoding = Decoding(max_tokens=max_tokens or world.max_tokens)
+        decoding = Decoding(max_tokens=max_tokens or played_in.max_tokens)
         window = context_window(model, context, base_url).tokens
         found = gather_experience(
             folders, name, answering, decoding, window, lambda line: complain(f"note: {line}")

@@ -20,7 +20,7 @@ from rpms.models.catalogue import NO_LLM, parse_model_name
 from rpms.models.windows import context_window
 from rpms.paper.usage import Price
 from rpms.paper.wilson_interval import wilson
-from rpms.play.display import progress
+from rpms.play.display import duration, progress
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import CONTROLS, FOLDER, How, Listener
 from rpms.play.settings import Settings
@@ -89,6 +89,8 @@ def main(
     study = read_study(file, parts or ()).under(settings).only(only)
     if settings.limit is not None and settings.split is None:
         study = _rehearsed(study, resources.data)
+    if settings.limit is not None and study.learning is not None and study.learning.model is None:
+        complain(f"note: the memory is learned from at most {settings.limit} tasks, too: --limit")
     models = study.models_to_run(model or ())
     folder = out or Path("results", file.stem)
     layout = StudyLayout(folder, pool or folder)
@@ -106,22 +108,7 @@ def main(
     if dry_run:
         estimates = estimate_study(study, models, means, layout)
         console.print(estimates_table(estimates, prices))
-        answers = (
-            sum(each.usage.completion_tokens for each in estimates if not each.shared) // ANSWER
-        )
-        workers = resources.workers or 1
-        waits = [each.seconds for each in estimates if each.seconds is not None]
-        wait = sum(waits) / len(waits) if waits else SECONDS
-        how = (
-            "as measured in the first episodes"
-            if waits
-            else "a guess until the first episodes are played"
-        )
-        hours = (
-            f"{answers * wait / workers / 3600:.1f} hours with --workers {workers}, at {wait:.2g} s"
-            " an answer"
-        )
-        say(f"about {answers:,} answers: {hours}, {how}")
+        say(_waiting(estimates, resources.workers or 1))
         step = (
             f"{TURN} tokens more each step, {ANSWER} an answer, and {STEPS:.0%} of the step budget"
         )
@@ -407,6 +394,19 @@ def estimates_table(
     whole = ("all", str(sum(each.left for each in left)), *_amounts(read, written, paid), "")
     rows.append([TableCell(text, strong=True) for text in whole])
     return grid(("run", "to play", "tokens read", "written", "US$", "by"), rows)
+
+
+def _waiting(estimates: Sequence[Estimate], workers: int) -> str:
+    """The time that answers still to come will take, in a line."""
+    written = sum(each.usage.completion_tokens for each in estimates if not each.shared)
+    answers = written // ANSWER
+    if not answers:
+        return "no language model will be asked: there are no answers to wait for"
+    waits = [each.seconds for each in estimates if each.seconds is not None]
+    wait = sum(waits) / len(waits) if waits else SECONDS
+    how = "as measured in the first episodes" if waits else "a guess until episodes are played"
+    time = f"{duration(answers * wait / workers)} with --workers {workers}"
+    return f"about {answers:,} answers: {time}, at {wait:.2g} s an answer, {how}"
 
 
 def _amounts(read: int, written: int, cost: float | None) -> tuple[str, ...]:

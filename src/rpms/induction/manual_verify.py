@@ -5,6 +5,7 @@ foretold.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from rpms.foreign.shown import whole_letters
@@ -18,6 +19,7 @@ from rpms.logic.rules import RuleManual
 from rpms.paper.episode import Ending, Happening
 from rpms.planning.doubtful_rules import bindings_met
 from rpms.planning.surprise import processes_of
+from rpms.store.episodes import EpisodeRecord
 from rpms.store.evidence import TRACES, Spoken, Trace, Witness, read_traces
 from rpms.store.runs import RunFolder
 from rpms.worlds.base import World
@@ -49,6 +51,43 @@ def recorded(world: World, runs: Sequence[Path]) -> Iterator[Trace]:
                 opening,
                 steps,
             )
+
+
+_COMPARED = 5
+"""Episodes of each run whose beliefs are compared with those of a replay."""
+
+
+def read_differently(world: World, runs: Sequence[Path]) -> str:
+    """The first recorded step that a world reads otherwise than it was read when it was played, in
+    words; empty if it reads all that is compared alike.
+
+    Goals in people's words are read by a model, and such episodes are passed over.
+    """
+    for place in runs:
+        if place.name.endswith(TRACES):
+            continue
+        run = RunFolder(place)
+        if "reader" in run.protocol.settings:
+            continue
+        for record in islice(run.episodes(), _COMPARED):
+            number = _first_difference(world, record)
+            if number:
+                return f"{place}: {world.name} reads step {number} of {record.task} differently"
+    return ""
+
+
+def _first_difference(world: World, record: EpisodeRecord) -> int:
+    """The first step whose belief a replay reads otherwise; 0 if there is none."""
+    belief: Belief | None = None
+    command: str | None = None
+    for step in record.steps:
+        if belief is None:
+            belief = world.start(world.goal(step.observation))
+        belief = world.update(belief, command, step.observation)
+        if tuple(belief.lines()) != step.belief.lines:
+            return step.number
+        command = step.command
+    return 0
 
 
 def _check_world(place: Path, found: str, world: World) -> None:

@@ -76,7 +76,7 @@ class RunTally(Listener):
         if self._price is not None and self.cost is not None:
             pieces.append(f"${self.cost:.2f}")
         if self.left is not None and self.done < self.total:
-            pieces.append(f"{_duration(self.left)} left")
+            pieces.append(f"{duration(self.left)} left")
         return ", ".join(pieces)
 
 
@@ -85,7 +85,8 @@ def _short(count: int) -> str:
     return next((f"{count / size:.1f}{sign}" for size, sign in sizes if count >= size), str(count))
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """A time in words: seconds, minutes or hours."""
     minutes, rest = divmod(round(seconds), 60)
     if minutes >= 60:
         return f"{minutes // 60} h {minutes % 60:02} min"

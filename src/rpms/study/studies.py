@@ -39,7 +39,10 @@ class Choice:
     options: Mapping[str, str] = field(default_factory=dict)
 
     def setting(self, world: World, base: Setting) -> Setting:
-        return self.settings.setting(world, self._base(base))
+        """The setting of its games; an option that the world does not have is an InputError."""
+        made = self.settings.setting(world, self._base(base))
+        world.chosen(made)
+        return made
 
     def tasks(self, world: World, base: Setting) -> Sequence[Task]:
         """The tasks, in the world's order; none at all is an InputError."""
@@ -199,8 +202,10 @@ class Study:
         )
 
     def under(self, given: Settings) -> Study:
-        """The same study with settings before its own, named in its title; limits hold for
-        learning too.
+        """The same study with settings before its own, named in its title.
+
+        A limit holds for learning too where the model under test learns by itself, which takes as
+        long as playing; a learner that the study names, such as the planner, learns from all.
         """
         chosen, others = given.only(tasks=True), given.only(tasks=False)
         choice = replace(self.choice, settings=chosen.over(self.choice.settings))
@@ -208,14 +213,13 @@ class Study:
         learning = None if others.memory is not None else self.learning
         if learning is not None:
             own = learning.choice.settings
-            limit = min(
-                (each for each in (chosen.limit, own.limit) if each is not None), default=None
-            )
-            learned_from = replace(
-                learning.choice, settings=replace(chosen, split=None, limit=limit).over(own)
-            )
+            given_limit = chosen.limit if learning.model is None else None
+            limits = [limit for limit in (given_limit, own.limit) if limit is not None]
+            limited = replace(chosen, split=None, limit=min(limits, default=None))
             learning = replace(
-                learning, choice=learned_from, settings=_under(others, learning.settings)
+                learning,
+                choice=replace(learning.choice, settings=limited.over(own)),
+                settings=_under(others, learning.settings),
             )
         told = ", ".join(f"{name} {worded(value) or 'none'}" for name, value in given.given.items())
         study = replace(self, choice=choice, cases=cases, learning=learning)

@@ -251,7 +251,7 @@ class World(ABC):
         return setting.options
 
     def manual(self) -> tuple[tuple[str, str], ...]:
-        """The YAML texts of tier 2 and 3, each with a name for messages.
+        """The YAML texts of tier 2 and 3, each with its file for messages.
 
         Tier 1 is every world's.
         """
@@ -271,10 +271,11 @@ class World(ABC):
         folder = next(
             (each for each in folders if (each / names[0]).is_file()), next(iter(folders), Path())
         )
+        here = Path.cwd()
+        shown = folder.relative_to(here) if folder.is_relative_to(here) else folder
         try:
             return tuple(
-                (f"{self.name}/{name}", (folder / name).read_text(encoding="utf-8"))
-                for name in names
+                (str(shown / name), (folder / name).read_text(encoding="utf-8")) for name in names
             )
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"

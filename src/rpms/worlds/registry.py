@@ -32,18 +32,18 @@ loaded."""
 
 
 def world_named(name: str, source: object) -> World:
-    """The world that a data file names: an installed one, or one whose folder the command line
-    gave.
+    """The world that a data file names: one whose folder the command line gave, or an installed
+    one.
 
     A file is data: what it names is never a path, so reading it runs nobody's code. `source` is the
     file, for messages.
     """
-    if name in world_names():
-        return find_world(name)
     if name in _given:
         return _given[name]
+    if name in world_names():
+        return find_world(name)
     raise InputError(
-        f"{source}: its world is not installed here; install it, or name its folder, as in --world"
+        f"{source}: its world is not installed here; install it, or name its folder with --world"
     )
 
 
