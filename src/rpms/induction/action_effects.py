@@ -2,22 +2,35 @@
 known.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import and_
+from typing import NamedTuple
 
-from rpms.induction.action_model import Induced, induced, literal_of
+from rpms.induction.action_model import Induced, induced
 from rpms.induction.attempts import Attempt, Book
-from rpms.induction.needs import bits, signed, union
+from rpms.induction.literals import Signed, bits, literal_of, mask_of, signed, union
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Atom, Clause, Literal
 from rpms.logic.rules import ANYTHING
+from rpms.store.evidence import Witness
 
-_Row = tuple[Attempt, int, int, int, int]
-_Rows = Sequence[
-    _Row
-]  # Successes with what was true and false before and after, as bits of literals
+
+class Success(NamedTuple):
+    """A success, with the literals that held and failed before and after it."""
+
+    attempt: Attempt
+    before: Signed
+    after: Signed
+
+    @property
+    def witness(self) -> Witness:
+        return self.attempt.witness
+
+    def made(self, bit: int) -> bool:
+        """True if a literal failed before it and held after it."""
+        return bool(self.before.fails >> bit & self.after.holds >> bit & 1)
 
 
 @dataclass(eq=False)
@@ -31,133 +44,137 @@ class Outcomes:
 
     def __post_init__(self) -> None:
         self.size = len(self.book.facts)
-        self.rows = [
-            (
-                each,
-                *signed(each.true, each.false, self.size),
-                *signed(each.true_after, each.false_after, self.size),
-            )
-            for each in self.book.successes
-        ]
+        self.rows = [self._success(attempt) for attempt in self.book.successes]
+
+    def _success(self, attempt: Attempt) -> Success:
+        before = signed(attempt.true, attempt.false, self.size)
+        after = signed(attempt.true_after, attempt.false_after, self.size)
+        return Success(attempt, before, after)
+
+    def _literal(self, bit: int) -> Literal:
+        return literal_of(self.book.facts, bit)
+
+    def _all(self, masks: Iterable[int]) -> int:
+        return reduce(and_, masks, (1 << 2 * self.size) - 1)
+
+    # Effects.
 
     def effects(self) -> list[Induced]:
         """Facts that held after every success, and not before some."""
-        found, predicates = self.certain, self.book.vocabulary.predicates
+        predicates = self.book.vocabulary.predicates
+        found: list[tuple[Induced, str]] = []
+        for fact in self.certain:
+            predicate = predicates[fact.clause.literals[0].atom.predicate]
+            found.append((fact, predicate.exclusive))
         # that a thing is near once it was put down here follows from where the agent is, and is no
         # way to get anywhere
-        exclusive = [predicates[fact.clause.literals[0].atom.predicate].exclusive for fact in found]
-        moving = all(exclusive)
-        return [
-            fact
-            for fact, how in zip(found, exclusive, strict=True)
-            if moving or how in ("", "always")
-        ]
+        moving = all(exclusive for _, exclusive in found)
+        return [fact for fact, exclusive in found if moving or exclusive in ("", "always")]
 
     @cached_property
     def certain(self) -> list[Induced]:
         """Facts that held after every success, and not before some, whatever they follow from."""
         found = []
-        for bit in self._made():
-            literal = literal_of(self.book.facts, bit)
-            changed = [
-                row[0].witness
-                for row in self.rows
-                if (row[2] | self._new) >> bit & row[3] >> bit & 1
-            ]
-            seen = sum(row[3] >> bit & 1 for row in self.rows)
-            against = [row[0].witness for row in self.rows if row[4] >> bit & 1]
+        for bit in self._candidates():
+            changed = [row.witness for row in self.rows if self._came_about(row, bit)]
+            against = [row.witness for row in self.rows if row.after.fails >> bit & 1]
+            seen = sum(row.after.holds >> bit & 1 for row in self.rows)
+            literal = self._literal(bit)
             often = not _fixed(literal.atom) or 2 * len(changed) >= len(self.rows)
-            rare = len(against) <= LIMITS.exceptions * seen and len(changed) > len(against)
-            if rare and often and seen >= LIMITS.mostly * len(self.rows):
-                found.append(
-                    induced(Clause((literal,)), changed, against, unknown=len(self.rows) - seen)
-                )
+            rarely_false = len(against) <= LIMITS.exceptions * seen and len(changed) > len(against)
+            if rarely_false and often and seen >= LIMITS.mostly * len(self.rows):
+                unknown = len(self.rows) - seen
+                found.append(induced(Clause((literal,)), changed, against, unknown=unknown))
         return found
 
-    def _made(self) -> Iterator[int]:
-        return bits(union(row[2] & row[3] for row in self.rows) | self._new)
+    def _candidates(self) -> Iterator[int]:
+        """Literals that came to hold in some success."""
+        return bits(union(row.before.fails & row.after.holds for row in self.rows) | self._new)
+
+    def _came_about(self, row: Success, bit: int) -> bool:
+        """True if a literal came to hold in a success, or is one that nobody knew before."""
+        return row.made(bit) or bool(self._new >> bit & row.after.holds >> bit & 1)
 
     @cached_property
     def _new(self) -> int:
         """Facts that hold after every success, of which nothing was known before and that never
         were false: `eaten`.
         """
+        if len(self.rows) < LIMITS.several:
+            return 0
+        known = union(row.before.known for row in self.rows)
         # a fact that is sometimes false may be found true by merely looking
-        known = union(row[1] | row[2] for row in self.rows) | union(
-            each.false for each in self.book.attempts
-        )
+        known |= union(attempt.false for attempt in self.book.attempts)
         known |= union(false for _, false in self.book.imagined)
-        known |= sum(1 << place for place, atom in enumerate(self.book.facts) if _fixed(atom))
-        always = self._all(row[3] for row in self.rows) & (1 << self.size) - 1
-        return always & ~known if len(self.rows) >= LIMITS.several else 0
+        known |= mask_of(place for place, atom in enumerate(self.book.facts) if _fixed(atom))
+        facts_alone = (1 << self.size) - 1
+        always = self._all(row.after.holds for row in self.rows) & facts_alone
+        return always & ~known
 
     @cached_property
     def conditional(self) -> list[Induced]:
         """Facts that came about in some successes and not in others, where one fact before
         tells which.
         """
-        certain, found = {fact.clause.literals[0] for fact in self.certain}, []
-        for bit in self._made():
-            literal = literal_of(self.book.facts, bit)
+        certain = {fact.clause.literals[0] for fact in self.certain}
+        found = []
+        for bit in self._candidates():
+            literal = self._literal(bit)
             if literal in certain or _fixed(literal.atom):
                 continue
-            could = [row for row in self.rows if row[2] >> bit & (row[3] | row[4]) >> bit & 1]
-            did = [row for row in could if row[3] >> bit & 1]
-            kept = [row for row in could if row[4] >> bit & 1]
-            own = {bit, (bit + self.size) % (2 * self.size)}
-            given = self._telling(did, kept, lambda row: (row[1], row[2]), own)
-            if not kept and len(did) >= LIMITS.several:
-                given = (
-                    literal.opposite()
-                )  # of what is switched both ways, and of what nobody sees who has not looked
+            did = [row for row in self.rows if row.made(bit)]
+            kept = [
+                row for row in self.rows if row.before.fails >> bit & row.after.fails >> bit & 1
+            ]
+            given = self._condition(bit, did, kept)
             if given is not None:
-                found.append(
-                    induced(
-                        Clause((literal,)), [row[0].witness for row in did], given=Clause((given,))
-                    )
-                )
+                witnesses = [row.witness for row in did]
+                found.append(induced(Clause((literal,)), witnesses, given=Clause((given,))))
         return found
 
-    def _telling(
-        self,
-        with_it: _Rows,
-        without: _Rows,
-        facts: Callable[[_Row], tuple[int, int]],
-        own: set[int],
+    def _condition(
+        self, bit: int, did: Sequence[Success], kept: Sequence[Success]
     ) -> Literal | None:
-        """The fact that was true in all of some rows and false in all others, else the kind of
-        one of its things.
+        """The fact before an action that tells whether a literal comes about."""
+        if not kept and len(did) >= LIMITS.several:
+            # of what is switched both ways, and of what nobody sees who has not looked
+            return self._literal(bit).opposite()
+        opposite = (bit + self.size) % (2 * self.size)
+        always = self._all(row.before.holds for row in did)
+        always &= self._all(row.before.fails for row in kept)
+        return self._telling(did, kept, always & ~mask_of((bit, opposite)))
+
+    def _telling(
+        self, with_it: Sequence[Success], without: Sequence[Success], always: int
+    ) -> Literal | None:
+        """The first of the facts that were true in all of some successes and false in all
+        others, else the kind of one of its things.
         """
         if len(with_it) < LIMITS.telling or len(without) < LIMITS.telling:
             return None
-        always = self._all(
-            (*(facts(row)[0] for row in with_it), *(facts(row)[1] for row in without))
-        )
         for bit in bits(always):
-            if bit not in own:
-                return literal_of(self.book.facts, bit)
+            return self._literal(bit)
         for slot in range(len(self.book.slots)):
-            kind, *others = {row[0].kinds[slot] for row in with_it}
-            if not others and all(row[0].kinds[slot] != kind for row in without):
+            kind, *others = {row.attempt.kinds[slot] for row in with_it}
+            if not others and all(row.attempt.kinds[slot] != kind for row in without):
                 return Literal(Atom("kind", (str(slot), kind)))
         return None
-
-    def _all(self, masks: Iterable[int]) -> int:
-        return reduce(and_, masks, (1 << 2 * self.size) - 1)
 
     def ruinous(self) -> Induced | None:
         """The fact that held before every success that ended the task for good, and before no
         other.
         """
-        lost = [row for row in self.rows if row[0].lost]
-        survived = [row for row in self.rows if not row[0].lost]
-        always = self._all((*(row[1] for row in lost), *(row[2] for row in survived)))
-        found = sorted(bits(always), key=lambda bit: (bit >= self.size, bit))
-        if not lost or not survived or not found:
+        lost = [row for row in self.rows if row.attempt.lost]
+        survived = [row for row in self.rows if not row.attempt.lost]
+        if not lost or not survived:
             return None
-        return induced(
-            Clause((literal_of(self.book.facts, found[0]),)), [row[0].witness for row in lost]
-        )
+        always = self._all(row.before.holds for row in lost)
+        always &= self._all(row.before.fails for row in survived)
+        for bit in bits(always):  # facts come before their negations
+            return induced(Clause((self._literal(bit),)), [row.witness for row in lost])
+        return None
+
+    # Revelations.
 
     def observes(self) -> list[Induced]:
         """Facts that were unknown before and are known after, of the action's own things, and
@@ -173,63 +190,73 @@ class Outcomes:
             place_of_agent = self.book.vocabulary.predicates[atom.predicate].exclusive
             # a fact never true of its things after the action follows from it: a thing put down is
             # in no hand
-            follows = atom.args and not any(row[3] >> place & 1 for row in self.rows)
+            ever_true = any(row.after.holds >> place & 1 for row in self.rows)
+            follows = bool(atom.args) and not ever_true
             if atom in made or atom in self.needed or _fixed(atom) or place_of_agent or follows:
                 continue
-            before = [row for row in self.rows if not (row[1] | row[2]) >> place & 1]
-            known = [row for row in before if (row[3] | row[4]) >> place & 1]
-            yield from self._revealed(atom, before, known, {place, place + self.size})
+            unknown = [row for row in self.rows if not row.before.known >> place & 1]
+            known = [row for row in unknown if row.after.known >> place & 1]
+            yield from self._revealed(atom, unknown, known, mask_of((place, place + self.size)))
 
     def _of_all_such(self) -> Iterator[Induced]:
         for place, atom in enumerate(self.book.revelations):
             probe = self.book.probes.get(atom)
             if probe is None:
                 continue
-            counted = {attempt.witness for attempt in self.book.attempts[probe[1] :]}
-            rows = [
+            counted = {attempt.witness for attempt in self.book.attempts[probe.since :]}
+            unknown = [
                 row
                 for row in self.rows
-                if row[0].witness in counted and not row[0].known >> place & 1
+                if row.witness in counted and not row.attempt.known >> place & 1
             ]
-            yield from self._revealed(
-                atom, rows, [row for row in rows if row[0].known_after >> place & 1], set()
-            )
+            known = [row for row in unknown if row.attempt.known_after >> place & 1]
+            yield from self._revealed(atom, unknown, known)
 
     def _of_unnamed(self, told: set[str]) -> Iterator[Induced]:
         """Facts that became known of things it does not name, with none of such left unknown;
         the narrowest first.
+
+        `told`: predicates that are known by what it makes, or by something narrower.
         """
-        for place, atom in sorted(
+        narrowest_first = sorted(
             enumerate(self.book.revelations), key=lambda each: each[1].args.count(ANYTHING)
-        ):
-            rows = [row for row in self.rows if (row[0].shown | row[0].hidden) >> place & 1]
-            known = [row for row in rows if not row[0].hidden >> place & 1]
-            enough = max(
-                LIMITS.mostly * len(rows), LIMITS.sometimes * min(len(self.rows), LIMITS.glimpsed)
-            )
-            if (
-                atom.predicate not in told and len(known) >= enough
-            ):  # told: by what it makes, or by something narrower
-                for fact in self._revealed(atom, rows, known, set()):
-                    told.add(atom.predicate)
-                    yield fact
+        )
+        asked = min(len(self.rows), LIMITS.glimpsed)
+        for place, atom in narrowest_first:
+            if atom.predicate in told:
+                continue
+            glimpsed = [
+                row for row in self.rows if (row.attempt.shown | row.attempt.hidden) >> place & 1
+            ]
+            known = [row for row in glimpsed if not row.attempt.hidden >> place & 1]
+            if len(known) < max(LIMITS.mostly * len(glimpsed), LIMITS.sometimes * asked):
+                continue
+            for fact in self._revealed(atom, glimpsed, known):
+                told.add(atom.predicate)
+                yield fact
 
     def _revealed(
-        self, atom: Atom, before: _Rows, known: _Rows, own: set[int]
+        self, atom: Atom, unknown: Sequence[Success], known: Sequence[Success], own: int = 0
     ) -> Iterator[Induced]:
+        """A revelation, where enough of the successes that could show it did; or under a
+        condition, where one tells which did.
+
+        `own`: bits of the fact itself, which is no condition.
+        """
         if len(known) < LIMITS.several:
             return
-        given: Literal | None = None
-        if len(known) < LIMITS.mostly * len(before):
-            shown = {row[0].witness for row in known}
-            still = [row for row in before if row[0].witness not in shown]
-            given = self._telling(known, still, lambda row: (row[3], row[4]), own)
-            if given is None:
-                return
-        unknown, when = (0, Clause((given,))) if given else (len(before) - len(known), None)
-        yield induced(
-            Clause((Literal(atom),)), [row[0].witness for row in known], given=when, unknown=unknown
-        )
+        witnesses = [row.witness for row in known]
+        clause = Clause((Literal(atom),))
+        if len(known) >= LIMITS.mostly * len(unknown):
+            yield induced(clause, witnesses, unknown=len(unknown) - len(known))
+            return
+        shown = set(witnesses)
+        still = [row for row in unknown if row.witness not in shown]
+        always = self._all(row.after.holds for row in known)
+        always &= self._all(row.after.fails for row in still)
+        given = self._telling(known, still, always & ~own)
+        if given is not None:
+            yield induced(clause, witnesses, given=Clause((given,)), unknown=0)
 
 
 def _fixed(atom: Atom) -> bool:

@@ -71,6 +71,10 @@ class KindTable:
         """The fact that it tells, over slots."""
         return Literal(Atom(self.name, tuple(map(str, self.slots))), kinds=self.kinds)
 
+    def refuses(self, attempt: Attempt) -> bool:
+        """True if it lists the kinds of an attempt among those that do not work."""
+        return tuple(attempt.kinds[slot] for slot in self.slots) in self.refused
+
 
 @dataclass(frozen=True)
 class ActionModel:
@@ -129,11 +133,6 @@ class ActionModel:
     def bind(self, clause: Clause) -> Clause:
         """A clause with the parameters' names in place of the slots."""
         return clause.bind(slots_of(self.parameters))
-
-
-def literal_of(facts: Sequence[Atom], bit: int) -> Literal:
-    """The literal that a bit stands for."""
-    return Literal(facts[bit % len(facts)], bit >= len(facts))
 
 
 def working(book: Book) -> list[set[str]]:

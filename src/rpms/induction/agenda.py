@@ -9,7 +9,8 @@ from rpms.induction.attempts import Book
 from rpms.induction.conclude import Learned, bolder, conclude, manual_from
 from rpms.induction.conditions import Past
 from rpms.induction.ledger import Ledger
-from rpms.induction.needs import bits, needs_of, signed
+from rpms.induction.literals import bits, signed
+from rpms.induction.needs import needs_of
 from rpms.induction.templates import SLOT
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.wants import (
@@ -51,7 +52,7 @@ class Question:
             sorted({bit % needs.size for bit in bits(self.wanted | needs.required)})
         )
         """Places of the facts that decide what a trial of it would settle."""
-        usual = Counter(bit for _, true, _ in needs.wins for bit in bits(true))
+        usual = Counter(bit for row in needs.wins for bit in bits(row.holds))
         own = [
             bool(fact.args) == bool(book.slots) and all(map(str.isdigit, fact.args))
             for fact in book.facts

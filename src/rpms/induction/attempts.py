@@ -33,6 +33,13 @@ class SeenStep(NamedTuple):
     refused: bool
 
 
+class Probe(NamedTuple):
+    """A name nobody has seen, by which to ask if all there is of something is known."""
+
+    name: str
+    since: int  # Attempts before it was settled
+
+
 class Attempt(NamedTuple):
     """One time that an action was tried."""
 
@@ -162,9 +169,8 @@ class Book:
     losses: int = 0  # Number of times that the task was lost after it
     roles: list[set[str] | None] = field(default_factory=list)
     """For each slot, the roles that all names had with which it succeeded."""
-    probes: dict[Atom, tuple[str, int]] = field(default_factory=dict)
-    """By revelation, a name that tells whether all is known, and how many attempts there were
-    before it was settled."""
+    probes: dict[Atom, Probe] = field(default_factory=dict)
+    """By revelation, a name that tells whether all is known."""
     plain: bool = False  # True if facts about fixed names are left out
     named: tuple[str, ...] = ()  # The fixed names that facts are about
     beliefs: list[tuple[Belief, Belief]] = field(default_factory=list)
@@ -324,7 +330,7 @@ class Book:
         for place, atom in enumerate(self.revelations):
             probe = self.probes.get(atom)
             if probe is not None:
-                slots[ANYTHING] = probe[0]
+                slots[ANYTHING] = probe.name
                 found |= (belief.value(*atom.bind(slots)) is not None) << place
         return found
 
@@ -359,7 +365,7 @@ class Book:
                         )  # a taken thing is nowhere else, and nobody looked
                     )
                 ):
-                    self.probes[atom] = (name, len(self.attempts))
+                    self.probes[atom] = Probe(name, len(self.attempts))
                     break
 
     def _sought(self, atom: Atom) -> str:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from rpms.induction.action_model import seen
 from rpms.induction.attempts import Attempt, Book
-from rpms.induction.needs import Needs, bits, signed, union
+from rpms.induction.literals import bits, signed, union
+from rpms.induction.needs import Needs
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Atom, Literal
 from rpms.store.evidence import Support
@@ -51,9 +52,9 @@ def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Circumstan
     if len(needs.wins) < LIMITS.fewest_good:
         return None
     wanted = needs.explaining
-    bad = sum(row[1] & wanted == wanted for row in needs.losses)
+    bad = sum(row.holds & wanted == wanted for row in needs.losses)
     found = Circumstance(
-        needs.literals(wanted), **seen([row[0].witness for row in needs.wins], bad)
+        needs.literals(wanted), **seen([row.attempt.witness for row in needs.wins], bad)
     )
     return found if found.share >= LIMITS.often else None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from rpms.induction.attempts import Attempt, Book, SeenStep, Sights, Vocabulary, slots_of
-from rpms.induction.needs import bits
+from rpms.induction.literals import bits
 from rpms.induction.scores import Tie
 from rpms.induction.templates import SLOT, Names, draw
 from rpms.induction.thresholds import LIMITS

@@ -9,7 +9,7 @@ from random import Random
 from rpms.induction.agenda import Agenda, Question
 from rpms.induction.attempts import slots_of
 from rpms.induction.ledger import Diary
-from rpms.induction.needs import bits
+from rpms.induction.literals import bits
 from rpms.induction.templates import draw, fill
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.ventures import Ventures

@@ -1,4 +1,4 @@
-"""From attempts to an action: what it needs in two bounds, with which kinds it works.
+"""From attempts to an action's needs, in two bounds.
 
 The *safe* bound is every literal that was never false in a success and was true in one. Of these,
 `explaining` keeps the fewest that account for all refusals. One of them is *necessary* if some
@@ -9,36 +9,43 @@ all of them are false.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import combinations
 from math import comb, prod
-from operator import and_, or_
+from typing import NamedTuple
 
-from rpms.induction.action_model import Induced, KindTable, induced, literal_of, strange, working
+from rpms.induction.action_model import Induced, KindTable, induced, strange, working
 from rpms.induction.attempts import Attempt, Book, repeated
+from rpms.induction.literals import (
+    Row,
+    Signed,
+    bits,
+    literal_of,
+    mask_of,
+    row_of,
+    signed,
+    union,
+)
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Clause, Literal, kind_of
 from rpms.store.evidence import Label, Witness
 
 
-def bits(mask: int) -> Iterator[int]:
-    """The places of the bits that are set."""
-    while mask:
-        lowest = mask & -mask
-        yield lowest.bit_length() - 1
-        mask ^= lowest
+class Proof(NamedTuple):
+    """The refusals that show that an explaining fact is needed."""
+
+    suspects: int  # The facts of which one was surely needed, the explaining one among them
+    refusals: list[Row]  # Those that lacked none but suspects
+    same: int  # Facts that were never told apart from it, and count as one with it
 
 
-def union(masks: Iterable[int]) -> int:
-    """Bits that any of some masks has."""
-    return reduce(or_, masks, 0)
+class Verdict(NamedTuple):
+    """What was concluded about a literal of the safe bound."""
 
-
-def signed(true: int, false: int, size: int) -> tuple[int, int]:
-    """Literals that hold and literals that fail, as bits: first of facts, then of their
-    negations.
-    """
-    return true | false << size, false | true << size
+    label: Label
+    clause: Clause
+    shown_by: Sequence[Witness] = ()  # Refusals that show that it is needed
+    note: str = ""
 
 
 @dataclass(eq=False)
@@ -57,151 +64,225 @@ class Needs:
     )  # Slots whose facts are kept rather than others that say the same
 
     def __post_init__(self) -> None:
-        self.size = len(self.book.facts)
-        self.many = len(self.book.named) > LIMITS.many_names
-        self.fit = working(self.book)  # For each slot, the kinds that have worked in it
-        self.rows = [
-            (each, *signed(each.true, each.false, self.size)) for each in self.book.attempts
-        ]
-        self.wins = [row for row in self.rows if not row[0].refused]
-        self.losses = [row for row in self.rows if row[0].refused]
-        self.repeated = repeated(self.book.attempts, len(self.book.slots))
+        book = self.book
+        self.size = len(book.facts)
+        self.many = len(book.named) > LIMITS.many_names
+        """True if there are so many fixed names that some fact about one always happens to hold."""
+        self.fit = working(book)
+        """For each slot, the kinds that have worked in it."""
+        self.rows = [row_of(attempt, self.size) for attempt in book.attempts]
+        self.wins = [row for row in self.rows if not row.attempt.refused]
+        self.losses = [row for row in self.rows if row.attempt.refused]
+        self.repeated = repeated(book.attempts, len(book.slots))
+        self.held = union(row.holds for row in self.wins)
+        """Literals that held in some success."""
+        self.failed = union(row.fails for row in self.wins)
+        """Literals that were false in some success."""
+
+    def literal(self, bit: int) -> Literal:
+        """The literal that a bit stands for."""
+        return literal_of(self.book.facts, bit)
+
+    def literals(self, mask: int) -> tuple[Literal, ...]:
+        """The literals that bits stand for."""
+        return tuple(self.literal(bit) for bit in bits(mask))
+
+    def _mask(self, clause: Clause) -> int:
+        """The bits of a clause's literals."""
+        mask = 0
+        for literal in clause.literals:
+            place = self.book.facts.index(literal.atom)
+            mask |= 1 << (place + self.size if literal.negated else place)
+        return mask
+
+    def by_name(self, bit: int) -> bool:
+        """True if a fact is about anything by its name."""
+        return any(not arg.isdigit() for arg in self.literal(bit).atom.args)
+
+    # The safe bound.
 
     @cached_property
     def safe(self) -> int:
         """The safe bound, as bits."""
-        once, never = union(row[1] for row in self.wins), union(row[2] for row in self.wins)
-        for bit in bits(once & never) if self.tolerated else ():
-            if sum(row[2] >> bit & 1 for row in self.wins) <= self.tolerated * len(self.wins):
-                never &= ~(1 << bit)
-        left = [
-            row
-            for row in self.losses
-            if not any(not self.by_name(bit) for bit in bits(row[2] & once & ~never))
-        ]
-        for bit in bits(once & ~never):
-            by_chance = self._luck(left, bit) > LIMITS.by_chance / self.size
-            never |= (by_chance or literal_of(self.book.facts, bit) in self.excluded) << bit
-        safe = (
-            once & ~never
-        )  # facts about fixed names are left out where the others explain the refusals as well
-        rest = sum(1 << bit for bit in bits(safe) if not self.by_name(bit))
-        explained = [row for row in self.losses if row[2] & safe]
-        as_well = sum(bool(row[2] & rest) for row in explained) >= (1 - LIMITS.exceptions) * len(
-            explained
-        )
-        return rest if self.losses and as_well else safe
+        possible = self.held & ~self._false_too_often()
+        possible = self._without_chance(possible)
+        # facts about fixed names are left out where the others explain the refusals as well
+        rest = mask_of(bit for bit in bits(possible) if not self.by_name(bit))
+        explained = [row for row in self.losses if row.fails & possible]
+        by_the_rest = sum(bool(row.fails & rest) for row in explained)
+        as_well = by_the_rest >= (1 - LIMITS.exceptions) * len(explained)
+        return rest if self.losses and as_well else possible
 
-    def _share(self, bit: int, given: int = 0) -> float:
-        """Share of random names, of which some other facts hold, of which a fact holds."""
-        rows = self._drawn or [(true, false) for _, true, false in self.losses]
-        known = [
-            true >> bit & 1
-            for true, false in rows
-            if (true | false) >> bit & 1 and true & given == given
-        ]
-        return sum(known) / len(known) if known else 1.0
+    def _false_too_often(self) -> int:
+        """Literals that were false in more successes than are tolerated."""
+        if not self.tolerated:
+            return self.failed
+        found = self.failed
+        most = self.tolerated * len(self.wins)
+        for bit in bits(self.held & self.failed):
+            if _count_failing(self.wins, bit) <= most:
+                found &= ~(1 << bit)
+        return found
 
-    def _luck(self, refusals: Iterable[tuple[Attempt, int, int]], *some: int) -> float:
-        """Likelihood by which one of some facts held in all successes, and none in refusals of
-        so many episodes.
+    def _without_chance(self, possible: int) -> int:
+        """Possible needs without those that verification took out, and those that held in all
+        successes by chance.
         """
-        if not self.many or not any(
-            map(self.by_name, some)
-        ):  # of many fixed names, some fact always happens to hold
+        own = mask_of(bit for bit in bits(possible) if not self.by_name(bit))
+        unexplained = [row for row in self.losses if not row.fails & own]
+        kept = possible
+        for bit in bits(possible):
+            by_chance = self._luck(unexplained, bit) > LIMITS.by_chance / self.size
+            if by_chance or self.literal(bit) in self.excluded:
+                kept &= ~(1 << bit)
+        return kept
+
+    def _luck(self, refusals: Iterable[Row], *some: int) -> float:
+        """How likely it is by chance that one of some facts held in every success, and none in
+        as many refusals.
+
+        Only facts about fixed names are doubted, and only where there are many such names.
+        Refusals of one episode count once, as most facts hold for a whole episode.
+        """
+        if not self.many or not any(map(self.by_name, some)):
             return 0.0
-        neither = prod(1 - self._share(bit) for bit in some)
-        known = {
-            row[0].witness.episode: row
-            for row in refusals
-            if all((row[1] | row[2]) >> bit & 1 for bit in some)
+        neither = prod(1 - self._frequency(bit) for bit in some)
+        asked = mask_of(some)
+        last_of_episode = {
+            row.attempt.witness.episode: row for row in refusals if row.known & asked == asked
         }
-        last = list(known.values())[-LIMITS.recent :]
-        count, missed = len(last), sum(all(row[2] >> bit & 1 for bit in some) for row in last)
+        recent = list(last_of_episode.values())[-LIMITS.recent :]
+        missed = sum(row.fails & asked == asked for row in recent)
         tail = sum(
-            comb(count, n) * neither**n * (1 - neither) ** (count - n)
-            for n in range(missed, count + 1)
+            comb(len(recent), count) * neither**count * (1 - neither) ** (len(recent) - count)
+            for count in range(missed, len(recent) + 1)
         )
         return float((1 - neither) ** len(self.wins) * tail)
 
-    @property
-    def likely(self) -> int:
-        """Of what may be needed, what explains refusals, and what hardly held in all successes
-        by chance.
+    def _frequency(self, bit: int, given: int = 0) -> float:
+        """How often a fact holds for random names, where some other facts hold; 1 if nothing is
+        known.
         """
-        most, rest = (
-            LIMITS.by_chance ** (1 / len(self.wins)),
-            bits(self.required & ~self.explaining),
-        )
-        return self.explaining | sum(
-            1 << bit for bit in rest if self._share(bit, self.explaining) < most
-        )
+        rows = self._drawn or [Signed(row.holds, row.fails) for row in self.losses]
+        held = known = 0
+        for row in rows:
+            if row.known >> bit & 1 and row.holds & given == given:
+                known += 1
+                held += row.holds >> bit & 1
+        return held / known if known else 1.0
 
-    def literals(self, mask: int) -> tuple[Literal, ...]:
-        """The literals that bits stand for."""
-        return tuple(literal_of(self.book.facts, bit) for bit in bits(mask))
+    @cached_property
+    def _drawn(self) -> list[Signed]:
+        """Literals of names drawn at random."""
+        return [signed(true, false, self.size) for true, false in self.book.imagined]
 
     @cached_property
     def tested(self) -> int:
-        """Of the safe bound, what was false in some attempt: of the rest nothing is known."""
-        # of an action that was never refused, what is false elsewhere: who only did what works has
-        # had his reasons
-        ever = union([row[2] for row in self.losses] or [row[1] for row in self._drawn])
+        """The safe bound without facts that were never seen to be false, or were hardly ever
+        known.
+
+        An action that was never refused may have been chosen carefully, so that its successes
+        prove little: then a fact counts as tested if it is false of names drawn at random.
+        """
+        if self.losses:
+            ever = union(row.fails for row in self.losses)
+        else:
+            ever = union(row.fails for row in self._drawn)
         return self.safe & ever & ~self.seldom
 
     @cached_property
     def seldom(self) -> int:
-        """Of the safe bound, what was unknown in nearly all successes, and what more of them
-        showed than knew.
+        """Candidate preconditions that were rarely known before a success, or that successes
+        reveal rather than need.
         """
-        # of several with the same names in an episode the first counts: what that has shown is
-        # known to the others
-        firsts = {
-            (row[0].witness.episode, row[0].names): row for row in reversed(self.wins)
-        }.values()
-        least, found = LIMITS.seldom_known * len(self.wins), 0
-        after = [
-            signed(row.true_after, row.false_after, self.size)[0] & ~true for row, true, _ in firsts
-        ]
+        # of several successes with the same names in an episode the first counts: what it has
+        # shown is known to the others
+        firsts: dict[tuple[str, tuple[str, ...]], Row] = {}
+        for row in self.wins:
+            firsts.setdefault((row.attempt.witness.episode, row.attempt.names), row)
+        revealed = []
+        for row in firsts.values():
+            after = signed(row.attempt.true_after, row.attempt.false_after, self.size)
+            revealed.append(after.holds & ~row.holds)
+        found = 0
         for bit in bits(self.safe):
-            known, shown = (
-                sum(row[1] >> bit & 1 for row in firsts),
-                sum(true >> bit & 1 for true in after),
-            )
-            found |= (known < shown or sum(row[1] >> bit & 1 for row in self.wins) < least) << bit
+            known = _count_holding(firsts.values(), bit)
+            shown = sum(mask >> bit & 1 for mask in revealed)
+            rarely = _count_holding(self.wins, bit) < LIMITS.seldom_known * len(self.wins)
+            if known < shown or rarely:
+                found |= 1 << bit
         return found
+
+    # What explains the refusals.
+
+    @cached_property
+    def explaining(self) -> int:
+        """The fewest tested facts that account for every refusal that any of them accounts for."""
+        kept = self.tested
+        refusals = {row.fails & kept for row in self._explainable} - {0}
+        # facts go one by one, the seldomest known first, as long as each refusal keeps a fact that
+        # was false
+        for bit in sorted(bits(kept), key=self._worth):
+            without = kept & ~(1 << bit)
+            if all(lacking & without for lacking in refusals):
+                kept = without
+        return kept & union(refusals)
+
+    def _worth(self, bit: int) -> tuple[int, ...]:
+        """Rank of a fact among others that explain the same: the lowest is given up first."""
+        literal = self.literal(bit)
+        return (
+            not self.preferred.isdisjoint(literal.atom.args),
+            not self.by_name(bit),
+            sum(row.known >> bit & 1 for row in self.rows),
+            not literal.negated,
+            len(literal.atom.args),
+            -bit,
+        )
+
+    @cached_property
+    def _explainable(self) -> list[Row]:
+        """Refusals that facts have to explain: those with kinds that have worked."""
+        if self.kindless:
+            return self.losses
+        own = mask_of(bit for bit in bits(self.tested) if not self.by_name(bit))
+        # relations come before kinds: which key fits a door is no matter of what the two are
+        # called; where kinds are no more than names, all facts about the things come before them
+        before_kinds = own if self.names_for_kinds else self.tested & self._relations()
+        found = []
+        for row in self.losses:
+            if not row.fails & own and row.attempt.witness in self.repeated:
+                continue  # what was done already needs no other reason
+            if row.fails & before_kinds or self._worked_with_kinds(row.attempt):
+                found.append(row)
+        return found
+
+    def _relations(self) -> int:
+        """Facts about several of the action's things."""
+        found = 0
+        for place, atom in enumerate(self.book.facts):
+            slots = {arg for arg in atom.args if arg.isdigit()}
+            if len(slots) > 1:
+                found |= 1 << place
+        return found
+
+    def _worked_with_kinds(self, attempt: Attempt) -> bool:
+        """True if kinds cannot be what was wrong with a refused attempt."""
+        if self.paired:
+            return attempt.kinds in self.book.worked
+        return not strange(attempt, self.fit)
 
     @cached_property
     def paired(self) -> bool:
         """True if kinds that worked each were refused together, with nothing else missing:
         pillows in a fridge.
         """
-        return any(
-            row[0].kinds not in self.book.worked and not strange(row[0], self.fit)
-            for row in self.losses
-            if row[1] & self.tested == self.tested and not row[2] & self.safe
-        )
-
-    @cached_property
-    def _explainable(self) -> list[tuple[Attempt, int, int]]:
-        """Refusals that facts have to explain: kinds that have worked cannot be what was wrong."""
-        if self.kindless:
-            return self.losses
-        related = [len({arg for arg in atom.args if arg.isdigit()}) > 1 for atom in self.book.facts]
-        relations = sum(1 << bit for bit, holds in enumerate(related) if holds)
-        own = sum(1 << bit for bit in bits(self.tested) if not self.by_name(bit))
-        # relations come before kinds: which key fits a door is no matter of what the two are
-        # called; where kinds are no more than names, all facts about the things come before them;
-        # what was done already needs no other reason
-        told = own if self.names_for_kinds else self.tested & relations
-        worked = self.book.worked.__contains__
-        left = [row for row in self.losses if row[2] & own or row[0].witness not in self.repeated]
-        return [
-            row
-            for row in left
-            if row[2] & told
-            or (worked(row[0].kinds) if self.paired else not strange(row[0], self.fit))
-        ]
+        for row in self.losses:
+            complete = row.holds & self.tested == self.tested and not row.fails & self.safe
+            untried = row.attempt.kinds not in self.book.worked
+            if complete and untried and not strange(row.attempt, self.fit):
+                return True
+        return False
 
     @cached_property
     def names_for_kinds(self) -> bool:
@@ -212,183 +293,17 @@ class Needs:
         return len(names) > LIMITS.fixed_names and all(kind_of(name) == name for name in names)
 
     @cached_property
-    def explaining(self) -> int:
-        """The fewest tested facts that account for every refusal that any of them accounts for."""
-        kept = self.tested
-        rows = {false & kept for _, _, false in self._explainable} - {0}
-        # facts go one by one, the seldomest known first, as long as each refusal keeps a fact that
-        # was false
-        for bit in sorted(bits(kept), key=self._worth):
-            without = kept & ~(1 << bit)
-            if all(row & without for row in rows):
-                kept = without
-        return kept & union(rows)
-
-    def _worth(self, bit: int) -> tuple[int, ...]:
-        known = sum((true | false) >> bit & 1 for _, true, false in self.rows)
-        literal = literal_of(self.book.facts, bit)
-        wanted = not self.preferred.isdisjoint(literal.atom.args)
-        return (
-            wanted,
-            not self.by_name(bit),
-            known,
-            not literal.negated,
-            len(literal.atom.args),
-            -bit,
-        )
-
-    @cached_property
     def required(self) -> int:
         """All that an action may need as far as anybody knows: what explains refusals, and what
         nothing implies.
         """
-        # of many fixed names, some fact always happened to hold: what explains nothing is left out
-        # of these
-        rest = [
-            bit
-            for bit in bits(self.tested & ~self.explaining)
-            if not (self.many and self.by_name(bit))
-        ]
-        return self.explaining | sum(1 << bit for bit in rest if not self._implied(bit))
-
-    def by_name(self, bit: int) -> bool:
-        """True if a fact is about anything by its name."""
-        return any(not arg.isdigit() for arg in literal_of(self.book.facts, bit).atom.args)
-
-    def decisive(self, bit: int) -> list[tuple[Attempt, int, int]]:
-        """Refusals in which one of the explaining facts alone was false, and all the others
-        were true.
-        """
-        rest = self.explaining & ~(1 << bit)
-        return [row for row in self._explainable if row[2] >> bit & 1 and row[1] & rest == rest]
-
-    def suspects(self, bit: int) -> tuple[int, list[tuple[Attempt, int, int]]]:
-        """The fewest facts of which one was surely needed, and the refusals that lacked nothing
-        else, if enough did.
-        """
-        # an unknown fact may have been missing
-        rows = [(self.required & ~row[1], row) for row in self._explainable if row[2] >> bit & 1]
-        for some in sorted(
-            {missing for missing, _ in rows}, key=lambda mask: (mask.bit_count(), mask)
-        ):
-            shown = [row for missing, row in rows if not missing & ~some]
-            if len(shown) >= LIMITS.decisive:
-                return some, shown
-        return 0, []
-
-    def _same(self, bit: int, some: int) -> int:
-        """Suspects in `some` that always equalled `bit` where all other required facts held:
-        they count as one.
-        """
-        rest = self.required & ~some
-        where = [row for row in self.rows if row[1] & rest == rest]
-        same = 0
-        for other in bits(some & ~(1 << bit)):
-            both = [
-                row for row in where if (row[1] | row[2]) >> bit & (row[1] | row[2]) >> other & 1
-            ]
-            true = sum(row[1] >> bit & 1 for row in both)
-            apart = any((row[1] >> bit ^ row[1] >> other) & 1 for row in both)
-            if not apart and len(both) >= LIMITS.alike and 0 < true < len(both):
-                same |= 1 << other
-        return same
-
-    @cached_property
-    def _certain(self) -> dict[int, tuple[int, list[tuple[Attempt, int, int]], int]]:
-        """For each explaining fact: its suspects, the refusals that show it, and which suspects
-        are the same as it.
-        """
-        found = {}
-        for bit in bits(self.explaining):
-            some, rows = self.suspects(bit)
-            if rows:
-                same = self._same(bit, some)
-                found[bit] = (some & ~same, rows, same)
+        found = self.explaining
+        for bit in bits(self.tested & ~self.explaining):
+            # of many fixed names, some fact always happened to hold
+            coincidence = self.many and self.by_name(bit)
+            if not coincidence and not self._implied(bit):
+                found |= 1 << bit
         return found
-
-    def facts(self) -> Iterator[Induced]:
-        """Every literal with its label, and preconditions of two."""
-        once, never = union(row[1] for row in self.wins), union(row[2] for row in self.wins)
-        for bit in bits(once):
-            literal = literal_of(self.book.facts, bit)
-            confirmed = [row[0].witness for row in self.wins if row[1] >> bit & 1]
-            against = (
-                [row[0].witness for row in self.wins if row[2] >> bit & 1]
-                if never >> bit & 1
-                else []
-            )
-            unknown = len(self.wins) - len(confirmed) - len(against)
-            label, rows, note, clause = Label.REFUTED, list[Witness](), "", Clause((literal,))
-            if literal in self.excluded:
-                label, note = (
-                    Label.TAKEN_OUT,
-                    "it was false in a success kept aside, or a task was won only without it",
-                )
-            elif self.safe >> bit & 1:
-                label, rows, note, clause = self._labelled(bit, literal)
-            elif self._usual(
-                bit, len(confirmed), against
-            ):  # plans see to it; the guard does not block by it
-                label, note = (
-                    Label.POSSIBLE,
-                    f"false in {len(against)} of {len(self.wins)} successes",
-                )
-            yield induced(clause, confirmed, against, rows, label=label, unknown=unknown, note=note)
-        yield from self.either
-
-    def _usual(self, bit: int, held: int, against: Sequence[Witness]) -> bool:
-        """True if a fact was false in successes so rarely that they may be misread, and
-        explains many refusals.
-        """
-        rare = max(1.0, LIMITS.exceptions * held)
-        if (
-            self.by_name(bit)
-            or len({each.episode for each in against}) > rare
-            or held < LIMITS.telling
-        ):
-            return False
-        left = [
-            row for row in self.losses if not row[2] & self.safe and (row[1] | row[2]) >> bit & 1
-        ]
-        return sum(row[2] >> bit & 1 for row in left) >= max(
-            LIMITS.either, LIMITS.mostly * len(left)
-        )
-
-    def _labelled(self, bit: int, literal: Literal) -> tuple[Label, list[Witness], str, Clause]:
-        alone = Clause((literal,))
-        if not self.tested >> bit & 1:
-            return Label.UNTESTED, [], "hardly ever known" if self.seldom >> bit & 1 else "", alone
-        if not self.explaining >> bit & 1:
-            same = next(
-                (one for one, (_, _, same) in self._certain.items() if same >> bit & 1), None
-            )
-            if same is not None:
-                return (
-                    Label.IMPLIED,
-                    [],
-                    f"never told apart from {literal_of(self.book.facts, same)}",
-                    alone,
-                )
-            return (Label.POSSIBLE if self.required >> bit & 1 else Label.IMPLIED), [], "", alone
-        some, rows, _ = self._certain.get(bit, (0, [], 0))
-        rest = list(bits(some & ~(1 << bit)))
-        others = [literal_of(self.book.facts, other) for other in rest]
-        witnesses = [row[0].witness for row in rows]
-        told = any(
-            1 << other == self._certain[other][0] for other in rest if other in self._certain
-        )
-        unknown = sum(
-            not (true | false) >> bit & 1 for _, true, false in self.wins
-        )  # it may have been false in these
-        if (
-            not rows
-            or told
-            or len(others) > LIMITS.alternatives
-            or unknown > LIMITS.sometimes * len(self.wins)
-        ):
-            return Label.POSSIBLE, witnesses, "", alone
-        note = "nobody can tell which of these it is" if others else ""
-        return Label.NECESSARY, witnesses, note, Clause((literal, *others))
 
     def _implied(self, bit: int) -> bool:
         """True if a fact that explains nothing is sure to hold where one or two of the others
@@ -396,74 +311,221 @@ class Needs:
         """
         # successes do not tell, since in these it was true as all the others were; what was drawn
         # at random does
-        known = [row for row in self._drawn if (row[0] | row[1]) >> bit & 1]
+        known = [row for row in self._drawn if row.known >> bit & 1]
+        false = sum(row.fails >> bit & 1 for row in known)
         needed = list(bits(self.explaining))
-        for some in (*((one,) for one in needed), *combinations(needed, 2)):
-            mask = sum(1 << each for each in some)
-            there = [row for row in known if row[0] & mask == mask]
-            if any(row[1] >> bit & 1 for row in there) or len(there) == len(known):
+        for some in (*combinations(needed, 1), *combinations(needed, 2)):
+            given = mask_of(some)
+            there = [row for row in known if row.holds & given == given]
+            if len(there) == len(known) or any(row.fails >> bit & 1 for row in there):
                 continue
-            often = sum(row[1] >> bit & 1 for row in known) / (len(known) - len(there))
-            if (1 - often) ** len(there) < LIMITS.by_chance:
+            false_elsewhere = false / (len(known) - len(there))
+            if (1 - false_elsewhere) ** len(there) < LIMITS.by_chance:
                 return True
         return False
 
+    @property
+    def likely(self) -> int:
+        """Facts that explain refusals, and facts that hardly held in all successes by chance."""
+        most = LIMITS.by_chance ** (1 / len(self.wins))
+        found = self.explaining
+        for bit in bits(self.required & ~self.explaining):
+            if self._frequency(bit, self.explaining) < most:
+                found |= 1 << bit
+        return found
+
+    # What is certain.
+
+    def decisive(self, bit: int) -> list[Row]:
+        """Refusals in which one of the explaining facts alone was false, and all the others
+        were true.
+        """
+        others = self.explaining & ~(1 << bit)
+        return [
+            row
+            for row in self._explainable
+            if row.fails >> bit & 1 and row.holds & others == others
+        ]
+
     @cached_property
-    def _drawn(self) -> list[tuple[int, int]]:
-        """True and false literals of names drawn at random."""
-        return [signed(true, false, self.size) for true, false in self.book.imagined]
+    def _proofs(self) -> dict[int, Proof]:
+        """By explaining fact, the refusals that show that it is needed, where there are enough."""
+        found = {}
+        for bit in bits(self.explaining):
+            proof = self._proof(bit)
+            if proof is not None:
+                found[bit] = proof
+        return found
+
+    def _proof(self, bit: int) -> Proof | None:
+        """The fewest facts of which one was surely needed, and the refusals that lacked nothing
+        else.
+        """
+        # an unknown fact may have been missing
+        missing = [
+            (self.required & ~row.holds, row) for row in self._explainable if row.fails >> bit & 1
+        ]
+        fewest_first = sorted(
+            {mask for mask, _ in missing}, key=lambda mask: (mask.bit_count(), mask)
+        )
+        for suspects in fewest_first:
+            shown = [row for mask, row in missing if not mask & ~suspects]
+            if len(shown) >= LIMITS.decisive:
+                same = self._same(bit, suspects)
+                return Proof(suspects & ~same, shown, same)
+        return None
+
+    def _same(self, bit: int, suspects: int) -> int:
+        """Suspects that always equalled `bit` where all other required facts held: they count
+        as one.
+        """
+        rest = self.required & ~suspects
+        where = [row for row in self.rows if row.holds & rest == rest]
+        same = 0
+        for other in bits(suspects & ~(1 << bit)):
+            if _never_apart(where, bit, other):
+                same |= 1 << other
+        return same
+
+    def facts(self) -> Iterator[Induced]:
+        """Every literal with its label, and preconditions of two."""
+        for bit in bits(self.held):
+            held = [row.attempt.witness for row in self.wins if row.holds >> bit & 1]
+            against = [row.attempt.witness for row in self.wins if row.fails >> bit & 1]
+            verdict = self._verdict(bit, len(held), against)
+            yield induced(
+                verdict.clause,
+                held,
+                against,
+                verdict.shown_by,
+                label=verdict.label,
+                unknown=len(self.wins) - len(held) - len(against),
+                note=verdict.note,
+            )
+        yield from self.either
+
+    def _verdict(self, bit: int, held: int, against: Sequence[Witness]) -> Verdict:
+        """The conclusion about a literal that held in some success."""
+        clause = Clause((self.literal(bit),))
+        if clause.literals[0] in self.excluded:
+            note = "it was false in a success kept aside, or a task was won only without it"
+            return Verdict(Label.TAKEN_OUT, clause, note=note)
+        if self.safe >> bit & 1:
+            return self._verdict_of_safe(bit, clause)
+        if self._usual(bit, held, against):  # plans see to it; the guard does not block by it
+            note = f"false in {len(against)} of {len(self.wins)} successes"
+            return Verdict(Label.POSSIBLE, clause, note=note)
+        return Verdict(Label.REFUTED, clause)
+
+    def _usual(self, bit: int, held: int, against: Sequence[Witness]) -> bool:
+        """True if a fact was false in successes so rarely that they may be misread, and
+        explains many refusals.
+        """
+        episodes = {witness.episode for witness in against}
+        rarely_false = len(episodes) <= max(1.0, LIMITS.exceptions * held)
+        if self.by_name(bit) or not rarely_false or held < LIMITS.telling:
+            return False
+        unexplained = [
+            row for row in self.losses if not row.fails & self.safe and row.known >> bit & 1
+        ]
+        enough = max(LIMITS.either, LIMITS.mostly * len(unexplained))
+        return _count_failing(unexplained, bit) >= enough
+
+    def _verdict_of_safe(self, bit: int, clause: Clause) -> Verdict:
+        if not self.tested >> bit & 1:
+            note = "hardly ever known" if self.seldom >> bit & 1 else ""
+            return Verdict(Label.UNTESTED, clause, note=note)
+        if self.explaining >> bit & 1:
+            return self._verdict_of_explaining(bit, clause)
+        for other, proof in self._proofs.items():
+            if proof.same >> bit & 1:
+                note = f"never told apart from {self.literal(other)}"
+                return Verdict(Label.IMPLIED, clause, note=note)
+        label = Label.POSSIBLE if self.required >> bit & 1 else Label.IMPLIED
+        return Verdict(label, clause)
+
+    def _verdict_of_explaining(self, bit: int, clause: Clause) -> Verdict:
+        proof = self._proofs.get(bit)
+        if proof is None:
+            return Verdict(Label.POSSIBLE, clause)
+        witnesses = [row.attempt.witness for row in proof.refusals]
+        others = list(bits(proof.suspects & ~(1 << bit)))
+        # it may have been false where it was unknown
+        unknown = sum(not row.known >> bit & 1 for row in self.wins)
+        if (
+            any(self._proven_alone(other) for other in others)
+            or len(others) > LIMITS.alternatives
+            or unknown > LIMITS.sometimes * len(self.wins)
+        ):
+            return Verdict(Label.POSSIBLE, clause, witnesses)
+        note = "nobody can tell which of these it is" if others else ""
+        alternatives = Clause((*clause.literals, *map(self.literal, others)))
+        return Verdict(Label.NECESSARY, alternatives, witnesses, note)
+
+    def _proven_alone(self, bit: int) -> bool:
+        """True if a fact is needed, whatever else is."""
+        proof = self._proofs.get(bit)
+        return proof is not None and proof.suspects == 1 << bit
+
+    # Needs of two facts, of which one must hold.
 
     @cached_property
     def either(self) -> tuple[Induced, ...]:
         """Preconditions of two facts, of which one must hold, for refusals that no single fact
         explains.
         """
-        needed, found = self.explaining, list[Induced]()
         left = [
-            row for row in self._explainable if not row[2] & self.safe and row[1] & needed == needed
+            row
+            for row in self._explainable
+            if not row.fails & self.safe and row.holds & self.explaining == self.explaining
         ]
+        found: list[Induced] = []
         while len(left) >= LIMITS.either:
-            every = combinations(bits(union(row[2] for row in left)), 2)
-            pairs = [each for each in every if self._one_always(*each) and _accounts(left, *each)]
-            pairs = [
-                each for each in pairs if self._luck(left, *each) <= LIMITS.by_chance / self.size**2
-            ]
-            best = max(
-                pairs,
-                key=lambda pair: (len(_neither(left, *pair)), *map(self._worth, pair)),
-                default=None,
-            )
+            best = self._best_pair(left)
             if best is None:
                 break
-            clause = Clause(tuple(literal_of(self.book.facts, bit) for bit in best))
-            known = [
-                row[0].witness for row in self.wins if (row[1] >> best[0] | row[1] >> best[1]) & 1
-            ]
-            unknown, shown = (
-                len(self.wins) - len(known),
-                [row[0].witness for row in _neither(left, *best)],
-            )
+            asked = mask_of(best)
+            clause = Clause(tuple(map(self.literal, best)))
             if not self.excluded.intersection(clause.literals):
-                found.append(
-                    induced(clause, known, (), shown, label=Label.NECESSARY, unknown=unknown)
-                )
+                found.append(self._induced_pair(clause, asked, left))
             # a refusal where neither is known to have held needs no other explanation
-            left = [row for row in left if (row[1] >> best[0] | row[1] >> best[1]) & 1]
+            left = [row for row in left if row.holds & asked]
         return tuple(found)
+
+    def _best_pair(self, refusals: Sequence[Row]) -> tuple[int, int] | None:
+        """The two facts that account for most of some refusals."""
+        best: tuple[int, int] | None = None
+        best_rank: tuple[object, ...] = ()
+        for pair in combinations(bits(union(row.fails for row in refusals)), 2):
+            if not self._one_always(*pair) or not _accounts(refusals, pair):
+                continue
+            if self._luck(refusals, *pair) > LIMITS.by_chance / self.size**2:
+                continue
+            rank = (len(_lacking_all(refusals, mask_of(pair))), *map(self._worth, pair))
+            if best is None or rank > best_rank:
+                best = pair
+                best_rank = rank
+        return best
+
+    def _induced_pair(self, clause: Clause, asked: int, refusals: Sequence[Row]) -> Induced:
+        known = [row.attempt.witness for row in self.wins if row.holds & asked]
+        shown = [row.attempt.witness for row in _lacking_all(refusals, asked)]
+        unknown = len(self.wins) - len(known)
+        return induced(clause, known, (), shown, label=Label.NECESSARY, unknown=unknown)
 
     def _one_always(self, one: int, other: int) -> bool:
         """True if in no success both are false, each alone held in some, and they are not each
         other's opposite.
         """
-        if abs(one - other) == self.size or any(
-            false >> one & false >> other & 1 for _, _, false in self.wins
-        ):
+        if abs(one - other) == self.size:
             return False
-        ways = ((one, other), (other, one))
-        return all(
-            any(true >> this & false >> that & 1 for _, true, false in self.wins)
-            for this, that in ways
-        )
+        first_alone = second_alone = False
+        for row in self.wins:
+            if row.fails >> one & row.fails >> other & 1:
+                return False
+            first_alone |= bool(row.holds >> one & row.fails >> other & 1)
+            second_alone |= bool(row.holds >> other & row.fails >> one & 1)
+        return first_alone and second_alone
 
     # Kinds.
 
@@ -474,25 +536,23 @@ class Needs:
         """
         # names that say no kind are blamed only where all that may be needed is known to be true
         needed = self.required if self.names_for_kinds else self.explaining
-        rows = [row for row in self.losses if row[1] & needed == needed]
-        index = {literal_of(self.book.facts, bit): bit for bit in range(2 * self.size)}
-        pairs = [
-            sum(1 << index[literal] for literal in fact.clause.literals) for fact in self.either
-        ]
-        left = [row[0] for row in rows if all(row[1] & pair for pair in pairs)]
-        return [attempt for attempt in left if attempt.witness not in self.repeated]
+        pairs = [self._mask(fact.clause) for fact in self.either]
+        found = []
+        for row in self.losses:
+            met = row.holds & needed == needed and all(row.holds & pair for pair in pairs)
+            if met and row.attempt.witness not in self.repeated:
+                found.append(row.attempt)
+        return found
 
-    def unexplained(self, tables: Iterable[KindTable]) -> int:
+    def unexplained(self, tables: Sequence[KindTable]) -> int:
         """Refusals for which neither facts nor kinds account."""
-        told = [(table.slots, table.refused) for table in tables]
-        return sum(
-            not any(
-                tuple(attempt.kinds[slot] for slot in slots) in refused for slots, refused in told
-            )
-            for attempt in self.faultless
-            if attempt.kinds in self.book.worked
-            or self.book.refused[attempt.kinds] >= LIMITS.refused_kinds
-        )
+        count = 0
+        for attempt in self.faultless:
+            worked = attempt.kinds in self.book.worked
+            often = self.book.refused[attempt.kinds] >= LIMITS.refused_kinds
+            if (worked or often) and not any(table.refuses(attempt) for table in tables):
+                count += 1
+        return count
 
 
 def needs_of(book: Book, excluded: frozenset[Literal] = frozenset()) -> Needs:
@@ -504,43 +564,57 @@ def needs_of(book: Book, excluded: frozenset[Literal] = frozenset()) -> Needs:
     return needs
 
 
-def _accounts(rows: Sequence[tuple[Attempt, int, int]], one: int, other: int) -> bool:
-    """True if it was often enough that neither of two facts held."""
-    both, held = (
-        len(_neither(rows, one, other)),
-        sum((true >> one | true >> other) & 1 for _, true, _ in rows),
-    )
-    return both >= max(
-        LIMITS.either, LIMITS.either_of_known * (both + held), LIMITS.either_of_all * len(rows)
-    )
-
-
-def _neither(
-    rows: Iterable[tuple[Attempt, int, int]], one: int, other: int
-) -> list[tuple[Attempt, int, int]]:
-    return [row for row in rows if row[2] >> one & row[2] >> other & 1]
-
-
 def circumstances(needs: Needs) -> tuple[Literal, ...]:
     """Facts about fixed names that held in every success and seldom hold elsewhere, the rarest
     first.
+
+    Some always hold, and may not be needed: plans see to them until the action has worked often
+    enough to tell.
     """
-    # some always hold, and may not be needed: plans see to them until the action has worked often
-    # enough to tell
-    book, found = needs.book, []
-    always = (
-        reduce(and_, (true for _, true, _ in needs.wins)) & (1 << needs.size) - 1
-        if needs.wins
-        else 0
-    )
-    for bit in bits(always):
-        args = book.facts[bit].args
+    book = needs.book
+    found: list[tuple[float, int]] = []
+    for bit, atom in enumerate(book.facts):
+        by_name = bool(atom.args) and not any(map(str.isdigit, atom.args))
+        if not by_name or not needs.wins or not all(row.holds >> bit & 1 for row in needs.wins):
+            continue
         known = [true >> bit & 1 for true, false in book.imagined if (true | false) >> bit & 1]
-        if (
-            args
-            and not any(map(str.isdigit, args))
-            and known
-            and sum(known) <= LIMITS.seldom_in_hand * len(known)
-        ):
+        if known and sum(known) <= LIMITS.seldom_in_hand * len(known):
             found.append((sum(known) / len(known), bit))
-    return tuple(Literal(book.facts[bit]) for _, bit in sorted(found)[: LIMITS.most_circumstances])
+    rarest = sorted(found)[: LIMITS.most_circumstances]
+    return tuple(Literal(book.facts[bit]) for _, bit in rarest)
+
+
+def _count_holding(rows: Iterable[Row], bit: int) -> int:
+    return sum(row.holds >> bit & 1 for row in rows)
+
+
+def _count_failing(rows: Iterable[Row], bit: int) -> int:
+    return sum(row.fails >> bit & 1 for row in rows)
+
+
+def _never_apart(rows: Sequence[Row], one: int, other: int) -> bool:
+    """True if two facts, often enough known together, had the same value each time, and not
+    always the same.
+    """
+    count = true = 0
+    for row in rows:
+        if not row.known >> one & row.known >> other & 1:
+            continue
+        if (row.holds >> one ^ row.holds >> other) & 1:
+            return False
+        count += 1
+        true += row.holds >> one & 1
+    return count >= LIMITS.alike and 0 < true < count
+
+
+def _accounts(rows: Sequence[Row], pair: tuple[int, int]) -> bool:
+    """True if it was often enough that neither of two facts held."""
+    asked = mask_of(pair)
+    neither = len(_lacking_all(rows, asked))
+    held = sum(bool(row.holds & asked) for row in rows)
+    of_known = LIMITS.either_of_known * (neither + held)
+    return neither >= max(LIMITS.either, of_known, LIMITS.either_of_all * len(rows))
+
+
+def _lacking_all(rows: Iterable[Row], asked: int) -> list[Row]:
+    return [row for row in rows if row.fails & asked == asked]

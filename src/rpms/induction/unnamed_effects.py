@@ -259,7 +259,8 @@ def _showing(
         ):
             # destinations are not looked for: plans would take every way that nobody knows
             continue
-        _, since = book.probes.get(atom, ("", 0))
+        probe = book.probes.get(atom)
+        since = probe.since if probe is not None else 0
         rows = [
             row for row in book.attempts[since:] if not row.refused and not row.known >> bit & 1
         ]

@@ -1,0 +1,72 @@
+"""Facts and their negations as bits, so that attempts are compared with a few integer operations.
+
+Of a list of facts, the bit at a fact's place stands for the fact, and the same bit shifted by the
+length of the list for its negation. Both together are literals.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
+
+from rpms.induction.attempts import Attempt
+from rpms.logic.facts import Atom, Literal
+
+
+class Signed(NamedTuple):
+    """Literals that hold, and literals that fail; what is in neither mask was unknown."""
+
+    holds: int
+    fails: int
+
+    @property
+    def known(self) -> int:
+        return self.holds | self.fails
+
+
+class Row(NamedTuple):
+    """An attempt, with the literals that held and those that failed before it."""
+
+    attempt: Attempt
+    holds: int
+    fails: int
+
+    @property
+    def known(self) -> int:
+        return self.holds | self.fails
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The places of the bits that are set."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
+
+
+def mask_of(places: Iterable[int]) -> int:
+    """The mask with the bits at some places set."""
+    mask = 0
+    for place in places:
+        mask |= 1 << place
+    return mask
+
+
+def union(masks: Iterable[int]) -> int:
+    """Bits that any of some masks has."""
+    return reduce(or_, masks, 0)
+
+
+def signed(true: int, false: int, size: int) -> Signed:
+    """Literals over `size` facts, of which some are true and some false."""
+    return Signed(true | false << size, false | true << size)
+
+
+def row_of(attempt: Attempt, size: int) -> Row:
+    """An attempt with the literals before it."""
+    return Row(attempt, *signed(attempt.true, attempt.false, size))
+
+
+def literal_of(facts: Sequence[Atom], bit: int) -> Literal:
+    """The literal that a bit stands for."""
+    return Literal(facts[bit % len(facts)], bit >= len(facts))
