@@ -19,7 +19,8 @@ from pathlib import Path
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Truth
 from rpms.models.policy import follow_plan
-from rpms.paper.condition import FULL, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL
 from rpms.paper.decide import Mind, decide
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.sources import knowledge_of

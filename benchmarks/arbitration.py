@@ -32,12 +32,13 @@ from rpms.logic.belief import Situation
 from rpms.logic.errors import RPMSError
 from rpms.models.base import Decoding, Request
 from rpms.models.policy import FunctionModel, follow_plan
-from rpms.paper.condition import FULL, Condition, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL, Condition
 from rpms.paper.decide import Decision, Mind, decide
+from rpms.paper.enforcement import PAPER, JudgedBy
 from rpms.paper.memory import Kind, VerifiedSchema
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.verdict import Candidate, Fate
-from rpms.planning.enforcement import PAPER, JudgedBy
 from rpms.play.plan import NamedModel, lend, plan_run
 from rpms.play.seats import Play
 from rpms.play.settings import Settings

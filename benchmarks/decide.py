@@ -35,13 +35,14 @@ from rpms.logic.belief import StateSignature
 from rpms.logic.goal import GoalSignature
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
-from rpms.paper.condition import FULL, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL
 from rpms.paper.decide import Mind, decide
+from rpms.paper.enforcement import PRESETS
 from rpms.paper.episode import Ending, Episode
 from rpms.paper.memory import Entry, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
 from rpms.paper.prompt import Turn
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import PRESETS
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Course, Player
@@ -258,7 +259,7 @@ def decide_again(mind: Mind, state: State) -> float:
         course.command,
         state.observation,
         course.history,
-        trust=course.trust,
+        earlier=course.noticed,
     )
     return 1e3 * (time.thread_time() - begun)
 

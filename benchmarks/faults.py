@@ -31,10 +31,11 @@ from rpms.logic.facts import Atom, Clause, Literal
 from rpms.logic.rules import Prohibition, Purpose, Rule, RuleManual, Tier
 from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import open_model
-from rpms.paper.condition import RULES_ONLY, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import RULES_ONLY
+from rpms.paper.enforcement import STRICT, with_part
 from rpms.paper.episode import Episode
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import STRICT, with_part
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player

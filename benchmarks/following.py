@@ -20,11 +20,11 @@ from unittest.mock import patch
 
 from rpms.logic.errors import RPMSError
 from rpms.models.base import Decoding
-from rpms.paper.condition import compose
+from rpms.paper.compose import compose
 from rpms.paper.episode import Episode
 from rpms.paper.recall import EpisodicMemory
 from rpms.planning.experience.atlas import Atlas
-from rpms.planning.experience.recollection import Following
+from rpms.planning.experience.following import Following
 from rpms.planning.experience.trail import Pathfinder
 from rpms.play.plan import NamedModel
 from rpms.play.seats import Play, play
@@ -53,7 +53,7 @@ def episodes(
     settings = Settings(condition="memory-only", preset="strict")
     mind = compose(settings.condition_value(), knowledge_of(world, settings.sources(world)), memory)
     mind, chooses, played = (
-        mind if follow else replace(mind, experience=replace(mind.experience, follows=None)),
+        mind if follow else replace(mind, beyond=replace(mind.beyond, follows=None)),
         NamedModel(model)(),
         [],
     )

@@ -53,7 +53,8 @@ from rpms.logic.facts import Clause, Truth
 from rpms.logic.rules import RuleManual
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
-from rpms.paper.condition import RULES_ONLY, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import RULES_ONLY
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.seats import Play, play
 from rpms.play.sources import choose_manual, knowledge_of, manual_of

@@ -29,7 +29,8 @@ from pathlib import Path
 
 from rpms.logic.errors import RPMSError
 from rpms.models.base import Decoding
-from rpms.paper.condition import CONDITIONS, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import CONDITIONS
 from rpms.paper.decide import Decision
 from rpms.paper.episode import Ending, Episode
 from rpms.paper.memory import Kind

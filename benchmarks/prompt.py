@@ -19,7 +19,8 @@ from pathlib import Path
 
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
-from rpms.paper.condition import BASELINE, FULL, RULES_ONLY, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import BASELINE, FULL, RULES_ONLY
 from rpms.paper.decide import Mind, decide
 from rpms.paper.episode import Episode
 from rpms.paper.memory import Entry, FailureLesson, Origin, SuccessSnippet, merge

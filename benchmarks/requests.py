@@ -34,12 +34,14 @@ from rpms.logic.errors import RPMSError
 from rpms.logic.facts import kind_of
 from rpms.models.base import Model
 from rpms.models.catalogue import ModelOptions, open_model
-from rpms.paper.condition import CONDITIONS, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import CONDITIONS
 from rpms.paper.decide import Mind
 from rpms.paper.memory import Origin, RememberedRequest, merge
 from rpms.paper.wilson_interval import wilson
+from rpms.play.request_reading import understand
 from rpms.play.sources import knowledge_of
-from rpms.play.understanding import Reads, understand
+from rpms.play.understanding import Reads
 from rpms.reading.readings import Readings
 from rpms.report.contrasts import interaction, paired_bootstrap
 from rpms.store.answers import FolderOfAnswers, open_answers, pack

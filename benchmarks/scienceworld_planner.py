@@ -23,7 +23,8 @@ from pathlib import Path
 
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
-from rpms.paper.condition import CONDITIONS, compose, named_condition
+from rpms.paper.compose import compose
+from rpms.paper.condition import CONDITIONS, named_condition
 from rpms.paper.episode import Episode
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.seats import Play, play

@@ -33,10 +33,11 @@ from rpms.logic.actions import PARAMETER
 from rpms.logic.belief import Situation
 from rpms.logic.rules import ActiveRules
 from rpms.models.policy import follow_plan
-from rpms.paper.condition import FULL, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL
 from rpms.paper.decide import decide
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import review
+from rpms.planning.remedies import review
 from rpms.play.sources import knowledge_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.belief import ROOMS, ScienceBelief

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
-from rpms.paper.condition import compose
+from rpms.paper.compose import compose
 from rpms.paper.episode import Ending, Episode
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.plan import limited

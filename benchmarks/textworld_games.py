@@ -24,7 +24,8 @@ from pathlib import Path
 
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
-from rpms.paper.condition import compose, named_condition
+from rpms.paper.compose import compose
+from rpms.paper.condition import named_condition
 from rpms.paper.episode import Ending, Episode
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.seats import Play, play

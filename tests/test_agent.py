@@ -14,7 +14,8 @@ from rpms.learning.harvest import harvest
 from rpms.logic.errors import InputError, ModelError
 from rpms.models.base import Decoding
 from rpms.models.policy import FunctionModel, PolicyModel, follow_plan
-from rpms.paper.condition import FULL, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL
 from rpms.paper.memory import Kind, merge
 from rpms.paper.prompt import Part
 from rpms.paper.recall import EpisodicMemory

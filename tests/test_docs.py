@@ -38,7 +38,8 @@ def test_every_name_of_the_paper_to_code_page_is_in_the_code():
     text = (ROOT / "docs" / "paper_to_code.md").read_text(encoding="utf-8")
     names = set(
         re.findall(
-            r"`((?:core|worlds|report|store|play|learn)\.[A-Za-z_.]*[A-Za-z_])(?=[`( ])", text
+            r"`((?:logic|paper|planning|worlds|report|store|play|learning)\.[A-Za-z_.]*[A-Za-z_])(?=[`( ])",
+            text,
         )
     )
     assert len(names) > 20

@@ -10,12 +10,13 @@ import pytest
 from rpms.logic.errors import InputError
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, ScriptedModel, follow_plan
-from rpms.paper.condition import CONDITIONS, Condition, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import CONDITIONS, Condition
+from rpms.paper.enforcement import Enforcement, GuardMode
 from rpms.paper.episode import Ending
 from rpms.paper.memory import SuccessSnippet
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.verdict import Fate
-from rpms.planning.enforcement import Enforcement, GuardMode
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player

@@ -28,8 +28,8 @@ from rpms.models.base import Request
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.policy import FunctionModel, follow_plan
 from rpms.paper.condition import FULL
+from rpms.paper.enforcement import STRICT
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import STRICT
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.report.pages import write_report

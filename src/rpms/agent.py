@@ -17,7 +17,8 @@ from rpms.logic.goal import UNKNOWN_GOAL, Goal
 from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import ModelOptions
 from rpms.models.windows import context_window
-from rpms.paper.condition import Condition, compose
+from rpms.paper.compose import compose, remembered
+from rpms.paper.condition import Condition
 from rpms.paper.decide import Decision
 from rpms.paper.episode import Ending, Episode
 from rpms.paper.memory import Entry, merge
@@ -250,7 +251,10 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         self.memory = EpisodicMemory(merge(self.memory.entries, found), self.world.name)
         if self.condition.memory:
             mind = self._player.mind
-            mind = replace(mind, experience=replace(mind.experience, memory=self.memory))
+            mind = replace(
+                mind,
+                experience=replace(mind.experience, memory=remembered(self.condition, self.memory)),
+            )
             self._player = replace(self._player, mind=mind)
         if self.method.question and not won:
             earlier = Earlier.of(episode, str(ending), self._carried.get(self._task, ()))

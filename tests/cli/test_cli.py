@@ -19,7 +19,7 @@ from rpms import __version__
 from rpms.cli.app import COMMANDS as KNOWN
 from rpms.cli.app import ENTRY_POINTS, OF_GROUPS, add_others, command_of, make_app
 from rpms.cli.options import Resources
-from rpms.planning.enforcement import PARTS
+from rpms.paper.enforcement import PARTS
 from tests.cli.command import Rpms
 
 

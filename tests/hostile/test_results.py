@@ -20,8 +20,8 @@ from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.policy import FunctionModel
 from rpms.models.recorded import RecordedModel
 from rpms.paper.condition import FULL
+from rpms.paper.enforcement import STRICT
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import STRICT
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers

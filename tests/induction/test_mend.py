@@ -10,8 +10,9 @@ from rpms.induction.mend import RecordedStep, apply, find_surprises, propose, wr
 from rpms.logic.belief import Situation
 from rpms.logic.facts import parse_clause, parse_literal
 from rpms.models.policy import FunctionModel
+from rpms.paper.enforcement import PAPER, STRICT
 from rpms.paper.episode import Episode
-from rpms.planning.enforcement import PAPER, STRICT
+from rpms.planning.advice import plan_of
 from rpms.play.sources import knowledge_of
 from rpms.store.evidence import Witness
 from rpms.store.yaml_files import yaml_text
@@ -82,7 +83,7 @@ def test_a_refusal_that_an_unknown_need_may_explain_adds_no_need():
         [*apple, "go to microwave 1", "heat apple 1 with microwave 1", "go to fridge 1", clean]
     )
     model = FunctionModel(
-        lambda asked: f"Action: {next(answers, asked.decision.plan.options[0].command)}"
+        lambda asked: f"Action: {next(answers, plan_of(asked.decision).options[0].command)}"
     )
     recorded = moments(
         played(manual, HEAT, model, enforcement=replace(STRICT, guard=PAPER.guard, menu=0))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, ScriptedModel, follow_plan
-from rpms.paper.condition import RULES_ONLY, Condition, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import RULES_ONLY, Condition
 from rpms.paper.episode import Episode
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.seats import Play, play

@@ -11,7 +11,7 @@ import pytest
 from rpms.logic.errors import InputError, ModelError
 from rpms.models.catalogue import FROM_MENU, PROVIDERS, available, open_model
 from rpms.models.parsing import parse_answer
-from rpms.planning.menu import Menu, MenuItem
+from rpms.paper.beyond import Menu, MenuItem
 from rpms.store.answers import FolderOfAnswers
 from tests.models.prompts import request
 

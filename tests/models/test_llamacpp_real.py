@@ -27,8 +27,8 @@ from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.constraint import begins, fits, shapes_of
 from rpms.models.parsing import parse_answer
 from rpms.paper.condition import FULL
+from rpms.paper.enforcement import Constrained, Enforcement
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import Constrained, Enforcement
 from rpms.play.plan import NamedModel, plan_run
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers

@@ -18,9 +18,10 @@ from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.constraint import NOT_HELD, begins, fits, grammar, held, regex, shapes_of
 from rpms.models.policy import FunctionModel
 from rpms.models.recorded import RecordedModel, ReplayModel, question
-from rpms.paper.condition import FULL, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL
+from rpms.paper.enforcement import PAPER, STRICT, Constrained
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import PAPER, STRICT, Constrained
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.play.seats import Play, play

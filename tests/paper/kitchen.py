@@ -12,6 +12,7 @@ from rpms.logic.rules import RuleManual
 from rpms.paper.decide import Mind
 from rpms.paper.prompt import Budget
 from rpms.paper.wording import PromptStyle, Wording
+from rpms.planning.extension import extend
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import read_manual
 
@@ -136,7 +137,7 @@ def manual() -> RuleManual:
 
 def knowledge(**budget: int) -> Mind:
     wording = Wording("Act in a kitchen.", "Thought: go.\nAction: go to fridge 1")
-    return Mind(update, PromptStyle(wording, budget=Budget(**budget)), manual())
+    return Mind(update, PromptStyle(wording, budget=Budget(**budget)), manual(), extend=extend)
 
 
 COOL_APPLE = Goal(

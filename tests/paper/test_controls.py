@@ -7,8 +7,8 @@ from pathlib import Path
 
 from rpms.models.policy import FunctionModel
 from rpms.paper.condition import BASELINE, FULL
+from rpms.paper.enforcement import STRICT
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import STRICT
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import CONTROLS, control_plans, play_controls, run
 from rpms.report.gather import gather

@@ -12,8 +12,10 @@ from rpms.logic.belief import StateSignature
 from rpms.logic.goal import Goal
 from rpms.logic.rules import Tier
 from rpms.paper.arbitration import Arbitration
-from rpms.paper.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, Condition
 from rpms.paper.decide import Decision, decide
+from rpms.paper.enforcement import Enforcement
 from rpms.paper.memory import (
     CriticalFailure,
     FailureLesson,
@@ -26,7 +28,6 @@ from rpms.paper.memory import (
 from rpms.paper.prompt import SHARED, Form, Layout, Part, Turn
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.verdict import Fate
-from rpms.planning.enforcement import Enforcement
 from tests.paper.entries import OBJECTS, PLACES, TYPES, stores
 from tests.paper.kitchen import COOL_APPLE, KitchenBelief, knowledge
 
@@ -379,7 +380,7 @@ def test_a_decision_says_where_it_gave_up_looking():
 def test_a_decision_names_what_its_prompt_leaves_out_at_a_sub_goal():
     mind = compose(FULL, KNOWLEDGE, MEMORY)
     searching = KitchenBelief(places=("fridge 1", "countertop 1"))
-    compact = replace(mind, adviser=replace(mind.adviser, how=Enforcement(compact=True)))
+    compact = compose(replace(FULL, enforcement=Enforcement(compact=True)), KNOWLEDGE, MEMORY)
     narrow = decide(compact, COOL_APPLE, searching, None, OPENING, ())
     whole = decide(mind, COOL_APPLE, searching, None, OPENING, ())
     assert whole.left_out == ()

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.logic.belief import StateSignature
-from rpms.paper.condition import FULL, MEMORY_ONLY, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL, MEMORY_ONLY
 from rpms.paper.decide import decide
 from rpms.paper.memory import Kind, Origin, SuccessSnippet
 from rpms.paper.recall import EpisodicMemory

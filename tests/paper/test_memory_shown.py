@@ -11,7 +11,7 @@ import rpms
 from rpms.logic.belief import StateSignature
 from rpms.logic.goal import GoalSignature
 from rpms.paper.arbitration import Arbitration
-from rpms.paper.condition import compose
+from rpms.paper.compose import compose
 from rpms.paper.decide import decide
 from rpms.paper.memory import FailureLesson, Origin, SuccessSnippet, VerifiedSchema
 from rpms.paper.prompt import Part
@@ -139,7 +139,8 @@ def test_an_agent_that_learns_also_knows_what_follows_from_what_it_learned():
     agent.outcome(won=False, observation="Nothing happens.")
     after = agent._player.mind.experience
     assert after.memory.entries == agent.memory.entries
-    assert after.whereabouts is not before.whereabouts
+    planning = agent._player.mind.beyond
+    assert planning.whereabouts(after) is not planning.whereabouts(before)
 
 
 def memory_block(**settings) -> str:

@@ -13,7 +13,8 @@ from rpms.learning.corrections import gerund
 from rpms.learning.harvest import harvest
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
-from rpms.paper.condition import CONDITIONS, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import CONDITIONS
 from rpms.paper.decide import decide
 from rpms.paper.memory import merge
 from rpms.paper.prompt import Part, Turn

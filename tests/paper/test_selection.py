@@ -9,7 +9,8 @@ from dataclasses import replace
 import pytest
 
 from rpms.logic.belief import StateSignature
-from rpms.paper.condition import FULL, MEMORY_ONLY, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL, MEMORY_ONLY
 from rpms.paper.decide import decide
 from rpms.paper.memory import (
     CriticalFailure,

@@ -9,11 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.paper.condition import RULES_ONLY, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import RULES_ONLY
 from rpms.paper.decide import decide
+from rpms.paper.enforcement import GuardMode
 from rpms.paper.prompt import Part
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import GuardMode
 from rpms.play.seats import NO_ACTION
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of

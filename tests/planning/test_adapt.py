@@ -20,8 +20,8 @@ from rpms.paper.recall import Similarity
 from rpms.paper.verdict import Candidate, Fate, Mask, Verdict
 from rpms.paper.wording import memory_line
 from rpms.planning.advice import recalled_steps
-from rpms.planning.experience.adapt import StepContext, adapted
-from rpms.planning.experience.recollection import Following
+from rpms.planning.experience.adapt import AdaptContext, adapted
+from rpms.planning.experience.following import Following
 from rpms.planning.lift import Role, ended_alike, failed_alike, lift, names_of, renamed
 from rpms.planning.whereabouts import Whereabouts
 from rpms.store.manual_reader import ManualText
@@ -56,22 +56,22 @@ def candidate(entry) -> Candidate:
 
 def room(
     belief=ROOM, *known: SuccessSnippet, goal: Goal = COOL_APPLE, done=(), sub_goal="take_object"
-) -> StepContext:
+) -> AdaptContext:
     past = tuple(Done(command, gained=False) for command in done)
     progress = Progress(sub_goal, "", 0, 1)
-    return StepContext(
+    return AdaptContext(
         Situation(belief, goal, past=past), SYNTAX, progress, whereabouts=Whereabouts(known, SYNTAX)
     )
 
 
-def refusing(here: StepContext, *commands: str) -> StepContext:
+def refusing(here: AdaptContext, *commands: str) -> AdaptContext:
     """The same where commands were refused in this very state."""
     return replace(
         here, history=[Turn("", command, state=here.state, failed=True) for command in commands]
     )
 
 
-def bound(entry: SuccessSnippet, here: StepContext) -> Candidate:
+def bound(entry: SuccessSnippet, here: AdaptContext) -> Candidate:
     return here.adapt(candidate(entry))
 
 
@@ -225,7 +225,7 @@ environment:
         belief = FactBelief().learn(
             "in(metal pot, cellar)", "at(hall)", object=["metal pot"], place=["cellar", "hall"]
         )
-        here = StepContext(Situation(belief, goal), world)
+        here = AdaptContext(Situation(belief, goal), world)
         assert bound(entry, here).entry.actions == ("go to cellar", "pick up metal pot in cellar")
 
 
@@ -270,7 +270,7 @@ class TestRunOut:
 
     OTHER = replace(GOAL, type="pick_and_place_simple", object="egg", state="", destination="desk")
 
-    def recalled(self, here: StepContext, *memory: SuccessSnippet) -> list[str]:
+    def recalled(self, here: AdaptContext, *memory: SuccessSnippet) -> list[str]:
         found = Following(same_occupancy, Similarity(), memory, SYNTAX)([], here)
         return [command for command, _ in recalled_steps(found, here)]
 

@@ -8,25 +8,26 @@ from dataclasses import replace
 
 import pytest
 
+from rpms.logic.achievers import Fact
 from rpms.logic.belief import Situation, StateSignature
 from rpms.logic.goal import Goal, Progress
 from rpms.logic.rules import ActiveRules
 from rpms.paper.arbitration import infeasibility
+from rpms.paper.beyond import Menu, turn_state
+from rpms.paper.enforcement import Enforcement
 from rpms.paper.memory import FailureLesson, Origin, SuccessSnippet
 from rpms.paper.prompt import Turn, estimate_tokens
 from rpms.paper.verdict import Candidate, Fate, Verdict
-from rpms.planning.achievers import Fact
 from rpms.planning.advice import (
-    Advice,
     Adviser,
+    PlanAdvice,
     feasible_actions,
     focus,
     guidance,
     weighed,
 )
-from rpms.planning.enforcement import Enforcement
-from rpms.planning.experience.adapt import StepContext, turn_state
-from rpms.planning.menu import MENU_TOKENS, Menu, chain_of, make_menu, purpose_of
+from rpms.planning.experience.adapt import AdaptContext
+from rpms.planning.menu import MENU_TOKENS, chain_of, make_menu, purpose_of
 from rpms.planning.reason import Plan, plan_for
 from rpms.planning.search import Link, Option
 from rpms.planning.whereabouts import Whereabouts
@@ -64,10 +65,9 @@ def advised(
     ranked=True,
     **own,
 ):
-    step = StepContext(situation, RULES, PROGRESS, history)
-    return Advice(
-        Adviser(Enforcement(menu=size, ranked=ranked), plans=manual(), **own), step, rules, memories
-    )
+    step = AdaptContext(situation, RULES, PROGRESS, history)
+    adviser = Adviser(Enforcement(menu=size, ranked=ranked), plans=manual(), **own)
+    return PlanAdvice(step, rules, memories, adviser)
 
 
 CHOICES = [
@@ -114,18 +114,17 @@ class TestMenus:
                 return waiting, noticed
 
         def best(**turn: object) -> str | None:
-            step = StepContext(
+            step = AdaptContext(
                 SEARCHING, RULES, PROGRESS, [Turn("o", first.command, state=NOW, **turn)]
             )
-            return Advice(Waiting(Enforcement(menu=5)), step, RULES).menu.best
+            return PlanAdvice(step, RULES, (), Waiting(Enforcement(menu=5))).menu.best
 
         assert best() == first.command
         assert best(failed=True) != first.command
 
         away = [Turn("o", first.command, state=NOW), Turn("o", "go back", state="then")]
-        menu = Advice(
-            Waiting(Enforcement(menu=5)), StepContext(SEARCHING, RULES, PROGRESS, away), RULES
-        ).menu
+        step = AdaptContext(SEARCHING, RULES, PROGRESS, away)
+        menu = PlanAdvice(step, RULES, (), Waiting(Enforcement(menu=5))).menu
         assert menu.best != first.command, "it led elsewhere, and that led back"
 
     def test_an_unranked_menu_is_cut_by_name(self):
@@ -278,13 +277,13 @@ class TestExperience:
             "taken",
             ("take apple 2 from fridge 4",),
         )
-        room = StepContext(SEARCHING, RULES, whereabouts=Whereabouts([found], RULES))
+        room = AdaptContext(SEARCHING, RULES, whereabouts=Whereabouts([found], RULES))
         plan = weighed(plan_for(RULES, SEARCHING), [], room)
         said = {option.command: option.evidence for option in plan.options}
         assert said["go to fridge 1"] == "apple was found at fridge 1 of 1 times"
 
     def test_what_failed_in_a_like_state_comes_after_all_else_with_the_lesson_named(self):
-        plan, room = plan_for(RULES, SEARCHING), StepContext(SEARCHING, RULES)
+        plan, room = plan_for(RULES, SEARCHING), AdaptContext(SEARCHING, RULES)
         first = plan.options[0].command
         state = StateSignature.parse("holding=none")
         lesson = FailureLesson(
@@ -295,7 +294,7 @@ class TestExperience:
 
     def test_where_no_plan_leads_to_the_goal_experience_comes_first(self):
         memories = [recalled("go to countertop 7", "dance")]
-        plan = weighed(Plan(), memories, StepContext(SEARCHING, RULES))
+        plan = weighed(Plan(), memories, AdaptContext(SEARCHING, RULES))
         assert plan.options[0].command == "go to countertop 1"
 
 

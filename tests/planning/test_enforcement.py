@@ -9,27 +9,21 @@ import pytest
 from rpms.logic.belief import Situation, StateSignature
 from rpms.logic.errors import InputError
 from rpms.logic.rules import ActiveRules
-from rpms.paper.condition import COMPACT, FULL, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL
 from rpms.paper.consistency import degree_of_match, executable_from_here
 from rpms.paper.decide import decide
+from rpms.paper.enforcement import PAPER, PRESETS, STRICT, Consistency, JudgedBy
 from rpms.paper.memory import Origin, SuccessSnippet
 from rpms.paper.prompt import Form, Layout, Part, Turn
 from rpms.paper.recall import EpisodicMemory
+from rpms.paper.review import Refusal, ask_again, review_rules
 from rpms.paper.verdict import Candidate, Fate, Verdict
 from rpms.paper.wording import memory_line
 from rpms.planning.advice import find_loop, guidance
-from rpms.planning.enforcement import (
-    PAPER,
-    PRESETS,
-    STRICT,
-    Consistency,
-    JudgedBy,
-    Refusal,
-    ask_again,
-    review,
-    review_rules,
-)
+from rpms.planning.extension import COMPACT
 from rpms.planning.reason import Plan
+from rpms.planning.remedies import review
 from rpms.play.settings import Settings
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import read_manual

@@ -9,13 +9,14 @@ from dataclasses import asdict, replace
 import pytest
 
 from rpms.logic.goal import Progress
-from rpms.paper.condition import FULL, compose
+from rpms.paper.beyond import turn_state
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL
 from rpms.paper.decide import decide
+from rpms.paper.enforcement import PAPER
 from rpms.paper.prompt import Budget, Layout, Part, Turn, build, make_block
 from rpms.paper.recall import EpisodicMemory
 from rpms.planning.advice import find_loop, guidance
-from rpms.planning.enforcement import PAPER
-from rpms.planning.experience.adapt import turn_state
 from rpms.planning.reason import Plan
 from tests.paper.kitchen import COOL_APPLE, KitchenBelief, knowledge
 

@@ -14,9 +14,12 @@ from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Done, Situation, StateSignature
 from rpms.logic.facts import parse_literal
 from rpms.logic.goal import Goal, GoalSignature, Progress
-from rpms.paper.condition import FULL, MEMORY_ONLY, compose
+from rpms.paper.beyond import PAPER_ALONE, turn_state
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL, MEMORY_ONLY
 from rpms.paper.consistency import CompatibilityFilter, same_occupancy
 from rpms.paper.decide import Mind
+from rpms.paper.enforcement import STRICT
 from rpms.paper.memory import Kind
 from rpms.paper.prompt import Turn
 from rpms.paper.recall import EpisodicMemory, Retrieval, Similarity
@@ -24,10 +27,10 @@ from rpms.paper.selection import select
 from rpms.paper.verdict import NO_MASK, Candidate, Fate, Mask, Verdict
 from rpms.paper.wording import PromptStyle, Wording, memory_line
 from rpms.planning.advice import recalled_steps
-from rpms.planning.enforcement import STRICT
-from rpms.planning.experience.adapt import StepContext, adapted, turn_state
+from rpms.planning.experience.adapt import AdaptContext, adapted
 from rpms.planning.experience.atlas import Atlas, Where, strides_of
-from rpms.planning.experience.recollection import Following
+from rpms.planning.experience.following import Following
+from rpms.planning.extension import extend
 from rpms.planning.whereabouts import Whereabouts
 from tests.planning.house import DOORS, MANUAL, MUG, SYNTAX, House, by_room, snippet
 
@@ -60,14 +63,16 @@ THINGS = {"cupboard": "kitchen", "mug": "cupboard", "red box": "hall", "spoon": 
 
 def room_of(
     house: House, goal: Goal, sub_goal: str, stage: int = 0, mask: Mask = NO_MASK
-) -> StepContext:
+) -> AdaptContext:
     past = tuple(Done(command, gained=False) for command in house.done)
     situation, progress = Situation(house.belief, goal, stage, past), Progress(sub_goal, "", 0, 1)
     state = turn_state(house.belief, progress)
     turns = [
         Turn("", command, state=state, failed=command not in house.done) for command in house.tried
     ]
-    return StepContext(situation, SYNTAX, progress, turns, Whereabouts((), SYNTAX), mask)
+    return AdaptContext(
+        situation, SYNTAX, progress, turns, mask, whereabouts=Whereabouts((), SYNTAX)
+    )
 
 
 def followed(
@@ -355,14 +360,14 @@ class TestWhenNotToFollow:
 
     def test_only_memory_without_rules_is_followed(self):
         style, filters = PromptStyle(Wording("", "")), CompatibilityFilter(by_room)
-        knowledge = Mind(lambda belief, _action, _text: belief, style, MANUAL, consistent=filters)
+        knowledge = Mind(
+            lambda belief, _action, _text: belief, style, MANUAL, consistent=filters, extend=extend
+        )
         alone = compose(replace(MEMORY_ONLY, enforcement=STRICT), knowledge, EpisodicMemory([WAYS]))
         both = compose(replace(FULL, enforcement=STRICT), knowledge, EpisodicMemory([WAYS]))
-        assert isinstance(alone.experience.adapt, Following)
-        assert both.experience.adapt is adapted
-        assert not isinstance(
-            compose(MEMORY_ONLY, knowledge, EpisodicMemory([WAYS])).experience.adapt, Following
-        )
+        assert isinstance(alone.beyond.binding(alone.experience), Following)
+        assert both.beyond.binding(both.experience) is adapted
+        assert compose(MEMORY_ONLY, knowledge, EpisodicMemory([WAYS])).beyond is PAPER_ALONE
 
 
 class Hiding(Mask):

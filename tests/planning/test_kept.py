@@ -13,15 +13,16 @@ from pathlib import Path
 
 import pytest
 
+from rpms.logic.achievers import Fact, KnownNames, asked_about
 from rpms.logic.belief import Situation
 from rpms.logic.goal import Goal
 from rpms.logic.rules import atoms_over
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
-from rpms.paper.condition import compose
+from rpms.paper.compose import compose
+from rpms.paper.progress import standing
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.achievers import Fact, KnownNames, asked_about
-from rpms.planning.advice import Advice
+from rpms.planning.advice import PlanAdvice
 from rpms.planning.doubtful_rules import wanted_facts
 from rpms.planning.plan_with_doubts import plan_with_doubts
 from rpms.planning.reason import Plan, Reasoner, reasoner_of
@@ -41,7 +42,7 @@ def test_rules_are_kept_prepared_for_some_goals_and_no_more():
     for number in range(GOALS):
         goal = Goal("pick_and_place_simple", f"thing{number}", "", "desk")
         rules = manual.active(goal.type, goal.object, goal.destination)
-        reasoner_of(rules).standing(Situation(world.start(goal), goal))
+        standing(rules, Situation(world.start(goal), goal))
         assert reasoner_of(rules) is reasoner_of(rules)
         assert all(atoms_over(rules, schema) for schema in rules.environment if schema.variables)
         assert wanted_facts(rules)
@@ -59,7 +60,7 @@ def test_what_a_step_derived_for_the_next_is_kept_for_the_games_at_hand_alone():
         goal = Goal("pick_and_place_simple", f"thing{number}", "", "desk")
         reasoner = reasoner_of(manual.active(goal.type, goal.object, goal.destination))
         reasoner.plan(Situation(world.start(goal), goal))
-        kept.append(weakref.ref(reasoner.kept["names"]))
+        kept.append(weakref.ref(reasoner.achievers.kept["names"]))
     gc.collect()
     assert sum(each() is not None for each in kept) <= 130
     assert kept[-1]() is not None
@@ -154,7 +155,7 @@ def test_a_plan_with_all_that_earlier_steps_left_is_the_plan_of_one_who_starts_a
     assert shaken
 
 
-def planned_anew(advice: Advice) -> Plan:
+def planned_anew(advice: PlanAdvice) -> Plan:
     """The plan of an adviser whose rules have kept nothing."""
     adviser, step, goal = advice.adviser, advice.step, advice.step.situation.goal
     rules = (adviser.plans or adviser.tells).active(goal.type, goal.object, goal.destination)

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from rpms.logic.belief import FactBelief, Situation, StateSignature
 from rpms.logic.facts import Atom, kind_of
 from rpms.logic.goal import Goal, GoalSignature
+from rpms.logic.ground import GRANTED, UNTRIED
 from rpms.logic.rules import ActiveRules, RuleManual
+from rpms.paper import progress
 from rpms.paper.arbitration import infeasibility, prohibition
 from rpms.paper.memory import SuccessSnippet
-from rpms.planning.ground import GRANTED, UNTRIED
-from rpms.planning.progress import GoalStanding
+from rpms.paper.progress import GoalStanding
 from rpms.planning.reason import Plan, Reasoner
 from rpms.planning.whereabouts import Whereabouts, likely_places
 from rpms.store.manual_reader import ManualText
@@ -136,7 +137,7 @@ def plan(goal: Goal, belief: FactBelief, text: str = MANUAL) -> Plan:
 
 
 def standing(goal: Goal, belief: FactBelief, text: str = MANUAL) -> GoalStanding:
-    return Reasoner(rules(goal, text)).standing(Situation(belief, goal))
+    return progress.standing(rules(goal, text), Situation(belief, goal))
 
 
 def chain(plan: Plan) -> list[str]:
@@ -432,13 +433,10 @@ class TestProgress:
             last_seen={"apple 1": "countertop 1"},
             searched=frozenset({"fridge 1", "countertop 1"}),
         )
-        reasoner = Reasoner(
-            KITCHEN.active(COOL_APPLE.type, COOL_APPLE.object, COOL_APPLE.destination)
-        )
-        there = reasoner.standing(Situation(known, COOL_APPLE)).progress
-        held = reasoner.standing(
-            Situation(replace(known, holding=("apple 1",), last_seen={}), COOL_APPLE)
-        ).progress
+        active = KITCHEN.active(COOL_APPLE.type, COOL_APPLE.object, COOL_APPLE.destination)
+        holding = replace(known, holding=("apple 1",), last_seen={})
+        there = progress.standing(active, Situation(known, COOL_APPLE)).progress
+        held = progress.standing(active, Situation(holding, COOL_APPLE)).progress
         assert (there.text, there.done) == ("take_object - apple 1", 1)
         assert (held.text, held.done, held.total) == ("cool_object - apple 1", 2, 4)
 
@@ -517,8 +515,8 @@ def test_nothing_is_planned_that_is_known_to_fail_or_forbidden_and_the_same_is_p
     assert regrets == sorted(regrets)
     assert regrets[:1] in ([], [0])
     assert len({option.command for option in found.options}) == len(found.options)
-    progress = Reasoner(active).standing(situation).progress
-    assert 0 <= progress.done <= progress.total
+    measured = progress.standing(active, situation).progress
+    assert 0 <= measured.done <= measured.total
 
 
 @given(beliefs)

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import pytest
 
+from rpms.logic.achievers import Achievers
 from rpms.logic.belief import Done, FactBelief, Situation
 from rpms.logic.facts import parse_literal
 from rpms.logic.goal import Goal
-from rpms.planning.progress import GoalStanding
+from rpms.paper import progress
+from rpms.paper.progress import GoalStanding
 from rpms.planning.reason import Plan, Reasoner
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import find_mistakes, read_manual
@@ -84,7 +86,7 @@ def plan(belief: FactBelief, goal: Goal = SOUP, text: str = MANUAL) -> Plan:
 
 def standing(belief: FactBelief) -> GoalStanding:
     rules = read_manual(ManualText("test.yaml", MANUAL)).active(SOUP.type, SOUP.object)
-    return Reasoner(rules).standing(Situation(belief, SOUP))
+    return progress.standing(rules, Situation(belief, SOUP))
 
 
 def commands(found: Plan) -> list[str]:
@@ -127,7 +129,7 @@ def test_a_question_is_answered_before_anything_else():
 
 def test_what_never_changes_is_known_of_rooms_that_nobody_has_seen():
     rules = read_manual(ManualText("test.yaml", MANUAL)).active("cook", "soup")
-    assert set(Reasoner(rules).lasting_names["room"]) == {"hall", "kitchen", "cellar"}
+    assert set(Achievers(rules).lasting_names["room"]) == {"hall", "kitchen", "cellar"}
     assert "go to cellar" in set(Reasoner(rules).commands(Situation(kitchen(), SOUP)))
 
 
@@ -136,7 +138,7 @@ def test_two_tables_about_one_role_name_the_things_of_both():
         "  asked: {}\n", "  asked: {}\n  damp: {args: [room, manner]}\n"
     )
     rules = read_manual(ManualText("test.yaml", text)).active("cook", "soup")
-    assert set(Reasoner(rules).lasting_names["room"]) == {"hall", "kitchen", "cellar", "attic"}
+    assert set(Achievers(rules).lasting_names["room"]) == {"hall", "kitchen", "cellar", "attic"}
 
 
 def test_a_process_may_be_what_moves_the_agent():
@@ -148,7 +150,7 @@ def test_a_process_may_be_what_moves_the_agent():
         "processes:\n", f"processes:\n  {walk}\n"
     )
     rules = read_manual(ManualText("test.yaml", text)).active("cook", "soup")
-    assert Reasoner(rules).positional == {"in", "here"}
+    assert Achievers(rules).positional == {"in", "here"}
 
 
 def test_what_is_missing_is_looked_for_where_it_usually_is():

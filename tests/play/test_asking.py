@@ -9,11 +9,12 @@ import pytest
 from rpms.logic.errors import ContextOverflow, InputError
 from rpms.models.base import Answer, Decoding, Request
 from rpms.models.policy import FunctionModel
-from rpms.paper.condition import FULL, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL
+from rpms.paper.enforcement import PAPER, Constrained, Enforcement, GuardMode
 from rpms.paper.episode import Ending, Episode
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.usage import Usage
-from rpms.planning.enforcement import PAPER, Constrained, Enforcement, GuardMode
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player

@@ -14,12 +14,14 @@ from rpms.logic.goal import GoalSignature
 from rpms.logic.rules import Tier
 from rpms.models.base import Decoding
 from rpms.models.policy import FunctionModel
-from rpms.paper.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, Condition
 from rpms.paper.decide import Decision, decide
+from rpms.paper.enforcement import STRICT, Consistency, GuardMode, JudgedBy
 from rpms.paper.memory import CriticalFailure, Entry, Origin, SuccessSnippet
 from rpms.paper.prompt import Part
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import STRICT, Consistency, GuardMode, JudgedBy
+from rpms.planning.advice import plan_of
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
@@ -119,9 +121,9 @@ def test_what_memory_only_recalls_is_not_held_against_the_manual():
 
 def test_rules_only_ignores_memory():
     with_memory, without = strictly(RULES_ONLY, PEN_IN_THE_BIN), strictly(RULES_ONLY)
-    assert (with_memory.menu, with_memory.plan, with_memory.prompt) == (
+    assert (with_memory.menu, plan_of(with_memory), with_memory.prompt) == (
         without.menu,
-        without.plan,
+        plan_of(without),
         without.prompt,
     )
     assert with_memory.menu.best == "go to desk 1", "the likeliest place by the manual"

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from rpms.models.base import Answer, Decoding, Request
 from rpms.models.policy import FunctionModel
-from rpms.paper.condition import FULL, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL
+from rpms.paper.enforcement import PAPER, Enforcement, GuardMode
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import PAPER, Enforcement, GuardMode
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player

@@ -15,14 +15,16 @@ from rpms.models.base import Answer
 from rpms.models.catalogue import open_model
 from rpms.models.policy import FunctionModel
 from rpms.models.recorded import question, question_key
-from rpms.paper.condition import CONDITIONS, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import CONDITIONS
 from rpms.paper.episode import Ending
 from rpms.paper.memory import Kind, Origin, RememberedRequest, merge
 from rpms.paper.recall import EpisodicMemory
+from rpms.play.request_reading import understand
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
-from rpms.play.understanding import Reads, understand
+from rpms.play.understanding import Reads
 from rpms.store.episodes import EpisodeRecord, episode_text
 from rpms.store.memories import parse_memory, write_memory
 from rpms.worlds.base import REQUEST, Setting, Task, games_won

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from rpms.models.policy import FunctionModel
-from rpms.paper.condition import compose
+from rpms.paper.compose import compose
 from rpms.paper.episode import Episode
 from rpms.paper.prompt import Part, prompt_limit
 from rpms.paper.recall import EpisodicMemory

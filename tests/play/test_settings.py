@@ -11,10 +11,10 @@ from rpms.logic.errors import FileError, InputError
 from rpms.logic.rules import Tier
 from rpms.paper.arbitration import Arbitration
 from rpms.paper.condition import CONDITIONS, BeliefShown
+from rpms.paper.enforcement import PAPER, STRICT, GuardMode, Repair
 from rpms.paper.memory import Kind
 from rpms.paper.prompt import Form, Layout, Part
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import PAPER, STRICT, GuardMode, Repair
 from rpms.play.knobs import KNOBS
 from rpms.play.plan import limited, plan_run
 from rpms.play.settings import NAMES, PRESETS, SettingError, Settings

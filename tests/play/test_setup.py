@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.planning.enforcement import PAPER, GuardMode
+from rpms.paper.enforcement import PAPER, GuardMode
 from rpms.play.sources import idle_parts
 from tests.play.corridor import MANUAL, Corridor, world
 

@@ -22,11 +22,13 @@ from rpms.logic.rules import Prohibition, Purpose, Rule, RuleManual, Tier
 from rpms.models.base import Decoding, Model, Request
 from rpms.models.catalogue import open_model
 from rpms.models.policy import FunctionModel
-from rpms.paper.condition import FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL, MEMORY_ONLY, RULES_ONLY, Condition
+from rpms.paper.enforcement import PAPER, STRICT, Enforcement
 from rpms.paper.episode import Episode
 from rpms.paper.memory import SuccessSnippet
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import PAPER, STRICT, Enforcement
+from rpms.planning.advice import plan_of
 from rpms.planning.search import Priced
 from rpms.planning.trust import CONFIRMED, REFUTED, STEPS, LinePart, ManualLine, Trust
 from rpms.planning.trust import FULL as FULL_TRUST
@@ -193,7 +195,8 @@ def test_in_the_paper_surprises_are_recorded_and_nothing_acts_on_them():
     quiet = played(manual, game, enforcement=PAPER, condition=FULL)
     assert "refused" in kinds(quiet)
     assert not any(
-        step.decision.advice.adviser.how.doubt or step.decision.plan.opened for step in quiet.steps
+        step.decision.advice.adviser.how.doubt or plan_of(step.decision).opened
+        for step in quiet.steps
     )
 
 
@@ -201,7 +204,7 @@ def test_without_rules_no_line_is_doubted():
     manual, game = WRONG["accepted"]
     episode = played(manual, game, condition=MEMORY_ONLY, budget=5)
     assert not any(
-        step.decision.advice.adviser.how.doubt or step.decision.plan.opened
+        step.decision.advice.adviser.how.doubt or plan_of(step.decision).opened
         for step in episode.steps
     )
 
@@ -237,7 +240,7 @@ def test_a_circle_that_a_model_walks_by_its_own_choice_speaks_against_no_line():
 
     def strays(request: Request) -> str:
         """Follow the plan, but leave the microwave twice with the apple cold."""
-        planned = request.decision.plan.options[0].command
+        planned = plan_of(request.decision).options[0].command
         return f"Action: {next(answers, planned) if planned.startswith('heat') else planned}"
 
     episode = played(knowledge_of(world).manual, HEAT, FunctionModel(strays))
@@ -255,7 +258,7 @@ def test_an_open_menu_says_what_surprised_and_what_speaks_for_each_entry():
     def listen(request: Request) -> str:
         decision = request.decision
         assert decision is not None
-        if decision.plan.opened:
+        if plan_of(decision).opened:
             notices.append(decision.notice)
             assert all(item.reason for item in decision.menu.items)
         return f"Action: {decision.menu.best}"

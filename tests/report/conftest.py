@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rpms.paper.condition import FULL
-from rpms.planning.enforcement import Enforcement
+from rpms.paper.enforcement import Enforcement
 from rpms.report.pages import Report, write_report
 from tests.report.runs import play_conditions
 

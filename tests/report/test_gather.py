@@ -10,7 +10,7 @@ import pytest
 
 from rpms.logic.errors import FileError, InputError
 from rpms.paper.condition import FULL
-from rpms.planning.enforcement import PAPER, STRICT, Constrained, GuardMode
+from rpms.paper.enforcement import PAPER, STRICT, Constrained, GuardMode
 from rpms.report.contrasts import omissions
 from rpms.report.gather import VARIES, gather, is_going
 from rpms.report.tables import make_table

@@ -7,8 +7,8 @@ import pytest
 from rpms.logic.belief import FactBelief, Situation
 from rpms.logic.errors import FileError
 from rpms.logic.goal import Goal
-from rpms.planning.enforcement import review
 from rpms.planning.reason import Reasoner
+from rpms.planning.remedies import review
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import read_manual
 

@@ -11,8 +11,8 @@ from rpms.logic.errors import FileError
 from rpms.logic.rules import Tier
 from rpms.paper.arbitration import Arbitration
 from rpms.paper.condition import CONDITIONS, FULL, BeliefShown
+from rpms.paper.enforcement import PAPER, STRICT, GuardMode, Repair
 from rpms.paper.prompt import Form, Layout
-from rpms.planning.enforcement import PAPER, STRICT, GuardMode, Repair
 from rpms.play.settings import Settings
 from rpms.study.studies import read_study
 from rpms.worlds.registry import find_world, world_names

@@ -12,9 +12,9 @@ from rpms.logic.errors import InputError
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.catalogue import NO_LLM, ModelOptions, parse_model_name
 from rpms.models.windows import Window
+from rpms.paper.enforcement import Constrained, Enforcement
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.usage import Price
-from rpms.planning.enforcement import Constrained, Enforcement
 from rpms.play.engines import InProcesses, OnRay
 from rpms.play.meter import Limits, Meter, parse_duration
 from rpms.play.plan import NamedModel, RunPlan, place_of, variation_called

@@ -22,10 +22,10 @@ from rpms.logic.errors import InputError
 from rpms.models.catalogue import Backend, parse_model_name
 from rpms.models.windows import context_window
 from rpms.paper.decide import Decision
+from rpms.paper.enforcement import GuardMode
 from rpms.paper.episode import Ending, Episode, Step
 from rpms.paper.verdict import Candidate, Fate
 from rpms.paper.wording import memory_line, situation_lines
-from rpms.planning.enforcement import GuardMode
 from rpms.play.methods import NOTHING, Earlier
 from rpms.play.plan import NamedModel, lend
 from rpms.play.seats import Play, Seat, play
@@ -143,7 +143,7 @@ def _attempt(
     console.print(Text("\n".join(lines), style="dim"))
     for line in mind.carried:
         console.print(Text(f"  carried: {one_line(line.strip(' -'))}", style="magenta"))
-    advising = mind.adviser.how.guard is GuardMode.ADVISE
+    advising = mind.beyond.enforcement.guard is GuardMode.ADVISE
     advice = ""
     if person is not None:
         person.observation = lambda: episode.told

@@ -29,9 +29,9 @@ from rpms.models.catalogue import (
 )
 from rpms.models.windows import context_window
 from rpms.paper.condition import LATER, named_condition
+from rpms.paper.enforcement import PRESETS
 from rpms.paper.usage import Usage
 from rpms.paper.wilson_interval import wilson
-from rpms.planning.enforcement import PRESETS
 from rpms.play.display import progress
 from rpms.play.knob_values import worded
 from rpms.play.meter import spending

@@ -16,19 +16,22 @@ from rpms.conformance.walk import (
     truth_of,
     view,
 )
+from rpms.logic.achievers import achievers_of
 from rpms.logic.belief import Situation, StateSignature
 from rpms.logic.errors import InputError
 from rpms.logic.facts import Atom, Truth, grouped
 from rpms.logic.goal import UNKNOWN_GOAL, GoalSignature
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
-from rpms.paper.condition import BASELINE, FULL, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import BASELINE, FULL
 from rpms.paper.decide import decide
 from rpms.paper.episode import Ending
+from rpms.paper.progress import standing
 from rpms.paper.prompt import SHARED, Layout, Part, Turn
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import review
 from rpms.planning.reason import plan_for, reasoner_of
+from rpms.planning.remedies import review
 from rpms.play.seats import Play, play
 from rpms.play.step import Player
 from rpms.worlds.base import World, lacking
@@ -359,7 +362,7 @@ def progress(subject: Subject) -> str:
     """There is always a sub-goal."""
     states = subject.states()
     for goal, belief in states:
-        found = reasoner_of(subject.rules(goal)).standing(Situation(belief, goal)).progress
+        found = standing(subject.rules(goal), Situation(belief, goal)).progress
         require(bool(found.sub_goal) and 0 <= found.done <= found.total, f"{found} is no progress")
     return f"{len(states)} states"
 
@@ -384,7 +387,7 @@ def plans(subject: Subject) -> str:
         if names
     }
     for walk in subject.walks:
-        roles |= reasoner_of(subject.rules(walk.goal)).lasting_names.keys()
+        roles |= achievers_of(subject.rules(walk.goal)).lasting_names.keys()
     schemas = (*subject.manual.lore.processes, *subject.manual.actions)
     nameless = grouped(
         (role, schema.name) for schema in schemas for role in schema.variables if role not in roles

@@ -15,7 +15,8 @@ from rpms.logic.facts import Atom, Truth
 from rpms.logic.goal import Goal
 from rpms.logic.rules import ActiveRules, RuleManual
 from rpms.models.policy import follow_plan
-from rpms.paper.condition import FULL, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL
 from rpms.paper.decide import Mind, decide
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.sources import knowledge_of

@@ -12,7 +12,7 @@ from typing import Any
 from rpms.envs.env_episodes import Episodes
 from rpms.logic.errors import ContextOverflow, InputError, ModelError
 from rpms.models.base import Answer, Request, ShorteningModel
-from rpms.paper.condition import compose
+from rpms.paper.compose import compose
 from rpms.paper.episode import Ending, Episode
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.usage import Usage

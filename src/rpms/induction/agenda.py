@@ -310,7 +310,7 @@ class Agenda:
             if isinstance(wanted, tuple):
                 needs, over = wanted, dict[str, str]()
             else:
-                positional = self.reasoner().positional
+                positional = self.reasoner().achievers.positional
                 first = sorted(
                     wanted,
                     key=lambda atom: (atom.predicate in positional, len(atom.args), str(atom)),

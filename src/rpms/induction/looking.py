@@ -14,11 +14,11 @@ from rpms.induction.templates import draw, fill
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.ventures import Ventures
 from rpms.induction.wants import State
+from rpms.logic.achievers import command_of
 from rpms.logic.actions import Instance
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Atom, Clause, Truth, kind_of
 from rpms.logic.rules import ANYTHING
-from rpms.planning.achievers import command_of
 from rpms.planning.search import Option
 from rpms.worlds.base import Game
 

@@ -12,9 +12,9 @@ from rpms.foreign.shown import whole_letters
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.unnamed_effects import unseen_name
 from rpms.logic.actions import Instance
-from rpms.logic.belief import Belief, Situation
+from rpms.logic.belief import Belief, Situation, has_asked
 from rpms.logic.errors import InputError
-from rpms.logic.facts import Atom, Clause, Literal, Truth
+from rpms.logic.facts import Clause, Literal, Truth
 from rpms.logic.rules import RuleManual
 from rpms.paper.episode import Ending, Happening
 from rpms.planning.doubtful_rules import bindings_met
@@ -108,13 +108,6 @@ def replayed(world: World, trace: Trace) -> Iterator[tuple[Spoken, Situation, Si
             Situation(world.update(after.belief, step.command, step.answer), goal),
         )
         yield step, before, after
-
-
-def has_asked(belief: Belief | None) -> bool:
-    """True if the world has asked back, such as which of several things was meant: neither a
-    deed nor a refusal.
-    """
-    return belief is not None and belief.truth(Atom("asked", ())) is Truth.TRUE
 
 
 def spoken(steps: Sequence[Happening], ending: Ending) -> tuple[Spoken, ...]:

@@ -19,8 +19,9 @@ from rpms.logic.belief import Situation
 from rpms.logic.facts import Clause, Literal, Truth, grouped
 from rpms.logic.goal import NOTHING_DONE
 from rpms.logic.rules import ActiveRules, Purpose, RuleManual
+from rpms.paper.beyond import Surprise
 from rpms.planning.doubtful_rules import bindings_met, continuations_of, goal_holds, things_of
-from rpms.planning.surprise import Noticed, Surprise, SurpriseKind, compare, goal_goes_on
+from rpms.planning.surprise import PlanNoticed, SurpriseKind, compare, goal_goes_on
 from rpms.planning.trust import COMPLETE, UNSHAKEN, LinePart, ManualLine
 from rpms.store.evidence import Claim, Label, Trace, Witness
 from rpms.store.manuals import MANUAL
@@ -103,7 +104,7 @@ def recorded_steps(world: World, traces: Iterable[Trace]) -> Iterator[RecordedSt
             )
 
 
-def find_surprises(manual: RuleManual, step: RecordedStep) -> Noticed:
+def find_surprises(manual: RuleManual, step: RecordedStep) -> PlanNoticed:
     """Compare one step with what a manual foretells of it, its end and what it showed included."""
     rules = _rules(manual, step)
     noticed = compare(UNSHAKEN, rules, step.before, step.command, step.after, refused=step.refused)
@@ -168,7 +169,7 @@ def _contradicted(manual: RuleManual, steps: Iterable[RecordedStep]) -> dict[str
 
 
 def _edits(
-    rules: ActiveRules, step: RecordedStep, one: Surprise, noticed: Noticed
+    rules: ActiveRules, step: RecordedStep, one: Surprise, noticed: PlanNoticed
 ) -> Iterator[Edit]:
     """Edits that could have foretold one surprise."""
     instance = rules.instance(step.command)

@@ -18,7 +18,8 @@ from rpms.logic.facts import grouped
 from rpms.logic.rules import RuleManual
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
-from rpms.paper.condition import RULES_ONLY, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import RULES_ONLY
 from rpms.paper.decide import Mind
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.seats import Play, play

@@ -11,10 +11,10 @@ from rpms.induction.looking import Standing
 from rpms.induction.templates import draw, fill
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.wants import State
+from rpms.logic.achievers import command_of
 from rpms.logic.actions import Instance
 from rpms.logic.errors import FileError, InputError, WorldError
 from rpms.logic.facts import Truth, kind_of
-from rpms.planning.achievers import command_of
 from rpms.store.evidence import Spoken, Trace
 from rpms.worlds.base import Setting, Task, World, act, by_verb, start
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from rpms.induction.manual_verify import has_asked
 from rpms.learning.corrections import corrective_rule, in_words, schema_effects, template_of
 from rpms.logic.actions import Instance
-from rpms.logic.belief import Belief, Situation, StateSignature
+from rpms.logic.belief import Belief, Situation, StateSignature, has_asked
 from rpms.logic.facts import Truth, kind_of
 from rpms.logic.rules import ActiveRules, RuleManual
 from rpms.paper import memory
-from rpms.paper.condition import RULES_ONLY, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import RULES_ONLY
 from rpms.paper.decide import decide
 from rpms.paper.episode import Ending, Episode, Step
 from rpms.paper.recall import EpisodicMemory

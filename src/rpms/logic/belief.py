@@ -347,3 +347,10 @@ GOAL_PREDICATES = {
     "goal_type": 1,
 }
 """The predicates every manual may use, with the number of their arguments."""
+
+
+def has_asked(belief: Belief | None) -> bool:
+    """True if the world has asked back, such as which of several things was meant: neither a
+    deed nor a refusal.
+    """
+    return belief is not None and belief.truth(Atom("asked", ())) is Truth.TRUE

@@ -87,7 +87,8 @@ class Model(Protocol):
     A model that can hold its action to a request's choices says so by a true attribute
     `constrains`. One that can do so for choices and not for templates raises CannotHold where it is
     sent templates. One whose server takes tools says so by a true attribute `calls_tools`, one that
-    can weigh choices by `weighs`, and a language model by `reads`.
+    can weigh choices by `weighs`, a language model by `reads`, and one that reads the step's
+    plan in place of the prompt by `plans`.
     """
 
     @property
@@ -130,7 +131,7 @@ class WrappedModel:
         return self._model.name
 
     def __getattr__(self, name: str) -> bool:
-        if name in ("constrains", "calls_tools", "weighs", "reads"):
+        if name in ("constrains", "calls_tools", "weighs", "reads", "plans"):
             return bool(getattr(self._model, name, False))
         raise AttributeError(name)
 

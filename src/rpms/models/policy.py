@@ -16,9 +16,8 @@ from rpms.foreign.limits import LARGEST_SCRIPT
 from rpms.logic.belief import Situation
 from rpms.logic.errors import InputError, ModelError
 from rpms.models.base import Answer, Request
+from rpms.paper.beyond import Menu
 from rpms.paper.decide import Decision
-from rpms.planning.menu import Menu
-from rpms.planning.reason import reasoner_of
 
 Policy = Callable[[Decision], tuple[str, str]]
 """From the step's decision to a thought and an action."""
@@ -32,12 +31,15 @@ def follow_plan(decision: Decision) -> tuple[str, str]:
 
     What the decision does not know, it does not know.
     """
-    for option in decision.plan.options:
+    from rpms.planning.advice import plan_of  # noqa: PLC0415  the paper loads no planner
+    from rpms.planning.reason import reasoner_of  # noqa: PLC0415
+
+    for option in plan_of(decision).options:
         return f"I want to {decision.progress.text}.", option.command
     commands = (
         schema.syntax[0] for schema in decision.schemas.environment if not schema.parameters
     )
-    waiting = (command for command in commands if not decision.bars(command))
+    waiting = (command for command in commands if not decision.advice.bars(command))
     reason = reasoner_of(decision.schemas).impasse(Situation(decision.belief, decision.goal))
     return f"Nothing is left to try: {reason}.", next(waiting, "")
 
@@ -51,12 +53,15 @@ class FunctionModel:
         name: str = "function",
         *,
         constrains: bool = False,
+        plans: bool = True,
     ) -> None:
         """`function` may be called from several threads at once.
 
-        `constrains`: it answers with an entry of the menu.
+        `constrains`: it answers with an entry of the menu. `plans`: it may read the step's plan
+        (`rpms.planning.advice.plan_of`); without, a run of the paper's preset loads no planner.
         """
-        self._function, self.name, self.constrains = function, name, constrains
+        self._function, self.name = function, name
+        self.constrains, self.plans = constrains, plans
 
     def answer(self, request: Request) -> Answer:
         answer = self._function(request)
@@ -72,7 +77,7 @@ def _spoken(thought: object, action: object) -> str:
 
 
 class PolicyModel(FunctionModel):
-    """Answers with what a policy chooses."""
+    """Answers with what a policy chooses; it may read the step's plan."""
 
     def __init__(self, name: str, policy: Policy) -> None:
         super().__init__(lambda request: _spoken(*policy(_decision(request, name))), name)
@@ -93,7 +98,7 @@ def _menu_model(name: str, choose: Callable[[Request, Menu], int]) -> FunctionMo
         menu = _decision(request, name).menu
         return f"Action: {menu.choices[choose(request, menu)]}" if menu.choices else NO_MENU
 
-    return FunctionModel(answer, name, constrains=True)
+    return FunctionModel(answer, name, constrains=True, plans=False)
 
 
 def menu_first(name: str) -> FunctionModel:

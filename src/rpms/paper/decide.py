@@ -8,9 +8,21 @@ from rpms.logic.belief import Belief, Done, Situation, StateSignature
 from rpms.logic.goal import Goal, GoalSignature, Progress
 from rpms.logic.rules import ActiveRules, RuleManual
 from rpms.paper.arbitration import Arbitration, arbitrate
+from rpms.paper.beyond import (
+    NOTHING_NOTICED,
+    PAPER_ALONE,
+    Advice,
+    Beyond,
+    Menu,
+    Noticed,
+    StepContext,
+)
+from rpms.paper.condition import FULL, Condition
 from rpms.paper.consistency import CompatibilityFilter, same_occupancy
-from rpms.paper.memory import Kind, SuccessSnippet, told_kinds
+from rpms.paper.memory import Kind, told_kinds
+from rpms.paper.progress import standing
 from rpms.paper.prompt import Block, Part, Prompt, Turn, build, make_block, transcript
+from rpms.paper.recall import Recollection
 from rpms.paper.selection import Selection, note_crowded_out, select
 from rpms.paper.verdict import NO_MASK, Candidate, Fate, Mask
 from rpms.paper.wording import (
@@ -21,13 +33,6 @@ from rpms.paper.wording import (
     standing_blocks,
     untagged_line,
 )
-from rpms.planning.advice import Advice, Adviser, left_out
-from rpms.planning.experience.adapt import StepContext
-from rpms.planning.experience.recollection import Recollection
-from rpms.planning.menu import Menu
-from rpms.planning.reason import Plan, reasoner_of
-from rpms.planning.surprise import Noticed, notice
-from rpms.planning.trust import UNSHAKEN, Trust
 
 Consistent = Callable[[Iterable[Candidate], Situation, ActiveRules], Iterator[Candidate]]
 """M_filt: marks the candidates that do not suit the situation."""
@@ -54,29 +59,40 @@ class Mind:
     manual: RuleManual = field(default_factory=RuleManual)
     schemas: RuleManual = field(default_factory=RuleManual)
     """The world's whole manual, by which every condition's progress and mistakes are measured."""
+    tells: RuleManual = field(default_factory=RuleManual)
+    """The manual by which a prompt tells progress: the condition's, or without rules the part
+    that every player has read."""
     experience: Recollection = field(default_factory=Recollection)
     consistent: Consistent = _SAME_OCCUPANCY
     arbitrate: Arbitrate = HARD_SOFT
-    adviser: Adviser = field(default_factory=Adviser)
+    beyond: Beyond = PAPER_ALONE
+    """What goes past the paper: nothing, unless a condition asks for more."""
+    extend: "Callable[[Mind], Mind] | None" = None
+    """Gives a composed mind what goes past the paper; loads planning when it is called."""
+    condition: Condition = FULL
+    """The condition that the mind was composed for."""
     mask: Mask = NO_MASK
     """Memories hidden at random in this episode."""
     carried: tuple[str, ...] = ()
     """Text a method carries over from earlier attempts."""
 
     def context(self, belief: Belief, goal: Goal, history: Sequence[Turn]) -> StepContext:
-        """The step at hand, with its progress by the goal's facts.
-
-        This is the one place that measures progress.
-        """
+        """The step at hand, with its progress by the goal's facts."""
         schemas = self.schemas.active(goal.type, goal.object, goal.destination)
         past = tuple(
             Done(turn.action, turn.gained) for turn in history if turn.action and not turn.failed
         )
-        progress, stage = reasoner_of(schemas).standing(Situation(belief, goal, past=past))
+        progress, stage = standing(schemas, Situation(belief, goal, past=past))
         situation = Situation(belief, goal, stage, past)
-        return StepContext(
-            situation, schemas, progress, history, self.experience.whereabouts, self.mask
-        )
+        return StepContext(situation, schemas, progress, history, self.mask, self.experience)
+
+    def told_progress(self, now: StepContext) -> Progress:
+        """Progress as the prompt tells it: by the goal's facts, as far as the condition knows
+        what the goal wants.
+        """
+        goal = now.situation.goal
+        known = self.tells.active(goal.type, goal.object, goal.destination)
+        return now.progress if known is now.schemas else standing(known, now.situation).progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,56 +108,20 @@ class Decision(Selection):
     prompt: Prompt
     advice: Advice
     schemas: ActiveRules
-    left_out: tuple[str, ...] = ()
-    """The active rules and schemas, by id and name, that the prompt does not show at this
-    sub-goal."""
 
     @property
     def noticed(self) -> Noticed:
         """Differences between the last answer and its prediction, and the trust left in the
-        manual.
+        manual; nothing in the paper.
         """
         return self.advice.noticed
 
-    def bars(self, command: str) -> bool:
-        """True if a command is not to be given again: it was refused, and nothing it depends on has
-        changed.
-
-        Without rules nobody knows what it depends on: nothing at all has, and memory offers
-        something else.
-        """
-        how = self.advice.adviser.how
-        if not self.rules.environment:
-            return how.adapt and bool(self.menu.items) and command in self.advice.step.refused
-        return how.doubt and self.noticed.trust.bars(
-            command, self.schemas, Situation(self.belief, self.goal)
-        )
-
-    def defies(self, command: str) -> bool:
-        """True if a plan means to do a command against a line of the manual, so that the guard
-        lets it pass.
-        """
-        if not self.advice.adviser.how.doubt:
-            return False
-        begun = [option for option in self.plan.options if option.command == command]
-        return any(
-            self.plan.opened or any(link.doubt for link in option.chain[:1]) for option in begun
-        )
-
-    def recalled(self, command: str) -> str:
-        """The memory, bound to the present room, of which a command is a step; empty if there
-        is none.
-        """
-        bound = (each.entry for each in self.advice.memories if each.adapted is not None)
-        return next(
-            (one.id for one in bound if isinstance(one, SuccessSnippet) and command in one.actions),
-            "",
-        )
-
     @property
-    def plan(self) -> Plan:
-        """The plan under this condition's knowledge, computed on first use."""
-        return self.advice.plan
+    def left_out(self) -> tuple[str, ...]:
+        """The active rules and schemas, by id and name, that the prompt does not show at this
+        sub-goal.
+        """
+        return self.advice.left_out
 
     @property
     def menu(self) -> Menu:
@@ -160,34 +140,28 @@ def decide(
     observation: str,
     history: Sequence[Turn],
     told: str = "",
-    trust: Trust = UNSHAKEN,
+    earlier: Noticed = NOTHING_NOTICED,
 ) -> Decision:
     """Decide one step: from b_{t-1}, a_{t-1}, o_t, g and H_{1:t-1} to b_t and p_t. Lines as in
     Algorithm 1.
 
-    `told` is the observation as the model reads it, where advice was added to it; `trust` what
-    earlier steps have shown of the manual.
+    `told` is the observation as the model reads it, where advice was added to it; `earlier` what
+    the steps before have shown of the manual.
     """
     belief = mind.update(prior, action, observation)  # 1
-    now, known = mind.context(belief, goal, history), mind.experience
+    now = mind.context(belief, goal, history)
     state_signature, goal_signature = now.signature, goal.signature  # 2
     rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
-    recalled = {kind: known.recall(kind, now.situation) for kind in told_kinds()}  # 4
+    recalled = {kind: mind.experience.recall(kind, now.situation) for kind in told_kinds()}  # 4
     filtered = {
         kind: mind.consistent(recalled[kind], now.situation, now.schemas) for kind in recalled
     }  # 5
-    adapted = filtered | {Kind.SUCCESS: known.adapt(filtered[Kind.SUCCESS], now)}  # past the paper
-    judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation) for kind in recalled}  # 6
-    selection = select(
-        judged, recalled, known.retrieval, mind.mask, now.progress
-    )  # the best, as there is room
+    filtered[Kind.SUCCESS] = mind.beyond.adapt(filtered[Kind.SUCCESS], now)  # past the paper
+    judged = {kind: mind.arbitrate(filtered[kind], rules, now.situation) for kind in recalled}  # 6
+    selection = select(judged, recalled, mind.experience.retrieval, mind.mask, now.progress)
     memories = selection.memories
-    noticed = notice(
-        trust, now, Situation(prior, goal)
-    )  # past the paper; there, it is recorded and nothing more
-    advice = Advice(
-        mind.adviser, now, rules, memories, noticed
-    )  # past the paper; there, nothing is said
+    noticed = mind.beyond.notice(earlier, now, Situation(prior, goal))  # past the paper
+    advice = mind.beyond.advise(now, rules, memories, noticed)  # past the paper
     blocks = _serialise(mind, advice, told or observation)  # 7
     warned = (each for each in memories if each.verdict.fate is Fate.WARNED)
     untagged = {memory_line(each): untagged_line(each) for each in warned}
@@ -206,14 +180,13 @@ def decide(
         prompt=prompt,
         advice=advice,
         schemas=now.schemas,
-        left_out=left_out(rules, advice.shown),
     )
 
 
 def _serialise(mind: Mind, advice: Advice, observation: str) -> Iterator[Block]:
     """SER of Eq. 7, for each of its terms, and what goes past the paper beside them."""
     now, wording = advice.step, mind.style.wording
-    goal, belief, progress = now.situation.goal, now.situation.belief, advice.progress
+    goal, belief, progress = now.situation.goal, now.situation.belief, mind.told_progress(now)
     yield from standing_blocks(advice.shown, wording)
     lines: dict[Part, Sequence[str]] = {
         Part.SITUATION: situation_lines(advice.rules, now.situation),
@@ -227,5 +200,8 @@ def _serialise(mind: Mind, advice: Advice, observation: str) -> Iterator[Block]:
     for part, items in lines.items():
         yield make_block(part, wording.headings.get(part, HEADINGS.get(part, "")), items)
     yield from transcript(
-        now.history, observation, thoughts=not mind.adviser.how.recent, notes=mind.style.notes
+        now.history,
+        observation,
+        thoughts=not mind.style.budget.turns,
+        notes=mind.style.notes,
     )

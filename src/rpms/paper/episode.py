@@ -1,16 +1,15 @@
 """Steps, and the episode they make up."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from typing import Protocol
 
+from rpms.paper.beyond import Surprise
 from rpms.paper.decide import Decision
 from rpms.paper.prompt import Part
 from rpms.paper.usage import Usage
-from rpms.planning.menu import chain_of
-from rpms.planning.surprise import Surprise
-from rpms.reading.readings import Readings
 
 
 class Ending(StrEnum):
@@ -24,6 +23,28 @@ class Ending(StrEnum):
     """The same failing action over and over; only where a run asks for it."""
     MODEL_ERROR = "model error"
     WORLD_ERROR = "world error"
+
+
+class GoalReadings(Protocol):
+    """Readings of a goal in a person's words, as `rpms.reading` makes them."""
+
+    @property
+    def request(self) -> str:
+        """The person's words."""
+        ...
+
+    @property
+    def why(self) -> str:
+        """The reason that another reading was taken."""
+        ...
+
+    def record(self) -> list[dict[str, object]]:
+        """The readings, for the episode's file."""
+        ...
+
+    def lines(self) -> Iterable[str]:
+        """The readings, for people."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +94,7 @@ class Step(Happening):
     or not."""
     replaced: str = ""
     """The reason that the command is not the model's own, if it is not."""
-    readings: Readings | None = None
+    readings: GoalReadings | None = None
     """Readings of a goal in a person's words, at the first step and whenever another reading is
     taken."""
     notes: tuple[str, ...] = ()
@@ -89,11 +110,7 @@ class Step(Happening):
         """The plan that the command begins, from the goal back to it; nothing where rules made
         none.
         """
-        rules, advice = self.decision.rules, self.decision.advice
-        if not (rules.environment and advice.has_plan):
-            return ()
-        begun = [option for option in advice.plan.options if option.command == self.command]
-        return chain_of(begun[0], rules) if begun else ()
+        return self.decision.advice.chain(self.command)
 
     @property
     def extras(self) -> dict[str, object]:

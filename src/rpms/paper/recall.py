@@ -4,25 +4,28 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from heapq import heappop, heappush, nlargest
 from itertools import count
 from operator import itemgetter
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from rapidfuzz import fuzz
 
 from rpms.logic.belief import Situation
 from rpms.logic.errors import InputError
 from rpms.logic.goal import UNKNOWN_GOAL, Goal, GoalSignature
-from rpms.paper.memory import Entry, Kind, VerifiedSchema
+from rpms.paper.memory import Entry, Kind, VerifiedSchema, told_kinds
 from rpms.paper.verdict import KEPT, Candidate, Fate, Verdict
+from rpms.paper.wording import untagged_line
 
 Retriever = Callable[[Goal, Situation, Sequence[Entry], Sequence[str]], Iterable[tuple[int, float]]]
 """Eq. 4, for the entries of one kind at a time, which are also given as a prompt words them. It
 gives the positions of those that come to mind, best first, each with its score."""
 _MISSED_KEPT = 256
 """Number of branches below θ that a walk remembers."""
+_GOALS_KEPT = 256
+"""Goals, by kind of entry, whose recalled entries are kept."""
 _NO_GOAL = GoalSignature("")
 Field = tuple[float, float]
 """The likeness that one field of two goals adds, and the most it could add."""
@@ -330,3 +333,52 @@ class Ranked(Iterator[Candidate]):
     def missed(self, _most: int) -> tuple[Candidate, ...]:
         """A retriever does not say what it passed over."""
         return ()
+
+
+@dataclass(frozen=True)
+class Recollection:
+    """A memory and its retrieval."""
+
+    memory: EpisodicMemory = field(default_factory=EpisodicMemory)
+    retrieval: Retrieval = field(default_factory=Retrieval)
+    retriever: Retriever | None = None
+    """One of the user's own, in place of Eq. 4."""
+    kept: dict[Any, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+    """Values derived from this memory, for the steps to come."""
+
+    def recall(self, kind: Kind, situation: Situation) -> Ranking | Ranked:
+        """M_cand of Eq. 4, best first, cached by goal; by a custom retriever if there is one."""
+        goal = situation.goal
+        if self.retriever is not None:
+            worded = self._worded.get(kind)
+            if worded is None or not worded.entries:
+                return Ranked((), ())
+            found = self.retriever(goal, situation, worded.entries, worded.texts)
+            return Ranked(found, worded.entries)
+        key = (kind, goal.signature)
+        if key not in self._recalled:
+            if len(self._recalled) >= _GOALS_KEPT:
+                self._recalled.clear()
+            self._recalled[key] = self.memory.recall(kind, goal.signature, self.retrieval)
+        return self._recalled[key].again()
+
+    @cached_property
+    def _recalled(self) -> dict[tuple[Kind, GoalSignature], Ranking]:
+        return {}
+
+    @cached_property
+    def _worded(self) -> Mapping[Kind, "_Worded"]:
+        """The entries that prompts tell, by kind."""
+        found: dict[Kind, _Worded] = {}
+        for kind in told_kinds():
+            entries = [entry for entry in self.memory.entries if entry.kind is kind]
+            as_told = [Candidate(entry, 1.0, 1.0, KEPT) for entry in entries]
+            found[kind] = _Worded(entries, [untagged_line(each).strip() for each in as_told])
+        return found
+
+
+class _Worded(NamedTuple):
+    """Entries, each with its words in a prompt."""
+
+    entries: Sequence[Entry]
+    texts: Sequence[str]

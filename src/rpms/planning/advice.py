@@ -11,19 +11,28 @@ from math import inf
 
 from rpms.logic.belief import Belief
 from rpms.logic.facts import kind_of
-from rpms.logic.goal import Progress
 from rpms.logic.rules import ActiveRules, Rule, RuleManual, kept_with_rules
+from rpms.paper.beyond import Advice, Menu
+from rpms.paper.decide import Decision
+from rpms.paper.enforcement import PAPER, Enforcement, GuardMode
 from rpms.paper.memory import SuccessSnippet
 from rpms.paper.prompt import Turn, brief
-from rpms.paper.verdict import Candidate
-from rpms.planning.enforcement import PAPER, Enforcement
-from rpms.planning.experience.adapt import StepContext, snippet_of
-from rpms.planning.lift import failed_alike
-from rpms.planning.menu import Menu, feasible_actions, make_menu, next_steps, purpose_of
+from rpms.paper.review import Refusal
+from rpms.paper.verdict import Candidate, Fate
+from rpms.planning.experience.adapt import AdaptContext, snippet_of
+from rpms.planning.lift import ended_alike, failed_alike
+from rpms.planning.menu import (
+    chain_of,
+    feasible_actions,
+    make_menu,
+    next_steps,
+    purpose_of,
+)
 from rpms.planning.plan_with_doubts import plan_with_doubts
 from rpms.planning.reason import Plan, plan_for, reasoner_of
+from rpms.planning.remedies import review
 from rpms.planning.search import Option
-from rpms.planning.surprise import Noticed
+from rpms.planning.surprise import PlanNoticed
 from rpms.planning.trust import UNSHAKEN
 
 _FAILED_SHOWN = 4
@@ -56,8 +65,8 @@ class Adviser:
     """Manual that plans are made with, where it says more than `tells`; never shown in a prompt."""
 
     def plan(
-        self, step: StepContext, memories: Sequence[Candidate], noticed: Noticed
-    ) -> tuple[Plan, Noticed]:
+        self, step: AdaptContext, memories: Sequence[Candidate], noticed: PlanNoticed
+    ) -> tuple[Plan, PlanNoticed]:
         """Plan from rules and memories, with the trust in the rules afterwards."""
         belief, goal = step.situation.belief, step.situation.goal
         rules = (self.plans or self.tells).active(goal.type, goal.object, goal.destination)
@@ -82,18 +91,16 @@ class Adviser:
 
 
 @dataclass(frozen=True)
-class Advice:
+class PlanAdvice(Advice):
     """Advice at one step, from the condition's knowledge alone. Each part is computed on demand."""
 
-    adviser: Adviser
-    step: StepContext
-    rules: ActiveRules
-    memories: Sequence[Candidate] = ()
-    seen: Noticed = field(default_factory=lambda: Noticed(UNSHAKEN))
-    """Evidence about the manual from the answer to the last command."""
+    step: AdaptContext
+    adviser: Adviser = field(default_factory=Adviser)
+    seen: PlanNoticed = field(default_factory=lambda: PlanNoticed(UNSHAKEN))
+    """PlanNoticed about the manual from the answer to the last command."""
 
     @cached_property
-    def _planned(self) -> tuple[Plan, Noticed]:
+    def _planned(self) -> tuple[Plan, PlanNoticed]:
         return self.adviser.plan(self.step, self.memories, self.seen)
 
     @property
@@ -107,23 +114,9 @@ class Advice:
         return "_planned" in vars(self)
 
     @property
-    def noticed(self) -> Noticed:
+    def noticed(self) -> PlanNoticed:
         """Surprises, including those of planning if there was any, and the trust in the manual."""
         return self._planned[1] if self.has_plan else self.seen
-
-    @cached_property
-    def progress(self) -> Progress:
-        """Progress as the prompt tells it: by the goal's facts, as far as the condition knows
-        what the goal wants.
-        """
-        goal = self.step.situation.goal
-        known = self.adviser.tells.active(goal.type, goal.object, goal.destination)
-        same = known is self.step.schemas
-        return (
-            self.step.progress
-            if same
-            else reasoner_of(known).standing(self.step.situation).progress
-        )
 
     @cached_property
     def notice(self) -> str:
@@ -151,6 +144,60 @@ class Advice:
     def shown(self) -> ActiveRules:
         """The rules that the prompt shows: all that are active, unless it is compact."""
         return focus(self.rules, self.plan) if self.adviser.how.compact else self.rules
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        return left_out(self.rules, self.shown)
+
+    def review(self, command: str) -> Refusal | None:
+        """Refuse a command that is known to fail, with the first step that would help."""
+        return review(command, self.step.schemas, self.step.situation)
+
+    def bars(self, command: str) -> bool:
+        """True if a command is not to be given again: it was refused, and nothing it depends on has
+        changed.
+
+        Without rules nobody knows what it depends on: nothing at all has, and memory offers
+        something else.
+        """
+        how = self.adviser.how
+        if not self.rules.environment:
+            return how.adapt and bool(self.menu.items) and command in self.step.refused
+        trust = self.noticed.trust
+        return how.doubt and trust.bars(command, self.step.schemas, self.step.situation)
+
+    def defies(self, command: str) -> bool:
+        if not self.adviser.how.doubt:
+            return False
+        begun = [option for option in self.plan.options if option.command == command]
+        return any(
+            self.plan.opened or any(link.doubt for link in option.chain[:1]) for option in begun
+        )
+
+    def caution(self, command: str, candidates: Iterable[Candidate]) -> Refusal | None:
+        """Objection of a critical failure to an action: memory's own guard."""
+        how = self.adviser.how
+        if not how.adapt or how.guard is not GuardMode.BLOCK:
+            return None
+        sound = [
+            each
+            for each in candidates
+            if each.verdict.fate.shown or each.verdict.fate is Fate.CROWDED
+        ]
+        if (ended := ended_alike(command, sound, self.step.schemas)) is None:
+            return None
+        why = (
+            f"{ended.id}: the like of it ended such a task for good; insist only if this task asks"
+            " for it"
+        )
+        return Refusal(why, ended.id)
+
+    def chain(self, command: str) -> tuple[str, ...]:
+        """The plan that a command begins; nothing where rules made none."""
+        if not (self.rules.environment and self.has_plan):
+            return ()
+        begun = [option for option in self.plan.options if option.command == command]
+        return chain_of(begun[0], self.rules) if begun else ()
 
     @cached_property
     def menu(self) -> Menu:
@@ -206,6 +253,16 @@ class Advice:
         else:
             feasible = feasible_actions(self.rules, situation)
             yield from ((adviser.spell(command, situation.belief), "") for command in feasible)
+
+
+def plan_of(decision: Decision) -> Plan:
+    """The plan of a step; a decision of the paper alone has none, which is an error here."""
+    advice = decision.advice
+    if not isinstance(advice, PlanAdvice):
+        raise TypeError(
+            "no plan was made for this step: a model that reads plans says so by `plans = True`"
+        )
+    return advice.plan
 
 
 def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
@@ -289,7 +346,7 @@ def find_loop(history: Sequence[Turn], state: str) -> str:
 
 def recalled_steps(
     memories: Iterable[Candidate],
-    context: StepContext,
+    context: AdaptContext,
     tried: Container[str] = (),
     slack: float = inf,
 ) -> Iterator[tuple[str, str]]:
@@ -323,7 +380,7 @@ def recalled_steps(
         yield from ((action, why) for action in actions if action not in context.refused)
 
 
-def weighed(plan: Plan, memories: Sequence[Candidate], context: StepContext) -> Plan:
+def weighed(plan: Plan, memories: Sequence[Candidate], context: AdaptContext) -> Plan:
     """A plan with the evidence of memory for its options; without a plan to the goal, recalled
     steps come first.
     """
@@ -358,7 +415,7 @@ def weighed(plan: Plan, memories: Sequence[Candidate], context: StepContext) -> 
     return plan.offering(sorted(map(weigh, plan.options), key=lambda one: one.command in lessons))
 
 
-def _found_there(option: Option, context: StepContext) -> str:
+def _found_there(option: Option, context: AdaptContext) -> str:
     """Of a look, how often experience found such a thing in such a place."""
     args = next((link.fact.args for link in option.chain if link.reveals), ())
     sought = [kind_of(arg) for arg in args if arg.endswith("?")]

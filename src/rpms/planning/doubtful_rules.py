@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations, permutations, product
 from typing import Any
 
+from rpms.logic.achievers import command_of
 from rpms.logic.actions import ActionSchema, Revelation
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Atom, Clause, Literal, Truth
 from rpms.logic.goal import Progress
 from rpms.logic.rules import ActiveRules, Purpose, atoms_over, kept_with_rules
-from rpms.planning.achievers import command_of
-from rpms.planning.ground import Surroundings
+from rpms.planning.filling import Surroundings
 from rpms.planning.trust import (
     COMPLETE,
     CONTRADICTED,

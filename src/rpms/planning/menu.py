@@ -4,12 +4,12 @@ those worth choosing.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Truth, kind_of
 from rpms.logic.rules import ActiveRules
 from rpms.paper.arbitration import infeasibility
+from rpms.paper.beyond import Menu, MenuItem
 from rpms.paper.prompt import estimate_tokens
 from rpms.planning.reason import reasoner_of
 from rpms.planning.search import Option
@@ -26,67 +26,6 @@ def feasible_actions(rules: ActiveRules, situation: Situation) -> Iterator[str]:
     """
     every = reasoner_of(rules).commands(situation)
     return (command for command in every if infeasibility(command, rules, situation) is None)
-
-
-@dataclass(frozen=True, slots=True)
-class MenuItem:
-    """One entry of a menu."""
-
-    command: str
-    rank: int
-    """Its place by relevance, from 0; the order of the menu itself does not show it."""
-    reason: str = ""
-    """Its purpose: the rest of the plan it begins, or the experience it comes from."""
-
-
-@dataclass(frozen=True, slots=True)
-class Menu:
-    """The entries as they are shown: grouped by what they do, so that the first is not simply
-    the best.
-    """
-
-    items: tuple[MenuItem, ...] = ()
-
-    @property
-    def commands(self) -> tuple[str, ...]:
-        return tuple(item.command for item in self.items)
-
-    @property
-    def best(self) -> str | None:
-        """The entry that is nearest to the goal."""
-        return min(self.items, key=lambda item: item.rank).command if self.items else None
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """The entries as a model is to answer: the number comes first and decides, whatever
-        entries have in common.
-        """
-        return tuple(f"{number}. {item.command}" for number, item in enumerate(self.items, 1))
-
-    def lines(self) -> list[str]:
-        """The entries for a prompt, each with what it is for."""
-        entries = zip(self.choices, self.items, strict=True)
-        return [
-            f"  {choice}" + (f" ({item.reason})" if item.reason else "") for choice, item in entries
-        ]
-
-    def meant(self, action: str) -> str:
-        """The command that an answer means: an entry by its number, with or without its words;
-        else the answer.
-        """
-        number, _, rest = action.partition(".")
-        chosen = (
-            self.items[int(number) - 1 : int(number)]
-            if number.isdecimal() and 0 < int(number[:4]) < 1000
-            else ()
-        )
-        if (
-            not chosen
-            or action in self.commands
-            or (rest.strip() and not rest.strip().startswith(chosen[0].command))
-        ):
-            return action
-        return chosen[0].command
 
 
 def make_menu(

@@ -12,13 +12,14 @@ from functools import cache
 from itertools import islice
 from math import inf
 
+from rpms.logic.achievers import achievers_of
 from rpms.logic.facts import Truth
 from rpms.logic.rules import ActiveRules
 from rpms.planning.doubtful_rules import doubted, doubts_rest_on
-from rpms.planning.experience.adapt import StepContext
+from rpms.planning.experience.adapt import AdaptContext
 from rpms.planning.reason import Plan, Reasoner, reasoner_of
 from rpms.planning.search import Option
-from rpms.planning.surprise import Noticed, circle
+from rpms.planning.surprise import PlanNoticed, circle
 from rpms.planning.trust import FULL, STEPS, Trust, doubts_of
 from rpms.planning.whereabouts import Order, likely_places
 
@@ -37,8 +38,8 @@ Spelling = Callable[[str], str]
 
 
 def plan_with_doubts(
-    context: StepContext, rules: ActiveRules, spell: Spelling, noticed: Noticed
-) -> tuple[Plan, Noticed]:
+    context: AdaptContext, rules: ActiveRules, spell: Spelling, noticed: PlanNoticed
+) -> tuple[Plan, PlanNoticed]:
     """Plan from the manual and the trust left in it."""
     goal = context.situation.goal
     order = likely_places(rules, context.whereabouts, (goal.object, goal.destination))
@@ -74,7 +75,7 @@ def _waits(option: Option) -> bool:
 
 
 def _best(
-    context: StepContext,
+    context: AdaptContext,
     rules: ActiveRules,
     stated: Callable[[], Plan],
     order: Order,
@@ -130,7 +131,7 @@ def _doubting(rules: ActiveRules, trust: Trust, wide: int, idle: frozenset[str])
     """The reasoner over the rules with doubts; one of an earlier step where nothing that its
     doubts rest on changed.
     """
-    kept: dict[object, Reasoner] = reasoner_of(rules).kept.setdefault("doubting", {})
+    kept: dict[object, Reasoner] = achievers_of(rules).kept.setdefault("doubting", {})
     key = (wide, idle, doubts_rest_on(trust, wide))
     if key not in kept:
         if len(kept) >= _DOUBTING_KEPT:
@@ -140,7 +141,7 @@ def _doubting(rules: ActiveRules, trust: Trust, wide: int, idle: frozenset[str])
 
 
 def untried(
-    context: StepContext, rules: ActiveRules, spell: Spelling, trust: Trust
+    context: AdaptContext, rules: ActiveRules, spell: Spelling, trust: Trust
 ) -> Iterator[Option]:
     """Actions with the goal's things that were never done, those first of which least is known
     against.

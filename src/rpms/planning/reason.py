@@ -13,12 +13,19 @@ from itertools import product
 from math import inf
 from typing import NamedTuple, Self
 
+from rpms.logic.achievers import (
+    Achiever,
+    Achievers,
+    Fact,
+    Need,
+    achievers_of,
+    command_of,
+    fact_of,
+)
 from rpms.logic.actions import Instance
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Atom, Truth
 from rpms.logic.rules import ANYTHING, ActiveRules, Purpose, kept_with_rules
-from rpms.planning.achievers import Achiever, Achievers, Fact, Need, command_of, fact_of
-from rpms.planning.progress import GoalStanding, Tracker, point
 from rpms.planning.search import GOAL, UNSEEN, Edge, Link, Option, Priced
 from rpms.planning.whereabouts import Order, Whereabouts, likely_places
 
@@ -287,18 +294,13 @@ class _Graph(Priced):
         return Edge(GOAL, tuple(needs), cost)
 
 
-class Reasoner(Achievers):
+class Reasoner:
     """The manual, ready to plan with."""
 
-    def standing(self, situation: Situation) -> GoalStanding:
-        """Progress of the goal: by its facts, or by its sentence if the manual has none.
-
-        Makes no plan.
-        """
-        purpose = self.rules.purpose
-        if purpose is None:
-            return GoalStanding(*point(situation.belief))
-        return Tracker(self, situation).standing(purpose)
+    def __init__(self, rules: ActiveRules, achievers: Achievers | None = None) -> None:
+        """`achievers`: the index of the rules, where there is one already."""
+        self.rules = rules
+        self.achievers = achievers or Achievers(rules)
 
     def plan(
         self,
@@ -337,11 +339,11 @@ class Reasoner(Achievers):
         lines are doubted.
         """
         if self.rules.lore.doubts:
-            return _Graph(self, situation, order, most)
+            return _Graph(self.achievers, situation, order, most)
         key = "best graph" if best else "graph"
-        kept: _Graph | None = self.kept.get(key)
+        kept: _Graph | None = self.achievers.kept.get(key)
         if kept is None or not kept.serves(situation, order):
-            kept = self.kept[key] = _Graph(self, situation, order, best=best)
+            kept = self.achievers.kept[key] = _Graph(self.achievers, situation, order, best=best)
         return kept
 
     def impasse(self, situation: Situation) -> str:
@@ -351,12 +353,12 @@ class Reasoner(Achievers):
         purpose, goal = self.rules.purpose, situation.goal
         if purpose is None:
             return f"the manual has no goal of type {goal.type!r}"
-        reason = Impasse(self, situation, likely_places(self.rules)).explain(purpose)
+        reason = Impasse(self.achievers, situation, likely_places(self.rules)).explain(purpose)
         return reason or "all that the goal wants holds, or could be had"
 
     def commands(self, situation: Situation) -> Iterator[str]:
         """Every action over the names that are known, whether it can be done or not."""
-        names = {**self.lasting_names, **situation.belief.names}
+        names = {**self.achievers.lasting_names, **situation.belief.names}
         for schema in self.rules.environment:
             parameters = schema.variables
             for chosen in product(*(names.get(name, ()) for name in parameters)):
@@ -377,7 +379,7 @@ class Reasoner(Achievers):
         """
         order = likely_places(self.rules)
         graph = (
-            _Graph(self, situation, order)
+            _Graph(self.achievers, situation, order)
             if explained
             else self._graph(situation, order, best=True)
         )
@@ -390,14 +392,16 @@ class Reasoner(Achievers):
         gives = next(
             (fact for fact in map(fact_of, schema.effects[:1]) if fact not in needed), None
         )
-        needs = [self._need(clause, gives, parameters) for clause in schema.preconditions]
+        needs = [
+            self.achievers.need_of(clause, gives, parameters) for clause in schema.preconditions
+        ]
         return graph.remedy(needs, instance.binding, explained=explained)
 
 
 @kept_with_rules
 def reasoner_of(rules: ActiveRules) -> Reasoner:
     """The reasoner over some rules, made once for all steps that ask for it."""
-    return Reasoner(rules)
+    return Reasoner(rules, achievers_of(rules))
 
 
 def plan_for(

@@ -19,12 +19,12 @@ from itertools import count, product
 from math import inf
 from typing import Any, NamedTuple
 
+from rpms.logic.achievers import Achiever, Achievers, Fact, Found, asked_about, command_of
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Situation
 from rpms.logic.facts import is_unseen, kind_of
 from rpms.logic.rules import ANYTHING
-from rpms.planning.achievers import Achiever, Achievers, Fact, Found, asked_about, command_of
-from rpms.planning.progress import Purposeful
+from rpms.planning.filling import Filling
 from rpms.planning.whereabouts import Order
 
 GOAL = Fact("goal", ())
@@ -108,7 +108,7 @@ class Option:
         )
 
 
-class Priced(Purposeful):
+class Priced(Filling):
     """The actions that matter in one situation, from the goal down, each with what it costs to
     get there.
     """

@@ -2,8 +2,8 @@
 lines they concern.
 """
 
-from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import islice, pairwise, product
@@ -14,6 +14,10 @@ from rpms.logic.actions import ActionSchema, Instance, Revelation
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Atom, Clause, Literal, Truth
 from rpms.logic.rules import ANYTHING, ActiveRules, atoms_over, kept_with_rules
+from rpms.paper import beyond
+from rpms.paper.beyond import StepContext, Surprise
+from rpms.paper.memory import SuccessSnippet
+from rpms.paper.verdict import Candidate
 from rpms.planning.doubtful_rules import (
     HOPED,
     SUPPOSED,
@@ -23,13 +27,13 @@ from rpms.planning.doubtful_rules import (
     unfinished,
     wanted_facts,
 )
-from rpms.planning.experience.adapt import StepContext
 from rpms.planning.search import UNSEEN, Link
 from rpms.planning.trust import (
     COMPLETE,
     CONFIRMED,
     CONTRADICTED,
     REFUTED,
+    UNSHAKEN,
     LinePart,
     ManualLine,
     Trust,
@@ -60,17 +64,8 @@ class SurpriseKind(StrEnum):
     """The plan led back to a state in which the same was done before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surprise:
-    """One difference, with the line of the manual or the entry of memory that it speaks against."""
-
-    kind: str
-    line: str
-    text: str
-
-
 @dataclass(frozen=True)
-class Noticed:
+class PlanNoticed(beyond.Noticed):
     """Trust after a step, and what surprised."""
 
     trust: Trust
@@ -97,11 +92,40 @@ class Noticed:
         kinds = (SurpriseKind.UNFINISHED, SurpriseKind.STRANDED)
         return next((one.text for one in self.surprises if one.kind in kinds), "")
 
+    def in_last_step(
+        self, before: beyond.Advice, command: str, *, refused: bool
+    ) -> Sequence[Surprise]:
+        """Surprises that belong to the step before; that no plan is left is told once."""
+        told = [one for one in before.noticed.surprises if one.kind == SurpriseKind.STRANDED]
+        new = [one for one in self.surprises if one not in told]
+        if entry := recalled_for(before.memories, command):
+            new += against_memory(entry, command, self, refused=refused)
+        return new
 
-def notice(trust: Trust, now: StepContext, before: Situation, *, won: bool = False) -> Noticed:
-    """Evidence about the manual from the answer to the last command."""
+    def for_another_goal(self) -> Self:
+        return self.trusting(replace(self.trust, held=None))
+
+
+def recalled_for(memories: Iterable[Candidate], command: str) -> str:
+    """The memory, bound to the present room, of which a command is a step; empty if there is
+    none.
+    """
+    for candidate in memories:
+        entry = candidate.entry
+        if candidate.adapted is None or not isinstance(entry, SuccessSnippet):
+            continue
+        if command in entry.actions:
+            return entry.id
+    return ""
+
+
+def notice(
+    earlier: beyond.Noticed, now: StepContext, before: Situation, *, won: bool = False
+) -> PlanNoticed:
+    """PlanNoticed about the manual from the answer to the last command."""
+    trust = earlier.trust if isinstance(earlier, PlanNoticed) else UNSHAKEN
     if not now.history:
-        return Noticed(trust)
+        return PlanNoticed(trust)
     last, situation = now.history[-1], now.situation
     noticed = compare(trust, now.schemas, before, last.action, situation, refused=last.failed)
     if not won and goal_holds(now.schemas, situation, now.progress):
@@ -115,7 +139,7 @@ def notice(trust: Trust, now: StepContext, before: Situation, *, won: bool = Fal
 
 
 def against_memory(
-    entry: str, command: str, noticed: Noticed, *, refused: bool
+    entry: str, command: str, noticed: PlanNoticed, *, refused: bool
 ) -> tuple[Surprise, ...]:
     """A surprise that speaks against the memory whose step a command was: refused, or without
     its effect.
@@ -145,9 +169,9 @@ def compare(
     after: Situation,
     *,
     refused: bool,
-) -> Noticed:
+) -> PlanNoticed:
     """Hold what a command did against what the manual foretold of it."""
-    noticed = Noticed(trust.barring(command, rules, after) if refused else trust)
+    noticed = PlanNoticed(trust.barring(command, rules, after) if refused else trust)
     instance, doubt = rules.instance(command), trust.doubt(command)
     if doubt and (
         refused or HOPED in doubt
@@ -184,13 +208,13 @@ def compare(
 
 
 def _refused(
-    noticed: Noticed,
+    noticed: PlanNoticed,
     rules: ActiveRules,
     instance: Instance,
     command: str,
     before: Situation,
     after: Situation,
-) -> Noticed:
+) -> PlanNoticed:
     """A refusal that a need explains speaks for that need; another speaks against the list of
     needs.
     """
@@ -218,13 +242,13 @@ def _refused(
 
 
 def _accepted(
-    noticed: Noticed,
+    noticed: PlanNoticed,
     rules: ActiveRules,
     instance: Instance,
     command: str,
     before: Situation,
     after: Situation,
-) -> Noticed:
+) -> PlanNoticed:
     """Refutes preconditions that were false when the action worked."""
     schema, key = instance.schema, rules.key_of(instance.schema)
     trust = noticed.trust.working(key, rules, instance, before, after)
@@ -301,14 +325,14 @@ def _split_needs(process: ActionSchema) -> tuple[list[Clause], list[tuple[Clause
 
 
 def _changes(
-    noticed: Noticed,
+    noticed: PlanNoticed,
     rules: ActiveRules,
     instance: Instance,
     command: str,
     told: Container[Literal],
     before: Situation,
     after: Situation,
-) -> Noticed:
+) -> PlanNoticed:
     """Facts on a command's things that changed or came to be known without a line that says so."""
     schema, key, binding = instance.schema, rules.key_of(instance.schema), instance.binding
     known = {*schema.effects, *noticed.trust.learned.get(key, ())}
@@ -383,7 +407,7 @@ def _sights(rules: ActiveRules, schema: ActionSchema) -> tuple[Revelation, ...]:
     return tuple(found)
 
 
-def goal_goes_on(noticed: Noticed, rules: ActiveRules, situation: Situation) -> Noticed:
+def goal_goes_on(noticed: PlanNoticed, rules: ActiveRules, situation: Situation) -> PlanNoticed:
     """All that the goal wants holds, and the game goes on: it wants more."""
     name = rules.purpose.name if rules.purpose is not None else ""
     trust = unfinished(noticed.trust, rules, situation)
@@ -396,8 +420,8 @@ def goal_goes_on(noticed: Noticed, rules: ActiveRules, situation: Situation) -> 
 
 
 def circle(
-    noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situation: Situation
-) -> Noticed:
+    noticed: PlanNoticed, rules: ActiveRules, chain: tuple[Link, ...], situation: Situation
+) -> PlanNoticed:
     """A plan that led back to where it began: its doubts are doubtful, or what its next action
     lacks is not needed.
     """

@@ -16,7 +16,7 @@ from rpms.logic.actions import ActionSchema, Instance, Revelation
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Clause, Facts, Literal, Truth
 from rpms.logic.rules import ActiveRules, atoms_over
-from rpms.planning.ground import Surroundings
+from rpms.planning.filling import Surroundings
 from rpms.planning.search import Link
 
 FULL = 4.0

@@ -25,10 +25,11 @@ from pydantic import Field, TypeAdapter
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import InputError, nearest
 from rpms.logic.rules import Tier
-from rpms.paper.condition import Seams, named_condition
+from rpms.paper.compose import Seams
+from rpms.paper.condition import named_condition
+from rpms.paper.enforcement import PAPER, PARTS, Enforcement, with_part
 from rpms.paper.memory import Kind, told_kinds
 from rpms.paper.prompt import Layout
-from rpms.planning.enforcement import PAPER, PARTS, Enforcement, with_part
 
 SEAMS = tuple(each.name for each in fields(Seams))
 Part = Callable[..., Any]

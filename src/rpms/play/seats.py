@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from rpms.logic.errors import FileError, ModelError, ModelUnavailable, WorldError
 from rpms.models.base import Model
-from rpms.paper.condition import compose
+from rpms.paper.compose import compose
 from rpms.paper.decide import Mind
 from rpms.paper.episode import Ending, Episode, Step
 from rpms.paper.usage import Price, Usage

@@ -13,17 +13,11 @@ from rpms.logic.errors import FileError, InputError, nearest
 from rpms.logic.rules import Tier
 from rpms.models.base import Decoding
 from rpms.paper.arbitration import Arbitration
-from rpms.paper.condition import (
-    CONDITIONS,
-    BeliefShown,
-    Condition,
-    MemoryWords,
-    Seams,
-    named_condition,
-)
+from rpms.paper.compose import Seams
+from rpms.paper.condition import CONDITIONS, BeliefShown, Condition, MemoryWords, named_condition
+from rpms.paper.enforcement import PAPER, PARTS, STRICT, Calls, Repair, with_part
 from rpms.paper.memory import Kind, told_kinds
 from rpms.paper.prompt import Budget, Form, Layout
-from rpms.planning.enforcement import PAPER, PARTS, STRICT, Calls, Repair, with_part
 from rpms.play import knob_values as reads
 from rpms.play.knob_values import Part, SettingError, knob
 from rpms.play.knobs import KNOBS

@@ -3,6 +3,7 @@ with it.
 """
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from importlib.resources import files
@@ -12,15 +13,13 @@ from typing import Any
 from rpms.logic.errors import InputError
 from rpms.logic.rules import RuleManual
 from rpms.models.catalogue import FROM_MENU, backend_of
-from rpms.paper.condition import Seams, judged_by
+from rpms.paper.compose import Seams, judged_by
 from rpms.paper.consistency import CompatibilityFilter
 from rpms.paper.decide import HARD_SOFT, Mind
+from rpms.paper.enforcement import Constrained, Enforcement, GuardMode
 from rpms.paper.prompt import Budget, prompt_limit
-from rpms.paper.recall import Retrieval
+from rpms.paper.recall import Recollection, Retrieval
 from rpms.paper.wording import PromptStyle
-from rpms.planning.advice import Adviser
-from rpms.planning.enforcement import Constrained, Enforcement, GuardMode
-from rpms.planning.experience.recollection import Recollection
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.store.manual_reader import ManualText, manual_text
 from rpms.store.manuals import read_manual
@@ -143,9 +142,6 @@ def knowledge_of(
     `answer`: tokens of the context window it needs. `steps`: the most in an episode, by default the
     world's own limit.
     """
-    told, planned_with = (
-        sources.manual.texts(world, planning=planning) for planning in (False, True)
-    )
     own, wording = sources.seams, method.wording(sources.prompts.over(world.wording), world)
     wording = wording.naming_steps(steps or world.step_budget)
     budget = Budget(prompt=prompt_limit(sources.context, answer), memory=sources.memory_tokens)
@@ -158,11 +154,21 @@ def knowledge_of(
             own.consistency or world.compat, own=own.consistency is not None
         ),
         arbitrate=partial(judged_by, judge=own.arbitration) if own.arbitration else HARD_SOFT,
-        adviser=Adviser(
-            spell=lambda command, belief: world.command(command, belief).text,
-            plans=None if planned_with == told else read_manual(*planned_with),
-        ),
+        extend=partial(_extend, world, cache(partial(_planning_manual, world, sources.manual))),
     )
+
+
+def _extend(world: World, plans: Callable[[], RuleManual | None], mind: Mind) -> Mind:
+    """Give a composed mind what goes past the paper. Planning is loaded here, and only here."""
+    from rpms.planning.extension import extend  # noqa: PLC0415  a run of the paper loads no planner
+
+    return extend(mind, lambda command, belief: world.command(command, belief).text, plans())
+
+
+def _planning_manual(world: World, manual: ManualChoice) -> RuleManual | None:
+    """The manual with what only a planner knows; None if there is nothing of the kind."""
+    planned_with = manual.texts(world, planning=True)
+    return None if planned_with == manual.texts(world) else read_manual(*planned_with)
 
 
 def can_play(enforcement: Enforcement, model: str) -> bool:

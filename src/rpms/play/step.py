@@ -3,37 +3,31 @@ part of the course.
 """
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from rpms.foreign.call_text import Tool, narrowed
 from rpms.logic.belief import Belief, Situation
 from rpms.logic.errors import InputError, ModelError, ModelUnavailable
-from rpms.logic.goal import Goal
+from rpms.logic.goal import UNKNOWN_GOAL, Goal
 from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, able
 from rpms.models.constraint import NOT_HELD
 from rpms.models.parsing import ParsedAnswer, parse_answer
+from rpms.paper.beyond import NOTHING_NOTICED, Noticed, turn_state
+from rpms.paper.compose import extended
 from rpms.paper.decide import Decision, Mind, decide
+from rpms.paper.enforcement import Calls, Constrained, GuardMode, Repair
 from rpms.paper.episode import Step
 from rpms.paper.prompt import Part, Turn
+from rpms.paper.review import Refusal, ask_again, review_rules
 from rpms.paper.usage import Usage
-from rpms.paper.verdict import Fate
 from rpms.paper.wording import HEADINGS
-from rpms.planning.enforcement import (
-    Calls,
-    Constrained,
-    GuardMode,
-    Refusal,
-    Repair,
-    ask_again,
-    review,
-    review_rules,
-)
-from rpms.planning.experience.adapt import turn_state
-from rpms.planning.lift import ended_alike
-from rpms.planning.surprise import Noticed, SurpriseKind, against_memory, notice
-from rpms.planning.trust import UNSHAKEN, Trust
 from rpms.play.methods import METHODS, NOTHING, REACT, Method, Reflection
-from rpms.play.understanding import Reads, Understood, reconsidered, understand
+from rpms.play.understanding import Reads, Understood
 from rpms.worlds.base import Command, Outcome, World
+
+if TYPE_CHECKING:
+    from rpms.reading.readings import Readings
 
 _AGAIN = Refusal("it was refused, and nothing about its things or the place has changed since", "")
 NO_ACTION = Refusal("there was no action in your answer; write one after `Action:`", "")
@@ -72,8 +66,8 @@ class Course:
     steps: tuple[Step, ...] = ()
     read: Understood | None = None
     """Reading of the goal, where it was put in a person's words."""
-    trust: Trust = UNSHAKEN
-    """Trust in the manual's lines after the steps so far."""
+    noticed: Noticed = NOTHING_NOTICED
+    """Evidence about the manual from the steps so far."""
 
     def told(self, observation: str) -> str:
         """An observation as the player is told it: with why the last command failed, where the
@@ -97,23 +91,28 @@ class Move:
         return self.asked.command.text
 
 
+def _reconsidered(readings: "Readings", decision: Decision, mind: Mind) -> "Readings | None":
+    """Readings with another one taken, where a step speaks against the present one."""
+    from rpms.play.request_reading import reconsidered  # noqa: PLC0415  a known goal loads no reader
+
+    return reconsidered(readings, decision, mind)
+
+
 def _surprised(steps: tuple[Step, ...], noticed: Noticed) -> tuple[Step, ...]:
-    """The steps, the last one with what surprised in the answer to it; that no plan is left is
-    told once.
-    """
+    """The steps, the last one with what surprised in the answer to it."""
     if not steps:
         return ()
     *earlier, last = steps
-    told = [one for one in last.decision.noticed.surprises if one.kind == SurpriseKind.STRANDED]
-    new = [one for one in noticed.surprises if one not in told]
-    if entry := last.decision.recalled(last.command):
-        new += against_memory(entry, last.command, noticed, refused=last.infeasible)
+    new = noticed.in_last_step(last.decision.advice, last.command, refused=last.infeasible)
     return (*earlier, replace(last, surprises=(*last.surprises, *new)))
 
 
 @dataclass(frozen=True)
 class Player:
-    """A mind with a model to ask, in one world. It changes nothing: courses go in and come out."""
+    """A mind with a model to ask, in one world. It changes nothing: courses go in and come out.
+
+    A model that reads plans, such as the planner, gives its mind plans.
+    """
 
     world: World
     mind: Mind
@@ -125,8 +124,17 @@ class Player:
     reads: Reads | None = None
     """Reader of requests; by default the model that plays."""
 
+    def __post_init__(self) -> None:
+        if able(self.model, "plans"):
+            object.__setattr__(self, "mind", extended(self.mind))
+
     def understand(self, opening: str, episode: str, request: str = "") -> Understood:
         """The goal that an opening observation states, read where it is in a person's words."""
+        goal = self.world.goal(opening)
+        if goal.type != UNKNOWN_GOAL:
+            return Understood(goal)
+        from rpms.play.request_reading import understand  # noqa: PLC0415  a known goal loads no reader
+
         return understand(
             self.world, self.mind, self.reads or Reads(self.model), opening, episode, request
         )
@@ -137,7 +145,7 @@ class Player:
 
     def choose(self, course: Course, observation: str, episode: str) -> Move:
         """Lines 1 to 9 of Algorithm 1: decide, and ask the model."""
-        mind, told = self.mind, course.told(observation)
+        mind, told = self._mind_for(course), course.told(observation)
         given = (
             mind,
             course.goal,
@@ -147,16 +155,17 @@ class Player:
             course.history,
             told,
         )
-        decision = decide(*given, trust=course.trust)
+        decision = decide(*given, earlier=course.noticed)
         read = course.read
         while (
             read is not None
-            and (following := reconsidered(read.readings, decision, mind)) is not None
+            and read.readings is not None
+            and (following := _reconsidered(read.readings, decision, mind)) is not None
         ):
             read = replace(read, goal=following.now.goal, readings=following)
             prior = course.belief.serving(read.goal)
             given = (mind, read.goal, prior, course.command, observation, course.history, told)
-            decision = decide(*given, trust=replace(course.trust, held=None))
+            decision = decide(*given, earlier=course.noticed.for_another_goal())
         if read is not None and read.examples and not course.steps:
             decision = replace(decision, candidates=(*decision.candidates, *read.examples))
         return Move(decision, self._ask(decision, episode), observation, told, read)
@@ -216,7 +225,7 @@ class Player:
         wrote = " ".join((parsed.action or "").split()) if own else ""
         wrote = "" if wrote == command else wrote
         turn = Turn(move.told, command, thought, state, step.infeasible, said, gained, wrote)
-        advises = self.mind.adviser.how.guard is GuardMode.ADVISE and bool(
+        advises = self.mind.beyond.enforcement.guard is GuardMode.ADVISE and bool(
             decision.rules.environment
         )
         return Course(
@@ -227,23 +236,35 @@ class Player:
             (*course.history, turn),
             (*_surprised(course.steps, decision.noticed), step),
             read,
-            decision.noticed.trust,
+            decision.noticed,
         )
 
     def end(self, course: Course, outcome: Outcome) -> tuple[Step, ...]:
         """The steps of an episode that is over, with what surprised in the world's last answer."""
         belief = self.mind.update(course.belief, course.command, outcome.observation)
-        now = self.mind.context(belief, course.goal, course.history)
+        mind = self._mind_for(course)
+        now = mind.context(belief, course.goal, course.history)
+        before = Situation(course.belief, course.goal)
         return _surprised(
-            course.steps,
-            notice(course.trust, now, Situation(course.belief, course.goal), won=outcome.won),
+            course.steps, mind.beyond.notice(course.noticed, now, before, won=outcome.won)
         )
+
+    def _mind_for(self, course: Course) -> Mind:
+        """The mind of an episode: one whose goal was read plans, since a plan that fails speaks
+        against the reading.
+        """
+        read = course.read is not None and course.read.readings is not None
+        return self._extended if read else self.mind
+
+    @cached_property
+    def _extended(self) -> Mind:
+        return extended(self.mind)
 
     def _ask(self, decision: Decision, episode: str) -> Asked:
         """Ask once, as in the paper, or again while the guard refuses, as often as the
         enforcement allows.
         """
-        rules = self.mind.adviser.how
+        rules = self.mind.beyond.enforcement
         situation = Situation(decision.belief, decision.goal)
         prompt, usage = decision.prompt, Usage()
         refused: list[tuple[str, str]] = []
@@ -266,22 +287,20 @@ class Player:
             parsed = parse_answer(answer.text)
             action = decision.menu.meant(parsed.action) if parsed.action else ""
             command = self._command(action, decision.belief) if action else Command("")
-            refusal = (
-                review(command.text, decision.schemas, situation) if parsed.action else NO_ACTION
-            )
+            refusal = decision.advice.review(command.text) if parsed.action else NO_ACTION
             breach = None if refusal else review_rules(command.text, decision.schemas, situation)
             if breach is not None:
                 forbidden.append((command.text, breach.rule))
-            against = None if decision.defies(command.text) else refusal or breach
+            against = None if decision.advice.defies(command.text) else refusal or breach
             objection = against if self._blocks(decision) else None
-            objection = _AGAIN if decision.bars(command.text) else objection
+            objection = _AGAIN if decision.advice.bars(command.text) else objection
             if objection is None and command.text not in dict(refused):
-                objection = self._caution(command.text, decision)
+                objection = decision.advice.caution(command.text, decision.candidates)
             if objection is None or len(refused) >= rules.reasks:
                 break
             refused.append((command.text, objection.text))
             prompt = prompt.noticing(ask_again(command.text, objection), HEADINGS[Part.NOTICE])
-        again = decision.bars(command.text)
+        again = decision.advice.bars(command.text)
         replaced = _AGAIN.text if again else self._reason_to_replace(decision, against)
         best = decision.menu.best or (
             refusal.remedy if refusal and decision.rules.environment else ""
@@ -308,24 +327,9 @@ class Player:
         """True if the guard holds back what it objects to: it knows what the condition's rules
         say, or nothing.
         """
-        return self.mind.adviser.how.guard is GuardMode.BLOCK and bool(decision.rules.environment)
-
-    def _caution(self, command: str, decision: Decision) -> Refusal | None:
-        """Objection of a critical failure to an action, raised once: memory's own guard."""
-        if not self.mind.adviser.how.adapt or self.mind.adviser.how.guard is not GuardMode.BLOCK:
-            return None
-        sound = [
-            each
-            for each in decision.candidates
-            if each.verdict.fate.shown or each.verdict.fate is Fate.CROWDED
-        ]
-        if (ended := ended_alike(command, sound, decision.schemas)) is None:
-            return None
-        why = (
-            f"{ended.id}: the like of it ended such a task for good; insist only if this task asks"
-            " for it"
+        return self.mind.beyond.enforcement.guard is GuardMode.BLOCK and bool(
+            decision.rules.environment
         )
-        return Refusal(why, ended.id)
 
     def _command(self, action: str, belief: Belief) -> Command:
         """The action as the world is given it, with as much repaired as was asked for."""
@@ -340,8 +344,8 @@ class Player:
         """The menu, or in a run without one the templates of all actions, where the answer is
         to be held to them.
         """
-        wanted, choices = self.mind.adviser.how.constrained, decision.menu.choices
-        without = not self.mind.adviser.how.menu
+        wanted, choices = self.mind.beyond.enforcement.constrained, decision.menu.choices
+        without = not self.mind.beyond.enforcement.menu
         templates = (
             tuple(way for schema in decision.rules.environment for way in schema.syntax)
             if without
@@ -376,7 +380,7 @@ class Player:
 
     def _answer(self, request: Request) -> Answer:
         """Ask, held as far as the model can be; a run that insists is stopped where it cannot."""
-        insists = self.mind.adviser.how.constrained is Constrained.ON
+        insists = self.mind.beyond.enforcement.constrained is Constrained.ON
         try:
             answer = self.model.answer(request)
         except CannotHold as error:
@@ -392,8 +396,10 @@ class Player:
         return answer
 
     def _reason_to_replace(self, decision: Decision, refusal: Refusal | None) -> str:
-        if refusal is not None and self.mind.adviser.how.replace and self._blocks(decision):
+        if refusal is not None and self.mind.beyond.enforcement.replace and self._blocks(decision):
             return f"refused to the last: {refusal.text}"
         return (
-            f"stuck: {decision.notice}" if decision.notice and self.mind.adviser.how.unstick else ""
+            f"stuck: {decision.notice}"
+            if decision.notice and self.mind.beyond.enforcement.unstick
+            else ""
         )

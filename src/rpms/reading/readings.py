@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple, Self
 
+from rpms.logic.achievers import Achiever, Achievers, Fact, fact_of
 from rpms.logic.belief import Belief
 from rpms.logic.facts import Atom, Truth, kind_of
 from rpms.logic.goal import Goal
 from rpms.logic.rules import ANYTHING, ActiveRules, Purpose, RuleManual
 from rpms.paper.memory import RememberedRequest
-from rpms.planning.achievers import Achiever, Achievers, Fact, fact_of
 
 FIELDS = ("object", "destination")
 """Fields of a goal that a request names; the rest follows from its type."""

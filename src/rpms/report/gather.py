@@ -13,7 +13,7 @@ from rpms.foreign.shown import excerpt
 from rpms.logic.errors import FileError, InputError
 from rpms.logic.facts import grouped
 from rpms.paper.condition import ABLATION
-from rpms.planning.enforcement import PAPER, STRICT
+from rpms.paper.enforcement import PAPER, STRICT
 from rpms.play.run import CONTROLS, FOLDER, agreement, epoch_folders
 from rpms.report.outcomes import ENFORCED, Comparison, Results, called, is_cell
 from rpms.store.episodes import EpisodeRow, MissingRow, read_row

@@ -8,7 +8,7 @@ from pathlib import Path
 from rpms.logic.errors import RPMSError
 from rpms.models.accounting import list_cost
 from rpms.models.catalogue import NO_LLM, parse_model_name
-from rpms.paper.condition import compose
+from rpms.paper.compose import compose
 from rpms.paper.decide import decide
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.usage import Price, Usage

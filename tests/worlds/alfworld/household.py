@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 from importlib.resources import files
 
 from rpms.models.policy import follow_plan
-from rpms.paper.condition import FULL, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL
 from rpms.paper.consistency import CompatibilityFilter
 from rpms.paper.decide import Mind, decide
-from rpms.paper.recall import EpisodicMemory
+from rpms.paper.recall import EpisodicMemory, Recollection
 from rpms.paper.wording import PromptStyle
-from rpms.planning.experience.recollection import Recollection
+from rpms.planning.extension import extend
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import read_manual
 from rpms.worlds.alfworld import world
@@ -37,6 +38,7 @@ KNOWLEDGE = Mind(
     MANUAL,
     experience=Recollection(retrieval=world.retrieval),
     consistent=CompatibilityFilter(world.compat),
+    extend=extend,
 )
 
 

@@ -9,12 +9,13 @@ from dataclasses import replace
 import pytest
 
 from rpms.logic.belief import StateSignature
-from rpms.paper.condition import FULL, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL
 from rpms.paper.decide import decide
+from rpms.paper.enforcement import PAPER
 from rpms.paper.memory import Origin, SuccessSnippet
 from rpms.paper.prompt import Turn
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import PAPER
 from rpms.play.sources import knowledge_of
 from rpms.worlds.registry import find_world
 

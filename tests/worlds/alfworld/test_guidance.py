@@ -8,11 +8,13 @@ import pytest
 
 from rpms.models.base import Decoding
 from rpms.models.policy import menu_best, menu_random
-from rpms.paper.condition import COMPACT, Condition, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import Condition
 from rpms.paper.decide import Decision, decide
+from rpms.paper.enforcement import STRICT
 from rpms.paper.episode import Ending
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import STRICT
+from rpms.planning.extension import COMPACT
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player

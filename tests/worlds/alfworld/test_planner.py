@@ -9,11 +9,11 @@ from household import DIALECTS, UnannouncedGame, builtin_games, make_game, mind,
 from rpms.logic.belief import StateSignature
 from rpms.logic.goal import GoalSignature
 from rpms.models.policy import follow_plan
+from rpms.paper.beyond import turn_state
 from rpms.paper.condition import BASELINE, MEMORY_ONLY, RULES_ONLY
 from rpms.paper.decide import decide
 from rpms.paper.memory import SuccessSnippet
 from rpms.paper.prompt import Turn
-from rpms.planning.experience.adapt import turn_state
 from rpms.worlds.alfworld import world
 
 ROOM = (

@@ -13,9 +13,10 @@ from rpms.paper.arbitration import Arbitration, judge, judge_here
 from rpms.paper.condition import FULL
 from rpms.paper.memory import SuccessSnippet
 from rpms.paper.prompt import estimate_tokens
+from rpms.paper.review import review_rules
 from rpms.paper.verdict import Fate
 from rpms.paper.wording import rule_line, schema_lines, situation_lines
-from rpms.planning.enforcement import review, review_rules
+from rpms.planning.remedies import review
 from rpms.worlds.alfworld import affordances as known
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.affordances import category, tables

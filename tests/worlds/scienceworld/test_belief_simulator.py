@@ -9,7 +9,7 @@ import pytest
 
 from rpms.logic.belief import Situation
 from rpms.paper.arbitration import objection_to_action
-from rpms.planning.enforcement import review
+from rpms.planning.remedies import review
 from rpms.play.sources import manual_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.tasks import KINDS

@@ -8,13 +8,15 @@ import pytest
 from laboratory import DESCRIPTIONS, HALLWAY, KITCHEN
 
 from rpms.logic.belief import StateSignature
-from rpms.paper.condition import FULL, MEMORY_ONLY, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL, MEMORY_ONLY
 from rpms.paper.decide import decide
+from rpms.paper.enforcement import PAPER, STRICT
 from rpms.paper.memory import Origin, SuccessSnippet
 from rpms.paper.prompt import Turn
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.verdict import Fate
-from rpms.planning.enforcement import PAPER, STRICT
+from rpms.planning.advice import plan_of
 from rpms.play.sources import knowledge_of
 from rpms.worlds.scienceworld import world
 
@@ -73,7 +75,7 @@ WAY = (
 def test_what_was_learned_in_another_room_is_gone_to(texts, best):
     decision = decided(MEMORY_ONLY, *texts)
     assert decision.menu.commands == (best,)
-    assert decision.plan.options[0].command == best, "a planner without rules has the same"
+    assert plan_of(decision).options[0].command == best, "a planner without rules has the same"
 
 
 def test_it_is_done_there():

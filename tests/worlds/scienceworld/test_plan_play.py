@@ -9,11 +9,12 @@ import pytest
 from rpms.learning.harvest import harvest
 from rpms.models.base import Answer, Decoding
 from rpms.models.policy import FunctionModel, PolicyModel, follow_plan, menu_best, menu_random
-from rpms.paper.condition import FULL, compose, named_condition
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL, named_condition
+from rpms.paper.enforcement import PAPER, STRICT, GuardMode
 from rpms.paper.episode import Ending
 from rpms.paper.prompt import Part
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import PAPER, STRICT, GuardMode
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player

@@ -5,14 +5,16 @@ from laboratory import BOIL, DESCRIPTIONS, HALLWAY, KITCHEN, MENU, after, in_kit
 
 from rpms.logic.belief import Situation
 from rpms.logic.goal import Progress
-from rpms.paper.condition import FULL, compose
+from rpms.paper import progress
+from rpms.paper.beyond import turn_state
+from rpms.paper.compose import compose, extended
+from rpms.paper.condition import FULL
 from rpms.paper.decide import decide
 from rpms.paper.prompt import Turn
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.advice import find_loop
-from rpms.planning.enforcement import review
-from rpms.planning.experience.adapt import turn_state
-from rpms.planning.reason import plan_for, reasoner_of
+from rpms.planning.advice import find_loop, plan_of
+from rpms.planning.reason import plan_for
+from rpms.planning.remedies import review
 from rpms.play.sources import knowledge_of, manual_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.commands import repair
@@ -29,7 +31,7 @@ def plan(belief):
 
 
 def standing(belief):
-    return reasoner_of(rules(belief)).standing(Situation(belief, belief.goal))
+    return progress.standing(rules(belief), Situation(belief, belief.goal))
 
 
 def commands(belief):
@@ -208,11 +210,11 @@ def test_progress_follows_the_procedure_and_is_part_of_the_signature():
 
 
 def test_where_nothing_works_as_planned_one_looks_again():
-    mind = compose(FULL, knowledge_of(world), EpisodicMemory())
+    mind = extended(compose(FULL, knowledge_of(world), EpisodicMemory()))
     belief, history, tried = in_kitchen(), [], []
     for _ in range(8):
         decision = decide(mind, belief.goal, belief, None, belief.observation, history)
-        tried.append(decision.plan.options[0].command)
+        tried.append(plan_of(decision).options[0].command)
         state = turn_state(decision.belief, decision.progress)
         history.append(
             Turn("", tried[-1], state=state, failed=tried[-1] not in ("look around", "inventory"))

@@ -10,8 +10,9 @@ from rpms.logic.facts import Atom, Truth
 from rpms.paper.arbitration import Arbitration, judge, judge_here
 from rpms.paper.consistency import executable_from_here
 from rpms.paper.memory import SuccessSnippet
+from rpms.paper.review import review_rules
 from rpms.paper.verdict import Candidate, Fate, Verdict
-from rpms.planning.enforcement import review, review_rules
+from rpms.planning.remedies import review
 from rpms.play.sources import manual_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.belief import PREDICATES

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 from laboratory import BOIL, FOCUS_ON_STOVE, HALLWAY, OPENINGS
 
-from rpms.paper.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, BeliefShown, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, BeliefShown
 from rpms.paper.decide import decide
 from rpms.paper.memory import merge
 from rpms.paper.prompt import Budget, Part

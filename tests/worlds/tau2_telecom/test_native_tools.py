@@ -13,9 +13,9 @@ from rpms.models.base import Decoding
 from rpms.models.patience import Patience
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.remote import RemoteModel
-from rpms.paper.condition import compose
+from rpms.paper.compose import compose
+from rpms.paper.enforcement import Calls
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import Calls
 from rpms.play.seats import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of

@@ -16,11 +16,14 @@ from rpms.logic.facts import parse_clause
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.models.policy import FunctionModel, follow_plan
-from rpms.paper.condition import RULES_ONLY, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import RULES_ONLY
+from rpms.paper.enforcement import STRICT
 from rpms.paper.episode import Ending
 from rpms.paper.recall import EpisodicMemory
-from rpms.planning.enforcement import STRICT, review, review_rules
+from rpms.paper.review import review_rules
 from rpms.planning.reason import plan_for
+from rpms.planning.remedies import review
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of, manual_of
 from rpms.play.step import Player

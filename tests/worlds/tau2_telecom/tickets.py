@@ -9,7 +9,8 @@ import pytest
 
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
-from rpms.paper.condition import FULL, compose
+from rpms.paper.compose import compose
+from rpms.paper.condition import FULL
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of

@@ -14,7 +14,8 @@ from rpms.conformance import Status, check_world
 from rpms.logic.errors import InputError, WorldError
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
-from rpms.paper.condition import compose, named_condition
+from rpms.paper.compose import compose
+from rpms.paper.condition import named_condition
 from rpms.paper.episode import Ending
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.seats import Play, play

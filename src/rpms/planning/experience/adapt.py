@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from math import inf
+from typing import Self
 
-from rpms.logic.belief import Belief, Situation, StateSignature
 from rpms.logic.facts import Truth, kind_of
-from rpms.logic.goal import EXPLORING, NOTHING_DONE, Progress
-from rpms.logic.rules import ActiveRules
+from rpms.logic.goal import EXPLORING
+from rpms.paper.beyond import StepContext
 from rpms.paper.memory import Stride, SuccessSnippet
 from rpms.paper.prompt import Turn
-from rpms.paper.verdict import NO_MASK, Candidate, Fate, Mask, Trail, Verdict, reordered
+from rpms.paper.verdict import Candidate, Fate, Trail, Verdict, reordered
 from rpms.planning.lift import Lifted, Role, lift, names_of, renamed
 from rpms.planning.search import FURTHER_DOWN
 from rpms.planning.whereabouts import Whereabouts
@@ -43,43 +43,24 @@ def snippet_of(candidate: Candidate) -> SuccessSnippet:
     return candidate.entry
 
 
-def turn_state(belief: Belief, progress: Progress) -> str:
-    """Key of the state a turn was decided in: if equal, nothing was achieved since."""
-    return f"{belief.signature()}|{progress.text}|{progress.done}|{belief.fingerprint}"
-
-
 @dataclass(frozen=True)
-class StepContext:
-    """The step at hand, to which memories are bound; by the world's whole manual, alike in
-    every condition.
-    """
+class AdaptContext(StepContext):
+    """The step at hand, to which memories are bound."""
 
-    situation: Situation
-    schemas: ActiveRules
-    """The part of the manual that bears on the goal: syntax of commands, and effects that tell
-    if one is done."""
-    progress: Progress = NOTHING_DONE
-    history: Sequence[Turn] = ()
     whereabouts: Whereabouts = field(default_factory=Whereabouts)
-    mask: Mask = NO_MASK
-    """Entries hidden at random in this episode: another does not give way to these."""
 
-    @property
-    def belief(self) -> Belief:
-        return self.situation.belief
-
-    @cached_property
-    def signature(self) -> StateSignature:
-        """σ(b_t), with the stage of a procedure where there is one."""
-        plain, stage = self.belief.signature(), self.situation.stage
-        return (
-            plain if stage is None else StateSignature((*plain.fields, ("progress", (str(stage),))))
+    @classmethod
+    def of(cls, now: StepContext, whereabouts: Whereabouts) -> Self:
+        """The step as the paper has it, with where things were found before."""
+        return cls(
+            now.situation,
+            now.schemas,
+            now.progress,
+            now.history,
+            now.mask,
+            now.experience,
+            whereabouts,
         )
-
-    @cached_property
-    def state(self) -> str:
-        """Key of the present state, as turns of the history keep it."""
-        return turn_state(self.belief, self.progress)
 
     @cached_property
     def turns_here(self) -> list[Turn]:
@@ -399,11 +380,11 @@ class StepContext:
         return (kind for kind in kinds if all(map(self._settled, self.belief.called(kind))))
 
 
-Adapt = Callable[[Iterable[Candidate], StepContext], Iterator[Candidate]]
+Adapt = Callable[[Iterable[Candidate], AdaptContext], Iterator[Candidate]]
 """Makes of what comes to mind what it is worth here."""
 
 
-def adapted(candidates: Iterable[Candidate], context: StepContext) -> Iterator[Candidate]:
+def adapted(candidates: Iterable[Candidate], context: AdaptContext) -> Iterator[Candidate]:
     """Bind snippets that suit the state to the names that are here; lazily, so that only what
     is needed is bound.
     """

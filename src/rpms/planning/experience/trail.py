@@ -7,7 +7,7 @@ from functools import cached_property
 from rpms.logic.facts import kind_of
 from rpms.paper.memory import Stride, SuccessSnippet
 from rpms.paper.verdict import Trail
-from rpms.planning.experience.adapt import StepContext, which_steps
+from rpms.planning.experience.adapt import AdaptContext, which_steps
 from rpms.planning.experience.atlas import Atlas, Where, strides_of, words_of
 from rpms.planning.lift import names_of, renamed
 
@@ -23,7 +23,7 @@ _NAMED = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pathfinder(StepContext):
+class Pathfinder(AdaptContext):
     """The present in a world whose places matter, from which snippets are followed."""
 
     where: Where

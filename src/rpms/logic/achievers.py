@@ -12,7 +12,7 @@ from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Belief, Situation
 from rpms.logic.facts import Atom, Clause, Literal, grouped
 from rpms.logic.goal import Goal
-from rpms.logic.rules import ANYTHING, ActiveRules, Stage
+from rpms.logic.rules import ANYTHING, ActiveRules, Stage, kept_with_rules
 
 Giving = Mapping[tuple[str, bool], list[tuple[ActionSchema, Literal]]]
 """Actions with the effect that brings a fact about, by the fact's predicate and sign."""
@@ -124,8 +124,17 @@ class Achiever:
         return tuple(found)
 
 
-Judged = tuple[bool | None, float, Fact | None]
-"""A judged need: False if impossible, the price of assuming it, and the fact left to achieve."""
+class Judged(NamedTuple):
+    """A need, judged in a situation."""
+
+    possible: bool | None
+    """True if it holds, False if it cannot be had, None if it can be brought about or assumed."""
+    price: float
+    """Steps that assuming it is worth."""
+    left: Fact | None
+    """The fact to achieve, if there is one."""
+
+
 _INDEXES_AT_WORK = 128
 """Indexes that keep what they derived in one step for the next, at some 1 MB each."""
 _used: dict["Achievers", None] = {}  # The latest used last
@@ -260,11 +269,11 @@ class Achievers:
             fact_of(clause.literals[0]) for clause in clauses if len(clause.literals) == 1
         ]
         gives = None if circular else fact
-        unsorted = (self._need(clause, gives, parameters) for clause in clauses)
+        unsorted = (self.need_of(clause, gives, parameters) for clause in clauses)
         needs = sorted(
             unsorted, key=lambda need: any(one.makeable for one in need.literals)
         )  # the choosiest first
-        waived = tuple(self._need(clause, gives, parameters) for clause in schema.waives)
+        waived = tuple(self.need_of(clause, gives, parameters) for clause in schema.waives)
         return Achiever(schema, parameters, fact, tuple(needs), circular=circular, waived=waived)
 
     @cached_property
@@ -277,10 +286,12 @@ class Achievers:
                 names = (*schema.variables, *(arg for arg in seen.atom.args if arg != ANYTHING))
                 parameters = tuple(dict.fromkeys(names))
                 needs = [
-                    self._need(clause, None, parameters)._replace(given=True)
+                    self.need_of(clause, None, parameters)._replace(given=True)
                     for clause in seen.given
                 ]
-                needs += [self._need(clause, None, parameters) for clause in self._clauses(schema)]
+                needs += [
+                    self.need_of(clause, None, parameters) for clause in self._clauses(schema)
+                ]
                 way = Achiever(schema, parameters, fact, tuple(needs), reveals=True)
                 found[fact.predicate] = (*found.get(fact.predicate, ()), way)
         return found
@@ -386,7 +397,7 @@ class Achievers:
         allowed = [ban for ban in bans if all(each.atom.args for each in ban.literals)]
         return (*schema.preconditions, *schema.plan, *allowed)
 
-    def _need(self, clause: Clause, gives: Fact | None, parameters: tuple[str, ...]) -> Need:
+    def need_of(self, clause: Clause, gives: Fact | None, parameters: tuple[str, ...]) -> Need:
         """A precondition, prepared once for all actions that have it and give the same: doubts
         repeat most of them.
         """
@@ -426,6 +437,12 @@ class Achievers:
             if gives not in [fact_of(one.bind(binding)) for one in like]:
                 return True
         return False
+
+
+@kept_with_rules
+def achievers_of(rules: ActiveRules) -> Achievers:
+    """The index over some rules, made once for all steps that ask for it."""
+    return Achievers(rules)
 
 
 def _by_effect(schemas: Sequence[ActionSchema]) -> Giving:

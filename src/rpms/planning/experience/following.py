@@ -1,4 +1,4 @@
-"""A memory with all that is derived from it, so that what is learned reaches every part at once.
+"""Memory that acts without rules: snippets that belong to a place are followed there.
 
 Where memory acts alone, snippets that are bound to a place are followed from wherever the agent is:
 every snippet that moved tells a way from one place to another (`atlas`). An entry that only its
@@ -12,29 +12,23 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain, islice
 from math import inf
-from typing import Self
 
-from rpms.logic.belief import Situation, StateSignature
-from rpms.logic.goal import GoalSignature
-from rpms.logic.rules import ActiveRules, RuleManual
+from rpms.logic.belief import StateSignature
+from rpms.logic.rules import ActiveRules
 from rpms.paper.consistency import Compat, learned_ahead, stage_of
-from rpms.paper.memory import Entry, Kind, SuccessSnippet, told_kinds
-from rpms.paper.recall import EpisodicMemory, Ranked, Ranking, Retrieval, Retriever, Similarity
+from rpms.paper.memory import Entry, SuccessSnippet
+from rpms.paper.recall import Similarity
 from rpms.paper.verdict import KEPT, Candidate, Fate, Trail, Verdict
-from rpms.paper.wording import untagged_line
-from rpms.planning.experience.adapt import Adapt, StepContext, adapted, bind, snippet_of
+from rpms.planning.experience.adapt import AdaptContext, adapted, bind, snippet_of
 from rpms.planning.experience.atlas import Atlas, Where
 from rpms.planning.experience.trail import Pathfinder
-from rpms.planning.whereabouts import READ, Whereabouts, likely_places
+from rpms.planning.whereabouts import READ
 
 _NOWHERE = "?"
 """No place: what was learned there suits only where places do not matter."""
 CONSIDERED = 1_000
 """Candidates of which any may be followed at one step, the best first; more of them would
 hardly say anything else."""
-
-_GOALS_KEPT = 256
-"""Goals, by kind of entry, whose recalled entries are kept."""
 
 Lead = tuple[tuple[float, ...], Candidate, Trail]
 """A candidate with what leads on from here, after their order of trust, best first: not gone
@@ -58,7 +52,7 @@ class Following:
     )
 
     def __call__(
-        self, candidates: Iterable[Candidate], context: StepContext
+        self, candidates: Iterable[Candidate], context: AdaptContext
     ) -> Iterator[Candidate]:
         where = Where.of(context.situation, context.schemas)
         stream, others, bound = iter(candidates), list[Candidate](), list[Candidate]()
@@ -93,7 +87,7 @@ class Following:
                 found[entry.sub_goal_type].append(entry)
         return found
 
-    def _tied(self, entry: Entry, where: Where | None, context: StepContext) -> bool | None:
+    def _tied(self, entry: Entry, where: Where | None, context: AdaptContext) -> bool | None:
         """True if only its place makes the state filter reject an entry; None if the filter
         does not mind places.
         """
@@ -105,7 +99,7 @@ class Following:
         return not self.compat(belief, _moved(entry, where, where.here))
 
     def _followed(
-        self, candidates: Sequence[Candidate], where: Where, context: StepContext
+        self, candidates: Sequence[Candidate], where: Where, context: AdaptContext
     ) -> Iterator[Candidate]:
         """The candidates with the way on from here, nearest first; without one, a hint."""
         key = (where.predicate, where.field)
@@ -169,7 +163,7 @@ class Following:
         return sorted(leads, key=lambda lead: (lead[0], lead[2].price)), doubts
 
     def _elsewhere(
-        self, known: Container[str], where: Where | None, context: StepContext, *, tied: bool
+        self, known: Container[str], where: Where | None, context: AdaptContext, *, tied: bool
     ) -> Iterator[Candidate]:
         """Snippets for other goals that reached the sub-goal, most similar first: `tied` to
         places, or fit here.
@@ -199,92 +193,12 @@ def _moved(entry: SuccessSnippet, where: Where, place: str) -> SuccessSnippet:
     return replace(entry, state_signature=StateSignature(fields))
 
 
-def _order(candidate: Candidate, context: StepContext) -> tuple[float, int]:
+def _order(candidate: Candidate, context: AdaptContext) -> tuple[float, int]:
     """Sorts what was learned for the likest goal, and at the present stage, before all else."""
     return -candidate.score, abs(_stage(candidate, context) - (context.situation.stage or 0))
 
 
-def _stage(candidate: Candidate, context: StepContext) -> int:
+def _stage(candidate: Candidate, context: AdaptContext) -> int:
     """The stage that an entry was learned at; the present one where it does not say."""
     then = stage_of(snippet_of(candidate))
     return then if then is not None else context.situation.stage or 0
-
-
-@dataclass(frozen=True)
-class Recollection:
-    """A memory, its retrieval, and its binding to the present."""
-
-    memory: EpisodicMemory = field(default_factory=EpisodicMemory)
-    retrieval: Retrieval = field(default_factory=Retrieval)
-    syntax: RuleManual = field(default_factory=RuleManual)
-    """The world's manual, by which actions are read."""
-    rules: RuleManual = field(default_factory=RuleManual)
-    """The condition's manual, whose order of likely places experience corrects."""
-    adapts: bool = False
-    """True if memories are bound to the present room before they are judged; in the paper they
-    stay as stored."""
-    follows: Compat | None = None
-    """State filter if memory acts without rules: a snippet rejected only for its place is
-    followed to that place."""
-    retriever: Retriever | None = None
-    slack: float = inf
-    """Steps a followed snippet may be farther from done than the nearest one."""
-
-    def prepared(self) -> Self:
-        """The same with its statistics read where steps need them: the first step is not to
-        wait for that.
-        """
-        _ = self.whereabouts.trust if self.adapts else None
-        return self
-
-    def recall(self, kind: Kind, situation: Situation) -> Ranking | Ranked:
-        """M_cand of Eq. 4, best first, cached by goal; by a custom retriever if there is one."""
-        goal = situation.goal
-        if self.retriever is None:
-            key = (kind, goal.signature)
-            if key not in self._recalled:
-                if len(self._recalled) >= _GOALS_KEPT:
-                    self._recalled.clear()
-                self._recalled[key] = self.memory.recall(kind, goal.signature, self.retrieval)
-            return self._recalled[key].again()
-        entries, texts = self._texts.get(kind, ((), ()))
-        return Ranked(self.retriever(goal, situation, entries, texts) if entries else (), entries)
-
-    @cached_property
-    def _texts(self) -> Mapping[Kind, tuple[Sequence[Entry], Sequence[str]]]:
-        """The entries by kind, each as a prompt words it."""
-        kinds = {
-            kind: [entry for entry in self.memory.entries if entry.kind is kind]
-            for kind in told_kinds()
-        }
-        found = {
-            kind: [Candidate(each, 1.0, 1.0, KEPT) for each in entries]
-            for kind, entries in kinds.items()
-        }
-        return {
-            kind: (kinds[kind], [untagged_line(each).strip() for each in found[kind]])
-            for kind in kinds
-        }
-
-    @cached_property
-    def _recalled(self) -> dict[tuple[Kind, GoalSignature], Ranking]:
-        return {}
-
-    @cached_property
-    def whereabouts(self) -> Whereabouts:
-        """The memory's statistics of where things were found."""
-        category = self.retrieval.similarity.category
-        ranks = likely_places(self.rules.active("")) if len(self.memory) else {}
-        return Whereabouts(self.memory.entries, self.syntax.active(""), category, ranks)
-
-    @cached_property
-    def adapt(self) -> Adapt:
-        """Binds memories to the present: where they act alone, they are also followed from
-        place to place.
-        """
-        if self.follows is None:
-            return (
-                adapted if self.adapts else lambda candidates, _context: iter(candidates)
-            )  # the paper's: as stored
-        similarity, syntax = self.retrieval.similarity, self.syntax.active("")
-        return Following(self.follows, similarity, self.memory.entries, syntax, self.slack)

@@ -1,18 +1,12 @@
-"""Past the paper: how far executability is enforced rather than advised.
+"""Settings past the paper: how far executability is enforced rather than advised.
 
-Every part can be switched on alone.
+All off is the paper. Every part can be switched on alone; `rpms.planning` acts on them.
 """
 
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
-from rpms.logic.belief import Situation
 from rpms.logic.errors import InputError, nearest
-from rpms.logic.facts import Truth
-from rpms.logic.rules import ActiveRules
-from rpms.paper.arbitration import infeasibility, prohibition
-from rpms.paper.prompt import brief
-from rpms.planning.reason import reasoner_of
 
 
 class GuardMode(StrEnum):
@@ -164,57 +158,3 @@ def with_part(enforcement: Enforcement, name: str, value: object) -> Enforcement
         given = value if isinstance(value, str) else text
         raise InputError(f"{given!r} is no value of {name}: choose {words}")
     return replace(enforcement, **{name: possible[text]})  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """The reason that an action would fail or is forbidden, and what would help."""
-
-    reason: str
-    """The fact that stands against it: `drawer 3 is closed`; or the rule that forbids it."""
-    rule: str
-    remedy: str = ""
-    """The first step towards being able to do it: `open drawer 3`."""
-    forbidden: bool = False
-    """True if it may well be possible, but a rule forbids it."""
-
-    @property
-    def text(self) -> str:
-        return f"{self.reason}; first: {self.remedy}" if self.remedy else self.reason
-
-
-def review(command: str, rules: ActiveRules, situation: Situation) -> Refusal | None:
-    """The guard: refuse a command that is known to fail.
-
-    What is unknown passes: only the world can tell.
-    """
-    objection = infeasibility(command, rules, situation)
-    if objection is None or not objection.conflict:
-        return None
-    instance = rules.instance(command)
-    if objection.clause is None or instance is None:
-        return Refusal(objection.reason, objection.rule)
-    remedy = reasoner_of(rules).remedy(instance, situation)
-    reason = objection.fact
-    if remedy.fact is not None and (known := situation.truth(remedy.fact)) is not Truth.UNKNOWN:
-        reason = rules.say(remedy.fact, known)
-    return Refusal(reason, objection.rule, remedy.command)
-
-
-def review_rules(command: str, rules: ActiveRules, situation: Situation) -> Refusal | None:
-    """Refuse a command that a rule forbids, all conditions of the prohibition being known to
-    hold.
-    """
-    objection = prohibition(command, rules, situation)
-    if objection is None or not objection.conflict:
-        return None
-    text = next(rule.text for rule in rules.rules if rule.id == objection.rule)
-    return Refusal(
-        f"{objection.rule} forbids it: {text.rstrip('.')}", objection.rule, forbidden=True
-    )
-
-
-def ask_again(command: str, refusal: Refusal) -> str:
-    """The message to a model whose action was not executed."""
-    what = f"`{brief(command)}`" if command else "Your answer"
-    return f"{what} was not executed: {brief(refusal.text, 400)}. Choose another action."

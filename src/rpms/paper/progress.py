@@ -8,12 +8,12 @@ from functools import cached_property
 from itertools import combinations, permutations, product
 from typing import NamedTuple
 
+from rpms.logic.achievers import Achievers, Fact, Need, achievers_of
 from rpms.logic.belief import Belief, Situation
 from rpms.logic.facts import kind_of
 from rpms.logic.goal import NOTHING_DONE, Goal, Progress
-from rpms.logic.rules import Purpose, Stage
-from rpms.planning.achievers import Achievers, Fact, Need
-from rpms.planning.ground import Ground
+from rpms.logic.ground import Ground
+from rpms.logic.rules import ActiveRules, Purpose, Stage
 
 
 class GoalStanding(NamedTuple):
@@ -22,6 +22,13 @@ class GoalStanding(NamedTuple):
     progress: Progress = NOTHING_DONE
     stage: int | None = None
     """Stages behind, where the goal has a procedure."""
+
+
+def standing(rules: ActiveRules, situation: Situation) -> GoalStanding:
+    """Progress towards the goal: by the goal's facts, or by its sentence if the manual has none."""
+    if rules.purpose is None:
+        return GoalStanding(*point(situation.belief))
+    return Tracker(achievers_of(rules), situation).standing(rules.purpose)
 
 
 class Milestone(NamedTuple):
@@ -110,7 +117,7 @@ class Tracker(Purposeful):
     """Measures progress in one situation."""
 
     def __init__(self, achievers: Achievers, situation: Situation) -> None:
-        super().__init__(achievers, situation, {})
+        super().__init__(achievers, situation)
         self._lacking_before: dict[object, set[Fact]] = {}
         kept = self._vocabulary.stones
         self._needed: dict[object, tuple[dict[str, str], list[tuple[Need, Fact]]]] = (

@@ -1,0 +1,173 @@
+"""The facts of one situation, judged against the manual: which needs of an action hold, which
+could be brought about, and which are impossible.
+"""
+
+from collections.abc import Container, Mapping, Sequence
+from math import inf
+from typing import Any
+
+from rpms.logic.achievers import Achievers, Fact, Judged, Need
+from rpms.logic.belief import Situation
+from rpms.logic.facts import is_unseen, kind_of
+
+GRANTED = 0.5
+"""Steps that it costs to take an unknown fact for granted."""
+UNTRIED = 5.0
+"""Steps that it costs to try a kind that a table does not list: what is known to work is
+offered before that."""
+
+UNASKED: Any = object()  # looked up once, since facts and names are hashed anew each time
+HOLDS = Judged(True, 0.0, None)
+IMPOSSIBLE = Judged(False, inf, None)
+
+
+class Ground:
+    """The facts of one situation, and judgements on what actions need."""
+
+    def __init__(self, achievers: Achievers, situation: Situation) -> None:
+        self._manual = achievers
+        self._facts = situation
+        self._lore = achievers.rules.lore
+        self._vocabulary = achievers.known_names(situation.belief.names)
+        self._names = self._vocabulary.names
+        self._made = self._vocabulary.made
+        self._judged = self._vocabulary.judged
+        answers = achievers.answers_of(situation)
+        self._known = answers.known
+        self._here = answers.here
+        self._reached = answers.reached
+        self._read: dict[Any, Any] = {}
+        """Answers that were asked for: values by fact, names by role."""
+
+    def _places(self, predicate: str) -> Sequence[str]:
+        """The agent's places in the sense of a predicate, by the belief: those where moving
+        would change nothing.
+        """
+        if predicate not in self._here:
+            self._here[predicate] = [
+                name
+                for way in self._manual.makers(predicate)
+                for name in self._names.get(way.fact.args[0], ())
+                if all(
+                    self._facts.value(*one.atom.bind({way.fact.args[0]: name})) is (not one.negated)
+                    for one in way.schema.effects
+                )
+            ]
+        return self._here[predicate]
+
+    def _suits(self, parameter: str, name: str) -> bool:
+        """True if a name can fill a parameter: not one known only in another role, nor an
+        unknown permanent one.
+        """
+        if name in self._vocabulary.every:
+            return name in self._vocabulary.called.get(parameter, ())
+        self._vocabulary.strangers.add(name)
+        return parameter not in self._manual.lasting_names
+
+    def _row(self, predicate: str, name: str) -> Container[str]:
+        """All that a permanent fact is true of, beside a name: by itself or by its kind."""
+        table = self._lore.facts[predicate]
+        return table.get(name) or table.get(kind_of(name)) or ()
+
+    def _judge(self, need: Need, binding: Mapping[str, str]) -> Judged:
+        """Judge a precondition: whether it can be had at all, what taking it for granted costs,
+        what is left to do.
+        """
+        if len(need.literals) != 1:
+            return self._judge_literals(need, binding)
+        predicate, args, negated, makeable = need.literals[0]
+        args = tuple(map(binding.get, args, args))
+        fact = (predicate, args)
+        value: bool | None = self._known.get(fact, UNASKED)
+        if value is UNASKED:
+            value = self._value(predicate, args)
+        else:
+            self._read[fact] = value
+        if value is not None and value is not negated:
+            return HOLDS
+        if value is not None and not makeable:
+            return IMPOSSIBLE
+        key = (id(need), args, value)
+        judged = self._judged.get(key)
+        if judged is None:
+            judged = self._judged[key] = self._judge_literals(need, binding)
+        return judged
+
+    def _judge_literals(self, need: Need, binding: Mapping[str, str]) -> Judged:
+        left, granted, manual = list[Fact](), 0.0, self._manual
+        for literal in need.literals:
+            args = tuple(map(binding.get, literal.args, literal.args))
+            value = self._value(literal.predicate, args)
+            if value is not None and value is not literal.negated:
+                return HOLDS
+            fact = Fact(literal.predicate, args, literal.negated, literal.makeable)
+            revealable = value is None and literal.predicate in manual.revealers
+            found_out = (
+                revealable and (literal.predicate, literal.negated) in manual.hoped
+            )  # before anything is hoped
+            makeable = literal.makeable and not found_out and self._can_make(fact)
+            stated = makeable and (literal.predicate, literal.negated) not in manual.hoped
+            sure = need.wanted or (
+                stated
+                and (
+                    literal.predicate in manual.positional
+                    or (not literal.negated and is_unseen(args))
+                )
+            )
+            if value is None and not sure and (makeable or need.given or not revealable):
+                granted = max(
+                    granted, UNTRIED if literal.predicate in self._lore.kinds else GRANTED
+                )
+            elif makeable or revealable:
+                left.append(fact)
+        if granted:
+            return Judged(None, granted, None)
+        if not left:
+            return IMPOSSIBLE
+        return Judged(None, 0.0, left[0] if len(left) == 1 else Fact("or", tuple(left)))  # type: ignore[arg-type]
+
+    def _can_make(self, fact: Fact) -> bool:
+        """True if any action gives such a fact, with names in the roles that they have."""
+        key = (fact.predicate, fact.args, fact.negated)
+        if key not in self._made:
+            makers = self._manual.makers(fact.predicate, fact.negated)
+            self._made[key] = (
+                fact.predicate in self._manual.companions and not fact.negated
+            ) or any(
+                not way.circular
+                and all(
+                    self._suits(parameter, name)
+                    if parameter in way.parameters
+                    else kind_of(name) == parameter
+                    for parameter, name in zip(way.fact.args, fact.args, strict=True)
+                )
+                for way in makers
+            )
+        return self._made[key]
+
+    def _truth(self, fact: Fact) -> bool | None:
+        value = self._value(fact.predicate, fact.args)
+        return value if value is None or not fact.negated else not value
+
+    def _value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
+        key = (predicate, args)
+        value: bool | None = self._known.get(key, UNASKED)
+        if value is UNASKED:
+            value = self._known[key] = self._find_value(predicate, args)
+        self._read[key] = value
+        return value
+
+    def _find_value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
+        if predicate not in self._manual.lasting:
+            value = self._facts.value(predicate, args)
+        elif predicate in self._lore.facts:
+            row = self._row(predicate, args[0])
+            return args[1] in row or kind_of(args[1]) in row
+        else:
+            value = self._lore.kinds[predicate].truth(args).known
+        companion = self._manual.companions.get(predicate) if value is None else None
+        if companion and any(
+            self._value(companion, (place, *args)) for place in self._places(predicate)
+        ):
+            return True
+        return value

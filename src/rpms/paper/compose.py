@@ -1,0 +1,133 @@
+"""A mind for a condition, composed of neutral elements: nothing in a step asks which condition it
+is.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from rpms.logic.belief import Belief, Situation
+from rpms.logic.errors import InputError
+from rpms.logic.rules import ActiveRules, RuleManual
+from rpms.paper.arbitration import Arbitration, arbitrate
+from rpms.paper.beyond import PAPER_ALONE
+from rpms.paper.condition import BeliefShown, Condition, MemoryWords
+from rpms.paper.consistency import Compat, CompatibilityFilter, accept_everything
+from rpms.paper.decide import HARD_SOFT, Arbitrate, Consistent, Mind, Update
+from rpms.paper.enforcement import PAPER
+from rpms.paper.memory import Entry, as_observed
+from rpms.paper.prompt import Speak
+from rpms.paper.recall import EpisodicMemory, Retriever
+from rpms.paper.verdict import Candidate, Verdict
+from rpms.paper.wording import Wording
+
+OwnJudge = Callable[[Entry, ActiveRules, Situation], Verdict | None]
+"""φ: the verdict on an entry that suits the state, dropped or kept with a warning; None keeps
+the entry as it is."""
+
+
+@dataclass(frozen=True)
+class Seams:
+    """Parts of one's own, by the paper's names: functions, or what is called like one.
+
+    None stands for the paper's.
+    """
+
+    retriever: Retriever | None = None
+    consistency: Compat | None = None
+    """COMPAT: takes the belief and an entry, and says why they do not suit each other; nothing
+    if they do."""
+    arbitration: OwnJudge | None = None
+    prompt: Speak | None = None
+    """Takes the prompt's blocks in order and gives the messages that the model is sent."""
+
+
+def judged_by(
+    candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, judge: OwnJudge
+) -> Iterator[Candidate]:
+    """M_arb by a judge of one's own: it is asked of each candidate that nothing rejected before."""
+    for candidate in candidates:
+        verdict = judge(candidate.entry, rules, situation) if candidate.verdict.fate.shown else None
+        yield candidate if verdict is None else candidate.judged(verdict)
+
+
+def compose(condition: Condition, known: Mind, memory: EpisodicMemory) -> Mind:
+    """Put a neutral element in place of everything that a condition leaves out of what a world
+    knows.
+
+    Goal and belief are shown whenever rules or memory are on. Progress is part of the goal, and
+    told by the same measure in all conditions.
+    """
+    manual = known.manual.of_tiers(condition.tiers) if condition.rules else RuleManual()
+    mind = replace(
+        known,
+        condition=condition,
+        update=known.update if condition.outcomes else without_outcomes(known.update),
+        style=replace(
+            known.style,
+            wording=_worded(known.style.wording, condition),
+            layout=condition.layout,
+            form=condition.form,
+            notes=condition.notes,
+        ),
+        manual=manual,
+        schemas=known.manual,
+        tells=manual if manual.actions else known.manual.bare(),
+        experience=replace(known.experience, memory=remembered(condition, memory)),
+        consistent=_state_filter(condition, known),
+        arbitrate=_arbitration(condition, known),
+    )
+    return mind if condition.enforcement == PAPER else extended(mind)
+
+
+def extended(mind: Mind) -> Mind:
+    """The same mind with what goes past the paper: the parts that its condition switches on, and
+    plans for whoever asks for one.
+    """
+    if mind.beyond is not PAPER_ALONE:
+        return mind
+    if mind.extend is None:
+        raise InputError(
+            "this mind knows the paper alone; give it `extend=rpms.planning.extension.extend`"
+        )
+    return mind.extend(mind)
+
+
+def without_outcomes(update: Update) -> Update:
+    """f_UPD as in Section 3.1: what became of objects is not tracked."""
+
+    def updated(belief: Belief, action: str | None, observation: str) -> Belief:
+        return update(belief, action, observation).without_outcomes()
+
+    return updated
+
+
+def remembered(condition: Condition, memory: EpisodicMemory) -> EpisodicMemory:
+    """The memory in the words that a condition has it told in; an empty one if it has none."""
+    if not condition.memory:
+        return EpisodicMemory()
+    if condition.memory_words is MemoryWords.MANUAL:
+        return memory
+    return EpisodicMemory(map(as_observed, memory.entries), memory.world)
+
+
+def _worded(wording: Wording, condition: Condition) -> Wording:
+    """A world's wording, silent about goal and belief where nothing is known."""
+    spoken = wording.terse() if condition.belief is BeliefShown.PAPER else wording
+    return spoken if condition.informed else spoken.silent()
+
+
+def _state_filter(condition: Condition, known: Mind) -> Consistent:
+    """M_filt: the world's or the user's own, or one that accepts everything."""
+    if condition.state_filter:
+        return known.consistent
+    return CompatibilityFilter(accept_everything, own=True)
+
+
+def _arbitration(condition: Condition, known: Mind) -> Arbitrate:
+    """M_arb: it needs rules, and is off without them."""
+    if not condition.rules:
+        return partial(arbitrate, mode=Arbitration.NONE)
+    if known.arbitrate is not HARD_SOFT:
+        return known.arbitrate
+    return partial(arbitrate, mode=condition.arbitration)

@@ -1,0 +1,203 @@
+"""A model asked what a request means: choice by choice where it can weigh them, else by one
+JSON answer; and other readings, where an episode speaks against the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+
+from rpms.foreign.json_text import NotJson, loads
+from rpms.logic.achievers import achievers_of
+from rpms.logic.belief import Situation
+from rpms.logic.errors import ModelError, ModelUnavailable
+from rpms.logic.goal import UNKNOWN_GOAL, Goal
+from rpms.models.base import Decoding, Model, Request, able
+from rpms.paper.decide import Decision, Mind
+from rpms.paper.prompt import Part, make_block
+from rpms.paper.usage import Usage
+from rpms.paper.verdict import KEPT, Candidate, Fate
+from rpms.planning.advice import plan_of
+from rpms.planning.reason import reasoner_of
+from rpms.play.understanding import NO_GOAL, Reads, Understood
+from rpms.reading.readings import Readings, RequestReading, forms_of, unsearched
+from rpms.reading.requests import Reader, SlotQuestion, Source, Weights, weights_of_answer
+from rpms.worlds.base import World
+
+ANSWER_TOKENS = 64
+"""New tokens of an answer that names a goal and its fields."""
+JSON = (
+    'Answer with one JSON object and nothing else, such as {"goal": "NAME", "object": "KIND",'
+    ' "destination": "KIND"}.'
+)
+
+
+def understand(
+    world: World, mind: Mind, reads: Reads, opening: str, episode: str, request: str = ""
+) -> Understood:
+    """The goal of an opening observation: as the world knows it, else read, by the words if the
+    model fails.
+
+    `request`: what somebody asked for, where the opening states that in place of the game's own
+    task.
+    """
+    goal = world.goal(opening)
+    if request and goal.type == UNKNOWN_GOAL:
+        goal = replace(goal, text=request)
+    if goal.type != UNKNOWN_GOAL or not goal.text or not (request or forms_of(mind.schemas)):
+        return Understood(goal)
+    reader = _reader(reads, world, mind)
+    belief = world.update(world.start(goal), None, opening)
+    examples: tuple[Candidate, ...] = ()
+    if mind.mask.rate:
+        nearest = reader.read_examples(goal.text)
+        shown = [mind.mask.over(Candidate(entry, score, score, KEPT)) for score, entry in nearest]
+        examples = tuple(each for each in shown if each.verdict.fate is Fate.HIDDEN)
+        reader = replace(
+            reader, memory=[entry for entry in reader.memory if not mind.mask.hides(entry.id)]
+        )
+    asking = _Asking(reads.model, episode)
+    try:
+        readings = asking.drive(reader.read(goal.text, belief))
+    except ModelUnavailable:
+        raise
+    except ModelError as error:
+        asking.notes = (f"request read by its words alone: {error}",)
+        readings = asking.drive(replace(reader, source=Source.WORDS).read(goal.text, belief))
+    if readings is None:
+        return _asked_of_somebody(world, goal, mind, reads, asking)
+    examples += tuple(Candidate(entry, score, score, KEPT) for score, entry in readings.examples)
+    return Understood(readings.now.goal, readings, asking.usage, asking.notes, examples)
+
+
+def _asked_of_somebody(
+    world: World, goal: Goal, mind: Mind, reads: Reads, asking: _Asking
+) -> Understood:
+    """The goal as a person puts it otherwise; else unknown, with a note."""
+    types = [form.type for form in forms_of(mind.schemas)]
+    note = (
+        f"{NO_GOAL} `{goal.text}`; it has"
+        f" {', '.join(types) or 'none that can be put in other words'}"
+    )
+    if reads.ask is not None:
+        told = reads.ask(goal.text, types)
+        known = world.goal(world.stating("", told))
+        type_, *kinds = told.replace(":", " ").split() or [""]
+        meant: Goal | None = None
+        if known.type != UNKNOWN_GOAL:
+            meant = replace(known, text=goal.text)
+        elif type_ in types:  # `TYPE OBJECT DESTINATION`
+            meant = world.goal_of(
+                type_, dict(zip(("object", "destination"), kinds, strict=False)), goal.text
+            )
+        if meant is not None:
+            readings = Readings(
+                goal.text, (RequestReading(meant, 0.0, 1.0, (f"said to mean `{told}`",)),)
+            )
+            return Understood(meant, readings, asking.usage, asking.notes)
+        note += f"; nor does `{told}`"
+    return Understood(goal, None, asking.usage, (*asking.notes, note))
+
+
+def reconsidered(readings: Readings, decision: Decision, mind: Mind) -> Readings | None:
+    """Readings with another one taken, where a step speaks against the present one; None where
+    it stays.
+    """
+    belief, plans = decision.belief, mind.manual if mind.manual.actions else mind.schemas.bare()
+    _ = plan_of(decision)  # planning notices where nothing is left
+    if why := decision.noticed.against_goal:
+
+        def price(goal: Goal) -> float:
+            rules = plans.active(goal.type, goal.object, goal.destination)
+            return reasoner_of(rules).plan(Situation(belief.serving(goal), goal), seek=False).cost
+
+        return readings.following(why, belief, price)
+    achievers = achievers_of(
+        plans.active(decision.goal.type, decision.goal.object, decision.goal.destination)
+    )
+    return readings.instead(belief, unsearched(achievers, belief, decision.goal.object))
+
+
+def _reader(reads: Reads, world: World, mind: Mind) -> Reader:
+    """A reader with what a mind knows: its rules and its memory count where they are on.
+
+    Made once for a memory.
+    """
+    entries = mind.experience.memory.entries
+    if (kept := reads.kept.get(id(entries))) is None:
+        kept = reads.kept[id(entries)] = Reader(
+            goals=mind.schemas,
+            rules=bool(mind.manual.actions) and "rules" not in reads.leave_out,
+            memory=() if "memory" in reads.leave_out else entries,
+            source=Source(reads.source),
+            here="belief" not in reads.leave_out,
+            called=world.called(),
+            make=world.goal_of,
+        )
+    return kept
+
+
+class _Asking:
+    """Asks one model about one request."""
+
+    def __init__(self, model: Model | None, episode: str) -> None:
+        self._model, self._episode = model, episode
+        self._said: dict[str, str] | None = None
+        self.usage = Usage()
+        self.notes: tuple[str, ...] = ()
+
+    def drive(
+        self, questions: Generator[SlotQuestion, Weights, Readings | None]
+    ) -> Readings | None:
+        try:
+            question = next(questions)
+            while True:
+                question = questions.send(self._weigh(question))
+        except StopIteration as done:
+            found: Readings | None = done.value
+            return found
+
+    def _weigh(self, question: SlotQuestion) -> Weights:
+        assert self._model is not None  # without one, a reader asks nothing
+        decoding = Decoding(max_tokens=ANSWER_TOKENS)
+        if able(self._model, "weighs"):
+            asked = Request(
+                question.prompt,
+                decoding,
+                self._episode,
+                choices=question.choices,
+                weigh=True,
+                begun=question.begun,
+            )
+            answer = self._model.answer(asked)
+            self.usage = self.usage + answer.usage
+            if len(answer.weights) == len(question.choices):
+                return answer.weights
+            raise ModelError(
+                f"{self._model.name}: {len(answer.weights)} weights for {len(question.choices)}"
+                " choices"
+            )
+        if self._said is None:
+            prompt = replace(
+                question.prompt, blocks=(*question.prompt.blocks, make_block(Part.MENU, "", [JSON]))
+            )
+            answer = self._model.answer(Request(prompt, decoding, self._episode))
+            self.usage = self.usage + answer.usage
+            self._said = _object_in(answer.text)
+            if not self._said:
+                self.notes = ("the answer to what the request means held no JSON object",)
+        return weights_of_answer(self._said, question)
+
+
+def _object_in(text: str) -> dict[str, str]:
+    """Texts by name from the JSON object in an answer; nothing where there is none."""
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        value = loads(text[start : end + 1]) if 0 <= start < end else None
+    except NotJson:
+        return {}
+    return (
+        {str(name): each for name, each in value.items() if isinstance(each, str)}
+        if isinstance(value, dict)
+        else {}
+    )
