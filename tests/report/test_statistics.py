@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -84,6 +85,47 @@ def test_bootstrap_agrees_with_scipy():
     width = theirs.high - theirs.low
     assert ours.low == pytest.approx(theirs.low, abs=0.05 * width)
     assert ours.high == pytest.approx(theirs.high, abs=0.05 * width)
+
+
+def all_resamples(values: list[float]) -> np.ndarray:
+    """The mean of every resample that there is: a few values, or there are too many."""
+    return np.array([sum(each) / len(values) for each in product(values, repeat=len(values))])
+
+
+@pytest.mark.parametrize("values", [[1, 0, 0, -1, 1, 0], [1, 1, 1, 0, 0, 0], [40, 0, -7, 12, 0]])
+def test_the_bootstrap_of_whole_numbers_is_that_of_all_resamples(values):
+    means = np.sort(all_resamples(values))
+    ours = paired_bootstrap(values)
+    z = stats.norm
+    mean = sum(values) / len(values)
+    below = np.mean(means < mean - 1e-9) + np.mean(np.abs(means - mean) < 1e-9) / 2
+    deviation = np.array(values) - mean
+    skew = np.sum(deviation**3) / (6 * np.sum(deviation**2) ** 1.5)
+    ends = []
+    for tail in (0.025, 0.975):
+        shifted = z.ppf(below) + z.ppf(tail)
+        at = z.cdf(z.ppf(below) + shifted / (1 - skew * shifted))
+        ends.append(np.quantile(means, at, method="inverted_cdf"))
+    assert (ours.low, ours.high) == pytest.approx(tuple(ends))
+
+
+def test_whole_numbers_that_are_far_apart_are_drawn_from():
+    interval = paired_bootstrap([0.0, 1e12, 2e12, -1e12] * 5)
+    assert interval.low < interval.estimate < interval.high
+
+
+def test_scipys_bounds_of_wins_are_ours_or_the_next_task_depending_on_its_seed():
+    wins = [1.0] * 2 + [-1.0] * 3 + [0.0] * 19
+    ours = paired_bootstrap(wins)
+    assert (round(100 * ours.low, 1), round(100 * ours.high, 1)) == (-20.8, 12.5)
+    theirs = {
+        round(100 * float(drawn.confidence_interval.low), 1)
+        for drawn in (
+            stats.bootstrap((np.array(wins),), np.mean, n_resamples=10_000, method="BCa", rng=seed)
+            for seed in range(4)
+        )
+    }
+    assert theirs == {-20.8, -25.0}
 
 
 @given(st.lists(st.integers(-100, 100), min_size=1, max_size=30), st.randoms())
