@@ -52,6 +52,28 @@ def test_the_papers_ablation_table_comes_out_of_its_counts():
     assert note.startswith("Interaction, D − (B + C − A): +3.7 pp, 95% interval [")
 
 
+def test_the_parts_of_memory_stand_beside_the_four_cells_and_are_tested():
+    cells = paper().conditions
+    memory = cells["memory-only"]
+    alone = replace(memory, name="belief alone (ours)", memory_entries=0)
+    observed = replace(
+        memory,
+        name="memory as observed (ours)",
+        memory_entries=233,
+        switches={**memory.switches, "memory_words": "observed"},
+    )
+    six = Comparison({**cells, alone.name: alone, observed.name: observed})
+    table = make_table("ablation", six)
+    assert [len(group) for group in table.groups] == [4, 2]
+    assert [row[:3] for row in rows_of("ablation", six)][4:] == [
+        ["belief alone (ours)", "OFF", "none"],
+        ["memory as observed (ours)", "OFF", "ON"],
+    ]
+    tested = [contrast.name for contrast in contrasts(six)]
+    assert "memory-only vs. belief alone (ours)" in tested
+    assert "memory as observed (ours) vs. belief alone (ours)" in tested
+
+
 def test_the_papers_main_table_comes_out_of_its_counts():
     rows = [[cell.text for cell in entry.cells] for entry in main_table([paper()]).lines]
     assert [(row[1], row[2], row[4]) for row in rows] == [

@@ -28,7 +28,7 @@ from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import estimate_study
 from rpms.study.running import Means, Result, StudyLayout, run_study
-from rpms.study.studies import Study, read_study
+from rpms.study.studies import Study, find_study, read_study
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 
@@ -458,3 +458,17 @@ def test_a_study_is_run_with_another_arbitration_and_without_the_state_filter(tm
     condition = RunFolder(protocol.parent).protocol.settings["condition"]
     assert condition["arbitration"] == "soft"
     assert condition["state_filter"] is False
+
+
+@pytest.mark.parametrize("study", ["ablation_alfworld", "ablation_scienceworld"])
+def test_the_ablations_part_what_memory_only_tells(study):
+    names = [case.name for case in read_study(find_study(Path(study))).cases]
+    assert names[:4] == ["baseline", "rules-only", "memory-only", "full"]
+    assert names[4:] == ["belief alone (ours)", "memory as observed (ours)"]
+
+
+def test_a_dry_run_names_every_condition_of_the_ablation():
+    dry = rpms("study", "run", "ablation_scienceworld", "--model", "planner", "--dry-run")
+    assert dry.exit_code == 0
+    for name in ("memory-only", "belief alone (ours)", "memory as observed (ours)"):
+        assert name in dry.output

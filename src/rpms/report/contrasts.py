@@ -296,8 +296,8 @@ class Contrast:
 
 
 def contrasts(comparison: Comparison) -> tuple[Contrast, ...]:
-    """Test the pairs of the 2x2, Appendix G and the state filter, and the first condition against
-    every other.
+    """Test the pairs of the 2x2, Appendix G, the state filter and the parts of Memory-only, and
+    the first condition against every other.
 
     The tests are corrected for their number.
     """
@@ -306,7 +306,7 @@ def contrasts(comparison: Comparison) -> tuple[Contrast, ...]:
         for a, b, c, d in comparison.ablations
         for pair in ((a, b), (a, c), (a, d), (b, d), (c, d))
     ]
-    pairs += (*comparison.soft_pairs, *comparison.filter_pairs)
+    pairs += (*comparison.soft_pairs, *comparison.filter_pairs, *comparison.memory_pairs)
     reference = next(chain(*comparison.ablations, comparison), None)
     pairs += [
         (reference, other) for other in comparison if reference and other.name != reference.name

@@ -13,7 +13,7 @@ from typing import Any
 
 from rpms.models.accounting import list_cost
 from rpms.paper.arbitration import Arbitration
-from rpms.paper.condition import ABLATION, CONDITIONS
+from rpms.paper.condition import ABLATION, CONDITIONS, MemoryWords
 from rpms.paper.usage import Price, Usage
 from rpms.play.run import Agreement
 from rpms.store.episodes import EpisodeRow
@@ -238,6 +238,24 @@ class Comparison:
         return tuple(found)
 
     @property
+    def memory_parts(self) -> tuple[Results, ...]:
+        """Conditions that part what Memory-only tells: belief without a memory, and a memory
+        without the manual's words.
+        """
+        return tuple(results for results in self if tells_part_of_memory(results))
+
+    @property
+    def memory_pairs(self) -> tuple[tuple[Results, Results], ...]:
+        """The belief alone against what a memory adds to it, in each form."""
+        alone = [results for results in self.memory_parts if not results.memory_entries]
+        others = [results for results in self.memory_parts if results.memory_entries]
+        told = [memory for _, _, memory, _ in self.ablations]
+        pairs = []
+        for first in alone:
+            pairs += [(first, second) for second in (*told, *others)]
+        return tuple(pairs)
+
+    @property
     def soft_pairs(self) -> tuple[tuple[Results, Results], ...]:
         """Appendix G's pairs: Rules-only against Baseline, and soft-only arbitration against
         the other three cells.
@@ -330,6 +348,15 @@ def is_cell(switches: Mapping[str, Any], name: str) -> bool:
     filtered = not cell.memory or switches.get("state_filter", True)
     arbitrated = not (cell.memory and cell.rules) or switches.get("arbitration") == cell.arbitration
     return bool(same and filtered and arbitrated)
+
+
+def tells_part_of_memory(results: Results) -> bool:
+    """True for a condition without rules that has an empty memory, or tells it as observed."""
+    switches = results.switches
+    if switches.get("rules") or not switches.get("memory"):
+        return False
+    observed = switches.get("memory_words") == MemoryWords.OBSERVED
+    return observed or results.memory_entries == 0
 
 
 def paired(*conditions: Results) -> list[tuple[EpisodeRow, ...]]:

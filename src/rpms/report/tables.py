@@ -129,13 +129,15 @@ def _two_by_two(
     """
     every = comparison.ablations
     rows = [results for cells in every for results in cells] or list(comparison)
+    beside = comparison.memory_parts if every else ()
     columns = {
         "Condition": _lettered,
         "Rules": partial(_switch, "rules"),
-        "Mem.": partial(_switch, "memory"),
+        "Mem.": _memory,
         **measured,
     }
-    lines, size = conduct.lines_of(rows, columns), 4 if every else len(rows)
+    lines = conduct.lines_of([*rows, *beside], columns)
+    size = 4 if every else len(rows)
     parts = groups(*(lines[start : start + size] for start in range(0, len(lines), size)))
     notes = [
         _interaction_note(cells, by_score=name == "scores", named=len(every) > 1) for cells in every
@@ -150,6 +152,11 @@ def _lettered(results: Results) -> str:
 
 def _switch(name: str, results: Results) -> str | None:
     return {True: "ON", False: "OFF", None: None}[results.switches.get(name)]
+
+
+def _memory(results: Results) -> str | None:
+    told = _switch("memory", results)
+    return "none" if told == "ON" and results.memory_entries == 0 else told
 
 
 def _interaction_note(cells: Cells, *, by_score: bool, named: bool) -> str:
