@@ -180,3 +180,23 @@ def test_a_lesson_as_observed_says_what_was_done_and_answered():
     text = next(block.text for block in shown.prompt.blocks if block.part is Part.MEMORY)
     assert "AVOID: take apple 1 from fridge 1\n    Observed: Nothing happens. (2 times)" in text
     assert "must be open" not in text
+
+
+def test_a_schema_that_never_worked_is_not_told_as_verified():
+    goal = GoalSignature.parse("pick_heat_then_place_in_recep:apple:hot:fridge")
+
+    def told(*origins: Origin) -> bool:
+        schema = VerifiedSchema(
+            "heat {object} with {place}",
+            "heat",
+            ("you hold the object",),
+            ("the object has been heated",),
+            origins=frozenset(origins),
+            goals=frozenset({goal}),
+            id="s",
+        )
+        blocks = opening(EpisodicMemory([schema]), condition="memory-only").prompt.blocks
+        return any("VERIFIED" in block.text for block in blocks)
+
+    assert told(Origin("a", 1), Origin("b", 2, failed=True))
+    assert not told(Origin("b", 2, failed=True))

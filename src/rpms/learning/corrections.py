@@ -68,6 +68,7 @@ _DUTIES = (  # Patterns that turn a fact in a manual's words into a duty: the fi
     (re.compile(r" (?:is|are) "), " must be "),
     (re.compile(r" (?:has|have) been "), " must have been "),
     (re.compile(r" (can|may) "), r" must be one that \1 "),
+    (re.compile(r" (hold|work)s\b"), r" must \1"),
 )
 
 
@@ -147,7 +148,7 @@ def duty(fact: str) -> str:
 
     >>> duty("you are at the place"), duty("the place is not closed"), duty("your hand is empty"),
     duty("it works") ('must be at the place', 'the place must not be closed', 'the hand must be
-    empty', 'make sure that it works')
+    empty', 'it must work')
     """
     text = re.sub(r"^your ", "the ", fact)
     for pattern, words in _DUTIES:

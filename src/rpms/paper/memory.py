@@ -257,6 +257,11 @@ class VerifiedSchema(_Observed):
 
     weight = confidence
 
+    @property
+    def refuted(self) -> bool:
+        """True if it never worked: nothing verifies it, and so it is not recalled."""
+        return bool(self.origins) and not self.success_count
+
     def key(self) -> tuple[str, ...]:
         needs, gives = (
             "\n".join(map(canonical, self.preconditions)),

@@ -298,6 +298,8 @@ class EpisodicMemory:
         """Schemas by the goals they were tried for, each under all of them."""
         for entry in self.entries:
             if isinstance(entry, VerifiedSchema):
+                if entry.refuted:
+                    continue
                 _place(entry, _NO_GOAL, self._roots[entry.kind])
                 for goal in sorted(entry.goals, key=str):
                     _place(entry, goal, self._schemas)
