@@ -7,7 +7,7 @@ import os
 import pytest
 from laboratory import OPENINGS, after
 
-from rpms.planning.progress import point
+from rpms.paper.progress import point
 from rpms.worlds.base import Outcome
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.belief import ROOMS
