@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 EXTRAS = anthropic,scienceworld,report,ray,textworld-express,tau2,inspect,openai-agents,langchain,mcp,gym,openenv,parquet
 
-.PHONY: help install quickstart test test-all lint types floors imports pytest coverage benchmarks clean
+.PHONY: help install quickstart test test-all lint types floors imports pytest coverage golden benchmarks clean
 
 help:
 	@echo "make quickstart   the 2x2 ablation on embedded games, by a program and by a recorded LLM: tables and a page"
@@ -17,6 +17,7 @@ help:
 	@echo "make coverage     the tests, and what of the code they reach"
 	@echo "make test-all     the same with transformers, and with every ScienceWorld variation: heavy, and long"
 	@echo "make imports      who imports whom, by folder"
+	@echo "make golden       whole episodes, pages and manuals are the same to the byte: tests/golden/README.md"
 	@echo "make benchmarks   print what things cost, as ratios"
 
 $(VENV)/.python: pyproject.toml
@@ -68,6 +69,9 @@ test: lint
 test-all: lint types floors
 	$(PIP) install -e '.[$(EXTRAS),hf]' --group test
 	RPMS_SLOW=1 RPMS_EXPLORE=1 $(BIN)/pytest -n auto
+
+golden: $(VENV)/.test
+	$(BIN)/python tests/golden/record.py
 
 benchmarks: $(VENV)/.test
 	for program in $(filter-out benchmarks/small_model.py,$(wildcard benchmarks/*.py)); do echo "== $$program"; $(BIN)/python $$program || exit 1; done

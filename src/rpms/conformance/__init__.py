@@ -68,7 +68,8 @@ def check_world(
             )
         except Exception as error:  # noqa: BLE001  a stranger's world may raise anything, which is the finding
             status, detail = Status.FAILED, _told(error)
-        yield Finding(check.__name__, (check.__doc__ or "").rstrip("."), status, detail)
+        claim = " ".join((check.__doc__ or "").split()).rstrip(".")
+        yield Finding(check.__name__, claim, status, detail)
 
 
 def _told(error: Exception) -> str:
