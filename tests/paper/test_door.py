@@ -92,6 +92,21 @@ def test_a_run_told_by_the_paper_loads_nothing_past_it(memory, tmp_path):
     assert (tmp_path / "run" / "results.jsonl").exists() or list((tmp_path / "run").iterdir())
 
 
+def test_a_told_step_runs_through_logic_the_paper_and_its_world_alone():
+    benchmark = SOURCE.parents[2] / "benchmarks" / "told_step.py"
+    done = subprocess.run(
+        [sys.executable, str(benchmark)], capture_output=True, text=True, check=True
+    )
+    deciding, _, whole = done.stdout.partition("the whole step")
+    assert "paper/decide.py" in deciding
+    assert rooms(deciding) == {"logic", "paper", "worlds"}
+    assert rooms(whole) == {"logic", "paper", "worlds", "models", "play"}
+
+
+def rooms(listing: str) -> set[str]:
+    return {line.strip().partition("/")[0] for line in listing.splitlines() if line[:2] == "  "}
+
+
 def test_the_planner_loads_planning():
     plans = TOLD_AGENT.replace(
         'FunctionModel(lambda _: f"Action: {next(answers)}", plans=False)', '"planner"'
