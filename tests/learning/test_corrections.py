@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rpms.learning.corrections import duty, gerund
 from rpms.learning.harvest import harvest
 from rpms.paper.memory import FailureLesson
 from tests.learning.episodes import MANUAL, scripted
@@ -28,3 +29,11 @@ def test_a_lesson_names_two_needs_at_most():
     (rule,) = rules_of("go to fridge 1", "put apple 99 in/on cabinet 77")
     assert rule.count(" and ") == 1
     assert rule.endswith(" before putting")
+
+
+def test_lessons_read_as_one_would_say_them():
+    assert gerund("look_in") == "looking in it"
+    assert duty("the stove works") == "the stove must work"
+    assert duty("the vessel holds several things") == "the vessel must hold several things"
+    rules = rules_of("go to fridge 1", "take apple 99 from fridge 1")
+    assert all(rule.count("the object must") <= 1 for rule in rules)

@@ -89,11 +89,25 @@ def corrective_rule(
     if not missing:
         return ""
     needs = list(dict.fromkeys(missing))[:_MOST_NEEDS]
-    return f"{' and '.join(needs)} before {gerund(instance.schema.name)}"
+    return f"{_together(needs)} before {gerund(instance.schema.name)}"
 
 
 _MOST_NEEDS = 2
 """Needs that a lesson names, each once: more make no sentence that is read to its end."""
+
+
+def _together(duties: Sequence[str]) -> str:
+    """Duties as one clause, which names what they have in common once.
+
+    >>> _together(["the cup must be here", "the cup must be open"])
+    'the cup must be here and must be open'
+    """
+    first, *others = duties
+    subject = first.partition(_MUST)[0]
+    return " and ".join((first, *(other.removeprefix(f"{subject} ") for other in others)))
+
+
+_MUST = " must "
 
 
 def _by_manual(rules: ActiveRules, command: str, facts: Situation) -> list[str]:
@@ -146,9 +160,10 @@ _RELATIONS: Mapping[
 def duty(fact: str) -> str:
     """A fact as what must be so.
 
-    >>> duty("you are at the place"), duty("the place is not closed"), duty("your hand is empty"),
-    duty("it works") ('must be at the place', 'the place must not be closed', 'the hand must be
-    empty', 'it must work')
+    >>> duty("you are at the place"), duty("the place is not closed")
+    ('must be at the place', 'the place must not be closed')
+    >>> duty("your hand is empty"), duty("it works")
+    ('the hand must be empty', 'it must work')
     """
     text = re.sub(r"^your ", "the ", fact)
     for pattern, words in _DUTIES:
@@ -162,14 +177,19 @@ def gerund(action: str) -> str:
     """An action's name as what comes after `before`.
 
     >>> [gerund(name) for name in ("take", "put", "go", "pick_up", "focus_on", "use")]
-    ['taking', 'putting', 'going', 'picking up', 'focusing on', 'using']
+    ['taking', 'putting', 'going', 'picking up', 'focusing on it', 'using']
     """
     verb, *rest = action.split("_")
     if verb.endswith("e") and not verb.endswith("ee"):
         verb = verb[:-1]
     elif re.fullmatch(r"[^aeiou]*[aeiou][ptgn]", verb) and verb != "open":
         verb += verb[-1]
-    return " ".join((f"{verb}ing", *rest))
+    thing = ["it"] if rest and rest[-1] in _PREPOSITIONS else []
+    return " ".join((f"{verb}ing", *rest, *thing))
+
+
+_PREPOSITIONS = ("on", "in", "at")
+"""Words that an action's name does not end a sentence with."""
 
 
 SHORTEST, LONGEST = 10, 200  # Characters of a lesson: a line of a prompt

@@ -156,9 +156,10 @@ class _Episode:
         taken: list[Step] = []
         began = 0  # index in them of the first step after the last taking
         for place, step in enumerate(steps):
-            if has_asked(step.decision.belief) and step.command.isdecimal():
-                # the number of an option means nothing elsewhere; what it completed is the command
-                # asked about
+            asked = has_asked(step.decision.belief) or step.infeasible
+            if asked and step.command.isdecimal():
+                # the number of an option means nothing elsewhere, nor where nothing was asked; what
+                # it completed is the command asked about
                 pass
             elif (
                 self.how.refused or has_asked(self._after(step)) or not step.infeasible
