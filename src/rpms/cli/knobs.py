@@ -145,9 +145,23 @@ def grouped(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
     return ordered
 
 
+_TEACHING = (
+    "condition",
+    "preset",
+    "enforce",
+    "agent",
+    "trials",
+    "insights",
+    "harvest",
+    "reader",
+    "mask",
+)
+"""Knobs that change no prompt told as in the paper, which is what is taught."""
 _WITHOUT = {
     "play": ("limit", "per_task", "sample"),
     "study run": ("condition",),
+    "teach pairs": _TEACHING,
+    "teach correct": _TEACHING,
 }
 """Knobs that a command has no option for, beside those with an option of its own by the same
 name."""

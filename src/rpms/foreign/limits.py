@@ -22,6 +22,8 @@ LARGEST_RECORD: Final = 16 * MEGABYTE
 """One question and its answer: twice what a prompt and a response can have."""
 LARGEST_TABLE: Final = 64 * MEGABYTE
 """Protocols, timings, indexes: a line or two an episode, for a hundred thousand episodes."""
+LARGEST_PAIRS: Final = 2_000 * MEGABYTE
+"""Prompts with their answers: 40 games in four conditions have ten."""
 LARGEST_SCRIPT: Final = 16 * MEGABYTE
 """A script's answers are lines."""
 LARGEST_GAME: Final = 16 * MEGABYTE

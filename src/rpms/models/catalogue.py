@@ -23,6 +23,7 @@ from rpms.logic.errors import InputError, ModelUnavailable, RPMSError
 from rpms.models.accounting import KNOWN
 from rpms.models.base import Model, Scalar, ShorteningModel
 from rpms.models.constraint import LLAMACPP, OPENAI, VLLM, ConstraintForm
+from rpms.models.hf.adapters import Taught, check_weights, taught_of
 from rpms.models.patience import Patience
 from rpms.models.policy import (
     PolicyModel,
@@ -333,15 +334,23 @@ def _load_installed(name: ModelName) -> Model:
 
 
 def _check_weights(name: ModelName) -> None:
-    """Refuse a path at which there is nothing; what transformers is given may be a name on a
-    hub instead.
-    """
-    path = Path(name.rest).expanduser()
-    on_a_hub = (
-        name.provider.backend is Backend.HF and name.rest[0] not in "/.~" and path.suffix != ".gguf"
-    )
-    if not on_a_hub and not is_there(path):
+    """Refuse a path at which there is nothing."""
+    if name.provider.backend is Backend.HF:
+        check_weights(str(name), name.rest)
+    elif not is_there(Path(name.rest).expanduser()):
         raise InputError(f"{name}: there is no such file or folder")
+
+
+def taught_on(model: str) -> Taught | None:
+    """The record of what a model was taught on, by its name as after `--model`.
+
+    None where nobody taught it, or nothing says so.
+    """
+    try:
+        name = parse_model_name(model)
+    except InputError:  # a model that only Python code knows
+        return None
+    return taught_of(name.rest) if name.provider.backend is Backend.HF else None
 
 
 def parse_parameter(text: str) -> tuple[str, Scalar]:

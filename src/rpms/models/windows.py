@@ -14,6 +14,7 @@ from rpms.foreign.limits import LARGEST_TABLE
 from rpms.logic.errors import FileError
 from rpms.models.accounting import KNOWN
 from rpms.models.catalogue import NO_LLM, Backend, ModelName, base_url_of, parse_model_name
+from rpms.models.hf.adapters import read_weights
 from rpms.models.wire import count, dig, fetch
 
 ASSUMED: Final = 8_192
@@ -61,7 +62,8 @@ def context_window(model: str, given: int | None = None, base_url: str | None = 
         return Window(0, "none")
     if name.provider.backend is Backend.HF:
         with suppress(FileError, NotJson):
-            config = loads(read_text(Path(name.rest).expanduser() / "config.json", LARGEST_TABLE))
+            base = Path(read_weights(name.rest).base).expanduser()
+            config = loads(read_text(base / "config.json", LARGEST_TABLE))
             if held := count(config, "max_position_embeddings"):
                 return Window(held, "known")
     if name.provider.backend is Backend.GGUF:

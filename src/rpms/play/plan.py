@@ -23,7 +23,15 @@ from rpms.logic.errors import InputError
 from rpms.logic.facts import grouped
 from rpms.models import catalogue
 from rpms.models.base import Decoding, Model, WrappedModel
-from rpms.models.catalogue import NO_LLM, Backend, ModelOptions, backend_of, parse_model_name
+from rpms.models.catalogue import (
+    NO_LLM,
+    Backend,
+    ModelOptions,
+    backend_of,
+    parse_model_name,
+    taught_on,
+)
+from rpms.models.hf.adapters import Taught
 from rpms.paper.condition import FULL, Condition
 from rpms.paper.decide import Mind
 from rpms.paper.episode import Episode
@@ -122,6 +130,20 @@ class RunPlan:
         return tuple(task.id for task in self.tasks if game_of(task.id) in known)
 
     @property
+    def taught(self) -> Taught | None:
+        """What its model was taught, where that is known."""
+        return taught_on(self.model_name)
+
+    @property
+    def taught_overlap(self) -> tuple[str, ...]:
+        """The tasks that its model was taught on."""
+        taught = self.taught
+        if taught is None or taught.world != self.world.name:
+            return ()
+        known = {game_of(task) for task in taught.tasks}
+        return tuple(task.id for task in self.tasks if game_of(task.id) in known)
+
+    @property
     def beside(self) -> tuple[str, ...]:
         """The folders of all that is kept beside an episode."""
         return (*self.keep, *((CARRIED,) if self.trial else ()))
@@ -200,6 +222,7 @@ class RunPlan:
             ),
             "reader": self.reader,
             "epoch": self.epoch if self.epoch > 1 else 0,
+            "taught": _taught_settings(self),
         }
         settings |= {name: value for name, value in unusual.items() if value}
         return Protocol(tuple(task.id for task in self.tasks), settings)
@@ -232,8 +255,8 @@ def plan_run(
     """Make a plan, by default the paper's and the world's. What cannot be run is an InputError
     here.
 
-    `overlap`: play tasks that the memory was learned from, which results then say. `others`: fields
-    of a `RunPlan`.
+    `overlap`: play tasks that the memory was learned from, or the model taught on, which results
+    then say. `others`: fields of a `RunPlan`.
     """
     setting = setting or Setting()
     split = split or world.splits[0]
@@ -273,7 +296,22 @@ def plan_run(
         )
     if plan.overlap and not overlap:
         raise InputError(overlapping(len(plan.overlap), len(plan.tasks), plan.overlap[0]))
+    known = plan.taught_overlap
+    if known and not overlap:
+        raise InputError(
+            f"the model was taught on {len(known)} of these {len(plan.tasks)} tasks, such as"
+            f" {known[0]}: play others; `overlap: allow` (--overlap allow) plays them, and the run's"
+            " protocol says so"
+        )
     return plan
+
+
+def _taught_settings(plan: RunPlan) -> dict[str, Any]:
+    """What a protocol records of a taught model: its name does not tell one training from the next."""
+    taught = plan.taught
+    if taught is None:
+        return {}
+    return {"hash": taught.hash, "games": len(taught.tasks), "overlap": len(plan.taught_overlap)}
 
 
 def overlapping(shared: int, total: int, example: str) -> str:

@@ -201,7 +201,7 @@ class Seat:
             plan.condition, replace(knowledge, manual=replace(knowledge.manual)), plan.memory
         )
         own, reads = plan.condition, reads or plan.reads(model)
-        self._player = Player(
+        self.player = Player(
             plan.world, mind, model, plan.decoding, plan.method, own.repair, own.calls, reads
         )
 
@@ -237,7 +237,7 @@ class Seat:
         return reflect(
             plan.method,
             earlier,
-            self._player.model,
+            self.player.model,
             plan.decoding,
             self._name(task),
             plan.sources.context,
@@ -246,7 +246,7 @@ class Seat:
     def begin(self, task: Task, game: Game, brought: Reflection = NOTHING) -> Play:
         plan = self._plan
         return Play(
-            self._player,
+            self.player,
             game,
             task,
             plan.step_budget,

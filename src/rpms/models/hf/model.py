@@ -2,7 +2,6 @@
 
 import hashlib
 import importlib
-import importlib.util
 import queue
 import secrets
 import threading
@@ -10,15 +9,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from rpms.logic.errors import ContextOverflow, ModelUnavailable
 from rpms.models.base import Answer, Decoding, Request, Usage
 from rpms.models.constraint import shapes_of
+from rpms.models.hf.adapters import read_weights
 from rpms.models.hf.loop import Loop, share_keys_and_values
 from rpms.models.hf.rows import Letters, PromptRow
-from rpms.models.secrets import excerpt, requests_forbidden
+from rpms.models.hf.weights import load_weights
 from rpms.paper.prompt import Message
 
 BATCH_SHARE = 0.3
@@ -215,18 +214,18 @@ class HFModel:
     ) -> None:
         """`source`: a folder, a `.gguf` file, or a name on the Hugging Face hub.
 
-        Loading takes seconds to minutes.
+        Any of them may have `+ADAPTER` after it. Loading takes seconds to minutes.
         """
         self.name = name
         try:
             self._torch: Any = importlib.import_module("torch")
-            transformers: Any = importlib.import_module("transformers")
+            importlib.import_module("transformers")
         except ImportError:
             raise ModelUnavailable(
                 f"{name} needs torch and transformers: pip install 'rpms[hf]'"
             ) from None
         self._device = "cuda" if self._torch.cuda.is_available() else "cpu"
-        self._tokenizer, self._model = self._load(transformers, source)
+        self._tokenizer, self._model = self._load(source)
         self._window = int(getattr(self._model.config, "max_position_embeddings", 0) or 0)
         limits = limits or BatchLimits(
             prompts=most_prompts, tokens=self._tokens(BATCH_SHARE, self._keys_and_values())
@@ -261,39 +260,9 @@ class HFModel:
         if self._device == "cuda":
             self._torch.cuda.empty_cache()
 
-    def _load(self, transformers: Any, source: str) -> tuple[Any, Any]:
-        path = Path(source).expanduser()
-        options: dict[str, Any] = {"local_files_only": True} if requests_forbidden() else {}
-        place = str(path) if path.is_dir() else source
-        if path.suffix == ".gguf" and path.is_file():
-            options["gguf_file"], place = path.name, str(path.parent)
+    def _load(self, source: str) -> tuple[Any, Any]:
         dtype = self._torch.bfloat16 if self._device == "cuda" else self._torch.float32
-        version = tuple(map(int, transformers.__version__.split(".")[:2]))
-        loading: dict[str, Any] = {
-            "dtype" if version >= (4, 56) else "torch_dtype": dtype,
-            **options,
-        }
-        if "gguf_file" in options and hasattr(
-            transformers, "GgufConfig"
-        ):  # else it may compute packed, in float32
-            loading["quantization_config"] = transformers.GgufConfig(dequantize=True)
-        try:
-            tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
-            model = transformers.AutoModelForCausalLM.from_pretrained(place, **loading)
-        except (OSError, ValueError, ImportError) as error:
-            needs = " and ".join(
-                name for name in ("gguf", "accelerate") if importlib.util.find_spec(name) is None
-            )
-            if "gguf_file" in options and needs:
-                raise ModelUnavailable(
-                    f"{self.name}: a .gguf file also needs {needs}: pip install 'rpms[hf]'"
-                ) from None
-            raise ModelUnavailable(
-                f"{self.name}: cannot be loaded: {excerpt(str(error))}"
-            ) from error
-        tokenizer.padding_side = "left"
-        if tokenizer.pad_token_id is None:
-            tokenizer.pad_token = tokenizer.eos_token
+        tokenizer, model = load_weights(self.name, read_weights(source), dtype)
         return tokenizer, model.to(self._device).eval()
 
     def _tokens(self, share: float, size: int) -> int:

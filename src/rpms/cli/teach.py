@@ -1,0 +1,151 @@
+"""`rpms teach`: the planner's steps as prompts with answers, a small model trained on them, its mistakes corrected."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import typer
+
+from rpms.cli import options
+from rpms.cli.options import Resources
+from rpms.cli.screen import make_console, say
+from rpms.core.errors import InputError
+from rpms.foreign.file_reader import is_there
+from rpms.models.catalogue import PROVIDERS, taught_on
+from rpms.models.windows import context_window
+from rpms.play.display import Lines, progress
+from rpms.play.settings import ALLOW, Settings
+from rpms.teaching.lessons import Classroom, Lessons, correct, read_conditions, teach_pairs
+from rpms.teaching.pairs import TRAINING, read_pairs
+from rpms.teaching.training import Training, train
+from rpms.worlds.base import World
+from rpms.worlds.registry import find_world
+
+app = typer.Typer(help="Teach a small model to read what it is told: pairs, train, correct.", no_args_is_help=True)
+
+_RATE, _RATE_OF_ALL = 2e-4, 1e-5
+"""Learning rates of added low-rank weights, and of all weights."""
+
+
+def write_pairs(
+    resources: Resources,
+    settings: Settings,
+    world: str,
+    out: Path,
+    conditions: str = "baseline,rules-only,memory-only,full",
+    engine: str = "native",
+    option: list[str] | None = None,
+) -> None:
+    """Let the planner play, and write each of its steps as the prompt of every condition with the right answer.
+
+    The lines are read as they are by TRL, Axolotl, LLaMA-Factory and OpenAI's fine-tuning. Only what is new is added to
+    a file; the same command continues where it stopped.
+    """
+    options.refuse_folders(out)
+    room = _classroom(resources, settings, find_world(world), conditions, engine, option)
+    done = teach_pairs(room, out, resources.workers, progress(make_console()), resources.processes)
+    _report(done, out)
+
+
+def correct_student(
+    resources: Resources,
+    settings: Settings,
+    student: str,
+    world: str,
+    pairs: Path,
+    conditions: str = "baseline,rules-only,memory-only,full",
+    most: int = 25,
+    engine: str = "native",
+    option: list[str] | None = None,
+) -> None:
+    """Let a taught model play, and add what the planner would have done wherever it came, loops included.
+
+    By default it plays the games that the pairs are of. Then train again, on all pairs.
+    """
+    options.refuse_folders(pairs)
+    found = find_world(world)
+    if settings.given.keys().isdisjoint(("task", "sample", "limit", "per_task")):
+        settings = _same_games(settings, pairs, found)
+    room = _classroom(resources, settings, found, conditions, engine, option)
+    model = student if student.partition("/")[0] in PROVIDERS else f"hf/{student}"
+    named = resources.model(model, settings)
+    named.check()
+    console = make_console()
+
+    def listen(condition: str) -> Lines:
+        return Lines(lambda text: console.print(f"{condition}: {text}", markup=False, highlight=False, soft_wrap=True))
+
+    window = context_window(model, settings.context, resources.base_url)
+    done = correct(room, named, window.tokens, pairs, listen, most, resources.workers, resources.processes)
+    _report(done, pairs)
+
+
+def _same_games(settings: Settings, pairs: Path, world: World) -> Settings:
+    """The settings with the games of a file of pairs chosen."""
+    if not is_there(pairs):
+        raise InputError(
+            f"{pairs}: there is no such file: write it with `rpms teach pairs`, or choose games (--sample)"
+        )
+    known = read_pairs(pairs)
+    if known[0].world != world.name:
+        raise InputError(f"{pairs}: holds pairs of {known[0].world}, not of {world.name}")
+    return replace(settings, task=tuple(dict.fromkeys(pair.task for pair in known)), split=known[0].split)
+
+
+def _classroom(
+    resources: Resources, settings: Settings, world: World, conditions: str, engine: str, option: list[str] | None
+) -> Classroom:
+    if resources.ray:
+        raise InputError("--ray: teaching plays on this machine alone")
+    if settings.split is None:
+        learned_from = [split for split in world.splits if TRAINING in split]
+        settings = replace(settings, split=(learned_from or world.splits)[0])
+    setting = options.make_setting(world, resources.data, engine, option)
+    tasks, setting = settings.tasks(world, setting)
+    return Classroom(world, tuple(tasks), setting, settings, read_conditions(conditions))
+
+
+def _report(done: Lessons, out: Path) -> None:
+    for name, summary in done.played.items():
+        say(f"{name}: {summary.won} of {summary.done} games won, {summary.steps:,} steps")
+    say(f"{out}: {done.added:,} pairs are new, of {done.found:,} in these games")
+
+
+@app.command("train")
+def train_model(
+    base: str,
+    pairs: list[Path],
+    out: Path,
+    epochs: float = 1.0,
+    learning_rate: float | None = None,
+    rank: int = 16,
+    batch: int = 8,
+    at_once: int = 2,
+    seed: int = 0,
+    all_weights: bool = False,
+    cpu: bool = False,
+    overlap: str = "refuse",
+) -> None:
+    """Train a chat model on pairs: TRL's trainer, low-rank weights, and the loss of the answers alone.
+
+    Play with `--model hf/BASE+OUT`. The same command continues a training that was stopped.
+    """
+    rate = learning_rate if learning_rate is not None else _RATE_OF_ALL if all_weights else _RATE
+    training = Training(epochs, rate, rank, batch, at_once, seed, all_weights)
+    taught = train(base, pairs, out, training, say, on_processor=cpu, overlap=overlap == ALLOW)
+    last = [loss for _, loss in taught.losses[-10:]]
+    mean = sum(last) / len(last)
+    say(f"{out}: taught on {len(taught.tasks)} games in {taught.seconds:,.0f} s; the last losses are {mean:.4f}")
+    place = base.removeprefix("hf/")
+    say(f"play with --model hf/{out if all_weights else f'{place}+{out}'}")
+
+
+@app.command("show")
+def show_taught(model: str) -> None:
+    """Say what a taught model was taught: games, conditions, corrections, and how."""
+    name = model if model.partition("/")[0] in PROVIDERS else f"hf/{model}"
+    taught = taught_on(name)
+    if taught is None:
+        raise InputError(f"{model}: nothing says that it was taught; give the folder that `rpms teach train` wrote")
+    say(f"{taught.world}: {len(taught.tasks)} games of {', '.join(taught.splits)}, in {', '.join(taught.conditions)}")
+    say(f"{taught.pairs:,} pairs, {taught.corrections:,} of them corrections; base {taught.base}")
+    say("; ".join(f"{name} {value}" for name, value in taught.settings.items()))

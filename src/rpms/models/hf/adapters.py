@@ -1,0 +1,98 @@
+"""Names of weights, `BASE` or `BASE+ADAPTER`, and the record of what a taught model was taught on."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from rpms.core.errors import FileError, InputError
+from rpms.foreign.file_reader import is_there, read_text
+from rpms.foreign.json_text import NotJson, as_object, from_json, loads
+from rpms.foreign.limits import LARGEST_TABLE
+
+ADAPTER_CONFIG = "adapter_config.json"
+"""The file by which PEFT knows an adapter's folder."""
+TAUGHT = "teaching.json"
+"""The file in which a taught model says what it was taught."""
+
+
+class WeightsName(NamedTuple):
+    """Weights by their places: a folder, a `.gguf` file, or a name on a hub."""
+
+    base: str
+    adapter: str = ""
+    """Low-rank weights to be added to the base; empty for none."""
+
+    @property
+    def last(self) -> str:
+        """The place of what was trained last."""
+        return self.adapter or self.base
+
+
+def read_weights(text: str) -> WeightsName:
+    """Take `BASE+ADAPTER` apart. A path that is there as it is written is no pair; an adapter alone names its base."""
+    path = Path(text).expanduser()
+    if not is_there(path):
+        base, plus, adapter = text.rpartition("+")
+        if plus and base and adapter:
+            return WeightsName(base, adapter)
+    if is_there(path / ADAPTER_CONFIG) and not is_there(path / "config.json"):
+        return WeightsName(_base_of(path), text)
+    return WeightsName(text)
+
+
+def _base_of(adapter: Path) -> str:
+    file = adapter / ADAPTER_CONFIG
+    with suppress(NotJson):
+        base = as_object(loads(read_text(file, LARGEST_TABLE))).get("base_model_name_or_path")
+        if isinstance(base, str) and base:
+            return base
+    raise FileError(file, None, "does not say which model it is an adapter of: write hf/BASE+ADAPTER")
+
+
+@dataclass(frozen=True)
+class Taught:
+    """What a model was taught on, and how; kept beside its weights."""
+
+    world: str
+    base: str
+    tasks: tuple[str, ...]
+    splits: tuple[str, ...]
+    conditions: tuple[str, ...]
+    pairs: int
+    corrections: int
+    """Pairs that correct a student."""
+    hash: str
+    """SHA-256 of the weights."""
+    settings: dict[str, str | int | float | bool]
+    versions: dict[str, str]
+    seconds: float
+    tokens: int
+    losses: tuple[tuple[int, float], ...]
+    """Mean loss of the completions, by step."""
+
+
+def taught_of(name: str) -> Taught | None:
+    """The record of a taught model, by its name after `hf/`; None for weights without one."""
+    file = Path(read_weights(name).last).expanduser() / TAUGHT
+    if not is_there(file):
+        return None
+    try:
+        return from_json(Taught, loads(read_text(file, LARGEST_TABLE)))
+    except NotJson as error:
+        raise FileError(file, None, f"is no record of teaching: {error}") from None
+
+
+def check_weights(name: str, text: str) -> None:
+    """Refuse paths at which there is nothing, as far as they are no names on a hub. `name`: for the message."""
+    weights = read_weights(text)
+    for place in (weights.base, weights.adapter):
+        path = Path(place).expanduser()
+        on_a_hub = place[:1] not in "/.~" and path.suffix != ".gguf"
+        if place and not on_a_hub and not is_there(path):
+            raise InputError(f"{name}: there is no such file or folder as {place}")
+    adapter = Path(weights.adapter).expanduser()
+    if weights.adapter and adapter.is_dir() and not is_there(adapter / ADAPTER_CONFIG):
+        raise InputError(f"{name}: {weights.adapter} is no adapter: it has no {ADAPTER_CONFIG}")

@@ -1,0 +1,69 @@
+"""Loading of weights: a folder, a `.gguf` file or a name on the Hugging Face hub, and an adapter merged into them."""
+
+import importlib
+import importlib.util
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rpms.core.errors import ModelUnavailable
+from rpms.models.hf.adapters import WeightsName
+from rpms.models.secrets import excerpt, requests_forbidden
+
+
+class LoadedWeights(NamedTuple):
+    """A model of transformers with its tokenizer."""
+
+    tokenizer: Any
+    model: Any
+
+
+def load_weights(name: str, weights: WeightsName, dtype: Any) -> LoadedWeights:
+    """Load a model and its tokenizer on the processor. `name`: for messages; what cannot be loaded is ModelUnavailable.
+
+    An adapter is merged at full precision, and rounded once: it then costs nothing while the model writes.
+    """
+    torch: Any = importlib.import_module("torch")
+    first = torch.float32 if weights.adapter else dtype
+    tokenizer, model = _load_base(name, weights.base, first)
+    if weights.adapter:
+        model = _merge_adapter(name, model, weights.adapter).to(dtype)
+    tokenizer.padding_side = "left"
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return LoadedWeights(tokenizer, model)
+
+
+def _load_base(name: str, source: str, dtype: Any) -> LoadedWeights:
+    transformers: Any = importlib.import_module("transformers")
+    path = Path(source).expanduser()
+    options: dict[str, Any] = {"local_files_only": True} if requests_forbidden() else {}
+    place = str(path) if path.is_dir() else source
+    if path.suffix == ".gguf" and path.is_file():
+        options["gguf_file"], place = path.name, str(path.parent)
+    version = tuple(map(int, transformers.__version__.split(".")[:2]))
+    loading: dict[str, Any] = {"dtype" if version >= (4, 56) else "torch_dtype": dtype, **options}
+    if "gguf_file" in options and hasattr(transformers, "GgufConfig"):  # else it may compute packed, in float32
+        loading["quantization_config"] = transformers.GgufConfig(dequantize=True)
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
+        model = transformers.AutoModelForCausalLM.from_pretrained(place, **loading)
+    except (OSError, ValueError, ImportError) as error:
+        needs = " and ".join(name for name in ("gguf", "accelerate") if importlib.util.find_spec(name) is None)
+        if "gguf_file" in options and needs:
+            raise ModelUnavailable(f"{name}: a .gguf file also needs {needs}: pip install 'rpms[hf]'") from None
+        raise ModelUnavailable(f"{name}: cannot be loaded: {excerpt(str(error))}") from error
+    return LoadedWeights(tokenizer, model)
+
+
+def _merge_adapter(name: str, model: Any, adapter: str) -> Any:
+    try:
+        peft: Any = importlib.import_module("peft")
+    except ImportError:
+        raise ModelUnavailable(f"{name}: an adapter also needs peft: pip install 'rpms[teach]'") from None
+    path = Path(adapter).expanduser()
+    options: dict[str, Any] = {"local_files_only": True} if requests_forbidden() else {}
+    try:
+        adapted = peft.PeftModel.from_pretrained(model, str(path) if path.is_dir() else adapter, **options)
+    except (OSError, ValueError, RuntimeError, KeyError) as error:
+        raise ModelUnavailable(f"{name}: the adapter cannot be loaded: {excerpt(str(error))}") from error
+    return adapted.merge_and_unload()

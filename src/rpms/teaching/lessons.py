@@ -1,0 +1,199 @@
+"""Lessons: the teacher plays and each step is told to every condition; or a student plays and is corrected."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from rpms.core.condition import CONDITIONS, named_condition
+from rpms.core.errors import InputError
+from rpms.core.recall import EpisodicMemory
+from rpms.models.catalogue import IN_PROCESS, backend_of
+from rpms.play.engines import InProcesses
+from rpms.play.plan import NamedModel, RunPlan, overlapping
+from rpms.play.run import Listener, run
+from rpms.play.settings import ALLOW, Settings
+from rpms.play.together import PlannedRun, run_together
+from rpms.store.memories import read_frozen
+from rpms.store.runs import RunFolder, RunSummary
+from rpms.teaching.pairs import Pair, PairSource, add_pairs, parse_pairs, require_training_split
+from rpms.teaching.teacher import Corrections, TeacherLessons
+from rpms.worlds.base import Setting, Task, World
+
+TEACHER = "planner"
+MOST_CORRECTED = 25
+"""States of a student's episode that are corrected at most."""
+_HASH = 12
+
+
+@dataclass(frozen=True)
+class Classroom:
+    """What is taught: a world's tasks, and how a student will be told about them."""
+
+    world: World
+    tasks: tuple[Task, ...]
+    setting: Setting
+    settings: Settings
+    """Settings of the student's prompts, as a run of it would have them; a manual is the teacher's too."""
+    conditions: tuple[str, ...] = tuple(CONDITIONS)
+
+    def __post_init__(self) -> None:
+        if not self.tasks:
+            raise InputError(f"{self.world.name}: there are no tasks to teach")
+        if self.settings.overlap != ALLOW:
+            for split in dict.fromkeys(task.split for task in self.tasks):
+                require_training_split(split, self.world.splits)
+
+    def teacher(self) -> RunPlan:
+        """The teacher's run: the planner follows the rules alone, by the complete manual or the one that is given."""
+        own = Settings(
+            condition="rules-only",
+            preset="strict",
+            manual=self.settings.manual,
+            steps=self.settings.steps,
+            simplifications=self.settings.simplifications,
+        )
+        return own.plan(
+            self.world,
+            TEACHER,
+            NamedModel(TEACHER),
+            tasks=self.tasks,
+            setting=self.setting,
+            split=self.tasks[0].split,
+            memory=EpisodicMemory(world=self.world.name),
+        )
+
+    def student(self, condition: str, model: str, open_model: NamedModel, context: int = 0) -> RunPlan:
+        """A student's run under a condition; it may know the games, since this is no test, but its memory may not."""
+        own = replace(self.settings, condition=condition)
+        file = own.memory_file(self.world)
+        memory = EpisodicMemory(world=self.world.name) if file is None else read_frozen(file, self.world.name)
+        plan = own.plan(
+            self.world,
+            model,
+            open_model,
+            context,
+            tasks=self.tasks,
+            setting=self.setting,
+            split=self.tasks[0].split,
+            memory=memory,
+            overlap=True,
+        )
+        if plan.overlap and self.settings.overlap != ALLOW:
+            raise InputError(overlapping(len(plan.overlap), len(plan.tasks), plan.overlap[0]))
+        return plan
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """Result of a lesson."""
+
+    played: Mapping[str, RunSummary]
+    """Episodes, by who played or in which condition."""
+    found: int
+    """Pairs in them."""
+    added: int
+    """Pairs that the file did not have."""
+
+
+def read_conditions(text: str) -> tuple[str, ...]:
+    """Read names of conditions, separated by commas."""
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    for name in names:
+        if named_condition(name) is not CONDITIONS.get(name):
+            raise InputError(f"--conditions {name}: write a condition by its name, such as full")
+    if not names:
+        raise InputError(f"--conditions: give one or more of {', '.join(CONDITIONS)}")
+    return names
+
+
+def teach_pairs(
+    room: Classroom, out: Path, workers: int | None, listener: Listener, processes: int | None = None
+) -> Lessons:
+    """Let the teacher play, and add each step of the games it won to a file, once for every condition.
+
+    The teacher's episodes are kept beside the file; the same call continues where it stopped.
+    """
+    teacher = room.teacher()
+    told: dict[str, RunPlan] = {}
+    for condition in room.conditions:
+        told[condition] = room.student(condition, TEACHER, NamedModel(TEACHER))
+    lessons = f"lessons-{_digest(told.values())}"
+    plan = replace(teacher, keep={lessons: TeacherLessons(teacher, told)})
+    folder = out.with_name(f"{out.stem}.teacher") / _digest([teacher])
+    summary = run(plan, folder, workers, listener, engine=InProcesses(processes))
+    found = _kept(RunFolder(folder), lessons)
+    return Lessons({TEACHER: summary}, len(found), add_pairs(out, found))
+
+
+def correct(
+    room: Classroom,
+    student: NamedModel,
+    context: int,
+    out: Path,
+    listener: Callable[[str], Listener],
+    most: int = MOST_CORRECTED,
+    workers: int | None = None,
+    processes: int | None = None,
+) -> Lessons:
+    """Let a student play under every condition, and add what the teacher would have done at the states it came to.
+
+    A model in this process plays all episodes of all conditions at once.
+    """
+    teacher = room.teacher()
+    runs: list[PlannedRun] = []
+    name = f"corrections-{_digest([teacher])}-{most}"
+    for condition in room.conditions:
+        plan = room.student(condition, student.name, student, context)
+        corrections = Corrections(teacher, plan, condition, most)
+        folder = out.with_name(f"{out.stem}.students") / f"{condition}-{_digest([plan])}"
+        runs.append(PlannedRun(condition, replace(plan, keep={name: corrections}), folder))
+    summaries = _play(runs, student, listener, workers, processes)
+    found: list[Pair] = []
+    for planned in runs:
+        found += _kept(RunFolder(planned.folder), name)
+    played = {planned.name: summary for planned, summary in zip(runs, summaries, strict=True)}
+    return Lessons(played, len(found), add_pairs(out, found))
+
+
+def _play(
+    runs: Sequence[PlannedRun],
+    student: NamedModel,
+    listener: Callable[[str], Listener],
+    workers: int | None,
+    processes: int | None,
+) -> Sequence[RunSummary]:
+    if backend_of(student.name) in IN_PROCESS:
+        model = student()
+        try:
+            return run_together(runs, model, listener, processes)
+        finally:
+            model.close()
+    engine = InProcesses(processes)
+    play_one = partial(run, workers=workers, engine=engine)
+    return [play_one(planned.plan, planned.folder, listener=listener(planned.name)) for planned in runs]
+
+
+def _digest(plans: Iterable[RunPlan]) -> str:
+    """The same for the same plans: names folders, so that another setting never meets what an earlier one left."""
+    hashes = "".join(plan.protocol().hash for plan in plans)
+    return hashlib.sha256(hashes.encode()).hexdigest()[:_HASH]
+
+
+def _kept(folder: RunFolder, name: str) -> list[Pair]:
+    """Pairs that were kept beside a run's episodes, in the order of its tasks."""
+    found: list[Pair] = []
+    for row in folder.rows():
+        found += parse_pairs(folder.file_beside(row.task, name), folder.beside(row.task, name))
+    return found
+
+
+def taught_tasks(pairs: Sequence[Pair]) -> tuple[str, ...]:
+    """The games that pairs were taken from."""
+    return tuple(dict.fromkeys(pair.task for pair in pairs))
+
+
+def corrected(pairs: Sequence[Pair]) -> int:
+    """Number of pairs that correct a student."""
+    return sum(pair.source is PairSource.CORRECTION for pair in pairs)

@@ -1,0 +1,110 @@
+"""Pairs of a prompt and its right answer: one JSON line each, as TRL and others' trainers read them."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rpms.core.errors import FileError, InputError
+from rpms.core.prompt import Message
+from rpms.foreign.file_reader import is_there
+from rpms.foreign.json_text import from_json, read_jsonl
+from rpms.foreign.limits import LARGEST_PAIRS
+from rpms.store.files import read_text, write_whole
+
+TRAINING = "train"
+"""Part of the name of every split that is there to learn from."""
+
+
+class PairSource(StrEnum):
+    """Who led the game to the state that a pair answers. The answer is always the teacher's."""
+
+    TEACHER = "teacher"
+    """The teacher itself, on its own way to the goal."""
+    CORRECTION = "correction"
+    """A student, on whatever way it took: the teacher says what it should have done there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A prompt as one condition shows it at one step, and the teacher's thought and action as the answer."""
+
+    prompt: tuple[Message, ...]
+    completion: tuple[Message, ...]
+    world: str
+    split: str
+    task: str
+    condition: str
+    step: int
+    source: PairSource
+    student: str = ""
+    """The model that led there, where it was a student."""
+    manual: str = ""
+    """The manual that the teacher plans by: its name and the beginning of its hash."""
+    memory: str = ""
+    """Hash of the memory that the prompt recalls from; empty without one."""
+
+    @property
+    def key(self) -> str:
+        """Hash of what is asked: two pairs with the same key ask the same."""
+        asked = [[message.role, message.content] for message in self.prompt]
+        return hashlib.sha256(json.dumps([self.condition, asked]).encode()).hexdigest()
+
+
+def pairs_text(pairs: Iterable[Pair]) -> str:
+    """Pairs as JSON lines."""
+    return "".join(json.dumps(asdict(pair), ensure_ascii=False) + "\n" for pair in pairs)
+
+
+def parse_pairs(file: Path, text: str) -> tuple[Pair, ...]:
+    """Read pairs out of JSON lines; the first line that is none is a FileError."""
+    problem = "is no pair of a prompt and its answer, as `rpms teach pairs` writes them"
+    read: Any = partial(from_json, Pair)
+    return tuple(pair for _, pair in read_jsonl(file, text.split("\n"), read, problem))
+
+
+def read_pairs(file: Path) -> tuple[Pair, ...]:
+    """Read a file of pairs; one without any, or of several worlds, is a FileError."""
+    pairs = parse_pairs(file, read_text(file, LARGEST_PAIRS))
+    if not pairs:
+        raise FileError(file, None, "holds no pairs; `rpms teach pairs` writes some")
+    require_one_world(file, pairs)
+    return pairs
+
+
+def require_one_world(file: Path, pairs: Sequence[Pair]) -> None:
+    """Refuse to mix pairs of several worlds in one file."""
+    worlds = dict.fromkeys(pair.world for pair in pairs)
+    if len(worlds) > 1:
+        raise FileError(file, None, f"pairs of {' and '.join(worlds)} do not go together; teach one world at a time")
+
+
+def add_pairs(file: Path, found: Iterable[Pair]) -> int:
+    """Append the pairs whose prompts a file does not have yet, and return their number."""
+    text = read_text(file, LARGEST_PAIRS) if is_there(file) else ""
+    before = parse_pairs(file, text)
+    known = {pair.key for pair in before}
+    new: dict[str, Pair] = {}
+    for pair in found:
+        if pair.key not in known:
+            new.setdefault(pair.key, pair)
+    require_one_world(file, [*before, *new.values()])
+    if new:
+        line_end = "" if text.endswith("\n") or not text else "\n"
+        write_whole(file, f"{text}{line_end}{pairs_text(new.values())}")
+    return len(new)
+
+
+def require_training_split(split: str, splits: Sequence[str]) -> None:
+    """Refuse to teach on a split that results are measured on, where the world has one to learn from."""
+    to_learn_from = [name for name in splits if TRAINING in name]
+    if to_learn_from and split not in to_learn_from:
+        choices = " or ".join(to_learn_from)
+        raise InputError(
+            f"{split} is a split that is measured on, and a model taught on it would know its games: teach on "
+            f"{choices}; --overlap allow teaches on it, and playing its games then needs the same"
+        )

@@ -1,0 +1,165 @@
+"""The teacher beside an episode: it decides at every state what it would do there, whoever led the game to it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from threading import Lock
+from typing import NamedTuple
+
+from rpms.core.episode import Episode, Step
+from rpms.core.prompt import Message, Prompt
+from rpms.core.usage import Usage
+from rpms.models.base import Model
+from rpms.models.parsing import parse_answer
+from rpms.models.policy import FunctionModel
+from rpms.play.plan import RunPlan
+from rpms.play.seats import Seat
+from rpms.play.step import Asked, Move, Player
+from rpms.store.memories import memory_hash
+from rpms.teaching.pairs import Pair, PairSource, pairs_text
+from rpms.worlds.base import Command, Outcome
+
+_HASH = 12
+"""Hexadecimal digits of a hash that are enough to tell two files apart."""
+
+
+class TaughtStep(NamedTuple):
+    """What the teacher does at a state: the sub-goal as its thought, and the first command of its plan."""
+
+    thought: str
+    command: str
+
+    @property
+    def answer(self) -> str:
+        """The answer that a model should give."""
+        return f"Thought: {self.thought}\nAction: {self.command}"
+
+
+def player_of(plan: RunPlan, model: Model | None = None) -> Player:
+    """The player of a plan; without a model, one whose decisions are of interest and whose answers are not."""
+    return Seat(plan, model or FunctionModel(lambda _: "Action:")).player
+
+
+def follow(player: Player, episode: Episode) -> Iterator[Move]:
+    """Decide each step of an episode as a player would, and go on with what was done in the episode.
+
+    Everything that a player knows comes from text, so that the recorded observations are enough: no game is open.
+    """
+    if not episode.steps:
+        return
+    opening = episode.steps[0].observation
+    course = player.begin(player.understand(opening, episode.task))
+    for step in episode.steps:
+        move = player.choose(course, step.observation, episode.task)
+        yield move
+        course = player.after(course, _as_played(move, step), Outcome(step.result, step.score))
+
+
+def _as_played(move: Move, step: Step) -> Move:
+    """A move with the answer and the command of a recorded step in place of the player's own."""
+    command = Command(step.command)
+    asked = Asked(step.answer, parse_answer(step.answer), command, Usage(), refusal=None)
+    return replace(move, asked=asked)
+
+
+def taught_step(move: Move) -> TaughtStep | None:
+    """The teacher's move as something to learn; None where it had no plan, and so nothing to teach."""
+    if not move.decision.plan.options or not move.command:
+        return None
+    return TaughtStep(move.asked.parsed.thought, move.command)
+
+
+@dataclass(frozen=True)
+class TeacherLessons:
+    """Retells a teacher's episode as each condition would have shown it; kept beside the episode."""
+
+    teacher: RunPlan
+    told: Mapping[str, RunPlan]
+    """By condition: the run in which a student would see such prompts."""
+    _one_at_a_time: Lock = field(default_factory=Lock, repr=False, compare=False)
+    """Held while an episode is retold: players keep what they have computed, and threads share them here."""
+
+    @cached_property
+    def _players(self) -> Mapping[str, Player]:
+        return {condition: player_of(plan) for condition, plan in self.told.items()}
+
+    def __call__(self, episode: Episode) -> str:
+        if not episode.won:
+            return ""
+        with self._one_at_a_time:
+            found: list[Pair] = []
+            for condition in self.told:
+                found += self._pairs(condition, episode)
+            return pairs_text(found)
+
+    def _pairs(self, condition: str, episode: Episode) -> Iterator[Pair]:
+        spoken = replace(episode, steps=tuple(map(_as_taught, episode.steps)))
+        about = _about(self.teacher, self.told[condition], condition, episode)
+        for move, step in zip(follow(self._players[condition], spoken), spoken.steps, strict=True):
+            said = TaughtStep(step.thought, step.command)
+            yield make_pair(move.decision.prompt, said, about, step.number)
+
+
+def _as_taught(step: Step) -> Step:
+    """A teacher's step as the student's turns will show it: a thought and an action, and nothing else."""
+    answer = TaughtStep(step.thought, step.command).answer
+    return replace(step, answer=answer, action=step.command, repairs=())
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """Says what the teacher would have done at each state of a student's episode; kept beside the episode."""
+
+    teacher: RunPlan
+    student: RunPlan
+    condition: str
+    most: int
+    """States of an episode that are kept at most, spread over it: a loop of fifty steps says little more than one."""
+    _one_at_a_time: Lock = field(default_factory=Lock, repr=False, compare=False)
+
+    @cached_property
+    def _player(self) -> Player:
+        return player_of(self.teacher, self.teacher.open_model())
+
+    def __call__(self, episode: Episode) -> str:
+        with self._one_at_a_time:
+            return pairs_text(spread(list(self._pairs(episode)), self.most))
+
+    def _pairs(self, episode: Episode) -> Iterator[Pair]:
+        about = _about(self.teacher, self.student, self.condition, episode)
+        about = replace(about, source=PairSource.CORRECTION, student=self.student.model_name)
+        for move, step in zip(follow(self._player, episode), episode.steps, strict=True):
+            said = taught_step(move)
+            if said is not None:
+                yield make_pair(step.decision.prompt, said, about, step.number)
+
+
+def spread(pairs: list[Pair], most: int) -> list[Pair]:
+    """At most so many pairs, evenly over all of them, the first among them."""
+    if len(pairs) <= most:
+        return pairs
+    return [pairs[number * len(pairs) // most] for number in range(most)]
+
+
+def _about(teacher: RunPlan, student: RunPlan, condition: str, episode: Episode) -> Pair:
+    """A pair that says everything but the step."""
+    manual = teacher.sources.manual
+    split = next(task.split for task in student.tasks if task.id == episode.task)
+    return Pair(
+        prompt=(),
+        completion=(),
+        world=student.world.name,
+        split=split,
+        task=episode.task,
+        condition=condition,
+        step=0,
+        source=PairSource.TEACHER,
+        manual=f"{manual.name}:{manual.hash(teacher.world)[:_HASH]}",
+        memory=memory_hash(student.memory)[:_HASH] if student.condition.memory else "",
+    )
+
+
+def make_pair(prompt: Prompt, said: TaughtStep, about: Pair, step: int) -> Pair:
+    """A prompt with its answer, and what is known about both."""
+    answer = Message("assistant", said.answer)
+    return replace(about, prompt=tuple(prompt.messages()), completion=(answer,), step=step)

@@ -1,0 +1,326 @@
+"""Training on pairs: TRL's trainer with PEFT's low-rank weights, or all weights, by the loss on the answers alone."""
+
+import hashlib
+import importlib
+import json
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from rpms.core.errors import InputError, ModelError, ModelUnavailable
+from rpms.foreign.file_reader import is_there, read_text
+from rpms.foreign.limits import LARGEST_TABLE
+from rpms.foreign.shown import excerpt
+from rpms.models.hf.adapters import TAUGHT, Taught, WeightsName, check_weights, read_weights
+from rpms.models.hf.weights import load_weights
+from rpms.play.run import Interrupted
+from rpms.store.files import replaced_folder, write_whole, writing
+from rpms.teaching.pairs import Pair, PairSource, read_pairs, require_one_world, require_training_split
+from rpms.teaching.watching import TrainingWatch, trainer_callback, write_picture
+from rpms.worlds.registry import find_world, world_names
+
+PLAN = "training.json"
+"""The file in the folder of checkpoints that says what they are of."""
+_PACKAGES = ("torch", "transformers", "trl", "peft", "datasets")
+_CHECKPOINTS = 4
+"""Checkpoints of a training: each takes as long as some steps, and no more than a quarter is ever done again."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """How a model is trained."""
+
+    epochs: float = 1.0
+    learning_rate: float = 2e-4
+    """Of low-rank weights; all weights take about a twentieth."""
+    rank: int = 16
+    """Rank of the added weights."""
+    batch: int = 8
+    """Pairs in one step of the optimiser."""
+    at_once: int = 2
+    """Pairs on the device at a time, which is what its memory has to hold."""
+    seed: int = 0
+    all_weights: bool = False
+
+    def __post_init__(self) -> None:
+        if self.batch % self.at_once:
+            raise InputError(f"--batch {self.batch} is no multiple of --at-once {self.at_once}")
+
+
+def train(
+    base: str,
+    files: Sequence[Path],
+    out: Path,
+    training: Training,
+    say: Callable[[str], None],
+    *,
+    on_processor: bool = False,
+    overlap: bool = False,
+) -> Taught:
+    """Teach a base model and keep what it learned in a folder, whole; the same call continues one that was stopped.
+
+    Without a GPU it says how long it would take, unless it is to go on all the same.
+    """
+    weights = _read_base(base)
+    pairs = _read_all(files, overlap=overlap)
+    libraries = _import_libraries()
+    torch: Any = libraries["torch"]
+    work = out.with_name(f"{out.name}.training")
+    started = time.monotonic()
+    with replaced_folder(out, TAUGHT, "a taught model") as folder:
+        on_gpu = torch.cuda.is_available() and not on_processor
+        dtype = torch.bfloat16 if on_gpu and not training.all_weights else torch.float32
+        loaded = load_weights(base, weights, dtype)
+        if not loaded.tokenizer.chat_template:
+            raise InputError(f"{base}: is no chat model: its tokenizer has no chat template; give an instruct model")
+        watch = TrainingWatch(say)
+        trainer = _make_trainer(libraries, loaded, pairs, training, work, watch, on_gpu=on_gpu)
+        lengths = [len(tokens) for tokens in trainer.train_dataset["input_ids"]]
+        _check_lengths(base, loaded.model, lengths)
+        watch.tokens = int(sum(lengths) * training.epochs)
+        if not on_gpu and not on_processor:
+            raise InputError(_without_gpu(torch, loaded.model, watch.tokens))
+        _claim(work, _plan_text(weights, pairs, training))
+        say(f"{len(pairs):,} pairs of {len({pair.task for pair in pairs})} games, {watch.tokens:,} tokens to read")
+        _run(trainer, work, watch)
+        _save(trainer, loaded.tokenizer, weights, training, folder)
+        taught = _record(weights, pairs, training, folder, watch, time.monotonic() - started)
+        write_whole(folder / TAUGHT, json.dumps(asdict(taught), indent=1) + "\n")
+        if not write_picture(folder / "loss.png", taught.losses):
+            say("note: matplotlib is not installed, so the losses are in numbers alone, in teaching.json")
+    shutil.rmtree(work, ignore_errors=True)
+    return taught
+
+
+def _read_base(base: str) -> WeightsName:
+    """The place of the weights to begin with, with or without `hf/` before it."""
+    place = base.removeprefix("hf/")
+    if not place:
+        raise InputError("give the base model: a folder, a .gguf file, or a name on the Hugging Face hub")
+    check_weights(base, place)
+    weights = read_weights(place)
+    if weights.adapter:
+        raise InputError(f"{base}: has an adapter already: teach its base {weights.base} on all pairs together")
+    return weights
+
+
+def _read_all(files: Sequence[Path], *, overlap: bool) -> tuple[Pair, ...]:
+    """The pairs of all files, none of them of a split that results are measured on."""
+    found: dict[str, Pair] = {}
+    for file in files:
+        for pair in read_pairs(file):
+            found.setdefault(pair.key, pair)
+    pairs = tuple(found.values())
+    require_one_world(files[-1], pairs)
+    if not overlap:
+        for split in dict.fromkeys(pair.split for pair in pairs):
+            require_training_split(split, _splits(pairs[0].world))
+    return pairs
+
+
+def _splits(world: str) -> tuple[str, ...]:
+    """The splits of a world; none of one that is not installed here, which training does not need."""
+    return find_world(world).splits if world in world_names() else ()
+
+
+def _import_libraries() -> dict[str, Any]:
+    try:
+        return {name: importlib.import_module(name) for name in _PACKAGES}
+    except ImportError as error:
+        raise ModelUnavailable(f"teaching needs {error.name}: pip install 'rpms[teach]'") from None
+
+
+def _plan_text(weights: WeightsName, pairs: Sequence[Pair], training: Training) -> str:
+    """Everything that decides what is learned, to tell one training from another."""
+    keys = hashlib.sha256("".join(pair.key + pair.completion[0].content for pair in pairs).encode()).hexdigest()
+    return json.dumps({"base": weights.base, "pairs": keys, **asdict(training)}, indent=1) + "\n"
+
+
+def _claim(work: Path, plan: str) -> None:
+    """Take a folder for checkpoints, or go on with one of the same training."""
+    begun = is_there(work / PLAN) and any(work.glob("checkpoint-*"))
+    if begun and read_text(work / PLAN, LARGEST_TABLE) != plan:
+        raise InputError(
+            f"{work}: holds the checkpoints of another training: train as before to finish it, choose another --out, "
+            "or remove the folder"
+        )
+    write_whole(work / PLAN, plan)
+
+
+def _check_lengths(base: str, model: Any, lengths: Sequence[int]) -> None:
+    window = int(getattr(model.config, "max_position_embeddings", 0) or 0)
+    longest = max(lengths)
+    if window and longest > window:
+        too_long = sum(length > window for length in lengths)
+        raise InputError(
+            f"{base}: {too_long} of {len(lengths)} pairs have more than its {window:,} tokens (the longest {longest:,})"
+        )
+
+
+def _without_gpu(torch: Any, model: Any, tokens: int) -> str:
+    """Words for someone without a GPU: how long it would take here, by a measurement of this processor."""
+    size = 1024
+    matrix = torch.ones(size, size)
+    matrix @ matrix  # the first time prepares
+    started = time.perf_counter()
+    matrix @ matrix
+    a_second = 2 * size**3 / (time.perf_counter() - started)
+    parameters = sum(weight.numel() for weight in model.parameters())
+    hours = 6 * parameters * tokens / a_second / 3600
+    took = f"{hours:,.1f} hours" if hours >= 1 else f"{max(1, round(60 * hours))} minutes"
+    return f"there is no GPU here, and on this processor it would take about {took}: add --cpu to go on all the same"
+
+
+def _make_trainer(
+    libraries: dict[str, Any],
+    loaded: Any,
+    pairs: Sequence[Pair],
+    training: Training,
+    work: Path,
+    watch: TrainingWatch,
+    *,
+    on_gpu: bool,
+) -> Any:
+    trl, peft, datasets = libraries["trl"], libraries["peft"], libraries["datasets"]
+    datasets.disable_progress_bars()
+    libraries["transformers"].utils.logging.disable_progress_bar()
+    steps = max(1, int(len(pairs) * training.epochs / training.batch))
+    loaded.tokenizer.padding_side = "right"
+    arguments = trl.SFTConfig(
+        output_dir=str(work),
+        num_train_epochs=training.epochs,
+        per_device_train_batch_size=training.at_once,
+        gradient_accumulation_steps=training.batch // training.at_once,
+        learning_rate=training.learning_rate,
+        lr_scheduler_type="cosine",
+        warmup_steps=max(1, steps // 20),
+        weight_decay=0.0,
+        completion_only_loss=True,
+        max_length=None,
+        shuffle_dataset=True,
+        train_sampling_strategy="batch_rebalance",
+        gradient_checkpointing=False,
+        bf16=on_gpu,
+        use_cpu=not on_gpu,
+        seed=training.seed,
+        data_seed=training.seed,
+        save_steps=max(25, -(-steps // _CHECKPOINTS)),
+        save_total_limit=1,
+        logging_steps=1,
+        report_to="none",
+        disable_tqdm=True,
+        dataloader_pin_memory=on_gpu,
+    )
+    lora = peft.LoraConfig(
+        r=training.rank, lora_alpha=2 * training.rank, target_modules="all-linear", task_type="CAUSAL_LM"
+    )
+    if on_gpu:  # cuDNN's attention plans anew for every length
+        libraries["torch"].backends.cuda.enable_cudnn_sdp(False)
+    rows = [{"prompt": _messages(pair.prompt), "completion": _messages(pair.completion)} for pair in pairs]
+    trainer = trl.SFTTrainer(
+        model=loaded.model,
+        args=arguments,
+        train_dataset=datasets.Dataset.from_list(rows),
+        processing_class=loaded.tokenizer,
+        peft_config=None if training.all_weights else lora,
+        callbacks=[trainer_callback(watch)],
+    )
+    trainer.data_collator = _without_mask(libraries["torch"], trainer.data_collator)
+    for printer in ("PrinterCallback", "ProgressCallback"):
+        trainer.remove_callback(getattr(libraries["transformers"], printer))
+    return trainer
+
+
+def _messages(messages: Sequence[Any]) -> list[dict[str, str]]:
+    return [{"role": message.role, "content": message.content} for message in messages]
+
+
+def _without_mask(torch: Any, collate: Callable[[Any], dict[str, Any]]) -> Callable[[Any], dict[str, Any]]:
+    """Batches padded on the right without a mask: no token sees what comes after it, and padding has no loss.
+
+    A mask would keep torch from its fastest attention, and rows of nothing but padding have led to losses that are no
+    numbers.
+    """
+
+    def batch(examples: Any) -> dict[str, Any]:
+        made = collate(examples)
+        rows, width = made["input_ids"].shape
+        del made["attention_mask"]
+        made["position_ids"] = torch.arange(width).expand(rows, width)
+        return made
+
+    return batch
+
+
+def _run(trainer: Any, work: Path, watch: TrainingWatch) -> None:
+    """Train, from the last checkpoint if there is one."""
+    checkpoints = any(work.glob("checkpoint-*"))
+    try:
+        with watch.listening():
+            trainer.train(resume_from_checkpoint=True if checkpoints else None)
+    except OSError as error:
+        raise InputError(f"{work}: cannot be written: {error.strerror or error}; the same command goes on") from None
+    except RuntimeError as error:
+        if "out of memory" in str(error):
+            raise InputError("the device's memory is too small: give a smaller --at-once") from None
+        if "No space left" in str(error) or "PytorchStreamWriter" in str(error):
+            raise InputError(f"{work}: cannot be written: {excerpt(str(error))}; the same command goes on") from None
+        raise
+    if watch.stopped:
+        raise Interrupted(f"stopped after step {watch.step} of {watch.steps}; the same command goes on from there")
+    if watch.broken:
+        raise ModelError(f"the loss is no number any more at step {watch.step}: give a smaller --learning-rate")
+
+
+def _save(trainer: Any, tokenizer: Any, weights: WeightsName, training: Training, folder: Path) -> None:
+    """Write what was trained: all weights with their tokenizer, or the added ones, at half precision."""
+    model = trainer.model
+    with writing(folder):
+        if training.all_weights:
+            model.save_pretrained(folder)
+            tokenizer.save_pretrained(folder)
+            return
+        place = Path(weights.base).expanduser()
+        base = str(place.absolute()) if is_there(place) else weights.base
+        for settings in model.peft_config.values():
+            settings.base_model_name_or_path = base
+        torch: Any = importlib.import_module("torch")
+        for parameter in model.parameters():
+            if parameter.requires_grad:
+                parameter.data = parameter.data.to(torch.bfloat16)
+        model.save_pretrained(folder)
+
+
+def _record(
+    weights: WeightsName,
+    pairs: Sequence[Pair],
+    training: Training,
+    folder: Path,
+    watch: TrainingWatch,
+    seconds: float,
+) -> Taught:
+    sources = Counter(pair.source for pair in pairs)
+    digest = hashlib.sha256()
+    for file in sorted(folder.glob("*.safetensors")):
+        with file.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return Taught(
+        world=pairs[0].world,
+        base=weights.base,
+        tasks=tuple(dict.fromkeys(pair.task for pair in pairs)),
+        splits=tuple(dict.fromkeys(pair.split for pair in pairs)),
+        conditions=tuple(dict.fromkeys(pair.condition for pair in pairs)),
+        pairs=len(pairs),
+        corrections=sources[PairSource.CORRECTION],
+        hash=digest.hexdigest(),
+        settings=asdict(training),
+        versions={name: version(name) for name in ("rpms", *_PACKAGES)},
+        seconds=round(seconds, 1),
+        tokens=watch.tokens,
+        losses=tuple(watch.losses),
+    )
