@@ -8,7 +8,7 @@ import typer
 from rpms.cli import options
 from rpms.cli.options import Resources
 from rpms.cli.screen import make_console, say
-from rpms.core.errors import InputError
+from rpms.logic.errors import InputError
 from rpms.foreign.file_reader import is_there
 from rpms.models.catalogue import PROVIDERS, taught_on
 from rpms.models.windows import context_window

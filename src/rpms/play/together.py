@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from rpms.core.errors import ModelUnavailable
+from rpms.logic.errors import ModelUnavailable
 from rpms.models.base import Answer, Model, Request, WrappedModel
 from rpms.play.engines import InProcesses, cores
 from rpms.play.plan import RunPlan, lend

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from rpms.core.condition import CONDITIONS, named_condition
-from rpms.core.errors import InputError
-from rpms.core.recall import EpisodicMemory
+from rpms.paper.condition import CONDITIONS, named_condition
+from rpms.logic.errors import InputError
+from rpms.paper.recall import EpisodicMemory
 from rpms.models.catalogue import IN_PROCESS, backend_of
 from rpms.play.engines import InProcesses
 from rpms.play.plan import NamedModel, RunPlan, overlapping

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rpms.core.errors import FileError, InputError
-from rpms.core.prompt import Message
+from rpms.logic.errors import FileError, InputError
+from rpms.paper.prompt import Message
 from rpms.foreign.file_reader import is_there
 from rpms.foreign.json_text import from_json, read_jsonl
 from rpms.foreign.limits import LARGEST_PAIRS

@@ -6,9 +6,9 @@ from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
 
-from rpms.core.episode import Episode, Step
-from rpms.core.prompt import Message, Prompt
-from rpms.core.usage import Usage
+from rpms.paper.episode import Episode, Step
+from rpms.paper.prompt import Message, Prompt
+from rpms.paper.usage import Usage
 from rpms.models.base import Model
 from rpms.models.parsing import parse_answer
 from rpms.models.policy import FunctionModel

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from rpms.core.errors import InputError, ModelError, ModelUnavailable
+from rpms.logic.errors import InputError, ModelError, ModelUnavailable
 from rpms.foreign.file_reader import is_there, read_text
 from rpms.foreign.limits import LARGEST_TABLE
 from rpms.foreign.shown import excerpt

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from rpms.core.errors import FileError, InputError
+from rpms.logic.errors import FileError, InputError
 from rpms.foreign.file_reader import is_there, read_text
 from rpms.foreign.json_text import NotJson, as_object, from_json, loads
 from rpms.foreign.limits import LARGEST_TABLE

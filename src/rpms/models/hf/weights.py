@@ -5,7 +5,7 @@ import importlib.util
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rpms.core.errors import ModelUnavailable
+from rpms.logic.errors import ModelUnavailable
 from rpms.models.hf.adapters import WeightsName
 from rpms.models.secrets import excerpt, requests_forbidden
 
