@@ -1,4 +1,6 @@
-"""`rpms teach`: the planner's steps as prompts with answers, a small model trained on them, its mistakes corrected."""
+"""`rpms teach`: the planner's steps as prompts with answers, a small model trained on them, its
+mistakes corrected.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,8 +10,8 @@ import typer
 from rpms.cli import options
 from rpms.cli.options import Resources
 from rpms.cli.screen import make_console, say
-from rpms.logic.errors import InputError
 from rpms.foreign.file_reader import is_there
+from rpms.logic.errors import InputError
 from rpms.models.catalogue import PROVIDERS, taught_on
 from rpms.models.windows import context_window
 from rpms.play.display import Lines, progress
@@ -20,7 +22,9 @@ from rpms.teaching.training import Training, train
 from rpms.worlds.base import World
 from rpms.worlds.registry import find_world
 
-app = typer.Typer(help="Teach a small model to read what it is told: pairs, train, correct.", no_args_is_help=True)
+app = typer.Typer(
+    help="Teach a small model to read what it is told: pairs, train, correct.", no_args_is_help=True
+)
 
 _RATE, _RATE_OF_ALL = 2e-4, 1e-5
 """Learning rates of added low-rank weights, and of all weights."""
@@ -35,10 +39,11 @@ def write_pairs(
     engine: str = "native",
     option: list[str] | None = None,
 ) -> None:
-    """Let the planner play, and write each of its steps as the prompt of every condition with the right answer.
+    """Let the planner play, and write each of its steps as the prompt of every condition with the
+    right answer.
 
-    The lines are read as they are by TRL, Axolotl, LLaMA-Factory and OpenAI's fine-tuning. Only what is new is added to
-    a file; the same command continues where it stopped.
+    The lines are read as they are by TRL, Axolotl, LLaMA-Factory and OpenAI's fine-tuning. Only
+    what is new is added to a file; the same command continues where it stopped.
     """
     options.refuse_folders(out)
     room = _classroom(resources, settings, find_world(world), conditions, engine, option)
@@ -57,7 +62,8 @@ def correct_student(
     engine: str = "native",
     option: list[str] | None = None,
 ) -> None:
-    """Let a taught model play, and add what the planner would have done wherever it came, loops included.
+    """Let a taught model play, and add what the planner would have done wherever it came, loops
+    included.
 
     By default it plays the games that the pairs are of. Then train again, on all pairs.
     """
@@ -72,10 +78,16 @@ def correct_student(
     console = make_console()
 
     def listen(condition: str) -> Lines:
-        return Lines(lambda text: console.print(f"{condition}: {text}", markup=False, highlight=False, soft_wrap=True))
+        return Lines(
+            lambda text: console.print(
+                f"{condition}: {text}", markup=False, highlight=False, soft_wrap=True
+            )
+        )
 
     window = context_window(model, settings.context, resources.base_url)
-    done = correct(room, named, window.tokens, pairs, listen, most, resources.workers, resources.processes)
+    done = correct(
+        room, named, window.tokens, pairs, listen, most, resources.workers, resources.processes
+    )
     _report(done, pairs)
 
 
@@ -83,16 +95,24 @@ def _same_games(settings: Settings, pairs: Path, world: World) -> Settings:
     """The settings with the games of a file of pairs chosen."""
     if not is_there(pairs):
         raise InputError(
-            f"{pairs}: there is no such file: write it with `rpms teach pairs`, or choose games (--sample)"
+            f"{pairs}: there is no such file: write it with `rpms teach pairs`, or choose games"
+            " with --sample"
         )
     known = read_pairs(pairs)
     if known[0].world != world.name:
         raise InputError(f"{pairs}: holds pairs of {known[0].world}, not of {world.name}")
-    return replace(settings, task=tuple(dict.fromkeys(pair.task for pair in known)), split=known[0].split)
+    return replace(
+        settings, task=tuple(dict.fromkeys(pair.task for pair in known)), split=known[0].split
+    )
 
 
 def _classroom(
-    resources: Resources, settings: Settings, world: World, conditions: str, engine: str, option: list[str] | None
+    resources: Resources,
+    settings: Settings,
+    world: World,
+    conditions: str,
+    engine: str,
+    option: list[str] | None,
 ) -> Classroom:
     if resources.ray:
         raise InputError("--ray: teaching plays on this machine alone")
@@ -125,7 +145,8 @@ def train_model(
     cpu: bool = False,
     overlap: str = "refuse",
 ) -> None:
-    """Train a chat model on pairs: TRL's trainer, low-rank weights, and the loss of the answers alone.
+    """Train a chat model on pairs: TRL's trainer, low-rank weights, and the loss of the answers
+    alone.
 
     Play with `--model hf/BASE+OUT`. The same command continues a training that was stopped.
     """
@@ -134,7 +155,7 @@ def train_model(
     taught = train(base, pairs, out, training, say, on_processor=cpu, overlap=overlap == ALLOW)
     last = [loss for _, loss in taught.losses[-10:]]
     mean = sum(last) / len(last)
-    say(f"{out}: taught on {len(taught.tasks)} games in {taught.seconds:,.0f} s; the last losses are {mean:.4f}")
+    say(f"{out}: taught on {len(taught.tasks)} games in {taught.seconds:,.0f} s, loss {mean:.4f}")
     place = base.removeprefix("hf/")
     say(f"play with --model hf/{out if all_weights else f'{place}+{out}'}")
 
@@ -145,7 +166,12 @@ def show_taught(model: str) -> None:
     name = model if model.partition("/")[0] in PROVIDERS else f"hf/{model}"
     taught = taught_on(name)
     if taught is None:
-        raise InputError(f"{model}: nothing says that it was taught; give the folder that `rpms teach train` wrote")
-    say(f"{taught.world}: {len(taught.tasks)} games of {', '.join(taught.splits)}, in {', '.join(taught.conditions)}")
+        raise InputError(
+            f"{model}: nothing says that it was taught; give the folder that `rpms teach train`"
+            " wrote"
+        )
+    conditions = ", ".join(taught.conditions)
+    games = f"{len(taught.tasks)} games of {', '.join(taught.splits)}"
+    say(f"{taught.world}: {games}, in {conditions}")
     say(f"{taught.pairs:,} pairs, {taught.corrections:,} of them corrections; base {taught.base}")
     say("; ".join(f"{name} {value}" for name, value in taught.settings.items()))

@@ -307,7 +307,9 @@ def plan_run(
 
 
 def _taught_settings(plan: RunPlan) -> dict[str, Any]:
-    """What a protocol records of a taught model: its name does not tell one training from the next."""
+    """What a protocol records of a taught model: its name does not tell one training from the
+    next.
+    """
     taught = plan.taught
     if taught is None:
         return {}

@@ -24,7 +24,9 @@ class PlannedRun(NamedTuple):
 
 
 class _StoppableModel(WrappedModel):
-    """A model that answers nobody any more once it is told to stop, which ends every run that asks it."""
+    """A model that answers nobody any more once it is told to stop, which ends every run that
+    asks it.
+    """
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
@@ -47,14 +49,17 @@ def run_together(
 ) -> tuple[RunSummary, ...]:
     """Play what is missing of several runs, all their episodes at once; the model stays open.
 
-    Raises what `run` raises, once all runs have ended; finished episodes are on disk, and the same call goes on.
+    Raises what `run` raises, once all runs have ended; finished episodes are on disk, and the same
+    call goes on.
     """
     shared = _StoppableModel(model)
     each = max(1, (processes or cores()) // len(runs))
 
     def play(planned: PlannedRun) -> RunSummary:
         plan = replace(planned.plan, open_model=lend(shared))
-        return run(plan, planned.folder, len(plan.tasks), listener(planned.name), engine=InProcesses(each))
+        return run(
+            plan, planned.folder, len(plan.tasks), listener(planned.name), engine=InProcesses(each)
+        )
 
     with ThreadPoolExecutor(len(runs)) as threads:
         played = [threads.submit(play, planned) for planned in runs]

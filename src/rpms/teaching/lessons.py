@@ -1,4 +1,6 @@
-"""Lessons: the teacher plays and each step is told to every condition; or a student plays and is corrected."""
+"""Lessons: the teacher plays and each step is told to every condition; or a student plays and
+is corrected.
+"""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -6,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from rpms.paper.condition import CONDITIONS, named_condition
 from rpms.logic.errors import InputError
-from rpms.paper.recall import EpisodicMemory
 from rpms.models.catalogue import IN_PROCESS, backend_of
+from rpms.paper.condition import CONDITIONS, named_condition
+from rpms.paper.recall import EpisodicMemory
 from rpms.play.engines import InProcesses
 from rpms.play.plan import NamedModel, RunPlan, overlapping
 from rpms.play.run import Listener, run
@@ -35,7 +37,8 @@ class Classroom:
     tasks: tuple[Task, ...]
     setting: Setting
     settings: Settings
-    """Settings of the student's prompts, as a run of it would have them; a manual is the teacher's too."""
+    """Settings of the student's prompts, as a run of it would have them; a manual is the
+    teacher's too."""
     conditions: tuple[str, ...] = tuple(CONDITIONS)
 
     def __post_init__(self) -> None:
@@ -46,7 +49,9 @@ class Classroom:
                 require_training_split(split, self.world.splits)
 
     def teacher(self) -> RunPlan:
-        """The teacher's run: the planner follows the rules alone, by the complete manual or the one that is given."""
+        """The teacher's run: the planner follows the rules alone, by the complete manual or the
+        one that is given.
+        """
         own = Settings(
             condition="rules-only",
             preset="strict",
@@ -64,11 +69,19 @@ class Classroom:
             memory=EpisodicMemory(world=self.world.name),
         )
 
-    def student(self, condition: str, model: str, open_model: NamedModel, context: int = 0) -> RunPlan:
-        """A student's run under a condition; it may know the games, since this is no test, but its memory may not."""
+    def student(
+        self, condition: str, model: str, open_model: NamedModel, context: int = 0
+    ) -> RunPlan:
+        """A student's run under a condition; it may know the games, since this is no test, but
+        its memory may not.
+        """
         own = replace(self.settings, condition=condition)
         file = own.memory_file(self.world)
-        memory = EpisodicMemory(world=self.world.name) if file is None else read_frozen(file, self.world.name)
+        memory = (
+            EpisodicMemory(world=self.world.name)
+            if file is None
+            else read_frozen(file, self.world.name)
+        )
         plan = own.plan(
             self.world,
             model,
@@ -109,9 +122,14 @@ def read_conditions(text: str) -> tuple[str, ...]:
 
 
 def teach_pairs(
-    room: Classroom, out: Path, workers: int | None, listener: Listener, processes: int | None = None
+    room: Classroom,
+    out: Path,
+    workers: int | None,
+    listener: Listener,
+    processes: int | None = None,
 ) -> Lessons:
-    """Let the teacher play, and add each step of the games it won to a file, once for every condition.
+    """Let the teacher play, and add each step of the games it won to a file, once for every
+    condition.
 
     The teacher's episodes are kept beside the file; the same call continues where it stopped.
     """
@@ -137,7 +155,8 @@ def correct(
     workers: int | None = None,
     processes: int | None = None,
 ) -> Lessons:
-    """Let a student play under every condition, and add what the teacher would have done at the states it came to.
+    """Let a student play under every condition, and add what the teacher would have done at the
+    states it came to.
 
     A model in this process plays all episodes of all conditions at once.
     """
@@ -172,11 +191,15 @@ def _play(
             model.close()
     engine = InProcesses(processes)
     play_one = partial(run, workers=workers, engine=engine)
-    return [play_one(planned.plan, planned.folder, listener=listener(planned.name)) for planned in runs]
+    return [
+        play_one(planned.plan, planned.folder, listener=listener(planned.name)) for planned in runs
+    ]
 
 
 def _digest(plans: Iterable[RunPlan]) -> str:
-    """The same for the same plans: names folders, so that another setting never meets what an earlier one left."""
+    """The same for the same plans: names folders, so that another setting never meets what an
+    earlier one left.
+    """
     hashes = "".join(plan.protocol().hash for plan in plans)
     return hashlib.sha256(hashes.encode()).hexdigest()[:_HASH]
 

@@ -1,4 +1,6 @@
-"""Pairs of a prompt and its right answer: one JSON line each, as TRL and others' trainers read them."""
+"""Pairs of a prompt and its right answer: one JSON line each, as TRL and others' trainers read
+them.
+"""
 
 import hashlib
 import json
@@ -9,11 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rpms.logic.errors import FileError, InputError
-from rpms.paper.prompt import Message
 from rpms.foreign.file_reader import is_there
 from rpms.foreign.json_text import from_json, read_jsonl
 from rpms.foreign.limits import LARGEST_PAIRS
+from rpms.logic.errors import FileError, InputError
+from rpms.paper.prompt import Message
 from rpms.store.files import read_text, write_whole
 
 TRAINING = "train"
@@ -31,7 +33,9 @@ class PairSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A prompt as one condition shows it at one step, and the teacher's thought and action as the answer."""
+    """A prompt as one condition shows it at one step, and the teacher's thought and action as
+    the answer.
+    """
 
     prompt: tuple[Message, ...]
     completion: tuple[Message, ...]
@@ -80,7 +84,11 @@ def require_one_world(file: Path, pairs: Sequence[Pair]) -> None:
     """Refuse to mix pairs of several worlds in one file."""
     worlds = dict.fromkeys(pair.world for pair in pairs)
     if len(worlds) > 1:
-        raise FileError(file, None, f"pairs of {' and '.join(worlds)} do not go together; teach one world at a time")
+        raise FileError(
+            file,
+            None,
+            f"pairs of {' and '.join(worlds)} do not go together; teach one world at a time",
+        )
 
 
 def add_pairs(file: Path, found: Iterable[Pair]) -> int:
@@ -100,11 +108,11 @@ def add_pairs(file: Path, found: Iterable[Pair]) -> int:
 
 
 def require_training_split(split: str, splits: Sequence[str]) -> None:
-    """Refuse to teach on a split that results are measured on, where the world has one to learn from."""
+    """Refuse a split that results are measured on, where the world has one to learn from."""
     to_learn_from = [name for name in splits if TRAINING in name]
     if to_learn_from and split not in to_learn_from:
         choices = " or ".join(to_learn_from)
         raise InputError(
-            f"{split} is a split that is measured on, and a model taught on it would know its games: teach on "
-            f"{choices}; --overlap allow teaches on it, and playing its games then needs the same"
+            f"{split} is a split that is measured on, and a model taught on it would know its"
+            f" games: teach on {choices}; --overlap allow teaches on it all the same"
         )

@@ -1,4 +1,6 @@
-"""The teacher beside an episode: it decides at every state what it would do there, whoever led the game to it."""
+"""The teacher beside an episode: it decides at every state what it would do there, whoever led
+the game to it.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -6,12 +8,12 @@ from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
 
-from rpms.paper.episode import Episode, Step
-from rpms.paper.prompt import Message, Prompt
-from rpms.paper.usage import Usage
 from rpms.models.base import Model
 from rpms.models.parsing import parse_answer
 from rpms.models.policy import FunctionModel
+from rpms.paper.episode import Episode, Step
+from rpms.paper.prompt import Message, Prompt
+from rpms.paper.usage import Usage
 from rpms.play.plan import RunPlan
 from rpms.play.seats import Seat
 from rpms.play.step import Asked, Move, Player
@@ -24,7 +26,9 @@ _HASH = 12
 
 
 class TaughtStep(NamedTuple):
-    """What the teacher does at a state: the sub-goal as its thought, and the first command of its plan."""
+    """What the teacher does at a state: the sub-goal as its thought, and the first command of
+    its plan.
+    """
 
     thought: str
     command: str
@@ -36,14 +40,18 @@ class TaughtStep(NamedTuple):
 
 
 def player_of(plan: RunPlan, model: Model | None = None) -> Player:
-    """The player of a plan; without a model, one whose decisions are of interest and whose answers are not."""
+    """The player of a plan; without a model, one whose decisions are of interest and whose
+    answers are not.
+    """
     return Seat(plan, model or FunctionModel(lambda _: "Action:")).player
 
 
 def follow(player: Player, episode: Episode) -> Iterator[Move]:
-    """Decide each step of an episode as a player would, and go on with what was done in the episode.
+    """Decide each step of an episode as a player would, and go on with what was done in the
+    episode.
 
-    Everything that a player knows comes from text, so that the recorded observations are enough: no game is open.
+    Everything that a player knows comes from text, so that the recorded observations are enough: no
+    game is open.
     """
     if not episode.steps:
         return
@@ -63,7 +71,9 @@ def _as_played(move: Move, step: Step) -> Move:
 
 
 def taught_step(move: Move) -> TaughtStep | None:
-    """The teacher's move as something to learn; None where it had no plan, and so nothing to teach."""
+    """The teacher's move as something to learn; None where it had no plan, and so nothing to
+    teach.
+    """
     if not move.decision.plan.options or not move.command:
         return None
     return TaughtStep(move.asked.parsed.thought, move.command)
@@ -71,13 +81,16 @@ def taught_step(move: Move) -> TaughtStep | None:
 
 @dataclass(frozen=True)
 class TeacherLessons:
-    """Retells a teacher's episode as each condition would have shown it; kept beside the episode."""
+    """Retells a teacher's episode as each condition would have shown it; kept beside the
+    episode.
+    """
 
     teacher: RunPlan
     told: Mapping[str, RunPlan]
     """By condition: the run in which a student would see such prompts."""
     _one_at_a_time: Lock = field(default_factory=Lock, repr=False, compare=False)
-    """Held while an episode is retold: players keep what they have computed, and threads share them here."""
+    """Held while an episode is retold: players keep what they have computed, and threads share
+    them here."""
 
     @cached_property
     def _players(self) -> Mapping[str, Player]:
@@ -101,20 +114,25 @@ class TeacherLessons:
 
 
 def _as_taught(step: Step) -> Step:
-    """A teacher's step as the student's turns will show it: a thought and an action, and nothing else."""
+    """A teacher's step as the student's turns will show it: a thought and an action, and
+    nothing else.
+    """
     answer = TaughtStep(step.thought, step.command).answer
     return replace(step, answer=answer, action=step.command, repairs=())
 
 
 @dataclass(frozen=True)
 class Corrections:
-    """Says what the teacher would have done at each state of a student's episode; kept beside the episode."""
+    """Says what the teacher would have done at each state of a student's episode; kept beside
+    the episode.
+    """
 
     teacher: RunPlan
     student: RunPlan
     condition: str
     most: int
-    """States of an episode that are kept at most, spread over it: a loop of fifty steps says little more than one."""
+    """States of an episode that are kept at most, spread over it: a loop of fifty steps says
+    little more than one."""
     _one_at_a_time: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     @cached_property

@@ -1,4 +1,6 @@
-"""Training on pairs: TRL's trainer with PEFT's low-rank weights, or all weights, by the loss on the answers alone."""
+"""Training on pairs: TRL's trainer with PEFT's low-rank weights, or all weights, by the loss on
+the answers alone.
+"""
 
 import hashlib
 import importlib
@@ -12,15 +14,21 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from rpms.logic.errors import InputError, ModelError, ModelUnavailable
 from rpms.foreign.file_reader import is_there, read_text
 from rpms.foreign.limits import LARGEST_TABLE
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import InputError, ModelError, ModelUnavailable
 from rpms.models.hf.adapters import TAUGHT, Taught, WeightsName, check_weights, read_weights
 from rpms.models.hf.weights import load_weights
 from rpms.play.run import Interrupted
 from rpms.store.files import replaced_folder, write_whole, writing
-from rpms.teaching.pairs import Pair, PairSource, read_pairs, require_one_world, require_training_split
+from rpms.teaching.pairs import (
+    Pair,
+    PairSource,
+    read_pairs,
+    require_one_world,
+    require_training_split,
+)
 from rpms.teaching.watching import TrainingWatch, trainer_callback, write_picture
 from rpms.worlds.registry import find_world, world_names
 
@@ -28,7 +36,8 @@ PLAN = "training.json"
 """The file in the folder of checkpoints that says what they are of."""
 _PACKAGES = ("torch", "transformers", "trl", "peft", "datasets")
 _CHECKPOINTS = 4
-"""Checkpoints of a training: each takes as long as some steps, and no more than a quarter is ever done again."""
+"""Checkpoints of a training: each takes as long as some steps, and no more than a quarter is
+ever done again."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,8 @@ def train(
     on_processor: bool = False,
     overlap: bool = False,
 ) -> Taught:
-    """Teach a base model and keep what it learned in a folder, whole; the same call continues one that was stopped.
+    """Teach a base model and keep what it learned in a folder, whole; the same call continues one
+    that was stopped.
 
     Without a GPU it says how long it would take, unless it is to go on all the same.
     """
@@ -77,7 +87,10 @@ def train(
         dtype = torch.bfloat16 if on_gpu and not training.all_weights else torch.float32
         loaded = load_weights(base, weights, dtype)
         if not loaded.tokenizer.chat_template:
-            raise InputError(f"{base}: is no chat model: its tokenizer has no chat template; give an instruct model")
+            raise InputError(
+                f"{base}: is no chat model, since its tokenizer has no chat template: give one that"
+                " follows instructions"
+            )
         watch = TrainingWatch(say)
         trainer = _make_trainer(libraries, loaded, pairs, training, work, watch, on_gpu=on_gpu)
         lengths = [len(tokens) for tokens in trainer.train_dataset["input_ids"]]
@@ -86,13 +99,15 @@ def train(
         if not on_gpu and not on_processor:
             raise InputError(_without_gpu(torch, loaded.model, watch.tokens))
         _claim(work, _plan_text(weights, pairs, training))
-        say(f"{len(pairs):,} pairs of {len({pair.task for pair in pairs})} games, {watch.tokens:,} tokens to read")
+        games = len({pair.task for pair in pairs})
+        say(f"{len(pairs):,} pairs of {games} games, {watch.tokens:,} tokens to read")
         _run(trainer, work, watch)
         _save(trainer, loaded.tokenizer, weights, training, folder)
         taught = _record(weights, pairs, training, folder, watch, time.monotonic() - started)
-        write_whole(folder / TAUGHT, json.dumps(asdict(taught), indent=1) + "\n")
+        record = json.dumps(asdict(taught), indent=1) + "\n"
+        (folder / TAUGHT).write_text(record, encoding="utf-8")
         if not write_picture(folder / "loss.png", taught.losses):
-            say("note: matplotlib is not installed, so the losses are in numbers alone, in teaching.json")
+            say(f"note: matplotlib is not installed: the losses are in {TAUGHT} alone")
     shutil.rmtree(work, ignore_errors=True)
     return taught
 
@@ -101,11 +116,15 @@ def _read_base(base: str) -> WeightsName:
     """The place of the weights to begin with, with or without `hf/` before it."""
     place = base.removeprefix("hf/")
     if not place:
-        raise InputError("give the base model: a folder, a .gguf file, or a name on the Hugging Face hub")
+        raise InputError(
+            "give the base model: a folder, a .gguf file, or a name on the Hugging Face hub"
+        )
     check_weights(base, place)
     weights = read_weights(place)
     if weights.adapter:
-        raise InputError(f"{base}: has an adapter already: teach its base {weights.base} on all pairs together")
+        raise InputError(
+            f"{base}: has an adapter already: teach its base {weights.base} on all pairs together"
+        )
     return weights
 
 
@@ -124,7 +143,9 @@ def _read_all(files: Sequence[Path], *, overlap: bool) -> tuple[Pair, ...]:
 
 
 def _splits(world: str) -> tuple[str, ...]:
-    """The splits of a world; none of one that is not installed here, which training does not need."""
+    """The splits of a world; none of one that is not installed here, which training does not
+    need.
+    """
     return find_world(world).splits if world in world_names() else ()
 
 
@@ -137,7 +158,9 @@ def _import_libraries() -> dict[str, Any]:
 
 def _plan_text(weights: WeightsName, pairs: Sequence[Pair], training: Training) -> str:
     """Everything that decides what is learned, to tell one training from another."""
-    keys = hashlib.sha256("".join(pair.key + pair.completion[0].content for pair in pairs).encode()).hexdigest()
+    keys = hashlib.sha256(
+        "".join(pair.key + pair.completion[0].content for pair in pairs).encode()
+    ).hexdigest()
     return json.dumps({"base": weights.base, "pairs": keys, **asdict(training)}, indent=1) + "\n"
 
 
@@ -146,8 +169,8 @@ def _claim(work: Path, plan: str) -> None:
     begun = is_there(work / PLAN) and any(work.glob("checkpoint-*"))
     if begun and read_text(work / PLAN, LARGEST_TABLE) != plan:
         raise InputError(
-            f"{work}: holds the checkpoints of another training: train as before to finish it, choose another --out, "
-            "or remove the folder"
+            f"{work}: holds the checkpoints of another training: train as before to finish it,"
+            " choose another --out, or remove the folder"
         )
     write_whole(work / PLAN, plan)
 
@@ -158,12 +181,15 @@ def _check_lengths(base: str, model: Any, lengths: Sequence[int]) -> None:
     if window and longest > window:
         too_long = sum(length > window for length in lengths)
         raise InputError(
-            f"{base}: {too_long} of {len(lengths)} pairs have more than its {window:,} tokens (the longest {longest:,})"
+            f"{base}: {too_long} of {len(lengths)} pairs have more than its {window:,} tokens"
+            f" (the longest has {longest:,})"
         )
 
 
 def _without_gpu(torch: Any, model: Any, tokens: int) -> str:
-    """Words for someone without a GPU: how long it would take here, by a measurement of this processor."""
+    """Words for someone without a GPU: how long it would take here, by a measurement of this
+    processor.
+    """
     size = 1024
     matrix = torch.ones(size, size)
     matrix @ matrix  # the first time prepares
@@ -173,7 +199,10 @@ def _without_gpu(torch: Any, model: Any, tokens: int) -> str:
     parameters = sum(weight.numel() for weight in model.parameters())
     hours = 6 * parameters * tokens / a_second / 3600
     took = f"{hours:,.1f} hours" if hours >= 1 else f"{max(1, round(60 * hours))} minutes"
-    return f"there is no GPU here, and on this processor it would take about {took}: add --cpu to go on all the same"
+    return (
+        f"there is no GPU here, and on this processor it would take about {took}:"
+        " add --cpu to go on all the same"
+    )
 
 
 def _make_trainer(
@@ -217,11 +246,17 @@ def _make_trainer(
         dataloader_pin_memory=on_gpu,
     )
     lora = peft.LoraConfig(
-        r=training.rank, lora_alpha=2 * training.rank, target_modules="all-linear", task_type="CAUSAL_LM"
+        r=training.rank,
+        lora_alpha=2 * training.rank,
+        target_modules="all-linear",
+        task_type="CAUSAL_LM",
     )
     if on_gpu:  # cuDNN's attention plans anew for every length
         libraries["torch"].backends.cuda.enable_cudnn_sdp(False)
-    rows = [{"prompt": _messages(pair.prompt), "completion": _messages(pair.completion)} for pair in pairs]
+    rows = [
+        {"prompt": _messages(pair.prompt), "completion": _messages(pair.completion)}
+        for pair in pairs
+    ]
     trainer = trl.SFTTrainer(
         model=loaded.model,
         args=arguments,
@@ -240,11 +275,14 @@ def _messages(messages: Sequence[Any]) -> list[dict[str, str]]:
     return [{"role": message.role, "content": message.content} for message in messages]
 
 
-def _without_mask(torch: Any, collate: Callable[[Any], dict[str, Any]]) -> Callable[[Any], dict[str, Any]]:
-    """Batches padded on the right without a mask: no token sees what comes after it, and padding has no loss.
+def _without_mask(
+    torch: Any, collate: Callable[[Any], dict[str, Any]]
+) -> Callable[[Any], dict[str, Any]]:
+    """Batches padded on the right without a mask: no token sees what comes after it, and padding
+    has no loss.
 
-    A mask would keep torch from its fastest attention, and rows of nothing but padding have led to losses that are no
-    numbers.
+    A mask would keep torch from its fastest attention, and rows of nothing but padding have led to
+    losses that are no numbers.
     """
 
     def batch(examples: Any) -> dict[str, Any]:
@@ -264,21 +302,33 @@ def _run(trainer: Any, work: Path, watch: TrainingWatch) -> None:
         with watch.listening():
             trainer.train(resume_from_checkpoint=True if checkpoints else None)
     except OSError as error:
-        raise InputError(f"{work}: cannot be written: {error.strerror or error}; the same command goes on") from None
+        raise InputError(
+            f"{work}: cannot be written: {error.strerror or error}; the same command goes on"
+        ) from None
     except RuntimeError as error:
         if "out of memory" in str(error):
             raise InputError("the device's memory is too small: give a smaller --at-once") from None
         if "No space left" in str(error) or "PytorchStreamWriter" in str(error):
-            raise InputError(f"{work}: cannot be written: {excerpt(str(error))}; the same command goes on") from None
+            raise InputError(
+                f"{work}: cannot be written: {excerpt(str(error))}; the same command goes on"
+            ) from None
         raise
     if watch.stopped:
-        raise Interrupted(f"stopped after step {watch.step} of {watch.steps}; the same command goes on from there")
+        raise Interrupted(
+            f"stopped after step {watch.step} of {watch.steps}; the same command goes on from there"
+        )
     if watch.broken:
-        raise ModelError(f"the loss is no number any more at step {watch.step}: give a smaller --learning-rate")
+        raise ModelError(
+            f"the loss is no number any more at step {watch.step}: give a smaller --learning-rate"
+        )
 
 
-def _save(trainer: Any, tokenizer: Any, weights: WeightsName, training: Training, folder: Path) -> None:
-    """Write what was trained: all weights with their tokenizer, or the added ones, at half precision."""
+def _save(
+    trainer: Any, tokenizer: Any, weights: WeightsName, training: Training, folder: Path
+) -> None:
+    """Write what was trained: all weights with their tokenizer, or the added ones, at half
+    precision.
+    """
     model = trainer.model
     with writing(folder):
         if training.all_weights:

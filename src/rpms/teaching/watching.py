@@ -1,4 +1,6 @@
-"""A training watched from outside: how far it is, how long it takes yet, and its losses as a picture."""
+"""A training watched from outside: how far it is, how long it takes yet, and its losses as a
+picture.
+"""
 
 import importlib
 import math
@@ -15,7 +17,9 @@ _EVERY = 5.0
 
 
 class TrainingWatch:
-    """Hears of each step of a trainer; says how it goes, and stops it where somebody asks or the loss breaks."""
+    """Hears of each step of a trainer; says how it goes, and stops it where somebody asks or
+    the loss breaks.
+    """
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
@@ -50,7 +54,9 @@ class TrainingWatch:
         """Take the time from here; a training that goes on begins at a later step."""
         self.steps = int(state.max_steps)
         self.step = self._first_step = int(state.global_step)
-        self.losses = [(int(row["step"]), float(row["loss"])) for row in state.log_history if "loss" in row]
+        self.losses = [
+            (int(row["step"]), float(row["loss"])) for row in state.log_history if "loss" in row
+        ]
         self._started = time.monotonic()
 
     def end_step(self, state: Any, control: Any) -> None:
@@ -83,7 +89,8 @@ class TrainingWatch:
         speed = self.tokens * done / max(1, self.steps) / took if took else 0.0
         recent = [loss for _, loss in self.losses[-10:]]
         mean = sum(recent) / len(recent)
-        return f"step {self.step}/{self.steps}: loss {mean:.4f}, {speed:,.0f} tokens a second, {left:,.0f} s left"
+        pace = f"{speed:,.0f} tokens a second, {left:,.0f} s left"
+        return f"step {self.step}/{self.steps}: loss {mean:.4f}, {pace}"
 
 
 def trainer_callback(watch: TrainingWatch) -> Any:
@@ -96,7 +103,9 @@ def trainer_callback(watch: TrainingWatch) -> Any:
     def on_step_end(_self: Any, _arguments: Any, state: Any, control: Any, **_: Any) -> None:
         watch.end_step(state, control)
 
-    def on_log(_self: Any, _arguments: Any, state: Any, _control: Any, logs: Any = None, **_: Any) -> None:
+    def on_log(
+        _self: Any, _arguments: Any, state: Any, _control: Any, logs: Any = None, **_: Any
+    ) -> None:
         watch.log(state, logs or {})
 
     events = {"on_train_begin": on_train_begin, "on_step_end": on_step_end, "on_log": on_log}
@@ -112,7 +121,9 @@ def write_picture(file: Path, losses: Sequence[tuple[int, float]]) -> bool:
     figure = figures.Figure(figsize=(6.4, 3.6), layout="constrained")
     axes = figure.subplots()
     steps = [step for step, _ in losses]
-    axes.plot(steps, [loss for _, loss in losses], color="#999999", linewidth=0.8, label="each step")
+    axes.plot(
+        steps, [loss for _, loss in losses], color="#999999", linewidth=0.8, label="each step"
+    )
     axes.plot(steps, _smoothed([loss for _, loss in losses]), color="#0072B2", label="mean of ten")
     axes.set_xlabel("step")
     axes.set_ylabel("loss of the answers")

@@ -1,4 +1,6 @@
-"""Names of weights, `BASE` or `BASE+ADAPTER`, and the record of what a taught model was taught on."""
+"""Names of weights, `BASE` or `BASE+ADAPTER`, and the record of what a taught model was taught
+on.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from rpms.logic.errors import FileError, InputError
 from rpms.foreign.file_reader import is_there, read_text
 from rpms.foreign.json_text import NotJson, as_object, from_json, loads
 from rpms.foreign.limits import LARGEST_TABLE
+from rpms.logic.errors import FileError, InputError
 
 ADAPTER_CONFIG = "adapter_config.json"
 """The file by which PEFT knows an adapter's folder."""
@@ -32,7 +34,10 @@ class WeightsName(NamedTuple):
 
 
 def read_weights(text: str) -> WeightsName:
-    """Take `BASE+ADAPTER` apart. A path that is there as it is written is no pair; an adapter alone names its base."""
+    """Take `BASE+ADAPTER` apart.
+
+    A path that is there as it is written is no pair; an adapter alone names its base.
+    """
     path = Path(text).expanduser()
     if not is_there(path):
         base, plus, adapter = text.rpartition("+")
@@ -49,7 +54,9 @@ def _base_of(adapter: Path) -> str:
         base = as_object(loads(read_text(file, LARGEST_TABLE))).get("base_model_name_or_path")
         if isinstance(base, str) and base:
             return base
-    raise FileError(file, None, "does not say which model it is an adapter of: write hf/BASE+ADAPTER")
+    raise FileError(
+        file, None, "does not say which model it is an adapter of: write hf/BASE+ADAPTER"
+    )
 
 
 @dataclass(frozen=True)
@@ -86,7 +93,10 @@ def taught_of(name: str) -> Taught | None:
 
 
 def check_weights(name: str, text: str) -> None:
-    """Refuse paths at which there is nothing, as far as they are no names on a hub. `name`: for the message."""
+    """Refuse paths at which there is nothing, as far as they are no names on a hub.
+
+    `name`: for the message.
+    """
     weights = read_weights(text)
     for place in (weights.base, weights.adapter):
         path = Path(place).expanduser()

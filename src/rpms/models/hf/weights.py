@@ -1,4 +1,6 @@
-"""Loading of weights: a folder, a `.gguf` file or a name on the Hugging Face hub, and an adapter merged into them."""
+"""Loading of weights: a folder, a `.gguf` file or a name on the Hugging Face hub, and an
+adapter merged into them.
+"""
 
 import importlib
 import importlib.util
@@ -18,9 +20,11 @@ class LoadedWeights(NamedTuple):
 
 
 def load_weights(name: str, weights: WeightsName, dtype: Any) -> LoadedWeights:
-    """Load a model and its tokenizer on the processor. `name`: for messages; what cannot be loaded is ModelUnavailable.
+    """Load a model and its tokenizer on the processor. `name`: for messages; what cannot be loaded
+    is ModelUnavailable.
 
-    An adapter is merged at full precision, and rounded once: it then costs nothing while the model writes.
+    An adapter is merged at full precision, and rounded once: it then costs nothing while the model
+    writes.
     """
     torch: Any = importlib.import_module("torch")
     first = torch.float32 if weights.adapter else dtype
@@ -42,15 +46,21 @@ def _load_base(name: str, source: str, dtype: Any) -> LoadedWeights:
         options["gguf_file"], place = path.name, str(path.parent)
     version = tuple(map(int, transformers.__version__.split(".")[:2]))
     loading: dict[str, Any] = {"dtype" if version >= (4, 56) else "torch_dtype": dtype, **options}
-    if "gguf_file" in options and hasattr(transformers, "GgufConfig"):  # else it may compute packed, in float32
+    if "gguf_file" in options and hasattr(
+        transformers, "GgufConfig"
+    ):  # else it may compute packed, in float32
         loading["quantization_config"] = transformers.GgufConfig(dequantize=True)
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
         model = transformers.AutoModelForCausalLM.from_pretrained(place, **loading)
     except (OSError, ValueError, ImportError) as error:
-        needs = " and ".join(name for name in ("gguf", "accelerate") if importlib.util.find_spec(name) is None)
+        needs = " and ".join(
+            name for name in ("gguf", "accelerate") if importlib.util.find_spec(name) is None
+        )
         if "gguf_file" in options and needs:
-            raise ModelUnavailable(f"{name}: a .gguf file also needs {needs}: pip install 'rpms[hf]'") from None
+            raise ModelUnavailable(
+                f"{name}: a .gguf file also needs {needs}: pip install 'rpms[hf]'"
+            ) from None
         raise ModelUnavailable(f"{name}: cannot be loaded: {excerpt(str(error))}") from error
     return LoadedWeights(tokenizer, model)
 
@@ -59,11 +69,17 @@ def _merge_adapter(name: str, model: Any, adapter: str) -> Any:
     try:
         peft: Any = importlib.import_module("peft")
     except ImportError:
-        raise ModelUnavailable(f"{name}: an adapter also needs peft: pip install 'rpms[teach]'") from None
+        raise ModelUnavailable(
+            f"{name}: an adapter also needs peft: pip install 'rpms[teach]'"
+        ) from None
     path = Path(adapter).expanduser()
     options: dict[str, Any] = {"local_files_only": True} if requests_forbidden() else {}
     try:
-        adapted = peft.PeftModel.from_pretrained(model, str(path) if path.is_dir() else adapter, **options)
+        adapted = peft.PeftModel.from_pretrained(
+            model, str(path) if path.is_dir() else adapter, **options
+        )
     except (OSError, ValueError, RuntimeError, KeyError) as error:
-        raise ModelUnavailable(f"{name}: the adapter cannot be loaded: {excerpt(str(error))}") from error
+        raise ModelUnavailable(
+            f"{name}: the adapter cannot be loaded: {excerpt(str(error))}"
+        ) from error
     return adapted.merge_and_unload()
