@@ -71,6 +71,12 @@ COMMANDS = {
         "app",
         "Run, list and check studies: one YAML file for each table of the paper.",
     ),
+    "teach": Known(
+        _PLAY,
+        "cli.teach",
+        "app",
+        "Teach a small model to read what it is told: pairs, train, correct.",
+    ),
     "insights": Known(
         _PLAY,
         "cli.run",
@@ -158,6 +164,8 @@ COMMANDS = {
 OF_GROUPS = {
     "rules learn": Known(_KNOW, "cli.rules_learn", "learn"),
     "rules verify": Known(_KNOW, "cli.rules_learn", "check_against"),
+    "teach pairs": Known(_PLAY, "cli.teach", "write_pairs"),
+    "teach correct": Known(_PLAY, "cli.teach", "correct_student"),
     "study run": Known(_PLAY, "cli.study", "main"),
 }
 """Commands of groups that stand in another module than their group, or share its options."""

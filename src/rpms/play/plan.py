@@ -300,8 +300,8 @@ def plan_run(
     if known and not overlap:
         raise InputError(
             f"the model was taught on {len(known)} of these {len(plan.tasks)} tasks, such as"
-            f" {known[0]}: play others; `overlap: allow` (--overlap allow) plays them, and the run's"
-            " protocol says so"
+            f" {known[0]}: play others; `overlap: allow` (--overlap allow) plays them, and the"
+            " run's protocol says so"
         )
     return plan
 
