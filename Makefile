@@ -67,7 +67,7 @@ test: lint
 	$(MAKE) --no-print-directory -j types floors pytest
 
 test-all: lint types floors
-	$(PIP) install -e '.[$(EXTRAS),hf]' --group test
+	$(PIP) install -e '.[$(EXTRAS),hf,teach]' --group test
 	RPMS_SLOW=1 RPMS_EXPLORE=1 $(BIN)/pytest -n auto
 
 golden: $(VENV)/.test

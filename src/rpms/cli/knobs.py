@@ -157,18 +157,6 @@ _TEACHING = (
     "mask",
 )
 """Knobs that change no prompt told as in the paper, which is what is taught."""
-_TEACHING = (
-    "condition",
-    "preset",
-    "enforce",
-    "agent",
-    "trials",
-    "insights",
-    "harvest",
-    "reader",
-    "mask",
-)
-"""Knobs that change no prompt told as in the paper, which is what is taught."""
 _WITHOUT = {
     "play": ("limit", "per_task", "sample"),
     "study run": ("condition",),
