@@ -46,28 +46,37 @@ def player_of(plan: RunPlan, model: Model | None = None) -> Player:
     return Seat(plan, model or FunctionModel(lambda _: "Action:")).player
 
 
-def follow(player: Player, episode: Episode) -> Iterator[Move]:
-    """Decide each step of an episode as a player would, and go on with what was done in the
-    episode.
+class Follower:
+    """A player beside an episode that somebody else plays: it decides, and another acts.
 
-    Everything that a player knows comes from text, so that the recorded observations are enough: no
-    game is open.
+    Everything that a player knows comes from text, so that no game is needed to follow a recorded
+    episode.
     """
+
+    def __init__(self, player: Player, task: str, opening: str) -> None:
+        self._player = player
+        self._task = task
+        self._course = player.begin(player.understand(opening, task))
+
+    def decide(self, observation: str) -> Move:
+        """What the player would do now."""
+        return self._player.choose(self._course, observation, self._task)
+
+    def hear(self, move: Move, answer: str, command: str, outcome: Outcome) -> None:
+        """Go on with what was answered and done in place of the player's own move."""
+        asked = Asked(answer, parse_answer(answer), Command(command), Usage(), refusal=None)
+        self._course = self._player.after(self._course, replace(move, asked=asked), outcome)
+
+
+def follow(player: Player, episode: Episode) -> Iterator[Move]:
+    """Decide each step of an episode as a player would, and go on with what was done in it."""
     if not episode.steps:
         return
-    opening = episode.steps[0].observation
-    course = player.begin(player.understand(opening, episode.task))
+    follower = Follower(player, episode.task, episode.steps[0].observation)
     for step in episode.steps:
-        move = player.choose(course, step.observation, episode.task)
+        move = follower.decide(step.observation)
         yield move
-        course = player.after(course, _as_played(move, step), Outcome(step.result, step.score))
-
-
-def _as_played(move: Move, step: Step) -> Move:
-    """A move with the answer and the command of a recorded step in place of the player's own."""
-    command = Command(step.command)
-    asked = Asked(step.answer, parse_answer(step.answer), command, Usage(), refusal=None)
-    return replace(move, asked=asked)
+        follower.hear(move, step.answer, step.command, Outcome(step.result, step.score))
 
 
 def taught_step(move: Move) -> TaughtStep | None:

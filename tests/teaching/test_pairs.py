@@ -1,0 +1,203 @@
+"""Pairs: the planner's steps told to every condition, and a student's states with the right answer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from rpms.logic.errors import FileError, InputError
+from rpms.models.policy import FunctionModel
+from rpms.paper.condition import CONDITIONS
+from rpms.play.plan import NamedModel, lend
+from rpms.play.run import Listener, run
+from rpms.play.seats import Seat
+from rpms.play.settings import Settings
+from rpms.store.runs import RunFolder
+from rpms.teaching.lessons import Classroom, correct, teach_pairs
+from rpms.teaching.pairs import PairSource, add_pairs, read_pairs
+from rpms.teaching.teacher import Corrections, Follower, player_of, spread, taught_step
+from rpms.worlds.base import Setting, act, start
+from rpms.worlds.registry import find_world
+
+ALFWORLD = find_world("alfworld")
+TRAIN = "builtin_train"
+
+
+def classroom(number: int = 2, **settings):
+    given = {"split": TRAIN, "limit": number, "memory": "none", **settings}
+    chosen = Settings.read(given)
+    tasks, setting = chosen.tasks(ALFWORLD, Setting())
+    return Classroom(ALFWORLD, tuple(tasks), setting, chosen)
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory):
+    """A file of pairs from two games."""
+    out = tmp_path_factory.mktemp("pairs") / "pairs.jsonl"
+    done = teach_pairs(classroom(), out, None, Listener(), processes=1)
+    return out, done
+
+
+def test_every_step_of_the_teacher_is_told_to_every_condition(taught):
+    out, done = taught
+    pairs = read_pairs(out)
+    assert done.found == done.added == len(pairs) == 4 * done.played["planner"].steps
+    assert {pair.condition for pair in pairs} == set(CONDITIONS)
+    assert {pair.source for pair in pairs} == {PairSource.TEACHER}
+    for pair in pairs:
+        assert pair.completion[0].content.startswith("Thought: ")
+        assert "\nAction: " in pair.completion[0].content
+    told = [pair for pair in pairs if pair.step == 1]
+    blocks = {pair.condition: pair.prompt[0].content for pair in told}
+    assert "[RULES" in blocks["full"]
+    assert "[RULES" not in blocks["baseline"]
+
+
+def test_a_pair_is_the_prompt_that_a_run_of_the_condition_shows(taught, tmp_path):
+    """A student that gives the right answers is asked exactly what it was taught."""
+    out, _ = taught
+    room = classroom()
+    pairs = read_pairs(out)
+    for condition in ("baseline", "full"):
+        lessons = {}
+        for pair in pairs:
+            if pair.condition == condition:
+                lessons[json.dumps([[m.role, m.content] for m in pair.prompt])] = pair
+        asked = []
+
+        def answer(request, lessons=lessons, asked=asked):
+            key = json.dumps([[m.role, m.content] for m in request.prompt.messages()])
+            asked.append(key)
+            return lessons[key].completion[0].content
+
+        plan = room.student(condition, "planner", NamedModel("planner"))
+        plan = replace(plan, open_model=lend(FunctionModel(answer)))
+        summary = run(plan, tmp_path / condition)
+        assert summary.won == len(room.tasks)
+        assert len(asked) == len(lessons)
+
+
+def test_the_lines_are_what_other_trainers_read(taught):
+    out, _ = taught
+    for line in out.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        assert [message["role"] for message in row["completion"]] == ["assistant"]
+        roles = [message["role"] for message in row["prompt"]]
+        assert roles[0] == "system"
+        assert roles[-1] == "user"
+        assert {"task", "condition", "step", "source", "split", "world"} <= row.keys()
+
+
+def test_the_same_command_adds_nothing_and_plays_nothing_again(taught):
+    out, done = taught
+    before = out.read_bytes()
+    again = teach_pairs(classroom(), out, None, Listener(), processes=1)
+    assert again.found == done.found
+    assert again.added == 0
+    assert out.read_bytes() == before
+
+
+def commands_of(game, opening: str) -> list[str]:
+    """Some things to do in a game, sensible and not."""
+    places = [command for command in game.admissible() if command.startswith("go to")]
+    kinds = [f"open {place.removeprefix('go to ')}" for place in places]
+    return [*places, *kinds, "take nothing from nowhere", "jump", opening[:20]]
+
+
+@pytest.mark.parametrize("place", range(6))
+def test_wherever_a_student_is_the_teacher_wins_from_there(place):
+    """The labels are right for the state: after any walk, following them wins."""
+    room = classroom(6)
+    task = room.tasks[place]
+    teacher = room.teacher()
+    game = ALFWORLD.open(task, room.setting)
+    outcome = start(game)
+    choices = commands_of(game, outcome.observation)
+    walk = Random(place)
+    player = player_of(teacher, teacher.open_model())
+    follower = Follower(player, task.id, outcome.observation)
+    for number in range(80):
+        move = follower.decide(outcome.observation)
+        said = taught_step(move)
+        assert said is not None
+        command = walk.choice(choices) if number < 25 else said.command
+        outcome = act(game, command)
+        follower.hear(move, f"Action: {command}", command, outcome)
+        if outcome.won:
+            assert number >= 25
+            return
+    pytest.fail("the teacher did not win")
+
+
+def episode_of(plan, task, commands: list[str]):
+    """The episode of a student that does what it is told, and thinks nothing of it."""
+    said = iter(commands)
+    model = FunctionModel(lambda _: f"Thought: hm.\nAction: {next(said)}")
+    play = Seat(plan, model).begin(task, ALFWORLD.open(task, plan.setting))
+    for _ in commands:
+        play.step()
+    return play.episode()
+
+
+def test_a_loop_is_corrected_and_spread_over_the_episode():
+    room = classroom(1)
+    plan = room.student("full", "planner", NamedModel("planner"))
+    episode = episode_of(plan, room.tasks[0], ["go to nowhere", "inventory"] * 15)
+    corrections = Corrections(room.teacher(), plan, "full", most=5)
+    lines = [json.loads(line) for line in corrections(episode).splitlines()]
+    assert [line["step"] for line in lines] == [1, 7, 13, 19, 25]
+    assert {line["source"] for line in lines} == {"correction"}
+    assert {line["student"] for line in lines} == {"planner"}
+    assert "Thought: hm." in lines[-1]["prompt"][-2]["content"]
+    assert "hm." not in lines[-1]["completion"][0]["content"]
+    assert spread(list(range(30)), 5) == [0, 6, 12, 18, 24]
+
+
+def test_corrections_of_a_student_are_added_to_the_teachers_pairs(taught, tmp_path):
+    out, _ = taught
+    pairs = tmp_path / "pairs.jsonl"
+    pairs.write_bytes(out.read_bytes())
+    script = tmp_path / "script.txt"
+    script.write_text("look\n" * 50, encoding="utf-8")
+    room = classroom(1, steps=6)
+    student = NamedModel(f"scripted/{script}")
+    done = correct(room, student, 0, pairs, lambda _: Listener(), processes=1)
+    assert set(done.played) == set(CONDITIONS)
+    assert done.found == 4 * 6
+    new = [pair for pair in read_pairs(pairs) if pair.source is PairSource.CORRECTION]
+    assert len(new) == done.added == 4 * 5  # the first state is the teacher's too
+    assert {pair.student for pair in new} == {student.name}
+    folders = [*(tmp_path / "pairs.students").iterdir()]
+    assert sorted(RunFolder(folder).summary().done for folder in folders) == [1] * 4
+    again = correct(room, student, 0, pairs, lambda _: Listener(), processes=1)
+    assert again.added == 0
+
+
+def test_games_that_are_measured_on_are_not_taught():
+    with pytest.raises(InputError, match="builtin is a split that is measured on"):
+        classroom(split="builtin")
+    assert classroom(split="builtin", overlap="allow").tasks
+
+
+def test_a_memory_of_the_same_games_is_refused():
+    room = classroom(24, memory="embedded")
+    with pytest.raises(InputError, match="the memory is learned from"):
+        room.student("full", "planner", NamedModel("planner"))
+
+
+def test_pairs_of_two_worlds_do_not_go_together(taught, tmp_path):
+    out, _ = taught
+    pairs = read_pairs(out)
+    with pytest.raises(FileError, match="do not go together"):
+        add_pairs(tmp_path / "mixed.jsonl", [pairs[0], replace(pairs[1], world="scienceworld")])
+    assert not (tmp_path / "mixed.jsonl").exists()
+
+
+def test_what_is_no_pair_is_said_with_its_line(tmp_path):
+    file = tmp_path / "pairs.jsonl"
+    file.write_text('{"prompt": []}\n', encoding="utf-8")
+    with pytest.raises(FileError, match=r"pairs.jsonl:1: is no pair"):
+        read_pairs(file)
