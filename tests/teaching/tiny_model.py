@@ -46,8 +46,8 @@ def write_tiny_model(folder: Path, texts: Iterable[str], *, chat: bool = True) -
         torch.manual_seed(7)
         config = transformers.Qwen2Config(
             vocab_size=len(tokenizer),
-            hidden_size=32,
-            intermediate_size=64,
+            hidden_size=64,
+            intermediate_size=128,
             num_hidden_layers=2,
             num_attention_heads=4,
             num_key_value_heads=2,
@@ -55,6 +55,7 @@ def write_tiny_model(folder: Path, texts: Iterable[str], *, chat: bool = True) -
             eos_token_id=tokenizer.eos_token_id,
             bos_token_id=None,
             tie_word_embeddings=True,
+            initializer_range=0.2,
         )
         transformers.Qwen2ForCausalLM(config).save_pretrained(folder)
     return folder
