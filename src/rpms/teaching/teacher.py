@@ -14,6 +14,7 @@ from rpms.models.policy import FunctionModel
 from rpms.paper.episode import Episode, Step
 from rpms.paper.prompt import Message, Prompt
 from rpms.paper.usage import Usage
+from rpms.planning.advice import plan_of
 from rpms.play.plan import RunPlan
 from rpms.play.seats import Seat
 from rpms.play.step import Asked, Move, Player
@@ -43,7 +44,7 @@ def player_of(plan: RunPlan, model: Model | None = None) -> Player:
     """The player of a plan; without a model, one whose decisions are of interest and whose
     answers are not.
     """
-    return Seat(plan, model or FunctionModel(lambda _: "Action:")).player
+    return Seat(plan, model or FunctionModel(lambda _: "Action:", plans=False)).player
 
 
 class Follower:
@@ -83,7 +84,7 @@ def taught_step(move: Move) -> TaughtStep | None:
     """The teacher's move as something to learn; None where it had no plan, and so nothing to
     teach.
     """
-    if not move.decision.plan.options or not move.command:
+    if not plan_of(move.decision).options or not move.command:
         return None
     return TaughtStep(move.asked.parsed.thought, move.command)
 

@@ -9,6 +9,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -97,6 +98,8 @@ def train(
         _check_lengths(base, loaded.model, lengths)
         watch.tokens = int(sum(lengths) * training.epochs)
         if not on_gpu and not on_processor:
+            with suppress(OSError):  # it holds an earlier training
+                work.rmdir()
             raise InputError(_without_gpu(torch, loaded.model, watch.tokens))
         _claim(work, _plan_text(weights, pairs, training))
         games = len({pair.task for pair in pairs})
