@@ -50,7 +50,7 @@ from rpms.play.settings import Settings
 from rpms.report.table import TableCell, grid
 from rpms.store.episodes import EpisodeRow
 from rpms.store.expel_material import write_experience
-from rpms.store.runs import RunFolder, RunSummary, lack_of_room
+from rpms.store.runs import CutAnswers, RunFolder, RunSummary, lack_of_room
 from rpms.worlds.base import games_won
 from rpms.worlds.registry import find_world, world_named
 
@@ -220,7 +220,10 @@ def print_summary(console: Console, summary: RunSummary, folder: RunFolder) -> N
         f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to"
         f" {high:.1%}"
     )
-    warnings = (f"WARNING: {words}" for words in lack_of_room(summary.rows))
+    warnings = [f"WARNING: {words}" for words in lack_of_room(summary.rows)]
+    cut = CutAnswers.of(summary.rows)
+    if cut.count:
+        warnings.append(f"{'WARNING: ' * cut.too_many}{cut.numbers} {cut.words}")
     spent = spending_lines(*spending(folder, summary.rows), summary.won)
     errors = list(dict.fromkeys(row.error for row in summary.rows if row.error))
     for line in (

@@ -76,6 +76,11 @@ class Answer:
     weights: tuple[float, ...] = ()
     """Logarithms of the choices' probabilities, where they were to be weighed."""
 
+    @property
+    def truncated(self) -> bool:
+        """True if it ended because no more new tokens were allowed."""
+        return self.finish == "length"
+
 
 class CannotHold(InputError):
     """A model that takes choices does not take templates. It can be asked the same without them."""

@@ -94,6 +94,8 @@ class Step(Happening):
     or not."""
     replaced: str = ""
     """The reason that the command is not the model's own, if it is not."""
+    truncated: bool = False
+    """True if the answer was cut at the limit of new tokens."""
     readings: GoalReadings | None = None
     """Readings of a goal in a person's words, at the first step and whenever another reading is
     taken."""
@@ -129,6 +131,7 @@ class Step(Happening):
             ],
             "forbidden": [{"command": command, "rule": rule} for command, rule in self.forbidden],
             "replaced": self.replaced,
+            "truncated": self.truncated,
             "no_room": {str(part): count for part, count in decision.prompt.no_room},
             "notes": list(self.notes),
             "messages": [[each.role, each.content] for each in decision.prompt.own_messages()],
@@ -178,6 +181,7 @@ COUNTS: Mapping[str, Callable[[Step], int]] = {
     "surprises": lambda step: len(step.surprises),
     "reasks": lambda step: len(step.refusals),
     "replaced": lambda step: bool(step.replaced),
+    "truncated": lambda step: step.truncated,
     "menus": lambda step: bool(step.decision.menu.items),
     "sole": lambda step: len(step.decision.menu.items) == 1,
     "led": lambda step: bool(step.command) and step.command == step.decision.menu.best,

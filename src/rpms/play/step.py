@@ -50,6 +50,8 @@ class Asked:
     replaced: str = ""
     notes: tuple[str, ...] = ()
     """Measures on the model's side to get an answer, such as shortening the history."""
+    truncated: bool = False
+    """True if the answer was cut at the limit of new tokens."""
 
 
 @dataclass(frozen=True)
@@ -211,6 +213,7 @@ class Player:
             refusals=asked.refused,
             forbidden=asked.forbidden,
             replaced=asked.replaced,
+            truncated=asked.truncated,
             readings=read.readings if read is not None and changed else None,
             notes=(*first.notes, *((before.note,) if before.note else ()), *asked.notes),
         )
@@ -321,6 +324,7 @@ class Player:
             tuple(forbidden),
             replaced,
             tuple(notes),
+            answer.truncated,
         )
 
     def _blocks(self, decision: Decision) -> bool:

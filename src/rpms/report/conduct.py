@@ -224,6 +224,7 @@ _RATES = {
     "contradictions": "Contradictions",
     "reasks": "Re-asks",
     "replaced": "Replaced",
+    "truncated": "Cut answers",
     "surprises": "Surprises",
 }
 _TOKENS = {
@@ -231,7 +232,7 @@ _TOKENS = {
     "cached_tokens": "Cached tok.",
     "completion_tokens": "Answer tok.",
 }
-_IF_ANY = ("reasks", "replaced", "surprises", "cached_tokens")
+_IF_ANY = ("reasks", "replaced", "truncated", "surprises", "cached_tokens")
 _SECONDS = (
     "Seconds are those of the clock: episodes played at once wait for each other, and other"
     " machines differ."

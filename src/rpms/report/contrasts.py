@@ -17,7 +17,7 @@ from rpms.logic.facts import grouped
 from rpms.paper.wilson_interval import wilson
 from rpms.report.outcomes import Cells, Comparison, Results, paired
 from rpms.report.table import plain
-from rpms.store.runs import lack_of_room
+from rpms.store.runs import CutAnswers, lack_of_room
 from rpms.worlds.base import games_won
 
 ALPHA = 0.05
@@ -421,6 +421,8 @@ def _notes(results: Results) -> Iterator[_Note]:
             (),
         ),
     ]
+    cut = CutAnswers.of(results)
+    told.append((cut.count, cut.numbers, cut.words, ()))
     for words in lack_of_room(tuple(results)):
         count, _, rest = words.partition(" prompts ")
         told.append((True, count, f"prompts {rest}", ()))

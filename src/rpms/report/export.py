@@ -42,7 +42,9 @@ TABLES: Mapping[str, Mapping[str, type]] = {
         **dict.fromkeys(
             ("steps", "infeasible", "foreseeable", "repeated_failures", "contradictions"), int
         ),
-        **dict.fromkeys(("reasks", "replaced", "shortened", "crowded", "surprises"), int),
+        **dict.fromkeys(
+            ("reasks", "replaced", "truncated", "shortened", "crowded", "surprises"), int
+        ),
         **dict.fromkeys(
             ("prompt_tokens", "cached_tokens", "written_tokens", "completion_tokens", "requests"),
             int,

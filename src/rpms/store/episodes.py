@@ -66,6 +66,8 @@ class EpisodeRow:
     """Re-asks by the guard."""
     replaced: int = 0
     """Actions that were not the model's own."""
+    truncated: int = 0
+    """Steps whose answer was cut at the limit of new tokens."""
     shortened: int = 0
     """Steps whose prompt left out turns of the history for want of room."""
     crowded: int = 0

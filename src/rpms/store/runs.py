@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from rpms.foreign.file_reader import is_there, open_regular, unreadable
 from rpms.foreign.json_text import NotJson, from_json, loads, read_jsonl, reader_of
@@ -89,6 +89,40 @@ class RunSummary:
     @property
     def usage(self) -> Usage:
         return sum((row.usage for row in self.rows), start=Usage())
+
+
+MOST_TRUNCATED = 0.02
+"""Share of answers cut at the limit of new tokens above which results are doubtful."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutAnswers:
+    """Answers of some episodes that were cut at the limit of new tokens."""
+
+    count: int
+    answers: int
+
+    @classmethod
+    def of(cls, rows: Iterable[EpisodeRow]) -> Self:
+        count = answers = 0
+        for row in rows:
+            count += row.truncated
+            answers += row.steps
+        return cls(count, answers)
+
+    @property
+    def too_many(self) -> bool:
+        return self.count > MOST_TRUNCATED * self.answers
+
+    @property
+    def numbers(self) -> str:
+        return f"{self.count:,} of {self.answers:,} ({self.count / max(1, self.answers):.1%})"
+
+    @property
+    def words(self) -> str:
+        """What happened to them, and what to do where there are too many."""
+        told = "answers were cut at the limit of new tokens"
+        return f"{told}: give more with --max-tokens" if self.too_many else told
 
 
 def lack_of_room(rows: Sequence[EpisodeRow]) -> tuple[str, ...]:

@@ -246,6 +246,7 @@ const Step = (() => {
       "Answer",
       counted,
       said(step.answer, "model"),
+      step.extras.truncated ? el("div", { class: "alarm infeasible" }, "The answer was cut at the limit of new tokens.") : null,
       el(
         "p",
         { class: "acted" },
@@ -319,7 +320,7 @@ const Step = (() => {
   }
 
   function extras(step) {
-    const names = Object.keys(step.extras).filter((name) => !["plan", "menu", "no_room", "readings", "reading", "messages"].includes(name));
+    const names = Object.keys(step.extras).filter((name) => !["plan", "menu", "no_room", "readings", "reading", "messages", "truncated"].includes(name));
     if (!names.length) return null;
     const show = (value) => {
       if (typeof value === "string") return value;
