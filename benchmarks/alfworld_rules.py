@@ -19,7 +19,7 @@ from pathlib import Path
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Truth
 from rpms.models.policy import follow_plan
-from rpms.paper.compose import compose
+from rpms.paper.compose import compose, extended
 from rpms.paper.condition import FULL
 from rpms.paper.decide import Mind, decide
 from rpms.paper.recall import EpisodicMemory
@@ -39,7 +39,7 @@ Tally = Counter[tuple[str, str, str]]
 
 def make_mind() -> Mind:
     """The full condition with an empty memory."""
-    return compose(FULL, knowledge_of(world), EpisodicMemory())
+    return extended(compose(FULL, knowledge_of(world), EpisodicMemory()))
 
 
 def candidates(belief: AlfworldBelief, dice: random.Random) -> Iterator[tuple[str, str, str]]:

@@ -33,7 +33,7 @@ from rpms.logic.actions import PARAMETER
 from rpms.logic.belief import Situation
 from rpms.logic.rules import ActiveRules
 from rpms.models.policy import follow_plan
-from rpms.paper.compose import compose
+from rpms.paper.compose import compose, extended
 from rpms.paper.condition import FULL
 from rpms.paper.decide import decide
 from rpms.paper.recall import EpisodicMemory
@@ -81,7 +81,7 @@ class Walk:
         self.game, self.dice, self.tally = game, dice, tally
         self.outcome = game.reset()
         self.goal = world.goal(self.outcome.observation)
-        self.mind = compose(FULL, knowledge_of(world), EpisodicMemory(world=world.name))
+        self.mind = extended(compose(FULL, knowledge_of(world), EpisodicMemory(world=world.name)))
         self.rules: ActiveRules = self.mind.manual.active(self.goal.type, self.goal.object)
         self.belief = world.update(world.start(self.goal), None, self.outcome.observation)
         self.done = False

@@ -15,7 +15,7 @@ from rpms.logic.facts import Atom, Truth
 from rpms.logic.goal import Goal
 from rpms.logic.rules import ActiveRules, RuleManual
 from rpms.models.policy import follow_plan
-from rpms.paper.compose import compose
+from rpms.paper.compose import compose, extended
 from rpms.paper.condition import FULL
 from rpms.paper.decide import Mind, decide
 from rpms.paper.recall import EpisodicMemory
@@ -215,8 +215,8 @@ class Subject:
 
     @cached_property
     def mind(self) -> Mind:
-        """The mind under the condition `full`, without experience."""
-        return compose(FULL, self.knowledge, EpisodicMemory())
+        """The mind under the condition `full`, without experience, and with plans."""
+        return extended(compose(FULL, self.knowledge, EpisodicMemory()))
 
     def _choose(self, goal: Goal, moment: WalkStep) -> str:
         dice = self._rng.random()
