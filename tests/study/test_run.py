@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import dataclass, replace
 from io import StringIO
@@ -472,3 +474,41 @@ def test_a_dry_run_names_every_condition_of_the_ablation():
     assert dry.exit_code == 0
     for name in ("memory-only", "belief alone (ours)", "memory as observed (ours)"):
         assert name in dry.output
+
+
+MISSING_PACKAGE = """
+import sys
+for name in {missing!r}:
+    sys.modules[name] = None
+from rpms.cli import main
+main()
+"""
+
+
+def run_without(missing: list[str], study: Path, out: Path) -> subprocess.CompletedProcess[str]:
+    """Run a study in a process of its own, in which some packages cannot be imported."""
+    program = MISSING_PACKAGE.format(missing=missing)
+    words = ("study", "run", study, "--model", "planner", "--processes", "1", "--out", out)
+    return subprocess.run(
+        [sys.executable, "-c", program, *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_without_jinja2_tests_and_tables_are_printed_and_the_page_is_missed_beforehand(
+    study, tmp_path
+):
+    ran = run_without(["jinja2"], study.file, tmp_path / "out")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr.startswith("note: no page at the end: jinja2 is missing; pip install")
+    assert "Paired by task." in ran.stdout
+    assert "/report/index.html" not in ran.stdout
+
+
+def test_without_numpy_it_is_said_beforehand_that_there_will_be_no_tests(study, tmp_path):
+    ran = run_without(["numpy"], study.file, tmp_path / "out")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr.startswith("note: no tests, tables and page at the end: numpy is missing")
+    assert "runs and index" in ran.stdout

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import typer
@@ -23,7 +24,7 @@ from rpms.paper.wilson_interval import wilson
 from rpms.play.display import duration, progress
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import CONTROLS, FOLDER, How, Listener
-from rpms.play.settings import Settings
+from rpms.play.settings import NO_MEMORY, Settings
 from rpms.report.outcomes import Comparison
 from rpms.report.table import TableCell, grid
 from rpms.store.expel_material import Experience
@@ -109,14 +110,10 @@ def main(
         estimates = estimate_study(study, models, means, layout)
         console.print(estimates_table(estimates, prices))
         say(_waiting(estimates, resources.workers or 1))
-        step = (
-            f"{TURN} tokens more each step, {ANSWER} an answer, and {STEPS:.0%} of the step budget"
-        )
-        times = f", once for each of {epochs} epochs" if epochs > 1 else ""
-        say(f"a guess takes the first prompt, {step}{times}; nothing was run")
-        if any(len(case.names) > 1 for case in study.cases):
-            say("of methods with several trials, only the first is counted")
+        _explain_estimates(study, epochs)
         return
+    if report:
+        _note_missing_packages()
     for name in asked:
         resources.check(_named(study, resources, name), begun=layout.begun(name))
     results = run_study(study, models, means, layout, say)
@@ -129,6 +126,14 @@ def main(
     if about := study.about_of(*models):
         console.print(Text(about))
     say(f"runs and index: {folder}")
+
+
+def _explain_estimates(study: Study, epochs: int) -> None:
+    step = f"{TURN} tokens more each step, {ANSWER} an answer, and {STEPS:.0%} of the step budget"
+    times = f", once for each of {epochs} epochs" if epochs > 1 else ""
+    say(f"a guess takes the first prompt, {step}{times}; nothing was run")
+    if any(len(case.names) > 1 for case in study.cases):
+        say("of methods with several trials, only the first is counted")
 
 
 @app.command("check")
@@ -243,22 +248,44 @@ def _means(
     return means
 
 
+_FOR_TABLES = ("numpy",)
+_FOR_PAGES = ("matplotlib", "jinja2")
+"""Packages of the extra `report` that tests and tables need, and those that pages need beside."""
+
+
+def _missing(packages: Sequence[str]) -> str:
+    return " and ".join(name for name in packages if find_spec(name) is None)
+
+
+def _note_missing_packages() -> None:
+    """Say, before a model is asked anything, what of the results cannot be made here."""
+    how = "pip install 'rpms[report]'; `rpms report` makes up for it later"
+    if missing := _missing(_FOR_TABLES):
+        complain(f"note: no tests, tables and page at the end: {missing} is missing; {how}")
+    elif missing := _missing(_FOR_PAGES):
+        complain(f"note: no page at the end: {missing} is missing; {how}")
+
+
 def _report(console: Console, folder: Path, study: Study, models: Sequence[str]) -> None:
-    """Print the study's tables and write its page; without what they need, say so in one line."""
-    try:
-        from rpms.report.gather import gather  # noqa: PLC0415  needs the extra
-        from rpms.report.pages import write_report  # noqa: PLC0415
-    except ImportError as missing:
-        say(f"no tests and no page: {missing.name} is missing; pip install 'rpms[report]'")
+    """Print the study's tables and write its page, as far as there is what they need."""
+    if _missing(_FOR_TABLES):
         return
+    from rpms.report.gather import gather  # noqa: PLC0415  loads all that tables are made of
+
     try:
         # those of other models were printed before
         comparisons = [each for each in gather([folder]) if not each.model or each.model in models]
         _print_tables(console, study, comparisons)
-        written = write_report([folder], folder / "report", title=study.title)
+        if not _missing(_FOR_PAGES):
+            _write_page(folder, study)
     except InputError as error:
         say(f"no page: {error}")
-        return
+
+
+def _write_page(folder: Path, study: Study) -> None:
+    from rpms.report.pages import write_report  # noqa: PLC0415  needs the extra
+
+    written = write_report([folder], folder / "report", title=study.title)
     say(f"tables, figures and every episode: {written.page}")
 
 
@@ -354,7 +381,9 @@ def results_table(results: Sequence[Result]) -> RenderableType:
         unlearned = [
             each.case.name
             for each in of_model
-            if each.case.condition.memory and not len(each.plan.memory)
+            if each.case.condition.memory
+            and not len(each.plan.memory)
+            and each.case.settings.memory != NO_MEMORY
         ]
         if unlearned:
             shown.append(
