@@ -64,3 +64,13 @@ def test_a_search_without_a_hit_says_what_to_do(rpms: Rpms):
     assert rpms("docs", "xyzzy").line.startswith(
         "no section of the docs has xyzzy: try fewer words"
     )
+
+
+def test_the_papers_limitations_have_a_short_page_that_the_readme_links_to():
+    text = (ROOT / "docs" / "limitations.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 500
+    named = text.count("*The paper:*")
+    assert named == 4
+    for part in ("*Here:*", "*Measured:*", "*Open:*"):
+        assert text.count(part) == named
+    assert "(docs/limitations.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
