@@ -8,9 +8,10 @@ import pytest
 
 from rpms.logic.belief import Situation, StateSignature
 from rpms.logic.rules import RuleManual
-from rpms.paper.arbitration import Arbitration, judge, judge_here, objection_to_action
+from rpms.paper.arbitration import Arbitration, judge, objection_to_action
 from rpms.paper.memory import CriticalFailure, FailureLesson, SuccessSnippet, VerifiedSchema
 from rpms.paper.verdict import Fate
+from rpms.planning.from_here import judge_here
 from tests.paper.kitchen import COOL_APPLE, KitchenBelief, manual
 
 RULES = manual().active(COOL_APPLE.type, COOL_APPLE.object)

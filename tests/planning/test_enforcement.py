@@ -11,7 +11,6 @@ from rpms.logic.errors import InputError
 from rpms.logic.rules import ActiveRules
 from rpms.paper.compose import compose
 from rpms.paper.condition import FULL
-from rpms.paper.consistency import degree_of_match, executable_from_here
 from rpms.paper.decide import decide
 from rpms.paper.enforcement import PAPER, PRESETS, STRICT, Consistency, JudgedBy
 from rpms.paper.memory import Origin, SuccessSnippet
@@ -22,6 +21,7 @@ from rpms.paper.verdict import Candidate, Fate, Verdict
 from rpms.paper.wording import memory_line
 from rpms.planning.advice import find_loop, guidance
 from rpms.planning.extension import COMPACT
+from rpms.planning.from_here import degree_of_match, executable_from_here
 from rpms.planning.reason import Plan
 from rpms.planning.remedies import review
 from rpms.play.settings import Settings

@@ -92,8 +92,8 @@ class Model(Protocol):
     A model that can hold its action to a request's choices says so by a true attribute
     `constrains`. One that can do so for choices and not for templates raises CannotHold where it is
     sent templates. One whose server takes tools says so by a true attribute `calls_tools`, one that
-    can weigh choices by `weighs`, a language model by `reads`, and one that reads the step's
-    plan in place of the prompt by `plans`.
+    can weigh choices by `weighs`, and a language model by `reads`. Whatever is no language model
+    may read the step's plan in place of its prompt; an attribute `plans` says otherwise.
     """
 
     @property
@@ -112,8 +112,10 @@ class Model(Protocol):
 def able(model: Model, ability: str) -> bool:
     """True if a model says that it can: one that does not say so cannot.
 
-    Whoever weighs choices also reads.
+    Whoever weighs choices also reads, and whoever does not read may ask for a plan.
     """
+    if ability == "plans":
+        return bool(getattr(model, ability, not able(model, "reads")))
     return bool(getattr(model, ability, False)) or (ability == "reads" and able(model, "weighs"))
 
 
@@ -136,8 +138,10 @@ class WrappedModel:
         return self._model.name
 
     def __getattr__(self, name: str) -> bool:
-        if name in ("constrains", "calls_tools", "weighs", "reads", "plans"):
+        if name in ("constrains", "calls_tools", "weighs", "reads"):
             return bool(getattr(self._model, name, False))
+        if name == "plans" and hasattr(self._model, "plans"):
+            return bool(self._model.plans)
         raise AttributeError(name)
 
     def answer(self, request: Request) -> Answer:

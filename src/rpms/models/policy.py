@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from rpms.foreign.file_reader import read_text
 from rpms.foreign.json_text import NotJson, as_object, read_jsonl
@@ -137,6 +137,8 @@ class ScriptedModel:
 
     Each episode reads from the beginning, so that several at once change nothing.
     """
+
+    plans: ClassVar[bool] = False
 
     name: str
     answers: Sequence[str]

@@ -6,9 +6,10 @@ any room and state; the soft layer tags conflicts here and now, and doubts.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 from rpms.logic.actions import Instance
 from rpms.logic.belief import GOAL_PREDICATES, Situation, StateSignature
@@ -60,76 +61,28 @@ def judge(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitrat
     """
     if mode is Arbitration.NONE or isinstance(entry, CriticalFailure):
         return KEPT
-    broken = _object_anywhere(entry, rules, situation)
-    if broken is not None and broken.conflict:
-        return _verdict(broken, mode)
-    here = (
-        object_to(_with_hand_of_now(entry, situation), rules, situation, strict=False)
-        if mode.soft
-        else None
-    )
-    return Verdict(Fate.WARNED, here.reason, here.rule, here.fact) if here is not None else KEPT
-
-
-_Judged = tuple[Entry, Goal, dict[Atom, Truth], Objection | None]
-"""An entry and a goal, the deeds that the objection rests on, and the objection."""
-
-
-def _object_anywhere(entry: Entry, rules: ActiveRules, situation: Situation) -> Objection | None:
-    """The objection in whatever room and state: that of an earlier step, unless it rests on
-    deeds done since.
-    """
-    key, goal = (id(entry), id(situation.goal)), situation.goal
-    judged: dict[tuple[int, int], _Judged] = rules.kept.setdefault("judged", {})
-    kept = judged.get(key)
-    if kept is not None and (kept[0] is not entry or kept[1] is not goal):
-        kept = None
-    if kept is not None and not kept[2]:
-        return kept[3]
-    learned_for = goal.signature if isinstance(entry, VerifiedSchema) else entry.goal_signature
-    learned_in = (entry.state_signature,) if isinstance(entry, SuccessSnippet) else ()
-    transferable = TransferableFacts(situation, rules, learned_for, *learned_in)
-    if kept is not None and all(
-        transferable.truth(deed) is value for deed, value in kept[2].items()
-    ):
-        return kept[3]
-    objection = object_to(entry, rules, transferable)
-    if len(judged) >= _JUDGED_KEPT:
-        judged.clear()
-    judged[key] = (entry, goal, transferable.deeds, objection)
-    return objection
-
-
-def _with_hand_of_now(entry: Entry, situation: Situation) -> Entry:
-    """A snippet with what is held now in the place of what was held then: candle 4 serves as
-    well as candle 2.
-    """
-    if not isinstance(entry, SuccessSnippet):
-        return entry
-    then, now = entry.state_signature.get("holding") or (), situation.belief.holding
-    if len(then) != 1 or len(now) != 1 or then == now:
-        return entry
-    name = re.compile(rf"(?<!\w){re.escape(then[0])}(?!\w)")
-    return replace(
-        entry, actions=tuple(name.sub(lambda _: now[0], action) for action in entry.actions)
-    )
-
-
-def judge_here(
-    entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitration
-) -> Verdict:
-    """The same, past the paper: followed from the present state, what cannot be done here
-    conflicts too.
-    """
-    if mode is Arbitration.NONE or isinstance(entry, CriticalFailure):
+    anywhere = _object_anywhere(entry, rules, situation)
+    if anywhere is not None and anywhere.conflict:
+        return verdict_on(anywhere, mode)
+    if not mode.soft:
         return KEPT
-    objection = object_to(entry, rules, situation)
-    return KEPT if objection is None else _verdict(objection, mode)
+    here = object_to(_with_hand_of_now(entry, situation), rules, situation, strict=False)
+    if here is None:
+        return KEPT
+    return Verdict(Fate.WARNED, here.reason, here.rule, here.fact)
 
 
-def _verdict(objection: Objection, mode: Arbitration) -> Verdict:
-    fate = Fate.DROPPED if objection.conflict and mode.hard else Fate.WARNED if mode.soft else None
-    return Verdict(fate, objection.reason, objection.rule, objection.fact) if fate else KEPT
+def verdict_on(objection: Objection, mode: Arbitration) -> Verdict:
+    """The verdict that an objection leads to: the hard layer drops conflicts, the soft layer
+    warns of the rest.
+    """
+    if objection.conflict and mode.hard:
+        fate = Fate.DROPPED
+    elif mode.soft:
+        fate = Fate.WARNED
+    else:
+        return KEPT
+    return Verdict(fate, objection.reason, objection.rule, objection.fact)
 
 
 Judge = Callable[[Entry, ActiveRules, Situation, Arbitration], Verdict]
@@ -145,48 +98,69 @@ def arbitrate(
 ) -> Iterator[Candidate]:
     """M_arb: judge what earlier stages have kept; lazily, so that only what is needed is judged."""
     for candidate in candidates:
-        kept = candidate.verdict.fate is Fate.KEPT
-        yield candidate.judged(by(candidate.entry, rules, situation, mode)) if kept else candidate
-
-
-def arbitrate_by_action(
-    candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, mode: Arbitration
-) -> Iterator[Candidate]:
-    """M_arb with a finer knife: of a snippet, only the actions that conflict are cut, and what
-    survives is kept.
-    """
-    for candidate in candidates:
-        entry, verdict = candidate.entry, candidate.verdict
-        if verdict.fate is not Fate.KEPT:
+        if candidate.verdict.fate is Fate.KEPT:
+            yield candidate.judged(by(candidate.entry, rules, situation, mode))
+        else:
             yield candidate
-            continue
-        verdict = judge_here(entry, rules, situation, mode)
-        if verdict.fate is Fate.DROPPED and isinstance(entry, SuccessSnippet):
-            kept, cut = _cut_plan(entry.actions, rules, situation)
-            if any(rules.instance(action) is not None for action in kept):
-                entry = replace(entry, actions=tuple(kept))
-                doubt = judge_here(entry, rules, situation, mode)
-                warning = f"; {doubt.reason}" if doubt.fate is Fate.WARNED else ""
-                verdict = Verdict(
-                    Fate.CUT, f"cut: {'; '.join(cut)}{warning}", verdict.rule, verdict.fact
-                )
-        yield replace(candidate, entry=entry, verdict=verdict)
 
 
-def _cut_plan(
-    actions: Iterable[str], rules: ActiveRules, situation: Situation
-) -> tuple[list[str], list[str]]:
-    """The actions of a plan that can still be done one after the other, and those that were cut."""
-    facts, kept, cut = Simulated(situation, rules), list[str](), list[str]()
-    for action in actions:
-        objection, instance = objection_to_action(action, rules, facts), rules.instance(action)
-        if objection is not None and objection.conflict and instance is not None:
-            cut.append(action)
-            continue
-        kept.append(action)
-        if instance is not None:
-            facts.apply(instance)
-    return kept, cut
+# Objections to an entry.
+
+
+class _Judged(NamedTuple):
+    """An objection that was found, and what it rests on."""
+
+    entry: Entry
+    goal: Goal
+    deeds: Mapping[Atom, Truth]
+    """Facts about what was done in the episode; all others stay the same all through it."""
+    objection: Objection | None
+
+
+def _object_anywhere(entry: Entry, rules: ActiveRules, situation: Situation) -> Objection | None:
+    """The objection in whatever room and state: that of an earlier step, unless it rests on
+    deeds done since.
+    """
+    goal = situation.goal
+    key = (id(entry), id(goal))
+    judged: dict[tuple[int, int], _Judged] = rules.kept.setdefault("judged", {})
+    kept = judged.get(key)
+    if kept is not None and (kept.entry is not entry or kept.goal is not goal):
+        kept = None  # of another object that had the same id
+    if kept is not None and not kept.deeds:
+        return kept.objection
+    facts = _transferable(entry, rules, situation)
+    if kept is not None and all(facts.truth(deed) is was for deed, was in kept.deeds.items()):
+        return kept.objection
+    objection = object_to(entry, rules, facts)
+    if len(judged) >= _JUDGED_KEPT:
+        judged.clear()
+    judged[key] = _Judged(entry, goal, facts.deeds, objection)
+    return objection
+
+
+def _transferable(entry: Entry, rules: ActiveRules, situation: Situation) -> "TransferableFacts":
+    """The facts that do not depend on the present room, by the entry's own goal and state."""
+    learned_for = situation.goal.signature
+    if not isinstance(entry, VerifiedSchema):
+        learned_for = entry.goal_signature
+    learned_in = entry.state_signature if isinstance(entry, SuccessSnippet) else _NO_STATE
+    return TransferableFacts(situation, rules, learned_for, learned_in)
+
+
+def _with_hand_of_now(entry: Entry, situation: Situation) -> Entry:
+    """A snippet with what is held now in the place of what was held then: candle 4 serves as
+    well as candle 2.
+    """
+    if not isinstance(entry, SuccessSnippet):
+        return entry
+    then = entry.state_signature.get("holding") or ()
+    now = situation.belief.holding
+    if len(then) != 1 or len(now) != 1 or then == now:
+        return entry
+    name = re.compile(rf"(?<!\w){re.escape(then[0])}(?!\w)")
+    actions = tuple(name.sub(lambda _: now[0], action) for action in entry.actions)
+    return replace(entry, actions=actions)
 
 
 def object_to(
@@ -223,11 +197,7 @@ def _object_to_plan(
             if rules.environment:
                 doubt = doubt or _uncovered(action)
             continue
-        if (
-            not strict
-            and instance.effects
-            and all(effect.truth(facts) is Truth.TRUE for effect in instance.effects)
-        ):
+        if not strict and _is_done(instance, facts):
             continue
         for object_by in (prohibition, infeasibility):
             objection = object_by(action, rules, facts, doubts=doubt is None)
@@ -238,21 +208,28 @@ def _object_to_plan(
     return doubt
 
 
+def _is_done(instance: Instance, facts: Facts) -> bool:
+    """True if all that an action does holds already."""
+    effects = instance.effects
+    return bool(effects) and all(effect.truth(facts) is Truth.TRUE for effect in effects)
+
+
 def _object_to_lesson(action: str, rules: ActiveRules, facts: Facts) -> Objection | None:
     """A lesson claims that its action fails; where all its preconditions are known to hold, the
     rules say otherwise.
     """
     instance = rules.instance(action)
-    if (
-        instance is None
-        or not instance.schema.preconditions
-        or instance.feasible(facts) is not Truth.TRUE
-    ):
+    if instance is None or not instance.schema.preconditions:
+        return None
+    if instance.feasible(facts) is not Truth.TRUE:
         return None
     fact = settled(instance.preconditions[0], rules, facts)
     return Objection(
         True, f"the rules allow `{action}` now: its preconditions hold", instance.schema.id, fact
     )
+
+
+# Objections to an action.
 
 
 def objection_to_action(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:
@@ -270,35 +247,34 @@ def infeasibility(
     """
     instance = rules.instance(command)
     if instance is None:
-        return (
-            Objection(True, f"`{command}` is no known action", "", "")
-            if rules.environment
-            else None
-        )
+        return _unknown_action(command) if rules.environment else None
+    line = instance.schema.id
     doubt: Objection | None = None
     for clause in instance.preconditions:
         value = clause.truth(facts)
-        if value is Truth.TRUE:
-            continue
         if value is Truth.FALSE:
             fact = settled(clause, rules, facts)
-            return Objection(
-                True, f"`{command}` cannot be done: {fact}", instance.schema.id, fact, clause
-            )
-        if doubts and doubt is None and not _nearly_sure(clause, rules):
+            return Objection(True, f"`{command}` cannot be done: {fact}", line, fact, clause)
+        open_question = value is Truth.UNKNOWN and not _nearly_sure(clause, rules)
+        if open_question and doubts and doubt is None:
             fact = settled(clause, rules, facts)
-            doubt = Objection(False, f"`{command}`: {fact}", instance.schema.id, fact, clause)
+            doubt = Objection(False, f"`{command}`: {fact}", line, fact, clause)
     return doubt
+
+
+def _unknown_action(command: str) -> Objection:
+    return Objection(True, f"`{command}` is no known action", "", "")
 
 
 def _nearly_sure(clause: Clause, rules: ActiveRules) -> bool:
     """True if an unknown clause is no reason to doubt: that one is *not* where at most one of
     many places is.
     """
-    known = ((each.negated, rules.predicates.get(each.atom.predicate)) for each in clause.literals)
-    return all(
-        negated and predicate is not None and predicate.exclusive for negated, predicate in known
-    )
+    for literal in clause.literals:
+        predicate = rules.predicates.get(literal.atom.predicate)
+        if not literal.negated or predicate is None or not predicate.exclusive:
+            return False
+    return True
 
 
 def prohibition(
@@ -314,13 +290,15 @@ def prohibition(
     for rule, ban in rules.prohibitions.get(instance.schema.name, ()):
         values = [clause.truth(facts) for clause in rule.when]
         values += [clause.truth(facts, instance.binding) for clause in ban.when]
-        if Truth.FALSE in values or (Truth.UNKNOWN in values and (doubt is not None or not doubts)):
+        if Truth.FALSE in values:
             continue
-        fact = "; ".join(
-            settled(clause.bind(instance.binding), rules, facts) for clause in ban.when
-        )
+        undecided = Truth.UNKNOWN in values
+        if undecided and (doubt is not None or not doubts):
+            continue
+        bound = (clause.bind(instance.binding) for clause in ban.when)
+        fact = "; ".join(settled(clause, rules, facts) for clause in bound)
         reason = f"`{command}` goes against {rule.id}: {rule.text}"
-        if Truth.UNKNOWN not in values:
+        if not undecided:
             return Objection(True, reason, rule.id, fact)
         doubt = Objection(False, reason, rule.id, fact)
     return doubt
@@ -329,11 +307,13 @@ def prohibition(
 def settled(clause: Clause, rules: ActiveRules, facts: Facts) -> str:
     """The fact behind a clause's value, in words: that of the first literal with the same value."""
     value = clause.truth(facts)
-    literal = next(
-        (each for each in clause.literals if each.truth(facts) is value), clause.literals[0]
-    )
+    same = (each for each in clause.literals if each.truth(facts) is value)
+    literal = next(same, clause.literals[0])
     said = literal.truth(facts)
     return rules.say(literal.atom, ~said if literal.negated else said)
+
+
+# Facts to judge by.
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,14 +348,12 @@ class TransferableFacts:
 
     def _done(self, atom: Atom) -> Truth:
         """Truth of a deed of this episode, done to the entry's object or to its stand-in here."""
-        values = {self.situation.truth(atom)}
+        value = self.situation.truth(atom)
         for held in self.situation.belief.holding:
             args = tuple(held if kind_of(held) == kind_of(arg) else arg for arg in atom.args)
-            values.add(self.situation.truth(Atom(atom.predicate, args)))
-        self.deeds[atom] = next(
-            value for value in (Truth.TRUE, Truth.UNKNOWN, Truth.FALSE) if value in values
-        )
-        return self.deeds[atom]
+            value = value | self.situation.truth(Atom(atom.predicate, args))
+        self.deeds[atom] = value
+        return value
 
 
 class Simulated:
@@ -405,9 +383,7 @@ class Simulated:
             predicate = self._rules.predicates.get(atom.predicate)
             if predicate is not None and predicate.exclusive and not literal.negated:
                 self._only[atom.predicate] = atom
-                self._known = {
-                    one: value
-                    for one, value in self._known.items()
-                    if one.predicate != atom.predicate
-                }
+                for known in list(self._known):
+                    if known.predicate == atom.predicate:
+                        del self._known[known]
             self._known[atom] = Truth.of(not literal.negated)

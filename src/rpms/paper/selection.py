@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from rpms.logic.goal import Progress
 from rpms.paper.memory import Kind, SuccessSnippet, VerifiedSchema
@@ -14,7 +15,10 @@ from rpms.paper.wording import memory_line
 
 _MISSED_LISTED = 2
 """Entries below θ that a decision lists for each kind."""
-_NOW, _SOON, _SOMETIME = 3, 2, 1
+_WARNINGS = (Kind.CRITICAL_FAILURE, Kind.FAILURE)
+_NOW = 3
+_SOON = 2
+_SOMETIME = 1
 _WHY = {
     _NOW: "reached the present sub-goal in {}",
     _SOON: "reached a sub-goal in {}, which suits the state",
@@ -53,35 +57,58 @@ def select(
     listed: list[Candidate] = []
     gave_up: list[Kind] = []
     unlisted = 0
-    for kind in judged:
-        wanted, rejected, examined = retrieval.top.get(kind, kind.top), 0, 0
-        candidates = judged[kind]
-        if kind is Kind.SCHEMA and wanted:
-            candidates = for_the_moment(candidates, listed, progress.sub_goal, retrieval.examined)
-        for candidate in islice(candidates, retrieval.examined) if wanted else ():
-            examined += 1
-            if candidate.verdict.fate.shown:
-                listed.append(drawn := mask.over(candidate))
-                wanted -= drawn.verdict.fate.shown
-                if not wanted:
-                    break
-            elif rejected < retrieval.listed:
-                listed.append(mask.over(candidate) if candidate.verdict.fate.due else candidate)
-                rejected += 1
-            else:
-                unlisted += 1
-        if wanted and examined == retrieval.examined:
-            gave_up.append(kind)
+    for kind, candidates in judged.items():
+        wanted = retrieval.top.get(kind, kind.top)
+        if wanted:
+            if kind is Kind.SCHEMA:
+                sub_goal = progress.sub_goal
+                candidates = for_the_moment(candidates, listed, sub_goal, retrieval.examined)  # noqa: PLW2901  in another order
+            picked = _pick(candidates, wanted, retrieval, mask)
+            listed += picked.listed
+            unlisted += picked.unlisted
+            if picked.gave_up:
+                gave_up.append(kind)
         listed.extend(recalled[kind].missed(_MISSED_LISTED))
     return Selection(_make_room(listed, retrieval.warnings), unlisted, tuple(gave_up))
 
 
+class _Picked(NamedTuple):
+    """The candidates of one kind that were looked at."""
+
+    listed: list[Candidate]
+    unlisted: int
+    """Rejected ones that are not listed."""
+    gave_up: bool
+    """True if as many were judged as may be, without finding enough."""
+
+
+def _pick(
+    candidates: Iterable[Candidate], wanted: int, retrieval: Retrieval, mask: Mask
+) -> _Picked:
+    """Take candidates of one kind until enough are shown or too many were judged."""
+    listed: list[Candidate] = []
+    examined = rejected = unlisted = 0
+    for candidate in islice(candidates, retrieval.examined):
+        examined += 1
+        fate = candidate.verdict.fate
+        if fate.shown:
+            drawn = mask.over(candidate)
+            listed.append(drawn)
+            wanted -= drawn.verdict.fate.shown
+            if not wanted:
+                break
+        elif rejected < retrieval.listed:
+            listed.append(mask.over(candidate) if fate.due else candidate)
+            rejected += 1
+        else:
+            unlisted += 1
+    return _Picked(listed, unlisted, bool(wanted) and examined == retrieval.examined)
+
+
 def _make_room(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ...]:
     """Of critical failures and lessons together, keep only so many: those highest in rank."""
-    failures = (Kind.CRITICAL_FAILURE, Kind.FAILURE)
-    warnings = [
-        each for each in candidates if each.verdict.fate.shown and each.entry.kind in failures
-    ]
+    shown = [each for each in candidates if each.verdict.fate.shown]
+    warnings = [each for each in shown if each.entry.kind in _WARNINGS]
     rest = sorted(warnings, key=lambda candidate: -candidate.rank)[most:]
     no_room = Verdict(Fate.CROWDED, f"{most} critical failures and lessons rank higher")
     return tuple(each.judged(no_room) if each in rest else each for each in candidates)
@@ -90,14 +117,17 @@ def _make_room(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, .
 def note_crowded_out(candidates: tuple[Candidate, ...], prompt: Prompt) -> tuple[Candidate, ...]:
     """Give the memories that the budget cut their verdict."""
     cut = Counter(item for part, item in prompt.cut if part is Part.MEMORY)
-    noted = list(candidates)
-    for place, candidate in enumerate(candidates) if cut else ():
+    if not cut:
+        return candidates
+    no_room = Verdict(Fate.CROWDED, "no room within the memory budget")
+    noted = []
+    for candidate in candidates:
         line = memory_line(candidate) if candidate.verdict.fate.shown else ""
         if cut[line]:
             cut[line] -= 1
-            noted[place] = candidate.judged(
-                Verdict(Fate.CROWDED, "no room within the memory budget")
-            )
+            noted.append(candidate.judged(no_room))
+        else:
+            noted.append(candidate)
     return tuple(noted)
 
 
@@ -111,22 +141,42 @@ def for_the_moment(
     retrieved snippets say which ones matter, since each ends with the deed that reached its
     sub-goal.
     """
-    matters: dict[str, tuple[int, str]] = {}
-    for other in others:
-        entry = other.entry
-        if isinstance(entry, SuccessSnippet) and other.verdict.fate is not Fate.BELOW:
-            shown, now = other.verdict.fate.shown, entry.sub_goal_type == sub_goal
-            level = _NOW if shown and now else _SOON if shown else _SOMETIME
-            deed = str(entry.precondition.get("action_type") or next(iter(entry.outcome), ""))
-            if level > matters.get(deed, (0, ""))[0]:
-                matters[deed] = (level, entry.id)
+    matters = _mattering_deeds(others, sub_goal)
     ranked: list[Candidate] = []
     for candidate in islice(schemas, most):
-        entry, verdict = candidate.entry, candidate.verdict
+        entry = candidate.entry
+        verdict = candidate.verdict
         assert isinstance(entry, VerifiedSchema)
-        level, snippet = matters.get(entry.action_type, (0, ""))
+        level, snippet = matters.get(entry.action_type, _NEVER)
         if level and verdict.fate is Fate.KEPT:
             verdict = Verdict(Fate.KEPT, _WHY[level].format(snippet or "a snippet"))
         rank = level + candidate.rank / (1.0 + candidate.rank)
         ranked.append(Candidate(entry, candidate.score, rank, verdict, candidate.adapted))
     yield from sorted(ranked, key=lambda candidate: (-candidate.rank, candidate.entry.id))
+
+
+class _Mattering(NamedTuple):
+    """How soon an action is of use, and the snippet that says so."""
+
+    level: int
+    snippet: str
+
+
+_NEVER = _Mattering(0, "")
+
+
+def _mattering_deeds(others: Iterable[Candidate], sub_goal: str) -> dict[str, _Mattering]:
+    """The actions by which snippets reached their sub-goals, each with the soonest of them."""
+    matters: dict[str, _Mattering] = {}
+    for other in others:
+        entry = other.entry
+        fate = other.verdict.fate
+        if not isinstance(entry, SuccessSnippet) or fate is Fate.BELOW:
+            continue
+        level = _SOMETIME
+        if fate.shown:
+            level = _NOW if entry.sub_goal_type == sub_goal else _SOON
+        deed = str(entry.precondition.get("action_type") or next(iter(entry.outcome), ""))
+        if level > matters.get(deed, _NEVER).level:
+            matters[deed] = _Mattering(level, entry.id)
+    return matters

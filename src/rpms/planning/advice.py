@@ -260,7 +260,7 @@ def plan_of(decision: Decision) -> Plan:
     advice = decision.advice
     if not isinstance(advice, PlanAdvice):
         raise TypeError(
-            "no plan was made for this step: a model that reads plans says so by `plans = True`"
+            "no plan was made for this step: compose the mind with `rpms.paper.compose.extended`"
         )
     return advice.plan
 

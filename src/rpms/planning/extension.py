@@ -10,10 +10,10 @@ from typing import Any
 
 from rpms.logic.belief import Situation
 from rpms.logic.rules import ActiveRules, RuleManual
-from rpms.paper.arbitration import arbitrate, arbitrate_by_action, judge_here
+from rpms.paper.arbitration import arbitrate
 from rpms.paper.beyond import Noticed, StepContext
 from rpms.paper.condition import Condition
-from rpms.paper.consistency import Compat, CompatibilityFilter, executable_from_here
+from rpms.paper.consistency import Compat, CompatibilityFilter
 from rpms.paper.decide import Arbitrate, Consistent, Mind
 from rpms.paper.enforcement import Consistency, Enforcement, JudgedBy
 from rpms.paper.recall import Recollection
@@ -22,6 +22,7 @@ from rpms.paper.wording import PromptStyle
 from rpms.planning.advice import Adviser, PlanAdvice, Spell, as_written
 from rpms.planning.experience.adapt import Adapt, AdaptContext, adapted
 from rpms.planning.experience.following import Following
+from rpms.planning.from_here import arbitrate_by_action, executable_from_here, judge_here
 from rpms.planning.surprise import PlanNoticed, notice
 from rpms.planning.trust import UNSHAKEN
 from rpms.planning.whereabouts import Whereabouts, likely_places

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from importlib.resources import files
 
 from rpms.models.policy import follow_plan
-from rpms.paper.compose import compose
+from rpms.paper.compose import compose, extended
 from rpms.paper.condition import FULL
 from rpms.paper.consistency import CompatibilityFilter
 from rpms.paper.decide import Mind, decide
@@ -43,7 +43,7 @@ KNOWLEDGE = Mind(
 
 
 def mind(condition=FULL, memory=()):
-    return compose(condition, KNOWLEDGE, EpisodicMemory(memory))
+    return extended(compose(condition, KNOWLEDGE, EpisodicMemory(memory)))
 
 
 class UnannouncedGame(NativeGame):

@@ -9,13 +9,14 @@ from household import DIALECTS, MANUAL, builtin_games, mind, play
 from rpms.logic.belief import Situation, StateSignature
 from rpms.logic.facts import Truth
 from rpms.logic.goal import GoalSignature
-from rpms.paper.arbitration import Arbitration, judge, judge_here
+from rpms.paper.arbitration import Arbitration, judge
 from rpms.paper.condition import FULL
 from rpms.paper.memory import SuccessSnippet
 from rpms.paper.prompt import estimate_tokens
 from rpms.paper.review import review_rules
 from rpms.paper.verdict import Fate
 from rpms.paper.wording import rule_line, schema_lines, situation_lines
+from rpms.planning.from_here import judge_here
 from rpms.planning.remedies import review
 from rpms.worlds.alfworld import affordances as known
 from rpms.worlds.alfworld import world

@@ -7,11 +7,11 @@ from laboratory import GOAL, HALLWAY, KITCHEN, after, goal, in_kitchen
 
 from rpms.logic.belief import Situation, StateSignature
 from rpms.logic.facts import Atom, Truth
-from rpms.paper.arbitration import Arbitration, judge, judge_here
-from rpms.paper.consistency import executable_from_here
+from rpms.paper.arbitration import Arbitration, judge
 from rpms.paper.memory import SuccessSnippet
 from rpms.paper.review import review_rules
 from rpms.paper.verdict import Candidate, Fate, Verdict
+from rpms.planning.from_here import executable_from_here, judge_here
 from rpms.planning.remedies import review
 from rpms.play.sources import manual_of
 from rpms.worlds.scienceworld import world
