@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 
 from rpms.conformance import PROPERTIES, Finding, Status, check_world
-from rpms.logic.belief import StateSignature
+from rpms.logic.belief import FactBelief, StateSignature
 from rpms.logic.errors import InputError, WorldError
-from rpms.logic.facts import Truth
+from rpms.logic.facts import Atom, Truth
 from rpms.logic.goal import Goal
 from rpms.paper.wording import Wording
 from rpms.worlds.base import Command, Outcome, World
 from rpms.worlds.registry import find_world, world_names
+from tests.planning import maze
 from tests.toolbox import Toolbox, belief, game, module, world
 
 BELIEF = belief.ToolboxBelief
@@ -89,6 +90,27 @@ def test_scienceworld_has_every_property():
     pytest.importorskip("scienceworld", reason="the simulator is not installed")
     found = failures(find_world("scienceworld"), games=1, steps=8)
     assert found == {}
+
+
+class Denying(FactBelief):
+    """Denies that anything is in a room that it has never heard of."""
+
+    def truth(self, atom: Atom, /) -> Truth:
+        room = atom.args[0] if atom.predicate == "with" else ""
+        if room.startswith("some "):
+            return Truth.FALSE
+        return super().truth(atom)
+
+
+class Closed(maze.Maze):
+    """A maze whose belief leaves no room for what is unseen."""
+
+    def start(self, goal: Goal) -> FactBelief:
+        return Denying().learn(direction=maze.BACK)
+
+
+def test_a_world_in_which_nothing_has_a_name_yet_has_every_property():
+    assert failures(maze.world) == {}
 
 
 class Listing(Toolbox):
@@ -260,6 +282,7 @@ FAULTS: list[tuple[str, str, type]] = [
     ("prompts", "instruction is empty", world_with(wording=Wording("", ""))),
     ("planner", "wins none of its games: 4 out of steps", world_with(step_budget=1)),
     ("plans", "another plan", belief_with(names=property(unsettled))),
+    ("doubt", "nothing contradicts the manual", Closed),
 ]
 
 

@@ -26,12 +26,13 @@ from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.compose import compose
 from rpms.paper.condition import BASELINE, FULL
 from rpms.paper.decide import decide
-from rpms.paper.episode import Ending
+from rpms.paper.episode import Ending, Episode
 from rpms.paper.progress import standing
 from rpms.paper.prompt import SHARED, Layout, Part, Turn
 from rpms.paper.recall import EpisodicMemory
 from rpms.planning.reason import plan_for, reasoner_of
 from rpms.planning.remedies import review
+from rpms.planning.surprise import SurpriseKind
 from rpms.play.seats import Play, play
 from rpms.play.step import Player
 from rpms.worlds.base import World, lacking
@@ -491,6 +492,54 @@ def planner(subject: Subject) -> str:
     return f"{summary}{lost}"
 
 
+def doubt(subject: Subject) -> str:
+    """Where its plans win and nothing contradicts the manual, doubting it changes no command."""
+    if not subject.manual.purposes:
+        raise Skipped("the manual has no goals")
+    won, contradicted = 0, list[str]()
+    for walk in subject.walks:
+        trusting = subject.strict_episode(walk.task, doubt=False)
+        if not trusting.won:
+            continue
+        won += 1
+        doubting = subject.strict_episode(walk.task, doubt=True)
+        number = _first_difference(trusting, doubting)
+        if number is None:
+            continue
+        surprise = _contradiction(doubting, number)
+        one, other = (_command_at(episode, number) for episode in (trusting, doubting))
+        require(
+            bool(surprise),
+            f"{walk.task.id}, step {number}: `{one}` without doubt, `{other}` with it, though"
+            " nothing contradicts the manual",
+        )
+        contradicted.append(f"{walk.task.id}: {surprise}")
+    note = f"; the manual is contradicted in {contradicted[0]}" if contradicted else ""
+    return f"{won - len(contradicted)} of {won} games that plans win are the same{note}"
+
+
+def _first_difference(one: Episode, other: Episode) -> int | None:
+    """Number of the first step at which two episodes differ; None where they are the same."""
+    for number in range(1, max(len(one.steps), len(other.steps)) + 1):
+        if _command_at(one, number) != _command_at(other, number):
+            return number
+    return None
+
+
+def _command_at(episode: Episode, number: int) -> str:
+    return episode.steps[number - 1].command if number <= len(episode.steps) else "(no step)"
+
+
+def _contradiction(episode: Episode, number: int) -> str:
+    """What contradicted the manual before a step; empty where nothing did."""
+    planning = (SurpriseKind.STRANDED, SurpriseKind.CIRCLE)
+    for step in episode.steps[: number - 1]:
+        for surprise in step.surprises:
+            if surprise.kind not in planning:
+                return surprise.text
+    return ""
+
+
 PROPERTIES: tuple[
     Callable[[Subject], str], ...
 ] = (  # In the order of trial, by name; the docstring is the claim
@@ -511,4 +560,5 @@ PROPERTIES: tuple[
     prompts,
     planner,
     plans,
+    doubt,
 )

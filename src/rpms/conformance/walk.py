@@ -14,12 +14,17 @@ from rpms.logic.belief import Belief
 from rpms.logic.facts import Atom, Truth
 from rpms.logic.goal import Goal
 from rpms.logic.rules import ActiveRules, RuleManual
-from rpms.models.policy import follow_plan
+from rpms.models.base import Decoding
+from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.compose import compose, extended
 from rpms.paper.condition import FULL
 from rpms.paper.decide import Mind, decide
+from rpms.paper.enforcement import STRICT, with_part
+from rpms.paper.episode import Episode
 from rpms.paper.recall import EpisodicMemory
+from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
+from rpms.play.step import Player
 from rpms.worlds.base import Game, Outcome, Setting, Task, World, by_verb
 
 _T = TypeVar("_T")
@@ -217,6 +222,14 @@ class Subject:
     def mind(self) -> Mind:
         """The mind under the condition `full`, without experience, and with plans."""
         return extended(compose(FULL, self.knowledge, EpisodicMemory()))
+
+    def strict_episode(self, task: Task, *, doubt: bool) -> Episode:
+        """A task played by its plans under `strict`, with doubt in the manual or without."""
+        condition = replace(FULL, enforcement=with_part(STRICT, "doubt", doubt))
+        mind = compose(condition, self.knowledge, EpisodicMemory())
+        player = Player(self.world, mind, PolicyModel("planner", follow_plan), Decoding())
+        with self.opened(task) as game:
+            return play(Play(player, game, task, self.world.step_budget))
 
     def _choose(self, goal: Goal, moment: WalkStep) -> str:
         dice = self._rng.random()

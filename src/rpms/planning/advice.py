@@ -84,7 +84,7 @@ class Adviser:
                     reasoner_of(rules).glances, key=lambda option: step.tried.count(option.command)
                 )
                 plan = plan.offering((*glances, *plan.options))
-        noticed = noticed.stranded() if plan.opened or plan.cost == inf else noticed
+        noticed = noticed.stranded() if plan.stranded else noticed
         plan = weighed(plan, memories, step) if self.how.adapt and memories else plan
         first = plan.options[0].command if plan.options else ""
         return plan, noticed.trusting(noticed.trust.but(first=first))

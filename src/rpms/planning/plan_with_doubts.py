@@ -7,12 +7,13 @@ actions are tried that were never tried with the goal's things.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from math import inf
 
 from rpms.logic.achievers import achievers_of
+from rpms.logic.belief import Situation
 from rpms.logic.facts import Truth
 from rpms.logic.rules import ActiveRules
 from rpms.planning.doubtful_rules import doubted, doubts_rest_on
@@ -29,6 +30,8 @@ taken as it is."""
 _PLANNED, _TRIED = 3, 3
 """If no plan trusts the manual: how many first actions of other plans come first, and how many
 untried actions then."""
+_DEAR = FULL * STEPS
+"""Steps of a plan above which a cheaper doubt is looked for: as much as doubting a stated line."""
 _CHEAPER = 1e-6
 """Steps by which a plan has to be cheaper than one at hand to be looked for."""
 _DOUBTING_KEPT = 16
@@ -41,28 +44,27 @@ def plan_with_doubts(
     context: AdaptContext, rules: ActiveRules, spell: Spelling, noticed: PlanNoticed
 ) -> tuple[Plan, PlanNoticed]:
     """Plan from the manual and the trust left in it."""
-    goal = context.situation.goal
-    order = likely_places(rules, context.whereabouts, (goal.object, goal.destination))
-    stated = cache(lambda: reasoner_of(rules).plan(context.situation, order))
-    done = noticed.trust.begun(context.situation, context.state, rules)
+    step = _DoubtingStep(context, rules, spell)
+    begun = noticed.trust.begun(context.situation, context.state, rules)
+    last = context.history[-1].action if context.history else ""
+
+    def leads_back(option: Option) -> bool:
+        """True if the same plan was begun here before, and this is not just more waiting."""
+        if (option.command, doubts_of(option.chain)) not in begun:
+            return False
+        return not (_waits(option) and option.command == last)
+
     idle = frozenset[str]()
     for _ in range(_CIRCLES):
-        best = _best(context, rules, stated, order, spell, noticed.trust, idle)
+        best = step.best(noticed.trust, idle)
         first = best.options[0] if best.options else None
-        if (
-            first is None
-            or not first.chain
-            or (first.command, doubts_of(first.chain)) not in done
-            or _waits(first)
-        ):
+        if first is None or not first.chain or not leads_back(first):
             break
-        before, noticed = noticed.trust, circle(noticed, rules, first.chain, context.situation)
+        before = noticed.trust
+        noticed = circle(noticed, rules, first.chain, context.situation)
         if noticed.trust == before:  # no line is to blame
             idle |= {first.command}
-    options = sorted(
-        best.options,
-        key=lambda one: (one.command, doubts_of(one.chain)) in done and not _waits(one),
-    )
+    options = sorted(best.options, key=leads_back)
     if best.opened:
         tries = islice(untried(context, rules, spell, noticed.trust), _TRIED)
         options = [*options[:_PLANNED], *tries, *options[_PLANNED:]]
@@ -74,57 +76,115 @@ def _waits(option: Option) -> bool:
     return bool(option.chain) and option.chain[0].waits
 
 
-def _best(
-    context: AdaptContext,
-    rules: ActiveRules,
-    stated: Callable[[], Plan],
-    order: Order,
-    spell: Spelling,
-    trust: Trust,
-    idle: frozenset[str],
-) -> Plan:
-    """The first plan with something to do, of those that doubt more and more; `stated` trusts every
-    line.
+@dataclass(frozen=True)
+class _DoubtingStep:
+    """One step at which lines may be doubted."""
 
-    A dear plan gives way to a cheaper doubt. No plan begins with an `idle` command, which led back
-    to this state.
-    """
-    situation = context.situation
-    words = (situation.goal.object, situation.goal.destination)
-    unseen = [f"{word} ?" for word in words if word and not situation.belief.called(word)]
+    context: AdaptContext
+    rules: ActiveRules
+    spell: Spelling
 
-    def sound(found: Plan) -> Plan:
-        options = [option.spelled(spell) for option in found.options]
-        options = [option for option in options if option.command not in idle]
-        return found.offering(
-            [one for one in options if not trust.bars(one.command, rules, situation)]
-        )
+    @property
+    def _situation(self) -> Situation:
+        return self.context.situation
 
-    def doubting() -> Iterator[Plan]:
-        for wide in (0, 1, 2) if trust.shaken or trust.learned or idle or trust.refused else (1, 2):
-            known = _doubting(rules, trust, wide, idle)
-            if unseen and wide:
-                yield sound(known.search(situation, order, unseen))
-            cheaper = other.cost - _CHEAPER if other.options else inf
-            most = min(2 * dear, cheaper) if wide == 1 else cheaper
-            yield replace(
-                sound(known.plan(situation, order, seek=False, most=most)), opened=wide > 0
-            )
-        if stated().cost and not other.options:
-            yield replace(sound(known.search(situation, order)), opened=True)
+    @cached_property
+    def _order(self) -> Order:
+        goal = self._situation.goal
+        return likely_places(self.rules, self.context.whereabouts, (goal.object, goal.destination))
 
-    other, dear = (
-        sound(stated()) if not trust.shaken and stated().cost < inf else Plan(),
-        FULL * STEPS,
-    )
-    if other.options and not (other.imagined and other.cost > dear):
-        return other
-    for found in doubting():
-        if not other.options or (found.options and found.cost < other.cost):
-            other = found
-        if other.options and not dear * (1 + other.opened) < other.cost < inf:
-            break
-    return other
+    @cached_property
+    def _stated(self) -> Plan:
+        """The plan that trusts every line of the manual."""
+        return reasoner_of(self.rules).plan(self._situation, self._order)
+
+    @cached_property
+    def _unseen(self) -> list[str]:
+        """The goal's things of which nobody has seen any: `apple ?`."""
+        goal, belief = self._situation.goal, self._situation.belief
+        words = [word for word in (goal.object, goal.destination) if word]
+        return [f"{word} ?" for word in words if not belief.called(word)]
+
+    def best(self, trust: Trust, idle: frozenset[str]) -> Plan:
+        """The first plan with something to do, of those that doubt more and more.
+
+        What the manual states comes first while nothing contradicts it: its plan, or looking at
+        what may lead to one. A dear plan gives way to a cheaper doubt. No plan begins with an
+        `idle` command, which led back to this state.
+        """
+        best = Plan()
+        if not trust.shaken and not self._stated.stranded:
+            best = self._sound(self._stated, trust, idle)
+            if best.options and not (best.imagined and best.cost > _DEAR):
+                return best
+        known = self._contradicted(trust, idle)
+        if known is not None:
+            best = _better(best, self._doubting(known, trust, idle, best))
+            if not best.options and self._stated.searching:
+                best = self._sound(known.search(self._situation, self._order), trust, idle)
+            if _settles(best):
+                return replace(best, searching=self._stated.searching and best.cost == inf)
+        return self._doubting_any(trust, idle, best)
+
+    def _doubting_any(self, trust: Trust, idle: frozenset[str], best: Plan) -> Plan:
+        """The best plan that may doubt any line, one need of an action first and then two."""
+        for wide in (1, 2):
+            known = _doubting(self.rules, trust, wide, idle)
+            if self._unseen:
+                found = self._sound(
+                    known.search(self._situation, self._order, self._unseen), trust, idle
+                )
+                best = _better(best, found)
+                if _settles(best):
+                    return best
+            most = 2 * _DEAR if wide == 1 else inf
+            found = self._doubting(known, trust, idle, best, most)
+            best = _better(best, replace(found, opened=True))
+            if _settles(best):
+                return best
+        if self._stated.cost and not best.options:
+            looks = self._sound(known.search(self._situation, self._order), trust, idle)
+            best = replace(looks, opened=True)
+        return best
+
+    def _contradicted(self, trust: Trust, idle: frozenset[str]) -> Reasoner | None:
+        """The rules in which contradicted lines alone are doubted; None where there are none."""
+        if trust.shaken or trust.learned or idle or trust.refused:
+            return _doubting(self.rules, trust, 0, idle)
+        return None
+
+    def _doubting(
+        self, known: Reasoner, trust: Trust, idle: frozenset[str], best: Plan, most: float = inf
+    ) -> Plan:
+        """A plan with doubts that is cheaper than the best one so far, if there is one."""
+        if best.options:
+            most = min(most, best.cost - _CHEAPER)
+        found = known.plan(self._situation, self._order, seek=False, most=most)
+        return self._sound(found, trust, idle)
+
+    def _sound(self, plan: Plan, trust: Trust, idle: frozenset[str]) -> Plan:
+        """A plan as the game wants it written, less what is idle or was refused as things are."""
+        kept: list[Option] = []
+        for option in plan.options:
+            written = option.spelled(self.spell)
+            if written.command in idle:
+                continue
+            if not trust.bars(written.command, self.rules, self._situation):
+                kept.append(written)
+        return plan.offering(kept)
+
+
+def _better(best: Plan, found: Plan) -> Plan:
+    """Of two plans the one to go on with."""
+    if not best.options or (found.options and found.cost < best.cost):
+        return found
+    return best
+
+
+def _settles(plan: Plan) -> bool:
+    """True if a plan is good enough that no further doubt is looked for."""
+    dear = _DEAR * (1 + plan.opened)
+    return bool(plan.options) and not dear < plan.cost < inf
 
 
 def _doubting(rules: ActiveRules, trust: Trust, wide: int, idle: frozenset[str]) -> Reasoner:

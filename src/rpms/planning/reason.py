@@ -17,6 +17,7 @@ from rpms.logic.achievers import (
     Achiever,
     Achievers,
     Fact,
+    KnownNames,
     Need,
     achievers_of,
     command_of,
@@ -40,6 +41,13 @@ class Plan:
     """True if it needs other things than the known ones, of which none will do."""
     opened: bool = False
     """True if no plan is left that trusts the manual, so that the choice is open to more."""
+    searching: bool = False
+    """True if nothing known leads to the goal, and something that nobody has seen yet might."""
+
+    @property
+    def stranded(self) -> bool:
+        """True if neither the manual nor anything left to look at leads to the goal."""
+        return self.opened or (self.cost == inf and not self.searching)
 
     def respelled(self, spell: Callable[[str], str], failed: Container[str]) -> Self:
         """The same plan with commands as a game wants them written, and what just failed after
@@ -326,7 +334,28 @@ class Reasoner:
         first = self._graph(situation, order).first_things() if self.rules.lore.always else ()
         if first:
             return plan.offering(first)
-        return plan if plan.options or plan.cost == 0 or not seek else self.search(situation, order)
+        if plan.options or plan.cost == 0 or not seek:
+            return plan
+        return self.explore(situation, order)
+
+    def explore(self, situation: Situation, order: Order) -> Plan:
+        """Plan to find out whatever is unknown, and say whether that may lead to the goal."""
+        plan = self.search(situation, order)
+        if not plan.options:
+            return plan
+        return replace(plan, searching=self.may_be_found(situation, order))
+
+    def may_be_found(self, situation: Situation, order: Order) -> bool:
+        """True if a plan reaches the goal once every role has one more thing.
+
+        Nobody has seen that thing, so the plan begins with looking for it.
+        """
+        kept = self.achievers.kept
+        if "supposing" not in kept:
+            kept["supposing"] = Reasoner(self.rules, _Supposing(self.rules))
+        supposing: Reasoner = kept["supposing"]
+        plan = supposing.plan(situation, order, seek=False, best=True)
+        return plan.cost < inf
 
     def search(self, situation: Situation, order: Order, sought: Sequence[str] = (UNSEEN,)) -> Plan:
         """Plan to find things nobody has seen yet, or whatever is unknown."""
@@ -396,6 +425,22 @@ class Reasoner:
             self.achievers.need_of(clause, gives, parameters) for clause in schema.preconditions
         ]
         return graph.remedy(needs, instance.binding, explained=explained)
+
+
+class _Supposing(Achievers):
+    """The manual's index, as if there were one more thing for every role: `some place ?`."""
+
+    @cached_property
+    def _supposed(self) -> Mapping[str, str]:
+        """The thing supposed for each role, where the manual itself lists no names."""
+        roles = {name for schema in self.rules.all_actions for name in schema.variables}
+        return {role: f"some {role} ?" for role in sorted(roles - self.lasting_names.keys())}
+
+    def known_names(self, known: Mapping[str, Sequence[str]]) -> KnownNames:
+        named = {role: (*known.get(role, ()), name) for role, name in self._supposed.items()}
+        found = super().known_names({**known, **named})
+        found.every = found.every.difference(self._supposed.values())  # what is unseen may be all
+        return found
 
 
 @kept_with_rules

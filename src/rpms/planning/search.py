@@ -273,8 +273,10 @@ class Priced(Filling):
         for way in self._affordable(
             self._manual.makers(fact.predicate, fact.negated), since, spend
         ):
-            for edge in self._ground(way, fact) if not way.circular else ():
-                direct = True
+            if way.circular:
+                continue
+            for edge in self._ground(way, fact):
+                direct = direct or not is_unseen(edge.binding.values())
                 yield edge
         companion = self._manual.companions.get(fact.predicate)
         if companion and not fact.negated and not direct:
