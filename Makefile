@@ -9,10 +9,11 @@ unexport PYTHONDONTWRITEBYTECODE
 
 EXTRAS = anthropic,scienceworld,report,ray,textworld-express,tau2,inspect,openai-agents,langchain,mcp,gym,openenv,parquet
 
-.PHONY: help install quickstart test test-all lint types floors imports pytest coverage golden benchmarks clean
+.PHONY: help install quickstart requests readme test test-all lint types floors imports pytest coverage golden benchmarks clean
 
 help:
 	@echo "make quickstart   the 2x2 ablation on embedded games, by a program and by a recorded LLM: tables and a page"
+	@echo "make requests     goals in people's own words, read by a recorded LLM and played by a program"
 	@echo "make test         install what the tests need and run them all"
 	@echo "make coverage     the tests, and what of the code they reach"
 	@echo "make test-all     the same with transformers, and with every ScienceWorld variation: heavy, and long"
@@ -41,7 +42,15 @@ install: $(VENV)/.test
 quickstart: $(VENV)/.base
 	$(BIN)/rpms study run studies/quickstart.yaml --out runs/quickstart --no-report  # the next one writes the page of both
 	$(BIN)/rpms study run studies/quickstart_model.yaml --out runs/quickstart
+	$(BIN)/rpms table overview runs/quickstart
+
+# Goals in people's own words; as much to compute as all of the quickstart.
+requests: $(VENV)/.base
 	$(BIN)/rpms study run studies/quickstart_requests.yaml --out runs/quickstart-requests
+
+# The table of the README, from the runs of the quickstart.
+readme: quickstart
+	$(BIN)/rpms table overview runs/quickstart --into README.md
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -15,6 +15,7 @@ from rpms.models.secrets import is_local
 from rpms.play.plan import place_of
 from rpms.report.export import export
 from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
+from rpms.store.files import read_text, write_whole
 from rpms.store.runs import PROTOCOL, RunFolder
 
 _TAKES = "a report is made of folders of `rpms run`, a study's folder, or the log of a guard"
@@ -144,18 +145,28 @@ def leaderboard(inputs: list[Path], form: str = "terminal", out: Path | None = N
         say(f"open {page}")
 
 
-def table(name: str, inputs: list[Path], form: str = "terminal", published: bool = False) -> None:
-    """Print one of the paper's tables from runs or a study."""
+def table(
+    name: str,
+    inputs: list[Path],
+    form: str = "terminal",
+    published: bool = False,
+    into: Path | None = None,
+) -> None:
+    """Print one of the paper's tables from runs or a study, or write it into a page."""
     gather, table, tables = needs_extra("gather", "table", "tables")
+    made = tables.named_tables(name, gather.gather(inputs), with_published=published)
+    if into is not None:
+        text = "\n".join(table.render(each, "markdown") for each in made)
+        page = table.with_table(read_text(into), name, text)
+        if page is None:
+            begin, end = table.markers(name)
+            raise InputError(f"{into}: has no place for this table: write {begin} and {end} in it")
+        write_whole(into, page)
+        say(f"the table {name} is in {into}")
+        return
     told: set[str] = set()
-    for comparison in gather.gather(inputs):
-        made = (
-            tables.all_tables(comparison, with_published=published)
-            if name == "all"
-            else (tables.make_table(name, comparison, with_published=published),)
-        )
-        for each in made:
-            say(table.render(table.without_notes(each, told) if form == "terminal" else each, form))
+    for each in made:
+        say(table.render(table.without_notes(each, told) if form == "terminal" else each, form))
 
 
 def export_runs(

@@ -319,6 +319,10 @@ _FACTORS = ("rules", "memory", "arbitration", "state_filter")
 """The switches that the paper's tables vary."""
 
 
+_ALIKE = ("manual", "prompts", "decoding", "agent", "parts")
+"""Other fields of their protocols that the cells of one 2x2 share."""
+
+
 def comparable(comparison: Comparison) -> Iterator[list[Results]]:
     """Conditions by what else is switched in them, so that a table varies its own factor and
     nothing more.
@@ -326,7 +330,7 @@ def comparable(comparison: Comparison) -> Iterator[list[Results]]:
     groups: dict[str, list[Results]] = {}
     for results in comparison:
         rest = {name: value for name, value in results.switches.items() if name not in _FACTORS}
-        given = [results.protocol.get(name) for name in ("manual", "prompts", "decoding", "agent")]
+        given = [results.protocol.get(name) for name in _ALIKE]
         key = json.dumps([rest, results.model, given], sort_keys=True, default=str)
         groups.setdefault(key, []).append(results)
     return iter(groups.values())

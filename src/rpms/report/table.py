@@ -176,6 +176,21 @@ def markdown(table: Table) -> str:
     return f"**{_md(table.caption)}**\n\n{body}\n{notes}"
 
 
+def markers(name: str) -> tuple[str, str]:
+    """Comments of a Markdown page between which a table stands."""
+    return f"<!-- table {name} -->", f"<!-- end of table {name} -->"
+
+
+def with_table(page: str, name: str, text: str) -> str | None:
+    """A Markdown page with a table in its place between the markers; None if it has no place."""
+    begin, end = markers(name)
+    head, found, rest = page.partition(begin)
+    _, closed, tail = rest.partition(end)
+    if not found or not closed:
+        return None
+    return f"{head}{begin}\n{text.strip()}\n{end}{tail}"
+
+
 def _md(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>|~#!])", r"\\\1", plain(text))
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ruamel.yaml import YAML
 
 from rpms.logic.errors import InputError
+from rpms.models.catalogue import Backend, backend_of
 from rpms.report import conduct, outcomes
 from rpms.report.contrasts import additive_expectation, interaction_of, omissions
 from rpms.report.outcomes import Cells, Comparison, Results, condition_label, rounds, type_label
@@ -48,6 +49,46 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
     caption = f"Success on {total} tasks{once}. Δ: absolute improvement over the first condition."
     notes = tuple(note for comparison in comparisons for note in omissions(comparison))
     return Table("main", caption, tuple(columns), groups(*parts), notes, words=2)
+
+
+def overview_table(comparisons: Sequence[Comparison]) -> Table:
+    """Games won in the four conditions: a column for each model, told and acting, and for random
+    choice from the menus that acting gives.
+    """
+    columns: dict[str, tuple[str, ...]] = {}
+    for comparison in comparisons:
+        for cells in comparison.ablations:
+            ordered = (cells[0], cells[2], cells[1], cells[3])
+            heading = _player(cells[0])
+            columns[heading] = tuple(str(cell.won) for cell in ordered)
+            if any(_RANDOM in cell.controls for cell in ordered):
+                columns[f"random choice from its menus{_suffix(cells[0], but='strict')}"] = tuple(
+                    str(cell.controls[_RANDOM].won) if _RANDOM in cell.controls else "no menu"
+                    for cell in ordered
+                )
+    total = len(comparisons[0].tasks) if comparisons else 0
+    rows = [
+        line(condition_label(name), *(values[place] for values in columns.values()))
+        for place, name in enumerate(("baseline", "memory-only", "rules-only", "full"))
+    ]
+    return Table("overview", f"Games won of {total}.", ("Condition", *columns), groups(rows))
+
+
+_RANDOM = "menu-random"
+
+
+def _player(results: Results) -> str:
+    """Who played a column of the overview: a model told or acting, or a program."""
+    if backend_of(results.model) is Backend.PLANNER:
+        return f"{results.model}, no LLM{_suffix(results)}"
+    acting = f", acting{_suffix(results, but='strict')}" if _suffix(results) else ", told"
+    return f"{results.model.rpartition('/')[2]}{acting}"
+
+
+def _suffix(results: Results, but: str = "") -> str:
+    """What a condition's name has beyond that of the paper's, in brackets."""
+    beyond = results.name.partition(outcomes.ENFORCED)[2]
+    return f" ({beyond})" if beyond and beyond != but else ""
 
 
 def _controls(comparisons: Iterable[Comparison]) -> dict[str, conduct.Column]:
@@ -264,6 +305,11 @@ _MAKERS: Mapping[str, _Maker] = {
     "efficiency": _Maker(conduct.efficiency_table, lambda _: True),
     "actions": _Maker(conduct.action_table, lambda _: True),
     "failures": _Maker(conduct.failure_table, lambda _: True),
+    "overview": _Maker(
+        lambda comparison: overview_table([comparison]),
+        attrgetter("ablations"),
+        "it needs the four conditions of the 2x2",
+    ),
     "verdicts": _Maker(
         conduct.verdict_table,
         lambda comparison: any(
@@ -274,9 +320,26 @@ _MAKERS: Mapping[str, _Maker] = {
 }
 TABLES = tuple(_MAKERS)
 """The names of the tables, in the order a report shows them."""
-_USUAL = tuple(name for name in _MAKERS if name != "verdicts")
-"""Tables of a report; the other one reads every episode in full, and so is made only where it
-is asked for."""
+_ON_DEMAND = ("overview", "verdicts")
+"""Tables that are made only where they are asked for: one repeats what others have, one reads
+every episode in full."""
+_USUAL = tuple(name for name in _MAKERS if name not in _ON_DEMAND)
+"""Tables of a report."""
+
+
+def named_tables(
+    name: str, comparisons: Sequence[Comparison], *, with_published: bool = False
+) -> tuple[Table, ...]:
+    """Tables by one name, or `all`: the overview of all comparisons together, others of each."""
+    if name == "overview" and any(each.ablations for each in comparisons):
+        return (overview_table(comparisons),)
+    found: list[Table] = []
+    for comparison in comparisons:
+        if name == "all":
+            found += all_tables(comparison, with_published=with_published)
+        else:
+            found.append(make_table(name, comparison, with_published=with_published))
+    return tuple(found)
 
 
 def make_table(name: str, comparison: Comparison, *, with_published: bool = False) -> Table:
