@@ -13,10 +13,13 @@ from rpms.paper.condition import RULES_ONLY
 from rpms.paper.enforcement import STRICT, with_part
 from rpms.paper.episode import Episode
 from rpms.paper.recall import EpisodicMemory
+from rpms.planning.advice import plan_of
 from rpms.planning.surprise import SurpriseKind
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
+from rpms.play.understanding import Understood
+from rpms.worlds.alfworld import world as alfworld
 from rpms.worlds.base import Setting, World
 from tests.planning import maze
 
@@ -51,3 +54,25 @@ def test_stranded_is_said_once_nothing_is_left_to_look_at():
     """The coin cannot be taken by any line: no room that is found could change that."""
     lost = played(maze.world, "row", doubt=True, old="effects: [holding(thing)]", new="effects: []")
     assert lost.steps[0].surprises[0].kind == SurpriseKind.STRANDED
+
+
+def test_a_goal_whose_object_is_nowhere_is_said_and_no_line_is_doubted():
+    """A misread goal: every place is searched, then nothing known leads to it any more."""
+    condition = replace(RULES_ONLY, enforcement=STRICT)
+    mind = compose(condition, knowledge_of(alfworld), EpisodicMemory())
+    player = Player(alfworld, mind, open_model("planner"), Decoding())
+    task = alfworld.tasks("builtin", Setting())[0]
+    game = alfworld.open(task, Setting())
+    outcome = game.reset()
+    goal = replace(alfworld.goal(outcome.observation), object="trumpet")
+    course = player.begin(Understood(goal))
+    for _ in range(alfworld.step_budget):
+        move = player.choose(course, outcome.observation, task.id)
+        outcome = game.step(move.command)
+        course = player.after(course, move, outcome)
+    game.close()
+    kinds = {surprise.kind for step in course.steps for surprise in step.surprises}
+    assert SurpriseKind.STRANDED in kinds
+    plans = [plan_of(step.decision) for step in course.steps]
+    chains = [option.chain for plan in plans for option in plan.options]
+    assert not any(link.doubt for chain in chains for link in chain)

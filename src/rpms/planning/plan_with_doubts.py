@@ -105,6 +105,16 @@ class _DoubtingStep:
         words = [word for word in (goal.object, goal.destination) if word]
         return [f"{word} ?" for word in words if not belief.called(word)]
 
+    @cached_property
+    def _nowhere(self) -> bool:
+        """True if nothing known leads to the goal, and what it names is in no place there is.
+
+        Then the goal was misread, and nothing is gained by doubting the manual.
+        """
+        if not self._stated.stranded:
+            return False
+        return bool(reasoner_of(self.rules).nowhere(self._situation, self._order))
+
     def best(self, trust: Trust, idle: frozenset[str]) -> Plan:
         """The first plan with something to do, of those that doubt more and more.
 
@@ -117,6 +127,8 @@ class _DoubtingStep:
             best = self._sound(self._stated, trust, idle)
             if best.options and not (best.imagined and best.cost > _DEAR):
                 return best
+        if self._nowhere:
+            return self._sound(replace(self._stated, opened=True), trust, idle)
         known = self._contradicted(trust, idle)
         if known is not None:
             best = _better(best, self._doubting(known, trust, idle, best))
@@ -210,7 +222,7 @@ def untried(
     things = {*situation.belief.called(goal.object), *situation.belief.called(goal.destination)}
     done = {turn.action for turn in context.history}
     found: list[tuple[int, int, str, str]] = []
-    for number, command in enumerate(reasoner_of(rules).commands(situation)):
+    for number, command in enumerate(reasoner_of(rules).commands_with(situation, things)):
         instance = rules.instance(command)
         if instance is None or things.isdisjoint(instance.binding.values()):
             continue

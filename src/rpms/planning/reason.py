@@ -283,6 +283,10 @@ class _Graph(Priced):
         edge = self._edge_to([(need, {}) for need in broken], 0.0) if broken else None
         return self._options() if edge is not None and self._reaches([edge]) else ()
 
+    def is_nowhere(self, thing: str) -> bool:
+        """True if a thing is known to be in none of the places where looking would show it."""
+        return bool(self._manual.revealers) and next(self._glimpses(thing), None) is None
+
     def explore(self, sought: Sequence[str]) -> Plan:
         """Find out whatever is unknown of what is sought: for when no way to the goal is known."""
         edges = [Edge(GOAL, (fact,), 0.0) for thing in sought for fact in self._glimpses(thing)]
@@ -357,6 +361,21 @@ class Reasoner:
         plan = supposing.plan(situation, order, seek=False, best=True)
         return plan.cost < inf
 
+    def nowhere(self, situation: Situation, order: Order) -> tuple[str, ...]:
+        """The goal's words that no known thing is called by, where every place was looked at.
+
+        No line of the manual is to blame for that, and no doubt brings such a thing about.
+        """
+        purpose, belief = self.rules.purpose, situation.belief
+        if purpose is None or purpose.staged:
+            return ()
+        named = dict.fromkeys(situation.goal.named(field) for field in purpose.over.values())
+        unseen = [word for word in named if word and not belief.called(word)]
+        if not unseen:
+            return ()
+        graph = self._graph(situation, order)
+        return tuple(word for word in unseen if graph.is_nowhere(f"{word} ?"))
+
     def search(self, situation: Situation, order: Order, sought: Sequence[str] = (UNSEEN,)) -> Plan:
         """Plan to find things nobody has seen yet, or whatever is unknown."""
         return self._graph(situation, order).explore(sought)
@@ -393,6 +412,22 @@ class Reasoner:
             for chosen in product(*(names.get(name, ()) for name in parameters)):
                 yield command_of(schema, dict(zip(parameters, chosen, strict=True)))
 
+    def commands_with(self, situation: Situation, things: Container[str]) -> Iterator[str]:
+        """Every action that names one of some things, in the order of `commands`."""
+        names = {**self.achievers.lasting_names, **situation.belief.names}
+        for schema in self.rules.environment:
+            parameters = schema.variables
+            every = [names.get(name, ()) for name in parameters]
+            meant = [[name for name in some if name in things] for some in every]
+            found: dict[tuple[int, ...], tuple[str, ...]] = {}
+            for place, some in enumerate(meant):
+                chosen_from = [*every[:place], some, *every[place + 1 :]]
+                for chosen in product(*chosen_from):
+                    order = tuple(map(_place_in, every, chosen))
+                    found[order] = chosen
+            for order in sorted(found):
+                yield command_of(schema, dict(zip(parameters, found[order], strict=True)))
+
     @cached_property
     def glances(self) -> tuple[Option, ...]:
         """Actions possible anywhere that reveal something: for when things are not as believed."""
@@ -425,6 +460,10 @@ class Reasoner:
             self.achievers.need_of(clause, gives, parameters) for clause in schema.preconditions
         ]
         return graph.remedy(needs, instance.binding, explained=explained)
+
+
+def _place_in(names: Sequence[str], name: str) -> int:
+    return names.index(name)
 
 
 class _Supposing(Achievers):
