@@ -40,9 +40,10 @@ from rpms.paper.recall import EpisodicMemory
 from rpms.planning.remedies import review
 from rpms.play.sources import knowledge_of
 from rpms.worlds.scienceworld import world
-from rpms.worlds.scienceworld.belief import ROOMS, ScienceBelief
+from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.observations import Thing, room_sight
 from rpms.worlds.scienceworld.observations import carried as inventory
+from rpms.worlds.scienceworld.reach import ROOMS
 from rpms.worlds.scienceworld.tasks import KINDS
 from rpms.worlds.scienceworld.tree import read_phrase
 from rpms.worlds.scienceworld.tree import walk as every

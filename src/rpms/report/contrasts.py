@@ -380,65 +380,69 @@ def _in_one(notes: Sequence[_Note]) -> str:
 
 
 def _notes(results: Results) -> Iterator[_Note]:
-    memory, steps, total = (
-        results.protocol.get("memory"),
-        results.total("steps"),
-        _counted(len(results), "episode"),
-    )
+    """Notes on one condition, what changes its numbers most first."""
+    yield from _notes_on_tasks(results)
+    yield from _notes_on_episodes(results)
+    yield from _notes_on_answers(results)
+    if results.stray:
+        stray = _counted(len(results.stray), "episode")
+        yield _Note(results.label, stray, "of other tasks not counted", _listed(results.stray))
+
+
+def _notes_on_tasks(results: Results) -> Iterator[_Note]:
+    memory = results.protocol.get("memory")
     shared = memory.get("overlap") if isinstance(memory, Mapping) else 0
-    crashed = [f"{row.task} ({row.ending})" for row in results.crashed]
-    replaced, played = results.total("replaced"), len(results.played)
-    lost = () if results.going else results.missing
     if shared:
         words = "tasks are among those that its memory was learned from"
         yield _Note(results.label, f"{shared} of {len(results)}", words)
-    if games := games_won((row.task, row.won) for row in results):
+    games = games_won((row.task, row.won) for row in results)
+    if games:
+        in_every, in_some, all_games = games
         words = (
             "games won in every and in some of their sentences, which intervals and tests take for"
             " independent"
         )
-        yield _Note(results.name, f"{games[0]} and {games[1]} of {games[2]}", words)
-    told: list[tuple[object, str, str, Sequence[str]]] = [
-        (
-            results.best_of,
-            f"the best of up to {results.best_of}",
-            "attempts at each task; steps and tokens are of that one",
-            (),
-        ),
-        (results.going, f"partial, {played} of {total} so far;", "still being played", ()),
-        (lost, f"{len(lost)} of {total}", "missing, counted as lost", lost),
-        (crashed, f"{len(crashed)} of {total}", "crashed, counted as lost", crashed),
-        (
-            results.damaged,
-            _counted(len(results.damaged), "damaged file"),
-            "skipped",
-            list(results.damaged),
-        ),
-        (
-            replaced,
-            f"{replaced} of {steps}",
-            "actions were not the model's own (`replace` or `unstick`)",
-            (),
-        ),
-    ]
+        yield _Note(results.name, f"{in_every} and {in_some} of {all_games}", words)
+    if results.best_of:
+        words = "attempts at each task; steps and tokens are of that one"
+        yield _Note(results.label, f"the best of up to {results.best_of}", words)
+
+
+def _notes_on_episodes(results: Results) -> Iterator[_Note]:
+    total = _counted(len(results), "episode")
+    if results.going:
+        so_far = f"partial, {len(results.played)} of {total} so far;"
+        yield _Note(results.label, so_far, "still being played")
+    elif results.missing:
+        missing = f"{len(results.missing)} of {total}"
+        yield _Note(results.label, missing, "missing, counted as lost", _listed(results.missing))
+    crashed = [f"{row.task} ({row.ending})" for row in results.crashed]
+    if crashed:
+        count = f"{len(crashed)} of {total}"
+        yield _Note(results.label, count, "crashed, counted as lost", _listed(crashed))
+    if results.damaged:
+        count = _counted(len(results.damaged), "damaged file")
+        yield _Note(results.label, count, "skipped", _listed(list(results.damaged)))
+
+
+def _notes_on_answers(results: Results) -> Iterator[_Note]:
+    replaced = results.total("replaced")
+    if replaced:
+        words = "actions were not the model's own (`replace` or `unstick`)"
+        yield _Note(results.label, f"{replaced} of {results.total('steps')}", words)
     cut = CutAnswers.of(results)
-    told.append((cut.count, cut.numbers, cut.words, ()))
+    if cut.count:
+        yield _Note(results.label, cut.numbers, cut.words)
     for words in lack_of_room(tuple(results)):
         count, _, rest = words.partition(" prompts ")
-        told.append((True, count, f"prompts {rest}", ()))
-    told.append(
-        (
-            results.stray,
-            _counted(len(results.stray), "episode"),
-            "of other tasks not counted",
-            results.stray,
-        )
-    )
-    for so, count, words, names in told:
-        if so:
-            more = len(names) - _NAMED
-            listed = ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-            yield _Note(results.label, count, words, listed)
+        yield _Note(results.label, count, f"prompts {rest}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are."""
+    more = len(names) - _NAMED
+    listed = ", ".join(names[:_NAMED])
+    return f"{listed} and {more} more" if more > 0 else listed
 
 
 def _counted(count: int, what: str) -> str:

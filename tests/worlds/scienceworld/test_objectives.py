@@ -10,7 +10,7 @@ from laboratory import OPENINGS, after
 from rpms.paper.progress import point
 from rpms.worlds.base import Outcome
 from rpms.worlds.scienceworld import world
-from rpms.worlds.scienceworld.belief import ROOMS
+from rpms.worlds.scienceworld.reach import ROOMS
 from rpms.worlds.scienceworld.tasks import ELECTRICAL_TASKS, KINDS
 from rpms.worlds.scienceworld.world import ScienceWorldGame
 

@@ -20,7 +20,7 @@ from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.commands import menu_options, only_reading, player_choice, repair
 from rpms.worlds.scienceworld.faster import write_faster_classes
-from rpms.worlds.scienceworld.observations import refused, substance_of
+from rpms.worlds.scienceworld.observations import Thing, refused, substance_of
 from rpms.worlds.scienceworld.scene import INSTRUMENTS, Scene
 from rpms.worlds.scienceworld.tasks import (
     TABLE,
@@ -276,28 +276,34 @@ class ScienceWorld(World):
         if not isinstance(game, ScienceWorldGame):
             return ()
         try:
-            sight, carried = heard.room_sight(game.look()), heard.carried(game.inventory())
+            sight = heard.room_sight(game.look())
+            carried = heard.carried(game.inventory()) or ()
         except WorldError:
             return ()
         found = []
         if sight is not None and belief.room is not None and sight.room != belief.room:
             found.append(f"the room is {sight.room}, not {belief.room}")
-        left = [thing for thing in carried or () if not thing.restless]
-        for thing in belief.inventory:
-            # by a name of one thing, whatever state or age it has come to since
-            match = next(
-                (
-                    other
-                    for other in left
-                    if alike(substance_of(thing.name), substance_of(other.name))
-                ),
-                None,
-            )
-            if match is None:
-                found.append(f"{thing.name} is not carried")
-            else:
-                left.remove(match)
-        return (*found, *(f"{thing.name} is carried" for thing in left if belief.inventory_known))
+        return (*found, *_carried_otherwise(belief, carried))
+
+
+def _carried_otherwise(belief: ScienceBelief, carried: Sequence[Thing]) -> list[str]:
+    """Differences between the belief's inventory and what is carried."""
+    found = []
+    left = [thing for thing in carried if not thing.restless]
+    for thing in belief.inventory:
+        same = [other for other in left if _may_be_one(thing, other)]
+        if same:
+            left.remove(same[0])
+        else:
+            found.append(f"{thing.name} is not carried")
+    if belief.inventory_known:
+        found += [f"{thing.name} is carried" for thing in left]
+    return found
+
+
+def _may_be_one(thing: Thing, other: Thing) -> bool:
+    """True if two names are of one thing, whatever state or age it has come to since."""
+    return alike(substance_of(thing.name), substance_of(other.name))
 
 
 world: World = ScienceWorld()

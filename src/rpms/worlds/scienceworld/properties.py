@@ -1,0 +1,266 @@
+"""Properties of things: True, False, or None where the belief does not tell.
+
+What the agent has moved, opened or switched on may be other than it was seen to be.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from rpms.worlds.scienceworld import affordances as kinds
+from rpms.worlds.scienceworld.observations import Thing, state_of
+from rpms.worlds.scienceworld.reach import is_open, is_unlisted
+from rpms.worlds.scienceworld.scene import Ask, Scene
+from rpms.worlds.scienceworld.tree import (
+    Seen,
+    alike,
+    is_substance,
+    is_vague,
+    read_phrase,
+)
+
+_FIXTURES: Final = kinds.FITTINGS - {"box", "cup", "door", "flower pot"} | {
+    *kinds.THINGS["kinds"]["furnished"]
+}
+"""Furniture, devices, tools, vessels and rooms."""
+_CONTACT: Final = re.compile(r".*\b(?:terminal|anode|cathode)\b.*")
+_FLUID: Final = re.compile(r"(?:liquid|gaseous) .*|water|steam|air")
+
+
+def agreed(values: Iterable[bool | None]) -> bool | None:
+    """Common answer of all; None where they differ, or where there is nobody to give one."""
+    known = set(values)
+    return known.pop() if len(known) == 1 else None
+
+
+def things(belief: Scene, words: str) -> list[Thing]:
+    """Things that words mean; a thing of just that name where nothing is known of it, or they
+    mean anything.
+    """
+    head = read_phrase(words).head
+    found = [] if is_vague(head) else [match.thing for match in belief.meant(words)]
+    return found or [Thing(head)]
+
+
+# By their names alone
+
+
+def serving(use: str) -> Ask:
+    """The question whether a thing is good for a use: has a lid, can be read, eaten, flushed."""
+
+    def ask(belief: Scene, words: str) -> bool | None:
+        if " to " in words or is_unlisted(words) or is_vague(read_phrase(words).head):
+            return None
+        return agreed(kinds.serves(use, thing.name) for thing in things(belief, words))
+
+    return ask
+
+
+_switched: Final = serving("switch")
+
+
+def helps(belief: Scene, tool: str, words: str) -> bool | None:
+    """True if a tool can be used on a thing, the agent's own room and the like included."""
+    phrase = read_phrase(words)
+    if is_vague(read_phrase(tool).head) or is_vague(phrase.head) or is_unlisted(words):
+        return None
+    if phrase.head in belief.exits:
+        return False
+    answers = []
+    for one in things(belief, tool):
+        answers += [kinds.helps(one.name, other.name) for other in things(belief, words)]
+    return agreed(answers)
+
+
+def decoy(belief: Scene, words: str) -> bool:
+    """True if what a command names is furniture, a device or a vessel that the goal's text does
+    not name.
+    """
+    name = read_phrase(words).head
+    a_chair_will_do = belief.goal.object == "find-non-living-thing"
+    if name not in _FIXTURES or a_chair_will_do:
+        return False
+    return not re.search(rf"\b{name}s?\b", belief.goal.text.casefold())
+
+
+# Circuits
+
+
+def joinable(belief: Scene, one: str, other: str) -> bool | None:
+    """False if two ends cannot be joined: a thing to itself, or a component but by a contact
+    that is free.
+    """
+    itself = one.casefold() == other.casefold() and len(belief.meant(one)) == 1
+    if itself or _is_no_end(belief, one) or _is_no_end(belief, other):
+        return False
+    return None
+
+
+def _is_no_end(belief: Scene, words: str) -> bool:
+    """True if nothing can be joined to what words name."""
+    end = read_phrase(words)
+    if _CONTACT.fullmatch(end.head):
+        name = f"{end.head} on {''.join(end.places[:1])}"
+        return kinds.is_a("wired", name) and name in belief.ends
+    if is_vague(end.head):
+        return False
+    return all(kinds.is_a("wired", thing.name) for thing in things(belief, end.head))
+
+
+def wired(belief: Scene, words: str) -> bool | None:
+    """True if something is joined to a thing, or to one of its terminals; by another name it
+    may be.
+    """
+    name = read_phrase(words).head
+    for end in belief.ends:
+        if f"{end} ".startswith(f"{name} ") or end.endswith(f" on {name}"):
+            return True
+    return None
+
+
+# States
+
+
+def portable(belief: Scene, words: str) -> bool | None:
+    """Not what is fixed, and no fluid: where the name tells, as what has frozen since goes by
+    another one.
+    """
+    head = read_phrase(words).head
+    if is_unlisted(head):
+        return None
+    if head in belief.exits or _FLUID.fullmatch(head):
+        return False
+    meant = things(belief, words)
+    if all(kinds.is_fixed(thing.name) for thing in meant):
+        return False
+    if not any(_flows(thing) for thing in meant):
+        return True
+    still = [_flows(match.thing) and not _touched(belief, match) for match in belief.meant(words)]
+    return False if all(still) else None
+
+
+def open_(belief: Scene, words: str) -> bool | None:
+    """True if a thing is open, or takes things without having a lid."""
+    answers = []
+    for thing in things(belief, words):
+        known = is_open(belief, thing)
+        answers.append(kinds.takes_things(thing.name) if known is None else known)
+    return agreed(answers)
+
+
+def running(belief: Scene, words: str) -> bool | None:
+    """True if a device is on."""
+    return agreed(_is_on(thing) for thing in things(belief, words))
+
+
+def _is_on(thing: Thing) -> bool | None:
+    return None if thing.flags.isdisjoint({"on", "off"}) else "on" in thing.flags
+
+
+def works(belief: Scene, words: str) -> bool | None:
+    """A device that was found broken stays so, from wherever it is asked about."""
+    names = [f"{name} in {belief.room}" for name in (read_phrase(words).head, words.casefold())]
+    told = belief.by_name.get(words)
+    if told is not None:
+        names.append(f"{told.name} in {told.place}")
+    if not belief.broken.isdisjoint(names):
+        return False
+    if all("broken" in thing.flags for thing in things(belief, words)):
+        return False
+    return False if _switched(belief, words) is False else None
+
+
+def _flows(thing: Thing) -> bool:
+    return state_of(thing) in ("liquid", "gas") or thing.name.endswith(" paint")
+
+
+def _touched(belief: Scene, match: Seen) -> bool:
+    """True if the agent has moved a thing, or what holds it: then it may have frozen, melted or
+    been filled since.
+    """
+    holders = [holder.name for holder in match.holders]
+    if "freezer" in holders:
+        return True
+    moved = belief.handled
+    return any(alike(name, other) for name in (match.name, *holders) for other in moved)
+
+
+# Vessels and their content
+
+
+def pourable(belief: Scene, words: str) -> bool | None:
+    """False for what is closed or built in, or stands by itself and holds nothing."""
+    if is_vague(read_phrase(words).head):
+        return None
+    return agreed(_is_pourable(belief, match) for match in belief.meant(words))
+
+
+def _is_pourable(belief: Scene, match: Seen) -> bool | None:
+    thing = match.thing
+    # a built-in thing that is open may do: opening is what may help with all others
+    if kinds.is_fixed(thing.name) and not is_substance(thing) and "open" not in thing.flags:
+        return False
+    loose = not match.carried and (not match.holders or kinds.is_fixed(match.holder))
+    if loose and kinds.takes_things(thing.name) is False:
+        return False
+    return False if is_open(belief, thing) is False else None
+
+
+def several(belief: Scene, words: str) -> bool | None:
+    """False if there is nothing to mix: in what holds nothing, among wares, or with a single
+    substance.
+    """
+    if _is_solid(belief, words):
+        return False
+    known = _known_vessel(belief, words)
+    if known is None:
+        return None
+    stuff = [thing.name for thing in known.inside if not kinds.ware(thing.name)]
+    if len(stuff) > 1:
+        return None
+    if not stuff:
+        return False
+    pure = kinds.is_a("inert", stuff[0]) or stuff[0] == "water"
+    return False if pure and not _touched(belief, known) else None
+
+
+def wet(belief: Scene, words: str) -> bool | None:
+    """False if there is no liquid in something.
+
+    What the agent has moved or switched on may have been filled since, and a fountain fills by
+    itself.
+    """
+    if _is_solid(belief, words):
+        return False
+    known = _known_vessel(belief, words)
+    if known is None or known.name == "fountain" or _touched(belief, known):
+        return None
+    return False if all(_is_dry(thing) for thing in known.inside) else None
+
+
+def _is_dry(thing: Thing) -> bool:
+    known = bool(kinds.ware(thing.name)) or kinds.is_a("food", thing.name)
+    return known and not _flows(thing)
+
+
+def _known_vessel(belief: Scene, words: str) -> Seen | None:
+    """The one thing that words mean, if what is in it is known and is not of the agent's doing."""
+    phrase = read_phrase(words)
+    matches = belief.meant(phrase.head)
+    if len(matches) != 1 or phrase.containing:
+        return None
+    (match,) = matches
+    thing = match.thing
+    if "on" in thing.flags or thing.contents is None or not kinds.ware(thing.name):
+        return None
+    for inner in thing.contents:
+        if any(alike(inner.name, name) for name in belief.handled):
+            return None
+    return match
+
+
+def _is_solid(belief: Scene, words: str) -> bool:
+    """True if nothing can be in a thing."""
+    if is_vague(read_phrase(words).head):
+        return False
+    return all(kinds.takes_things(thing.name) is False for thing in things(belief, words))

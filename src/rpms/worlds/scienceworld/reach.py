@@ -1,0 +1,219 @@
+"""Rooms, doors, and what is in reach: True, False, or None where the belief does not tell.
+
+In reach is what is in this room and not behind a closed lid, and what is carried. Furniture, tools
+and the like stay where they were seen; whatever lives, grows, melts or is made may be anywhere by
+now.
+"""
+
+import re
+from typing import Final
+
+from rpms.worlds.scienceworld import affordances as kinds
+from rpms.worlds.scienceworld.observations import Thing
+from rpms.worlds.scienceworld.scene import Scene
+from rpms.worlds.scienceworld.tree import (
+    INVENTORY,
+    Phrase,
+    Seen,
+    alike,
+    find,
+    is_vague,
+    read_phrase,
+    walk,
+)
+
+ROOMS: Final = (
+    *("kitchen", "bathroom", "hallway", "living room", "bedroom"),
+    *("workshop", "art studio", "greenhouse", "outside", "foundry"),
+)
+"""As the instruction names them."""
+_ALWAYS: Final = frozenset({"agent", "air", "inventory", "self"})
+_UNLISTED: Final = re.compile(r".*\b(?:terminal|anode|cathode|door|drain|sewer)\b.*")
+_WAYS_TO_SAY_ROOM: Final = "door doors room location house"
+"""Words by which the simulator knows some way out, and that tell no room."""
+
+
+def room_named(words: str) -> str:
+    """The room a command names: `the kitchen`, `door to kitchen`."""
+    head = words.casefold().strip()
+    for lead in ("to ", "through ", "the ", "door to ", "the "):
+        head = head.removeprefix(lead)
+    return head.removesuffix(" door")
+
+
+def is_unlisted(words: str) -> bool:
+    """True for what is there without any listing showing it, such as terminals and drains."""
+    return _UNLISTED.fullmatch(words.casefold()) is not None
+
+
+# Rooms and doors
+
+
+def near(belief: Scene, room: str) -> bool | None:
+    """True if a room is this one or next door."""
+    name = room_named(room)
+    if kinds.ware(name):
+        return False
+    if name == belief.room:
+        return True
+    known = belief.adjoin(belief.room, name)
+    return False if known is None and _leads_nowhere(belief, name) else known
+
+
+def _leads_nowhere(belief: Scene, name: str) -> bool:
+    """True if no way that this room's listing shows may go by a name.
+
+    A listing shows all ways, and the simulator knows each by any of its words.
+    """
+    doors = belief.exits.get(belief.room or "", {})
+    if belief.room not in belief.looked or not doors:
+        return False
+    words = " ".join((*doors, belief.room or "", _WAYS_TO_SAY_ROOM)).split()
+    return set(words).isdisjoint(name.split())
+
+
+def shut(belief: Scene, room: str) -> bool | None:
+    """True if the door to a room is closed."""
+    is_open = belief.exits.get(belief.room or "", {}).get(room_named(room))
+    return None if is_open is None else not is_open
+
+
+def inside(belief: Scene, room: str) -> bool | None:
+    """True if the agent is in a room."""
+    return None if belief.room is None else room_named(room) == belief.room
+
+
+def adjoins(belief: Scene, room: str, other: str) -> bool | None:
+    """True if a door joins two rooms."""
+    return belief.adjoin(room_named(room), room_named(other))
+
+
+# Things in reach
+
+
+def here(belief: Scene, words: str) -> bool | None:
+    """True if a thing is in this room or carried, and not behind a closed lid."""
+    head = read_phrase(words).head
+    if head in _ALWAYS or head == belief.room:
+        return True
+    if head.startswith("door to ") or head in belief.exits:
+        return belief.adjoin(belief.room, room_named(head))
+    if is_unlisted(words):
+        return None
+    named = _is_named_here(belief, words)
+    matches = () if named else belief.meant(words)
+    if not named and not matches:
+        return _absent(belief, words)
+    if is_vague(head):
+        return None
+    return not matches or not all(is_shut_away(belief, match) for match in matches)
+
+
+def _is_named_here(belief: Scene, words: str) -> bool:
+    """True if words are just the name of a thing here that no lid covers."""
+    told = belief.by_name.get(words)
+    return told is not None and told.place in (belief.room, INVENTORY) and not told.shut_away
+
+
+def _absent(belief: Scene, words: str) -> bool | None:
+    """False if what is not seen here cannot be here; None if it may."""
+    if belief.room not in belief.looked or " to " in words:
+        return None
+    return False if _left_behind(belief, read_phrase(words).head) else None
+
+
+def _left_behind(belief: Scene, name: str) -> bool:
+    """True if a thing that does not come about by itself must be elsewhere, where it is neither
+    seen nor carried.
+    """
+    kind = kinds.ware(name)
+    if _may_be_in_sight(belief, name, kind):
+        return False
+    if kind and kinds.is_fixed(kind):
+        return True
+    if _may_be_hidden(belief, name):
+        return False
+    if kinds.is_a("food", name):
+        known = belief.inventory_known and not _grows_here(belief)
+        return known and _was_seen(belief, name)
+    stays = kinds.is_a("inert", name) or kinds.is_animal(name)
+    if stays and not belief.lost and _was_seen(belief, name):
+        return True
+    return bool(kind and belief.inventory_known)
+
+
+def _was_seen(belief: Scene, name: str) -> bool:
+    """True if a thing of that name was seen in some room."""
+    for forest in belief.rooms.values():
+        if any(alike(seen.name, name) for seen in walk(forest)):
+            return True
+    return False
+
+
+def _may_be_in_sight(belief: Scene, name: str, kind: str) -> bool:
+    """True if something here is called so, or may be."""
+    return any(
+        alike(seen.name, name) or kinds.may_be_called(seen.name, kind) for seen in belief.visible()
+    )
+
+
+def _may_be_hidden(belief: Scene, name: str) -> bool:
+    """True if it may be in what was not looked into, or was taken along unseen."""
+    if any(alike(moved, name) for moved in belief.handled):
+        return True
+    unknown = [seen.thing for seen in belief.visible() if seen.thing.contents is None]
+    return any(_may_hold(thing) for thing in unknown)
+
+
+def _may_hold(thing: Thing) -> bool:
+    return "open" in thing.flags or (not thing.raw and bool(kinds.takes_things(thing.name)))
+
+
+def _grows_here(belief: Scene) -> bool:
+    return any("flower pot" in seen.name or "tree" in seen.name for seen in belief.visible())
+
+
+def with_(belief: Scene, room: str, words: str) -> bool | None:
+    """True if a thing will be in reach once the agent is in a room: only what is fixed is sure
+    not to be.
+    """
+    name = room_named(room)
+    phrase = read_phrase(words)
+    told = _open_place(belief, words)
+    if told == name:
+        return True
+    if told in phrase.places:
+        return False
+    if phrase.head in belief.exits:
+        return True if phrase.head == name else belief.adjoin(name, phrase.head)
+    matches = find(belief.rooms.get(name, ()), Phrase(phrase.head), name)
+    if phrase.head in _ALWAYS or not all(is_shut_away(belief, match) for match in matches):
+        return True
+    missed = name in belief.looked and kinds.ware(phrase.head) and kinds.is_fixed(phrase.head)
+    return False if missed else None
+
+
+def _open_place(belief: Scene, words: str) -> str | None:
+    """The room of the thing that goes by these very words, unless a lid covers it."""
+    told = belief.by_name.get(words)
+    if told is None or told.place == INVENTORY or told.shut_away:
+        return None
+    return told.place
+
+
+# Lids
+
+
+def is_shut_away(belief: Scene, match: Seen) -> bool:
+    """True if it is behind a closed lid."""
+    return any(is_open(belief, holder) is False for holder in match.holders)
+
+
+def is_open(belief: Scene, thing: Thing) -> bool | None:
+    """True if a lid is open; None where there is none."""
+    if "open" in thing.flags:
+        return True
+    if "closed" in thing.flags:
+        return False
+    touched = any(alike(thing.name, name) for name in belief.handled)
+    return False if kinds.is_a("hiding", thing.name) and not touched else None
