@@ -2,6 +2,7 @@
 
     python benchmarks/decide.py [--sizes 233,449,10000,1000000] [--preset paper|strict]
     python benchmarks/decide.py --worlds [--world NAME]... [--games N] [--slowest]
+    python benchmarks/decide.py --doubt [--world NAME]... [--games N] [--seed N]
 
 By size, the reference is a retrieval that rebuilds its index, as ExpeL's published code does at
 each step: here a TF-IDF index in plain Python, which is kind to it, since ExpeL embeds every
@@ -9,6 +10,10 @@ document. In the worlds, games are played by their plans, and their steps are de
 order played, under the paper's settings and under strict, three times, each with a mind that has
 seen nothing; the fastest counts: processor time, not the clock's. The reference is `json.dumps` of
 the step as an episode's file keeps it. `--slowest` profiles the slowest step of each world.
+
+With `--doubt`, games are played once with the manual as it is, once with the goal of another game of
+their type (a misread goal), and once with five faults planted in the manual. Steps are told as ratios
+to the median step that trusts the manual, in the same process.
 """
 
 from __future__ import annotations
@@ -31,14 +36,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+import faults
+
 from rpms.logic.belief import StateSignature
-from rpms.logic.goal import GoalSignature
+from rpms.logic.goal import Goal, GoalSignature
+from rpms.logic.rules import RuleManual
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.compose import compose
-from rpms.paper.condition import FULL
+from rpms.paper.condition import FULL, RULES_ONLY
 from rpms.paper.decide import Mind, decide
-from rpms.paper.enforcement import PRESETS
+from rpms.paper.enforcement import PRESETS, STRICT, with_part
 from rpms.paper.episode import Ending, Episode
 from rpms.paper.memory import Entry, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
 from rpms.paper.prompt import Turn
@@ -46,6 +54,7 @@ from rpms.paper.recall import EpisodicMemory
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Course, Player
+from rpms.play.understanding import Understood
 from rpms.store.episodes import episode_text
 from rpms.store.memories import read_frozen
 from rpms.worlds.base import Setting, Task, World
@@ -264,6 +273,107 @@ def decide_again(mind: Mind, state: State) -> float:
     return 1e3 * (time.thread_time() - begun)
 
 
+class Timed(NamedTuple):
+    """The steps of one game, in seconds of processor time each."""
+
+    won: bool
+    steps: list[float]
+
+
+class DoubtBench:
+    """Times steps in one world, with doubt and without."""
+
+    def __init__(self, name: str, games: int, seed: int) -> None:
+        self.name, self.seed, self.games = name, seed, games
+        self.world = find_world("textworld-express" if name == "cookingworld" else name)
+        every = self.world.tasks(self.world.splits[0], Setting())
+        self.tasks = [task for task in every if name in (self.world.name, task.type)]
+        self.manual = knowledge_of(self.world).manual
+        self.dice = random.Random(f"{seed} {name}")
+        self.chosen = self.dice.sample(self.tasks, min(games, len(self.tasks)))
+
+    def play(
+        self, task: Task, manual: RuleManual, *, doubt: bool, goal: Goal | None = None
+    ) -> Timed:
+        """One game by its plans, to its end or the step budget."""
+        condition = replace(RULES_ONLY, enforcement=with_part(STRICT, "doubt", doubt))
+        known = replace(knowledge_of(self.world), manual=manual)
+        mind = compose(condition, known, EpisodicMemory())
+        player = Player(self.world, mind, PolicyModel("planner", follow_plan), Decoding())
+        game, steps = self.world.open(task, Setting()), list[float]()
+        try:
+            outcome = game.reset()
+            read = player.understand(outcome.observation, task.id)
+            course = player.begin(read if goal is None else Understood(goal))
+            while len(steps) < self.world.step_budget and not (outcome.done or outcome.won):
+                begun = time.thread_time()
+                move = player.choose(course, outcome.observation, task.id)
+                steps.append(time.thread_time() - begun)
+                outcome = game.step(move.command)
+                course = player.after(course, move, outcome)
+        finally:
+            game.close()
+        return Timed(outcome.won, steps)
+
+    def goal_of(self, task: Task) -> Goal:
+        """The goal that a game states."""
+        game = self.world.open(task, Setting())
+        try:
+            return self.world.goal(game.reset().observation)
+        finally:
+            game.close()
+
+    def misread(self) -> list[Timed]:
+        """Games played with the goal of another one of their type."""
+        played: list[Timed] = []
+        for task in self.chosen:
+            others = [one for one in self.tasks if one.type == task.type and one is not task]
+            own = self.goal_of(task).signature
+            for other in self.dice.sample(others, min(3, len(others))):
+                goal = self.goal_of(other)
+                if goal.signature != own:
+                    played.append(self.play(task, self.manual, doubt=True, goal=goal))
+                    break
+        return played
+
+    def faulty(self, count: int) -> list[Timed]:
+        """Games played with manuals that have some faults, each game with its own manual."""
+        some = self.tasks[:: max(1, len(self.tasks) // 24)]
+        used = faults.used_by(self.world, self.manual, some, Setting())
+        every = set[str]().union(*used.values())
+        played: list[Timed] = []
+        for number, task in enumerate(self.chosen):
+            dice = random.Random(f"{self.seed} {self.name} {number}")
+            manual = faults.plant(self.manual, count, dice, every).manual
+            played.append(self.play(task, manual, doubt=True))
+        return played
+
+
+def under_doubt(names: Sequence[str], games: int, seed: int) -> None:
+    """Print what steps under doubt cost, as ratios to a trusting one."""
+    print("| world | manual and goal | won | steps | median | 99% | worst | above 10 |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for name in names:
+        bench = DoubtBench(name, games, seed)
+        trusting = [bench.play(task, bench.manual, doubt=False) for task in bench.chosen]
+        base = statistics.median(each for one in trusting for each in one.steps)
+        rows = {
+            "trusting": trusting,
+            "sound": [bench.play(task, bench.manual, doubt=True) for task in bench.chosen],
+            "misread goal": bench.misread(),
+            "five faults": bench.faulty(5),
+        }
+        for label, played in rows.items():
+            ratios = sorted(each / base for one in played for each in one.steps)
+            if not ratios:
+                continue
+            late = ratios[int(0.99 * len(ratios))]
+            above = sum(ratio > 10 for ratio in ratios) / len(ratios)
+            won = f"{sum(one.won for one in played)} of {len(played)}"
+            cells = f"{statistics.median(ratios):.1f} | {late:.1f} | {ratios[-1]:.1f} | {above:.1%}"
+            print(f"| {name} | {label} | {won} | {len(ratios)} | {cells} |", flush=True)
+
+
 def _call(function: Callable[[Mind, State], float], mind: Mind, state: State) -> float:
     return function(mind, state)
 
@@ -277,12 +387,17 @@ def main() -> None:
         "--preset", default="paper", choices=sorted(PRESETS), help="strict adapts what it recalls"
     )
     parser.add_argument("--worlds", action="store_true", help="step by step in every world")
+    parser.add_argument("--doubt", action="store_true", help="steps that doubt the manual")
+    parser.add_argument("--seed", type=int, default=0, help="draws games and faults, with --doubt")
     parser.add_argument("--world", action="append", help="only these")
     parser.add_argument("--games", type=int, default=16, help="games of each world")
     parser.add_argument(
         "--slowest", action="store_true", help="profile the slowest step of each world"
     )
     options = parser.parse_args()
+    if options.doubt:
+        under_doubt(options.world or WORLDS, options.games, options.seed)
+        return
     if options.worlds or options.world:
         in_worlds(options.world or WORLDS, options.games, slowest=options.slowest)
         return
