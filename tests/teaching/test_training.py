@@ -11,7 +11,8 @@ import pytest
 
 from rpms.logic.errors import InputError, ModelUnavailable
 from rpms.models.catalogue import open_model, taught_on
-from rpms.models.hf.adapters import TAUGHT, read_weights
+from rpms.models.hf.adapters import TAUGHT, WeightsName, read_weights
+from rpms.models.hf.weights import load_weights
 from rpms.models.windows import context_window
 from rpms.paper.prompt import Message
 from rpms.play.plan import NamedModel
@@ -226,6 +227,13 @@ def test_names_of_adapters_are_read(school, tmp_path):
     (broken / "adapter_config.json").write_text("{}", encoding="utf-8")
     with pytest.raises(ModelUnavailable, match="the adapter cannot be loaded"):
         open_model(f"hf/{base}+{broken}")
+
+
+def test_a_merged_model_is_rounded_but_not_its_positions(school):
+    base, _, adapter, _, _ = school
+    model = load_weights("hf/merged", WeightsName(str(base), str(adapter)), torch.bfloat16).model
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.bfloat16}
+    assert {buffer.dtype for buffer in model.buffers()} == {torch.float32}
 
 
 def test_files_stay_where_they_were_named(school):

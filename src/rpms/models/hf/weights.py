@@ -30,7 +30,9 @@ def load_weights(name: str, weights: WeightsName, dtype: Any) -> LoadedWeights:
     first = torch.float32 if weights.adapter else dtype
     tokenizer, model = _load_base(name, weights.base, first)
     if weights.adapter:
-        model = _merge_adapter(name, model, weights.adapter).to(dtype)
+        model = _merge_adapter(name, model, weights.adapter)
+        for parameter in model.parameters():  # not the positions' frequencies, which stay exact
+            parameter.data = parameter.data.to(dtype)
     tokenizer.padding_side = "left"
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
