@@ -2,8 +2,10 @@
 part of the course.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from rpms.foreign.call_text import Tool, narrowed
@@ -147,8 +149,9 @@ class Player:
 
     def choose(self, course: Course, observation: str, episode: str) -> Move:
         """Lines 1 to 9 of Algorithm 1: decide, and ask the model."""
-        mind, told = self._mind_for(course), course.told(observation)
-        given = (
+        mind = self._mind_for(course)
+        told = course.told(observation)
+        decision = decide(
             mind,
             course.goal,
             course.belief,
@@ -156,18 +159,24 @@ class Player:
             observation,
             course.history,
             told,
+            course.noticed,
         )
-        decision = decide(*given, earlier=course.noticed)
         read = course.read
-        while (
-            read is not None
-            and read.readings is not None
-            and (following := _reconsidered(read.readings, decision, mind)) is not None
-        ):
+        while read is not None and read.readings is not None:
+            following = _reconsidered(read.readings, decision, mind)
+            if following is None:
+                break
             read = replace(read, goal=following.now.goal, readings=following)
-            prior = course.belief.serving(read.goal)
-            given = (mind, read.goal, prior, course.command, observation, course.history, told)
-            decision = decide(*given, earlier=course.noticed.for_another_goal())
+            decision = decide(
+                mind,
+                read.goal,
+                course.belief.serving(read.goal),
+                course.command,
+                observation,
+                course.history,
+                told,
+                course.noticed.for_another_goal(),
+            )
         if read is not None and read.examples and not course.steps:
             decision = replace(decision, candidates=(*decision.candidates, *read.examples))
         return Move(decision, self._ask(decision, episode), observation, told, read)
@@ -184,62 +193,79 @@ class Player:
 
         `drift`: contradicted beliefs; `brought`: asked for before step 1.
         """
-        decision, asked, parsed, command = (
-            move.decision,
-            move.asked,
-            move.asked.parsed,
+        decision = move.decision
+        step = self._step(course, move, outcome, drift, brought)
+        turn = self._turn(course, move, step)
+        guard = self.mind.beyond.enforcement.guard
+        advises = guard is GuardMode.ADVISE and bool(decision.rules.environment)
+        return Course(
+            decision.goal,
+            decision.belief,
             move.command,
+            step.advice if advises else "",
+            (*course.history, turn),
+            (*_surprised(course.steps, decision.noticed), step),
+            move.read,
+            decision.noticed,
         )
-        before = NOTHING if course.steps else brought
-        read = move.read
-        first = read if read is not None and not course.steps else Understood(decision.goal)
-        changed = read is not None and (not course.steps or read is not course.read)
-        step = Step(
+
+    def _step(
+        self,
+        course: Course,
+        move: Move,
+        outcome: Outcome,
+        drift: tuple[str, ...],
+        brought: Reflection,
+    ) -> Step:
+        """The record of a step. The first one also has what was asked before it."""
+        decision = move.decision
+        asked = move.asked
+        first = not course.steps
+        usage = asked.usage
+        notes = asked.notes
+        if first:
+            read = move.read or Understood(decision.goal)
+            usage = brought.usage + read.usage + usage
+            notes = (*read.notes, *filter(None, [brought.note]), *notes)
+        reread = move.read is not None and (first or move.read is not course.read)
+        return Step(
             number=len(course.steps) + 1,
             observation=move.observation,
             decision=decision,
             answer=asked.text,
-            thought=parsed.thought,
-            action=parsed.action,
-            command=command,
-            repairs=(*parsed.repairs, *asked.command.repairs),
+            thought=asked.parsed.thought,
+            action=asked.parsed.action,
+            command=move.command,
+            repairs=(*asked.parsed.repairs, *asked.command.repairs),
             result=outcome.observation,
             score=outcome.score,
-            infeasible=not command or self.world.infeasible(outcome.observation),
+            infeasible=not move.command or self.world.infeasible(outcome.observation),
             objection=asked.refusal.text if asked.refusal is not None else "",
             contradictions=drift,
-            surprises=() if course.steps else decision.noticed.surprises,
-            usage=before.usage + first.usage + asked.usage,
+            surprises=decision.noticed.surprises if first else (),
+            usage=usage,
             refusals=asked.refused,
             forbidden=asked.forbidden,
             replaced=asked.replaced,
             truncated=asked.truncated,
-            readings=read.readings if read is not None and changed else None,
-            notes=(*first.notes, *((before.note,) if before.note else ()), *asked.notes),
+            readings=move.read.readings if move.read is not None and reread else None,
+            notes=notes,
         )
-        thought, said = self.method.words(parsed.thought)
-        state = turn_state(decision.belief, decision.progress)
-        gained = outcome.score > (course.steps[-1].score if course.steps else 0.0)
-        own = (
-            step.repairs
-            and command
-            and not (decision.menu.items or asked.replaced or asked.refused)
-        )
-        wrote = " ".join((parsed.action or "").split()) if own else ""
-        wrote = "" if wrote == command else wrote
-        turn = Turn(move.told, command, thought, state, step.infeasible, said, gained, wrote)
-        advises = self.mind.beyond.enforcement.guard is GuardMode.ADVISE and bool(
-            decision.rules.environment
-        )
-        return Course(
-            decision.goal,
-            decision.belief,
-            command,
-            step.advice if advises else "",
-            (*course.history, turn),
-            (*_surprised(course.steps, decision.noticed), step),
-            read,
-            decision.noticed,
+
+    def _turn(self, course: Course, move: Move, step: Step) -> Turn:
+        """The step as later prompts tell it."""
+        decision = move.decision
+        thought, said = self.method.words(step.thought)
+        score_before = course.steps[-1].score if course.steps else 0.0
+        return Turn(
+            observation=move.told,
+            action=step.command,
+            thought=thought,
+            state=turn_state(decision.belief, decision.progress),
+            failed=step.infeasible,
+            said=said,
+            gained=step.score > score_before,
+            wrote=_as_written(step),
         )
 
     def end(self, course: Course, outcome: Outcome) -> tuple[Step, ...]:
@@ -267,64 +293,101 @@ class Player:
         """Ask once, as in the paper, or again while the guard refuses, as often as the
         enforcement allows.
         """
-        rules = self.mind.beyond.enforcement
-        situation = Situation(decision.belief, decision.goal)
-        prompt, usage = decision.prompt, Usage()
-        refused: list[tuple[str, str]] = []
-        forbidden: list[tuple[str, str]] = []
         choices, templates = self._held_to(decision)
         tools = self._tools(decision)
-        notes: dict[str, None] = {}
+        request = Request(
+            decision.prompt, self.decoding, episode, decision, choices, templates, tools
+        )
+        proposals: list[_Proposal] = []
+        refused: list[tuple[str, str]] = []
+        lost = ""
         while True:
             try:
-                answer = self._answer(
-                    Request(prompt, self.decoding, episode, decision, choices, templates, tools)
-                )
+                proposal = self._propose(request, decision)
             except ModelError as error:
-                if not refused or isinstance(error, ModelUnavailable):
+                if not proposals or isinstance(error, ModelUnavailable):
                     raise
-                notes[f"asked again without an answer: {error}"] = None  # its earlier answer stands
+                lost = f"asked again without an answer: {error}"  # its earlier answer stands
                 break
-            usage = usage + answer.usage
-            notes |= dict.fromkeys(answer.notes)
-            parsed = parse_answer(answer.text)
-            action = decision.menu.meant(parsed.action) if parsed.action else ""
-            command = self._command(action, decision.belief) if action else Command("")
-            refusal = decision.advice.review(command.text) if parsed.action else NO_ACTION
-            breach = None if refusal else review_rules(command.text, decision.schemas, situation)
-            if breach is not None:
-                forbidden.append((command.text, breach.rule))
-            against = None if decision.advice.defies(command.text) else refusal or breach
-            objection = against if self._blocks(decision) else None
-            objection = _AGAIN if decision.advice.bars(command.text) else objection
-            if objection is None and command.text not in dict(refused):
-                objection = decision.advice.caution(command.text, decision.candidates)
-            if objection is None or len(refused) >= rules.reasks:
+            proposals.append(proposal)
+            objection = self._objection(proposal, decision, refused)
+            if objection is None or len(refused) >= self.mind.beyond.enforcement.reasks:
                 break
-            refused.append((command.text, objection.text))
-            prompt = prompt.noticing(ask_again(command.text, objection), HEADINGS[Part.NOTICE])
-        again = decision.advice.bars(command.text)
-        replaced = _AGAIN.text if again else self._reason_to_replace(decision, against)
-        best = decision.menu.best or (
-            refusal.remedy if refusal and decision.rules.environment else ""
-        )
+            command = proposal.command.text
+            refused.append((command, objection.text))
+            notice = ask_again(command, objection)
+            prompt = request.prompt.noticing(notice, HEADINGS[Part.NOTICE])
+            request = replace(request, prompt=prompt)
+        return self._settle(decision, proposals, refused, lost)
+
+    def _propose(self, request: Request, decision: Decision) -> "_Proposal":
+        """Ask the model, read its answer, and find what speaks against its command."""
+        answer = self._answer(request)
+        parsed = parse_answer(answer.text)
+        action = decision.menu.meant(parsed.action) if parsed.action else ""
+        command = self._command(action, decision.belief) if action else Command("")
+        refusal = decision.advice.review(command.text) if parsed.action else NO_ACTION
+        breach = None
+        if refusal is None:
+            situation = Situation(decision.belief, decision.goal)
+            breach = review_rules(command.text, decision.schemas, situation)
+        return _Proposal(answer, parsed, command, refusal, breach)
+
+    def _objection(
+        self, proposal: "_Proposal", decision: Decision, refused: Sequence[tuple[str, str]]
+    ) -> Refusal | None:
+        """The reason to ask again: it was refused before, the guard holds it back, or memory warns
+        of it, which it does once.
+        """
+        command = proposal.command.text
+        against = proposal.against(decision)  # before all else: it makes the plan
+        if decision.advice.bars(command):
+            return _AGAIN
+        if against is not None and self._blocks(decision):
+            return against
+        if command in dict(refused):
+            return None
+        return decision.advice.caution(command, decision.candidates)
+
+    def _settle(
+        self,
+        decision: Decision,
+        proposals: "Sequence[_Proposal]",
+        refused: Sequence[tuple[str, str]],
+        lost: str,
+    ) -> Asked:
+        """The last proposal, or what takes its place."""
+        last = proposals[-1]
+        command = last.command
+        refusal = last.refusal
+        barred = decision.advice.bars(command.text)
+        replaced = _AGAIN.text if barred else self._reason_to_replace(decision, last)
+        best = decision.menu.best
+        if best is None and refusal is not None and decision.rules.environment:
+            best = refusal.remedy
         if replaced and best and best != command.text:
-            command, refusal = Command(best), None
-        elif again:
-            command, refusal = Command(""), None
+            command = Command(best)
+            refusal = None
+        elif barred:
+            command = Command("")
+            refusal = None
         else:
             replaced = ""
+        notes = dict.fromkeys(note for each in proposals for note in each.answer.notes)
+        if lost:
+            notes[lost] = None
+        breaches = [(each.command.text, each.breach) for each in proposals]
         return Asked(
-            answer.text,
-            parsed,
-            command,
-            usage,
-            refusal,
-            tuple(refused),
-            tuple(forbidden),
-            replaced,
-            tuple(notes),
-            answer.truncated,
+            text=last.answer.text,
+            parsed=last.parsed,
+            command=command,
+            usage=sum((each.answer.usage for each in proposals), Usage()),
+            refusal=refusal,
+            refused=tuple(refused),
+            forbidden=tuple((said, breach.rule) for said, breach in breaches if breach),
+            replaced=replaced,
+            notes=tuple(notes),
+            truncated=last.answer.truncated,
         )
 
     def _blocks(self, decision: Decision) -> bool:
@@ -348,14 +411,16 @@ class Player:
         """The menu, or in a run without one the templates of all actions, where the answer is
         to be held to them.
         """
-        wanted, choices = self.mind.beyond.enforcement.constrained, decision.menu.choices
-        without = not self.mind.beyond.enforcement.menu
-        templates = (
-            tuple(way for schema in decision.rules.environment for way in schema.syntax)
-            if without
-            else ()
-        )
-        if wanted is Constrained.OFF or not (choices or templates) or self.calls is Calls.NATIVE:
+        enforcement = self.mind.beyond.enforcement
+        wanted = enforcement.constrained
+        if wanted is Constrained.OFF or self.calls is Calls.NATIVE:
+            return (), ()
+        choices = decision.menu.choices
+        templates: tuple[str, ...] = ()
+        if not enforcement.menu:
+            syntax = (schema.syntax for schema in decision.rules.environment)
+            templates = tuple(chain.from_iterable(syntax))
+        if not choices and not templates:
             return (), ()
         if able(self.model, "constrains"):
             return choices, templates
@@ -399,11 +464,40 @@ class Player:
             )
         return answer
 
-    def _reason_to_replace(self, decision: Decision, refusal: Refusal | None) -> str:
-        if refusal is not None and self.mind.beyond.enforcement.replace and self._blocks(decision):
-            return f"refused to the last: {refusal.text}"
-        return (
-            f"stuck: {decision.notice}"
-            if decision.notice and self.mind.beyond.enforcement.unstick
-            else ""
-        )
+    def _reason_to_replace(self, decision: Decision, last: "_Proposal") -> str:
+        """The reason that the best entry of the menu takes the place of the model's command."""
+        enforcement = self.mind.beyond.enforcement
+        against = last.against(decision)
+        if against is not None and enforcement.replace and self._blocks(decision):
+            return f"refused to the last: {against.text}"
+        if decision.notice and enforcement.unstick:
+            return f"stuck: {decision.notice}"
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Proposal:
+    """One answer of the model, read, with what speaks against its command."""
+
+    answer: Answer
+    parsed: ParsedAnswer
+    command: Command
+    refusal: Refusal | None
+    """The reason that it is known to fail."""
+    breach: Refusal | None
+    """The rule that certainly forbids it."""
+
+    def against(self, decision: Decision) -> Refusal | None:
+        """The guard's objection: none to what a plan means to do against the manual."""
+        if decision.advice.defies(self.command.text):
+            return None
+        return self.refusal or self.breach
+
+
+def _as_written(step: Step) -> str:
+    """The action as the model wrote it, where a repair made another command of it."""
+    chosen_for_it = step.decision.menu.items or step.replaced or step.refusals
+    if not step.repairs or not step.command or chosen_for_it:
+        return ""
+    wrote = " ".join((step.action or "").split())
+    return "" if wrote == step.command else wrote
