@@ -290,6 +290,74 @@ def test_the_embedding_retriever_finds_what_is_near(monkeypatch):
     assert len({each.score for each in agent.decision.candidates}) > 5
 
 
+BROKEN = """
+from rpms.parts import Fate, Verdict, list_wise
+
+def raises(goal, situation, entries, texts):
+    return [(0, 1.0 / len(texts[:0]))]
+
+def no_pairs(goal, situation, entries, texts):
+    return [1, 2]
+
+def truth(belief, entry):
+    return True
+
+def word(entry, rules, situation):
+    return "dropped"
+
+def one_text(blocks):
+    return "hello"
+
+@list_wise
+def last_first(entries, rules, situation):
+    return [(place, Verdict(Fate.KEPT, "turned round")) for place in reversed(range(len(entries)))]
+"""
+
+
+@pytest.fixture
+def broken(tmp_path, monkeypatch):
+    (tmp_path / "broken.py").write_text(BROKEN, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    yield "broken"
+    sys.modules.pop("broken", None)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize(
+    ("seam", "name", "words"),
+    [
+        ("retriever", "raises", "failed at broken.py:5: ZeroDivisionError: float division by zero"),
+        ("retriever", "no_pairs", "returned 1 among others; a retriever gives pairs"),
+        ("consistency", "truth", "returned True; a state filter gives the reason"),
+        ("arbitration", "word", "returned dropped; an arbitration gives a Verdict or None"),
+        ("prompt", "one_text", "returned hello; a prompt part gives a list of Message"),
+    ],
+)
+def test_an_error_in_a_part_is_one_line(rpms, broken, seam, name, words, processes):
+    run = ("run", "alfworld", "--split", "builtin", "--limit", 2, "--memory", "embedded")
+    ran = rpms(*run, f"--{seam}", f"{broken}:{name}", "--processes", processes, "--out", "run")
+    assert ran.code == 2
+    last = ran.err.splitlines()[-1]
+    assert f"the {seam} broken:{name} {words}" in last
+    assert "Traceback" not in ran.err
+
+
+def test_a_list_wise_arbitration_ranks_the_entries_of_a_kind_anew(broken):
+    usual = first_step(manual="complete", k=3)
+    own = first_step(manual="complete", k=3, arbitration=f"{broken}:last_first")
+    turned = [each for each in own.decision.candidates if each.verdict.reason == "turned round"]
+    assert turned
+    shown = [each.entry.id for each in usual.decision.memories]
+    assert [each.entry.id for each in own.decision.memories] != shown
+
+
+def test_a_part_that_is_never_called_is_told(rpms, my_parts):
+    run = ("run", "alfworld", "--split", "builtin", "--limit", 1, "--condition", "rules-only")
+    ran = rpms(*run, "--retriever", f"{my_parts}:by_words", "--out", "run")
+    told = "note: the retriever my_parts:by_words is never called: memory is off"
+    assert told in ran.err.splitlines()
+
+
 def test_a_part_of_another_kind_is_refused_by_name():
     with pytest.raises(InputError, match="retriever"):
         Agent("alfworld", "planner", memory="embedded", retriever=5)

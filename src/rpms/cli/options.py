@@ -15,6 +15,7 @@ from rpms.models.windows import Window
 from rpms.paper.enforcement import Constrained, Enforcement
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.usage import Price
+from rpms.parts import unused
 from rpms.play.engines import InProcesses, OnRay
 from rpms.play.meter import Limits, Meter, parse_duration
 from rpms.play.plan import NamedModel, RunPlan, place_of, variation_called
@@ -122,6 +123,13 @@ def note_knowledge(settings: Settings, plan: RunPlan, window: Window) -> None:
     if settings.mask and not (remembers and plan.memory.entries):
         why = "the memory is empty" if remembers else "memory is off in this condition"
         complain(f"note: --mask hides nothing: {why}")
+    never = unused(
+        plan.sources.seams,
+        rules=plan.condition.rules,
+        memory=remembers and bool(plan.memory.entries),
+        state_filter=plan.condition.state_filter,
+    )
+    complain(*(f"note: {words}" for words in never))
     note_idle_parts(plan.world, [plan.condition.enforcement], plan.model_name)
 
 

@@ -2,9 +2,11 @@
 is.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
+from typing import Any
 
 from rpms.logic.belief import Belief, Situation
 from rpms.logic.errors import InputError
@@ -26,6 +28,19 @@ OwnJudge = Callable[[Entry, ActiveRules, Situation], Verdict | None]
 the entry as it is."""
 
 
+ListJudge = Callable[[Sequence[Entry], ActiveRules, Situation], Iterable[tuple[int, Verdict]]]
+"""φ over all entries of a kind at once: positions with verdicts, best first. Those that are not
+named follow, as they were."""
+_RANKED = 100
+"""Entries of a kind that a list-wise judge is given."""
+
+
+def list_wise(judge: ListJudge) -> ListJudge:
+    """Mark an arbitration that judges the entries of a kind together, and may rank them anew."""
+    judge.list_wise = True  # type: ignore[attr-defined]
+    return judge
+
+
 @dataclass(frozen=True)
 class Seams:
     """Parts of one's own, by the paper's names: functions, or what is called like one.
@@ -37,18 +52,45 @@ class Seams:
     consistency: Compat | None = None
     """COMPAT: takes the belief and an entry, and says why they do not suit each other; nothing
     if they do."""
-    arbitration: OwnJudge | None = None
+    arbitration: OwnJudge | ListJudge | None = None
     prompt: Speak | None = None
     """Takes the prompt's blocks in order and gives the messages that the model is sent."""
 
 
 def judged_by(
-    candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, judge: OwnJudge
+    candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, judge: Any
 ) -> Iterator[Candidate]:
-    """M_arb by a judge of one's own: it is asked of each candidate that nothing rejected before."""
+    """M_arb by a judge of one's own: it is asked of each candidate that nothing rejected before,
+    or of all of them at once.
+    """
+    if getattr(judge, "list_wise", False):
+        yield from _ranked_by(candidates, rules, situation, judge)
+        return
     for candidate in candidates:
         verdict = judge(candidate.entry, rules, situation) if candidate.verdict.fate.shown else None
         yield candidate if verdict is None else candidate.judged(verdict)
+
+
+def _ranked_by(
+    candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, judge: ListJudge
+) -> Iterator[Candidate]:
+    """M_arb by a judge of all candidates of a kind, in the order that it gives."""
+    left: list[Candidate] = []
+    for candidate in islice(candidates, _RANKED):
+        if candidate.verdict.fate.shown:
+            left.append(candidate)
+        else:
+            yield candidate
+    if not left:
+        return
+    named: set[int] = set()
+    for place, verdict in judge([each.entry for each in left], rules, situation):
+        if 0 <= place < len(left) and place not in named:
+            named.add(place)
+            yield left[place].judged(verdict)
+    for place, candidate in enumerate(left):
+        if place not in named:
+            yield candidate
 
 
 def compose(condition: Condition, known: Mind, memory: EpisodicMemory) -> Mind:

@@ -20,6 +20,7 @@ from rpms.paper.enforcement import Constrained, Enforcement, GuardMode
 from rpms.paper.prompt import Budget, prompt_limit
 from rpms.paper.recall import Recollection, Retrieval
 from rpms.paper.wording import PromptStyle
+from rpms.parts import checked
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.store.manual_reader import ManualText, manual_text
 from rpms.store.manuals import read_manual
@@ -142,7 +143,8 @@ def knowledge_of(
     `answer`: tokens of the context window it needs. `steps`: the most in an episode, by default the
     world's own limit.
     """
-    own, wording = sources.seams, method.wording(sources.prompts.over(world.wording), world)
+    own = checked(sources.seams)
+    wording = method.wording(sources.prompts.over(world.wording), world)
     wording = wording.naming_steps(steps or world.step_budget)
     budget = Budget(prompt=prompt_limit(sources.context, answer), memory=sources.memory_tokens)
     return Mind(
