@@ -12,7 +12,7 @@ EXTRAS = anthropic,scienceworld,report,ray,textworld-express,tau2,inspect,openai
 .PHONY: help install quickstart requests readme test test-all lint types floors imports pytest coverage golden benchmarks clean
 
 help:
-	@echo "make quickstart   the 2x2 ablation on embedded games, by a program and by a recorded LLM: tables and a page"
+	@echo "make quickstart   the 2x2 ablation on embedded games, by a program and by recorded LLMs: tables and a page"
 	@echo "make requests     goals in people's own words, read by a recorded LLM and played by a program"
 	@echo "make test         install what the tests need and run them all"
 	@echo "make coverage     the tests, and what of the code they reach"
@@ -40,7 +40,8 @@ $(VENV)/.test: $(VENV)/.python
 install: $(VENV)/.test
 
 quickstart: $(VENV)/.base
-	$(BIN)/rpms study run studies/quickstart.yaml --out runs/quickstart --no-report  # the next one writes the page of both
+	$(BIN)/rpms study run studies/quickstart.yaml --out runs/quickstart --no-report  # the last one writes the page of all
+	$(BIN)/rpms study run studies/quickstart_taught.yaml --out runs/quickstart --no-report
 	$(BIN)/rpms study run studies/quickstart_model.yaml --out runs/quickstart
 	$(BIN)/rpms table overview runs/quickstart
 

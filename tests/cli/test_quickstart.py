@@ -16,10 +16,7 @@ from rpms.study.studies import read_study
 from tests.cli.command import Rpms
 
 _TOP = Path(__file__).parents[2]
-_STUDIES = ("quickstart", "quickstart_model")
-_OUTDATED = pytest.mark.xfail(
-    strict=True, reason="its answers were recorded before prompts changed; record them anew"
-)
+_STUDIES = ("quickstart", "quickstart_taught", "quickstart_model")
 
 
 @pytest.fixture(scope="module")
@@ -50,25 +47,17 @@ def _cells(page: str) -> dict[tuple[str, str], str]:
 _CONDITIONS = ("baseline", "rules-only", "memory-only", "full")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param("baseline", marks=_OUTDATED),
-        pytest.param("rules-only", marks=_OUTDATED),
-        "memory-only",
-        pytest.param("full", marks=_OUTDATED),
-        *(f"{name} + strict" for name in _CONDITIONS),
-    ],
-)
-def test_a_recorded_model_plays_each_condition_to_the_end(played: Path, name: str):
+@pytest.mark.parametrize("study", _STUDIES[1:])
+@pytest.mark.parametrize("name", _CONDITIONS)
+def test_a_recorded_model_plays_each_condition_to_the_end(played: Path, study: str, name: str):
     found = {each.model: each for each in gather([played])}
-    (model,) = read_study(_TOP / "studies" / "quickstart_model.yaml").models
-    results = found[model].conditions[name]
+    acts = study == "quickstart_model"
+    (model,) = read_study(_TOP / "studies" / f"{study}.yaml").models
+    results = found[model].conditions[f"{name} + strict" if acts else name]
     assert not results.missing
     cells = _cells((_TOP / "README.md").read_text(encoding="utf-8"))
-    base, _, acting = name.partition(" + ")
-    how = "acting" if acting else "told"
-    assert cells[condition_label(base), f"{model.rpartition('/')[2]}, {how}"] == str(results.won)
+    column = f"{model.rpartition('/')[2]}, {'acting' if acts else 'told'}"
+    assert cells[condition_label(name), column] == str(results.won)
 
 
 @pytest.mark.parametrize("name", _CONDITIONS)
@@ -79,7 +68,6 @@ def test_the_planner_wins_what_the_readme_says(played: Path, name: str):
     assert cells[condition_label(name), "planner, no LLM"] == str(won)
 
 
-@_OUTDATED
 def test_the_readme_has_the_table_that_the_quickstart_ends_with(
     rpms: Rpms, played: Path, tmp_path: Path
 ):

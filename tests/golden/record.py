@@ -574,6 +574,9 @@ CASES: Mapping[str, Case] = {
     "agents": Case(agents),
     **dict(_learning_cases()),
     "quickstart": Case(lambda recorder: quickstart(recorder, "quickstart"), fast=False),
+    "quickstart_taught": Case(
+        lambda recorder: quickstart(recorder, "quickstart_taught"), fast=False
+    ),
     "quickstart_model": Case(lambda recorder: quickstart(recorder, "quickstart_model"), fast=False),
     "quickstart_requests": Case(
         lambda recorder: quickstart(recorder, "quickstart_requests"), fast=False

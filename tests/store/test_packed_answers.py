@@ -133,11 +133,17 @@ def test_a_question_that_was_never_asked_says_so(folder, tmp_path):
 
 def test_the_shipped_records_play_the_quickstart(tmp_path):
     """If a prompt changes by one byte, this fails: record again, or take the change back."""
-    assert list(shipped_records()) == ["qwen2.5-coder-1.5b", "requests-qwen2.5-coder-1.5b"]
-    told = won_of_two(STUDY, tmp_path / "told")
-    assert len(told) == 8
-    assert told["full + strict"] == 2
-    assert told["full"] == told["baseline"] == 0
+    assert list(shipped_records()) == [
+        "qwen2.5-coder-1.5b",
+        "qwen2.5-coder-1.5b-taught",
+        "requests-qwen2.5-coder-1.5b",
+    ]
+    acting = won_of_two(STUDY, tmp_path / "acting")
+    assert len(acting) == 4
+    assert acting["full + strict"] == 2
+    told = won_of_two(STUDY.with_name("quickstart_taught.yaml"), tmp_path / "told")
+    assert len(told) == 4
+    assert told["full"] == 2
     read = won_of_two(STUDY.with_name("quickstart_requests.yaml"), tmp_path / "read")
     assert read["rules-only"] == read["full"] == 2
 

@@ -246,7 +246,7 @@ def _make_trainer(
         logging_steps=1,
         report_to="none",
         disable_tqdm=True,
-        dataloader_pin_memory=on_gpu,
+        dataloader_pin_memory=False,  # batches hold expanded tensors, which cannot be pinned
     )
     lora = peft.LoraConfig(
         r=training.rank,
