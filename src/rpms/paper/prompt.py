@@ -367,28 +367,34 @@ def build(
     if Part.MEMORY in parts:
         parts[Part.MEMORY] = _fill(parts[Part.MEMORY], budget.memory, cut, untagged or {})
     if Part.HISTORY in parts and budget.turns:
-        last = len(parts[Part.HISTORY].items) - budget.turns
-        parts[Part.HISTORY] = _without(
-            parts[Part.HISTORY], range(1, last), cut
-        )  # all but the opening and the last
-    for part in (Part.MEMORY, Part.DOMAIN) if budget.injected else ():
-        _trim(parts, part, budget.injected - _tokens(parts, injected=True), cut)
-    no_room: dict[Part, int] = {}
-    if budget.prompt:
-        kept = min(budget.knowledge, budget.prompt // 4)
-        spare = (
-            budget.prompt
-            - _tokens(parts, injected=False)
-            - max(kept, _tokens(parts, injected=True))
-        )
-        no_room[Part.HISTORY] = _trim(parts, Part.HISTORY, spare, cut)
-        for part in (Part.MEMORY, Part.CARRIED, Part.DOMAIN, Part.UNIVERSAL, Part.ENVIRONMENT):
-            spare = budget.prompt - sum(block.tokens for block in parts.values())
-            no_room[part] = _trim(parts, part, spare, cut)
+        history = parts[Part.HISTORY]
+        older = range(1, len(history.items) - budget.turns)  # all but the opening and the last
+        parts[Part.HISTORY] = _without(history, older, cut)
+    if budget.injected:
+        for part in (Part.MEMORY, Part.DOMAIN):
+            _trim(parts, part, budget.injected - _tokens(parts, injected=True), cut)
+    missed = _fit_window(parts, budget, cut) if budget.prompt else ()
     ordered = _in_order({part: block for part, block in parts.items() if block.items}, layout)
     cut.sort(key=lambda item: item[0] is Part.HISTORY)  # as an episode's file tells it
-    missed = tuple((part, fewer) for part, fewer in no_room.items() if fewer)
     return Prompt(ordered, tuple(cut), missed, layout, form, speak)
+
+
+def _fit_window(
+    parts: dict[Part, Block], budget: Budget, cut: list[tuple[Part, str]]
+) -> tuple[tuple[Part, int], ...]:
+    """Cut blocks to the model's context window, and count the items that each lost.
+
+    History leaves room for as much knowledge as any condition has, so that all of them show the
+    same turns.
+    """
+    kept_free = min(budget.knowledge, budget.prompt // 4)
+    knowledge = max(kept_free, _tokens(parts, injected=True))
+    spare = budget.prompt - _tokens(parts, injected=False) - knowledge
+    lost = {Part.HISTORY: _trim(parts, Part.HISTORY, spare, cut)}
+    for part in (Part.MEMORY, Part.CARRIED, Part.DOMAIN, Part.UNIVERSAL, Part.ENVIRONMENT):
+        spare = budget.prompt - sum(block.tokens for block in parts.values())
+        lost[part] = _trim(parts, part, spare, cut)
+    return tuple((part, fewer) for part, fewer in lost.items() if fewer)
 
 
 def _tokens(parts: Mapping[Part, Block], *, injected: bool) -> int:
