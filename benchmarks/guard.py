@@ -2,8 +2,8 @@
 
 python benchmarks/guard.py [--rules 100] [--calls 2000] [--mcp]
 
-With --mcp, what the proxy adds to calls of a server of the official SDK: start-up, small calls,
-writes of a megabyte.
+With --mcp, what the guard adds to a plain proxy of FastMCP before a server of the official SDK:
+start-up, small calls, writes of a megabyte.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -201,51 +200,55 @@ def _worked(pid: int) -> float:
     return sum(map(int, spent)) / os.sysconf("SC_CLK_TCK") + sum(map(_worked, map(int, children)))
 
 
+PLAIN = """
+import sys
+from fastmcp.client.transports import StdioTransport
+from fastmcp.server import create_proxy
+create_proxy(StdioTransport(sys.argv[1], sys.argv[2:])).run(show_banner=False, log_level="CRITICAL")
+"""
+
+
 def measure_mcp(calls: int) -> None:
+    """Compare a server alone, behind a plain proxy of FastMCP, and behind the guard, by turns, so
+    that a busy machine is busy for all.
+    """
     with tempfile.TemporaryDirectory() as folder:
         manual = Path(folder, "m.yaml")
         manual.write_text(MANUAL)
         server = [sys.executable, "-c", SERVER]
-        proxy = [sys.executable, "-m", "rpms", "guard", "mcp", "--manual", str(manual), "--"]
-        echo = [sys.executable, "-c", "import sys; sys.stdin.read()"]
-        start = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([*proxy, *echo], stdin=subprocess.DEVNULL, check=False)
-        end = resource.getrusage(resource.RUSAGE_CHILDREN)
-        print(
-            f"start-up: {end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime:.2f} s of processor time"
-        )
-        plain, guarded = Client(server), Client([*proxy, *server])
-        rows = {
-            "small calls": (calls, "x"),
-            "writes of 1 MB": (max(10, calls // 20), "x" * 1_000_000),
+        guard = [sys.executable, "-m", "rpms", "guard", "mcp", "--manual", str(manual), "--"]
+        commands = {
+            "server alone": server,
+            "plain proxy": [sys.executable, "-c", PLAIN, *server],
+            "guard": [*guard, *server],
         }
-        for name, (times, content) in rows.items():
-            found: dict[str, list[float]] = {"plain": [], "guarded": []}
-            before = [plain.worked(), guarded.worked()]
-            for number in range(times):  # by turns, so that a busy machine is busy for both
-                for key, client in (("plain", plain), ("guarded", guarded)):
-                    path = f"/a/{number}"
-                    small = client.call("read", path=path)
-                    found[key].append(
-                        small
-                        if len(content) == 1
-                        else client.call("write", path=path, content=content)
-                    )
-            for label, place in (
-                ("median", 4),
-                ("fastest tenth", 0),
-            ):  # a busy machine adds a wait for each process
-                one, other = (statistics.quantiles(each, n=10)[place] for each in found.values())
-                said = f"{1e3 * one:.2f} ms, guarded {1e3 * other:.2f} ms, {other / one:.2f} times"
-                print(f"{name}, {label}: {said}")
-            one, other = (
-                (each.worked() - was) / times
-                for each, was in zip((plain, guarded), before, strict=True)
-            )
-            said = f"{1e3 * one:.2f} ms, guarded {1e3 * other:.2f} ms, {other / one:.2f} times"
-            print(f"{name}, processor time of server and proxy: {said}")
-        plain.end()
-        guarded.end()
+        clients = {}
+        for name, command in commands.items():
+            clients[name] = Client(command)
+            print(f"start-up, {name}: {clients[name].worked():.2f} s of processor time")
+        _print_calls("small calls", clients, calls, "x")
+        _print_calls("writes of 1 MB", clients, max(10, calls // 10), "x" * 1_000_000)
+        for client in clients.values():
+            client.end()
+
+
+def _print_calls(kind: str, clients: dict[str, Client], calls: int, content: str) -> None:
+    seconds: dict[str, list[float]] = {name: [] for name in clients}
+    before = {name: client.worked() for name, client in clients.items()}
+    for number in range(calls):
+        for name, client in clients.items():
+            took = client.call("read", path=f"/a/{kind}{number}")
+            if len(content) > 1:
+                took = client.call("write", path=f"/a/{kind}{number}", content=content)
+            seconds[name].append(took)
+    worked = {name: (client.worked() - before[name]) / calls for name, client in clients.items()}
+    median = {name: statistics.median(each) for name, each in seconds.items()}
+    fast = {name: statistics.quantiles(each, n=10)[0] for name, each in seconds.items()}
+    for what, found in (("median", median), ("fastest tenth", fast), ("processor time", worked)):
+        times = ", ".join(f"{name} {1e3 * each:.2f} ms" for name, each in found.items())
+        print(
+            f"{kind}, {what}: {times}; {found['guard'] / found['plain proxy']:.2f} times the proxy"
+        )
 
 
 def main() -> None:

@@ -17,10 +17,11 @@ from random import Random
 
 from attacks.command import run_command
 from attacks.environments import environment_requests, openenv_messages, trainers_arguments
+from attacks.guarded import guard_paths, guard_reloads, guard_sessions, guard_values
 from attacks.learned import evidence, explorations, learned_manuals
 from attacks.mutate import NASTY_TEXTS, as_json, bomb, changed_bytes, changed_tree
 from attacks.named import named_code
-from attacks.tools import guard_logs, guard_manuals, mcp_lines, python_facts, tool_results
+from attacks.tools import guard_logs, guard_manuals, python_facts, tool_results
 from rpms.foreign.json_text import question_key
 from rpms.learning.inventory import full_text
 from rpms.models.base import Decoding, Request
@@ -495,7 +496,10 @@ KINDS: dict[str, Kind] = {
     "guard logs": guard_logs,
     "guard python facts": python_facts,
     "tool results": tool_results,
-    "MCP messages": mcp_lines,
+    "guard paths": guard_paths,
+    "guard values": guard_values,
+    "guard sessions": guard_sessions,
+    "guard reloads": guard_reloads,
     "environment requests": environment_requests,
     "OpenEnv messages": openenv_messages,
     "trainers' arguments": trainers_arguments,
@@ -516,6 +520,8 @@ SLOW = {
     "games": 0.5,
     "guard manuals": 0.3,
     "guard logs": 0.3,
+    "guard sessions": 0.3,
+    "guard reloads": 0.3,
     "learned manuals": 0.1,
     "evidence": 0.1,
     "explorations": 0.05,

@@ -17,7 +17,6 @@ from attacks.mutate import NASTY_TEXTS, NASTY_VALUES, as_json, bomb, changed_byt
 from rpms.foreign.limits import LONGEST_FACT
 from rpms.guard import Call, Guard, find_tool_mistakes, open_tool_manual, read_tool_manual
 from rpms.guard.log import read_guard_log
-from rpms.guard.mcp_session import McpSession
 from rpms.guard.replay import replay, tried
 from rpms.induction.tool_rules import learn_tools
 from rpms.report.pages import write_guard_report
@@ -100,58 +99,6 @@ def tool_results(dice: Random, _folder: Path, _samples: object) -> None:
         guard.explain()
         if not ruling.text.isprintable():
             raise AssertionError("a ruling that cannot be printed")
-
-
-_BREAKS = ("\r", "\n", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029", "\0", " ")
-"""At which some reader may see the end of a line."""
-
-
-def mcp_lines(dice: Random, _folder: Path, _samples: object) -> None:
-    """MCP messages from both sides, a refused call hidden in some: only single lines pass, and
-    never that call.
-    """
-    to_client: list[bytes] = []
-    to_server: list[bytes] = []
-    session = McpSession(Guard(MANUAL), to_client.append, to_server.append, lambda _: None, 60)
-    refused = {"name": "cancel_order", "arguments": {"order_id": "W1", "user_id": "mia"}}
-    hidden = as_json(
-        {"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": refused}
-    ).decode()
-    sign = dice.choice(_BREAKS)
-    asked = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": "return_items", "arguments": RETURN},
-    }
-    content = {
-        "content": [{"type": "text", "text": json.dumps(ORDER)}],
-        "structuredContent": ORDER,
-        "isError": False,
-    }
-    listed = {"tools": [{"name": "return_items", "inputSchema": {"properties": {"order_id": {}}}}]}
-    session.from_client(
-        f'{{"method":"notifications/x","params":{{"a":{sign}{hidden}{sign}}}}}'.encode()
-    )
-    session.from_client(f'{{"method":"notifications/x"}}{sign}{hidden}'.encode())
-    for message in (
-        asked,
-        {"id": 1, "result": content},
-        {"id": 2, "result": listed},
-        {"id": 3, "error": {"code": 1}},
-    ):
-        line = (
-            changed_bytes(as_json(message), dice)
-            if dice.random() < 0.5
-            else as_json(changed_tree(message, dice))
-        )
-        (session.from_client if "method" in message else session.from_server)(line)
-    for line in (*to_client, *to_server):
-        if not line.isascii() or len(line.decode().splitlines()) != 1:
-            raise AssertionError("a message that is not one line to every reader")
-    for read in map(json.loads, to_server):
-        if read.get("method") == "tools/call" and read["params"].get("name") == "cancel_order":
-            raise AssertionError("a refused call was passed on")
 
 
 class _Neither:

@@ -1,44 +1,49 @@
-"""The guard over Streamable HTTP, between the SDK's clients and servers: sessions, restarts,
-shared facts, tokens.
-"""
+"""`rpms guard mcp` over HTTP: who a client is, what it may not enter, and what outlives a restart."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import importlib
+import json
 import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import asynccontextmanager, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from rpms.guard import Guard
-from rpms.guard.log import read_guard_log
-
-mcp = pytest.importorskip("mcp", reason="the MCP SDK is not installed: pip install 'rpms[mcp]'")
+pytest.importorskip("fastmcp", reason="FastMCP is not installed: pip install 'rpms[mcp]'")
+mcp = pytest.importorskip("mcp")
 httpx2 = pytest.importorskip("httpx2")
+from fastmcp.server.auth.providers.jwt import RSAKeyPair  # noqa: E402
 from mcp.client.streamable_http import streamable_http_client  # noqa: E402
+
+from rpms.guard.log import read_guard_log  # noqa: E402
 
 HERE = Path(__file__).parent
 SHOP = HERE / "sdk_shop.yaml"
 SERVER = f"{sys.executable} {HERE / 'sdk_server.py'}"
+MIA, NOAH = "m" * 20, "n" * 20
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 @contextmanager
-def serving(*command: str, **env: str):
+def serving(*command: str, port: int = 0, **env: str):
     """The address of a server on loopback, which is started with a free port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = port or free_port()
     given = [each.replace("PORT", str(port)) for each in command]
     process = subprocess.Popen(given, env={**os.environ, **env}, stderr=subprocess.PIPE)
     try:
-        for _ in range(600):
+        for _ in range(900):
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break
@@ -50,34 +55,26 @@ def serving(*command: str, **env: str):
         process.communicate(timeout=60)
 
 
-def guarding(*options: str, **env: str):
-    listen = ["--listen", "127.0.0.1:PORT", "--server", SERVER]
-    return serving(
-        sys.executable,
-        "-m",
-        "rpms",
-        "guard",
-        "mcp",
-        "--manual",
-        str(SHOP),
-        *listen,
-        *options,
-        **env,
-    )
+def guarding(*options: str, server: str = SERVER, **env: str):
+    command = [sys.executable, "-m", "rpms", "guard", "mcp", "--manual", str(SHOP)]
+    return serving(*command, "--listen", "127.0.0.1:PORT", "--server", server, *options, **env)
+
+
+@pytest.fixture
+def tokens(tmp_path) -> str:
+    file = tmp_path / "tokens"
+    file.write_text(f"# who may come\nmia {MIA}\nnoah {NOAH}\n")
+    return str(file)
 
 
 @asynccontextmanager
-async def connected(address: str, mode: str = "auto", asked: list | None = None, **headers: str):
+async def connected(address: str, token: str = "", mode: str = "auto", **headers: str):
     async def decide(_context, params):
-        if asked is not None:
-            asked.append(params.message)
-            if "Really" in params.message and "give up" in asked:
-                asked.remove("give up")
-                raise RuntimeError("gone")
-        return mcp.types.ElicitResult(
-            action="accept", content={"sure": True} if "Really" in params.message else {}
-        )
+        content = {"sure": True} if "Really" in params.message else {"value": True}
+        return mcp.types.ElicitResult(action="accept", content=content)
 
+    if token:
+        headers["authorization"] = f"Bearer {token}"
     async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
         transport = streamable_http_client(address, http_client=http)
         async with mcp.Client(
@@ -92,138 +89,190 @@ async def connected(address: str, mode: str = "auto", asked: list | None = None,
 
 
 def run(scenario) -> None:
-    asyncio.run(asyncio.wait_for(scenario, 120))
+    asyncio.run(asyncio.wait_for(scenario, 240))
 
 
-def test_sessions_are_apart_and_outlive_a_restart(tmp_path):
+def test_clients_are_known_by_their_tokens_alone_and_outlive_a_restart(tmp_path, tokens):
     log, store = str(tmp_path / "log.jsonl"), str(tmp_path / "shared.db")
+    options = ["--tokens", tokens, "--log", log, "--store", store]
 
-    async def first(address: str) -> None:
-        async with connected(address, "legacy") as one, connected(address, "legacy") as two:
-            assert "look up the order first" in await one("cancel_order", order_id="W1")
+    async def apart(address: str, mode: str) -> None:
+        async with connected(address, MIA, mode) as mia, connected(address, NOAH, mode) as noah:
+            assert "look up the order first" in await mia("cancel_order", order_id="W1")
+            await mia("get_order", order_id="W1")
+            assert await mia("cancel_order", order_id="W1") == "cancelled"
+            assert "look up the order first" in await noah("cancel_order", order_id="W1")
+        # what a client says about itself does not count
+        async with connected(address, NOAH, mode, **{"x-guard-session": "mia"}) as noah:
+            assert "look up the order first" in await noah("cancel_order", order_id="W1")
+
+    async def apart_again(address: str) -> None:
+        said = {"x-guard-session": "mia", "mcp-session-id": "mia"}
+        async with connected(address, NOAH, "auto", **said) as noah:
+            assert "look up the order first" in await noah("cancel_order", order_id="W1")
+
+    async def approved(address: str) -> None:
+        async with connected(address, MIA) as mia, connected(address, NOAH) as noah:
+            # approved by a person, and sure
+            assert await mia("refund", order_id="W3") == "refunded W3"
+            assert "W3 was refunded" in await noah("refund", order_id="W3")  # which all share
+            await mia("get_order", order_id="W3")
+
+    async def later(address: str) -> None:
+        async with connected(address, MIA) as mia, connected(address, NOAH) as noah:
+            assert await mia("cancel_order", order_id="W3") == "cancelled"
+            assert "look up" in await noah("cancel_order", order_id="W3")
+            assert "W3 was refunded" in await mia("refund", order_id="W3")
+
+    with guarding(*options) as address:
+        run(apart(address, "legacy"))
+        run(apart_again(address))
+        run(foreign_session(address))
+        run(approved(address))
+    with guarding(*options) as address:
+        run(later(address))
+    assert {line.session for line in read_guard_log(Path(log))} == {"mia", "noah"}
+
+
+async def foreign_session(address: str) -> None:
+    """Another client's session, or one that is made up, is not entered by knowing its name."""
+    accept = {"accept": "application/json, text/event-stream"}
+    who = {"clientInfo": {"name": "a", "version": "1"}, "capabilities": {}}
+    params = {"protocolVersion": "2025-11-25", **who}
+    start = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    cancel = {"name": "cancel_order", "arguments": {"order_id": "W1"}}
+    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": cancel}
+    async with httpx2.AsyncClient(timeout=60) as http:
+        mia = {**accept, "authorization": f"Bearer {MIA}"}
+        noah = {**accept, "authorization": f"Bearer {NOAH}"}
+        begun = await http.post(address, json=start, headers=mia)
+        session = begun.headers["mcp-session-id"]
+        for name in (session, "made-up"):
+            answer = await http.post(address, json=call, headers={**noah, "mcp-session-id": name})
+            assert "cancelled" not in answer.text
+            assert answer.status_code >= 400 or "look up the order first" in answer.text
+
+
+def test_a_server_that_is_down_does_not_end_the_gateway():
+    port = free_port()
+
+    async def down(address: str) -> None:
+        async with httpx2.AsyncClient(timeout=60) as http:
+            health = await http.get(address.replace("/mcp", "/health"))
+            assert (health.status_code, health.json()) == (200, {"ok": True})
+        async with connected(address) as call:
+            assert "Not done" in await call("refund", order_id="W1")
+
+    async def up(address: str) -> None:
+        async with connected(address) as call:
+            await call("get_order", order_id="W1")
+            assert await call("cancel_order", order_id="W1") == "cancelled"
+
+    async def down_again(address: str) -> None:
+        async with connected(address) as call:
+            assert "connection" in await call("refund", order_id="W1")
+
+    async def up_again(address: str) -> None:
+        async with connected(address) as call:  # it was not made before, so it is made now
+            assert await call("refund", order_id="W1") == "refunded W1"
+
+    behind = [sys.executable, str(HERE / "sdk_server.py"), "PORT"]
+    with guarding(server=f"http://127.0.0.1:{port}/mcp") as address:
+        run(down(address))
+        with serving(*behind, port=port):
+            run(up(address))
+        run(down_again(address))
+        with serving(*behind, port=port):
+            run(up_again(address))
+
+
+ECHO = """
+import sys
+from fastmcp import FastMCP
+from fastmcp.server.dependencies import get_http_headers
+server = FastMCP("echo")
+@server.tool
+def headers() -> str:
+    return str(get_http_headers(include_all=True))
+server.run("http", port=int(sys.argv[1]), show_banner=False)
+"""
+
+
+def test_strangers_are_turned_away_and_tokens_go_nowhere_else(tmp_path, tokens):
+    async def scenario(address: str) -> None:
+        async with httpx2.AsyncClient(timeout=60) as http:
+            assert (await http.post(address, json={})).status_code == 401
+            headers = {"authorization": f"Bearer {MIA}x"}
+            assert (await http.post(address, json={}, headers=headers)).status_code == 401
+            headers = {"authorization": f"Bearer {MIA}", "host": "evil.example"}
+            assert (await http.post(address, json={}, headers=headers)).status_code >= 400
+            known = {"host": "guard.example"}
+            health = address.replace("/mcp", "/health")
+            assert (await http.get(health, headers=known)).status_code == 200
+        async with connected(address, MIA) as call:
+            seen = await call("headers")
+            assert "Bearer upstream" in seen
+            assert MIA not in seen
+
+    with serving(sys.executable, "-c", ECHO, "PORT") as behind:
+        options = ["--tokens", tokens, "--host", "guard.example"]
+        with guarding(*options, server=behind, RPMS_GUARD_SERVER_TOKEN="upstream") as address:
+            run(scenario(address))
+
+
+@contextmanager
+def key_server(pair: RSAKeyPair):
+    """An identity provider's keys."""
+    from joserfc.jwk import RSAKey  # noqa: PLC0415
+
+    key = RSAKey.import_key(pair.public_key)
+    keys = json.dumps({"keys": [{**key.as_dict(private=False), "kid": "k", "use": "sig"}]})
+
+    class Keys(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.end_headers()
+            self.wfile.write(keys.encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Keys)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/keys"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_tokens_of_an_identity_provider_tell_clients_apart_by_a_claim():
+    pytest.importorskip("joserfc")
+    pair = RSAKeyPair.generate()
+
+    def token(name: str, audience: str = "guard") -> str:
+        return pair.create_token(
+            subject="one service",
+            issuer="https://id.example",
+            audience=audience,
+            additional_claims={"conversation": name},
+            kid="k",
+        )
+
+    async def scenario(address: str) -> None:
+        async with httpx2.AsyncClient(timeout=60) as http:
+            headers = {"authorization": f"Bearer {token('a', 'another')}"}
+            assert (await http.post(address, json={}, headers=headers)).status_code == 401
+        async with connected(address, token("a")) as one, connected(address, token("b")) as two:
             await one("get_order", order_id="W1")
+            assert "look up" in await two("cancel_order", order_id="W1")
             assert await one("cancel_order", order_id="W1") == "cancelled"
-            assert "look up the order first" in await two("cancel_order", order_id="W1")
-            assert (
-                await one("refund", order_id="W3") == "refunded W3"
-            )  # approved by a person, and sure
-            assert "W3 was refunded" in await two("refund", order_id="W3")  # which all share
-        async with (
-            connected(address, **{"x-guard-session": "mia"}) as named,
-            connected(address) as other,
-        ):
-            await named("get_order", order_id="W3")
-            assert await named("refund", order_id="W2") == "refunded W2"
-            assert "look up" in await other("cancel_order", order_id="W3")
 
-    async def second(address: str) -> None:
-        async with (
-            connected(address, **{"x-guard-session": "mia"}) as named,
-            connected(address) as other,
-        ):
-            assert await named("cancel_order", order_id="W3") == "cancelled"
-            assert "look up" in await other("cancel_order", order_id="W3")
-            assert "W2 was refunded" in await other("refund", order_id="W2")
-
-    with guarding("--log", log, "--store", store) as address:
-        run(first(address))
-    with guarding("--log", log, "--store", store) as address:
-        run(second(address))
-
-
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_a_person_approves_once_what_the_server_asks_about_too(mode):
-    asked = []
-
-    async def scenario(address: str) -> None:
-        async with connected(address, mode, asked) as call:
-            assert await call("refund", order_id="W3") == "refunded W3"
-
-    with guarding() as address:
-        run(scenario(address))
-    assert ["approves refunds" in each for each in asked] == [True, False]
-
-
-def test_an_approval_ends_with_the_call_that_was_given_up():
-    asked = ["give up"]
-
-    async def scenario(address: str) -> None:
-        async with connected(address, "auto", asked) as call:
-            with contextlib.suppress(Exception):
-                assert await call("refund", order_id="W3") != "refunded W3"
-            assert await call("refund", order_id="W3") == "refunded W3"
-
-    with guarding() as address:
-        run(scenario(address))
-    assert ["approves refunds" in each for each in asked] == [True, False, True, False]
-
-
-@pytest.mark.parametrize("after", [None, "2"])
-def test_what_a_server_lists_in_pages_is_one_list_and_ends(after):
-    types, gateway = mcp.types, importlib.import_module("rpms.guard.mcp_http").Gateway
-    pages = {None: ("a", "1"), "1": ("b", "2"), "2": ("c", after)}
-
-    async def listed(_context, params):
-        name, cursor = pages[params.cursor if params else None]
-        prompt = types.Prompt(name=name)
-        return types.ListPromptsResult(prompts=[prompt], next_cursor=cursor)
-
-    async def scenario() -> None:
-        guard = gateway(Guard(str(SHOP)), [], pytest.fail)
-        async with mcp.Client(mcp.server.Server("pages", on_list_prompts=listed)) as behind:
-            guard._clients.append(behind)
-            async with mcp.Client(guard.server) as client:
-                found = await client.list_prompts()
-        assert [each.name for each in found.prompts] == ["a", "b", "c"]
-        assert found.next_cursor is None
-
-    run(scenario())
-
-
-def test_a_gateway_before_a_server_over_http_wants_its_token_and_turns_strangers_away(tmp_path):
-    log = tmp_path / "log.jsonl"
-    with serving(sys.executable, str(HERE / "sdk_server.py"), "PORT") as behind:
-        options = ["--server", behind, "--listen", "127.0.0.1:PORT", "--log", str(log)]
-        command = [sys.executable, "-m", "rpms", "guard", "mcp", "--manual", str(SHOP), *options]
-        with serving(*command, RPMS_GUARD_TOKEN="secret") as address:
-            run(pass_on(address))
-        with serving(*command, "--observe-only", RPMS_GUARD_TOKEN="secret") as address:
-            run(scenario_in_shadow(address))
-    lines = [line for line in read_guard_log(log) if line.type == "check"]
-    assert [(line.ruling, line.shadow) for line in lines] == [("refuse", False), ("refuse", True)]
-
-
-async def pass_on(address: str) -> None:
-    async with httpx2.AsyncClient() as http:
-        assert (await http.post(address, json={})).status_code == 401
-        headers = {"authorization": "Bearer secret", "host": "evil.example"}
-        assert (await http.post(address, json={}, headers=headers)).status_code >= 400
-    async with connected(address, authorization="Bearer secret") as call:
-        assert "look up the order first" in await call("cancel_order", order_id="W1")
-
-
-async def scenario_in_shadow(address: str) -> None:
-    async with connected(address, authorization="Bearer secret") as call:
-        assert await call("cancel_order", order_id="W1") == "cancelled"
-
-
-def test_a_server_that_cannot_be_reached_is_one_line():
-    command = [
-        sys.executable,
-        "-m",
-        "rpms",
-        "guard",
-        "mcp",
-        "--manual",
-        str(SHOP),
-        "--listen",
-        "127.0.0.1:0",
-    ]
-    done = subprocess.run(
-        [*command, "--server", SERVER, "--server", "nowhere"], capture_output=True, check=False
-    )
-    assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
-    assert b"no connection to the server 'nowhere'" in done.stderr
+    with key_server(pair) as keys:
+        trust = ["--jwks", keys, "--issuer", "https://id.example", "--audience", "guard"]
+        with guarding(*trust, "--claim", "conversation") as address:
+            run(scenario(address))
 
 
 def test_other_machines_need_a_token(rpms):
@@ -231,3 +280,24 @@ def test_other_machines_need_a_token(rpms):
     done = rpms("guard", "mcp", "--manual", SHOP, *options)
     assert done.code == 2
     assert "RPMS_GUARD_TOKEN" in done.line
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--listen", "127.0.0.1:x"], "HOST:PORT"),
+        (["--listen", "127.0.0.1:1", "--jwks", "http://x"], "--issuer and --audience"),
+        (["--listen", "127.0.0.1:1", "--tokens", "short"], "at least 16 characters"),
+        (["--listen", "127.0.0.1:1", "--tokens", "twice"], "there already"),
+        (["--server", "nowhere-at-all"], "no such command"),
+        (["--server", "ftp://x"], "no address"),
+    ],
+)
+def test_mistakes_are_one_line(rpms, tmp_path, options, problem):
+    (tmp_path / "short").write_text("mia secret\n")
+    (tmp_path / "twice").write_text(f"mia {MIA}\nnoah {MIA}\n")
+    given = [str(tmp_path / each) if each in ("short", "twice") else each for each in options]
+    server = [] if "--server" in given else ["--server", "http://127.0.0.1:1/mcp"]
+    done = rpms("guard", "mcp", "--manual", SHOP, *given, *server)
+    assert done.code == 2
+    assert problem in done.line

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
+import importlib
 import os
-import subprocess
 import sys
 import threading
 import time
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -112,11 +111,23 @@ def test_functions_that_wait_for_good_keep_a_bounded_number_of_threads(caplog):
     assert judged(lambda _look, _x: True, caplog)[0] == "allow"
 
 
+SERVER = """
+from mcp.server.mcpserver import MCPServer
+server = MCPServer("acts")
+@server.tool()
+def act(x: str) -> str:
+    return "done"
+server.run()
+"""
+
+
 def test_the_proxy_outlives_functions_that_hang_exit_and_print(tmp_path):
+    pytest.importorskip("fastmcp", reason="FastMCP is not installed: pip install 'rpms[mcp]'")
+    mcp = importlib.import_module("mcp")
     (tmp_path / "m.yaml").write_text(MANUAL)
     (tmp_path / "facts.py").write_text(
         "import os, sys, time\n"
-        "print('loaded')\n"
+        "print('loaded'); os.write(1, b'loaded')\n"
         "def told(look, x): return True\n"
         "def fine(look, x):\n"
         '    print(\'{"jsonrpc":"2.0","id":9,"result":{}}\'); os.write(1, b\'{}\\n\')\n'
@@ -124,42 +135,17 @@ def test_the_proxy_outlives_functions_that_hang_exit_and_print(tmp_path):
         "    if x == 'exit': sys.exit(0)\n"
         "    return True\n"
     )
-    echo = Path(__file__).parent / "echo_server.py"
-    command = [
-        "guard",
-        "mcp",
-        "--manual",
-        "m.yaml",
-        "--python",
-        "facts.py",
-        "--",
-        sys.executable,
-        str(echo),
-    ]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rpms", *command],
-        cwd=tmp_path,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=dict(os.environ),
+    options = ["--manual", "m.yaml", "--python", "facts.py"]
+    command = ["-m", "rpms", "guard", "mcp", *options, "--", sys.executable, "-c", SERVER]
+    proxy = mcp.StdioServerParameters(
+        command=sys.executable, args=command, cwd=tmp_path, env=dict(os.environ)
     )
-    calls = [
-        {
-            "jsonrpc": "2.0",
-            "id": n,
-            "method": "tools/call",
-            "params": {"name": "act", "arguments": {"x": x}},
-        }
-        for n, x in enumerate(("hang", "exit", "fine"))
-    ]
-    out, err = process.communicate(
-        "".join(json.dumps(call) + "\n" for call in calls).encode(), timeout=120
-    )
-    messages = [json.loads(line) for line in out.splitlines()]
-    answers = {each["id"]: each["result"] for each in messages if "id" in each}
-    assert sorted(answers) == [0, 1, 2]  # nothing that was printed reached the client
-    assert [answers[n].get("isError") for n in range(3)] == [True, True, False]
-    assert "did not answer within" in err.decode()
-    assert "gave a SystemExit" in err.decode()
-    assert process.returncode == 0
+
+    async def scenario() -> None:
+        async with mcp.Client(proxy) as client:
+            failed = {}
+            for x in ("hang", "exit", "fine"):
+                failed[x] = bool((await client.call_tool("act", {"x": x})).is_error)
+            assert failed == {"hang": True, "exit": True, "fine": False}
+
+    asyncio.run(asyncio.wait_for(scenario(), 240))

@@ -125,7 +125,7 @@ def draft(
             f" away.\npolicies:\n{text or '  {}'}"
         )
     else:
-        from rpms.guard.mcp_http import list_tools  # noqa: PLC0415  an extra
+        from rpms.guard.mcp_proxy import list_tools  # noqa: PLC0415  an extra
 
         if not command and not server:
             raise InputError("name a server after `--`, or its address by --server")

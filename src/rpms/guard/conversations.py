@@ -5,14 +5,14 @@ each event once.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from threading import RLock
-from typing import Any
+from typing import Any, Final
 
 from rpms.guard.calls import USER, Call, Modify, Ruling
 from rpms.guard.guard import Guard
 
-_MOST_CONVERSATIONS = 1_000
-"""Conversations that are remembered, those used last; one that is taken up again is read anew
-from its messages."""
+MOST_FRESH: Final = 1_000
+"""Conversations whose lookups are remembered, those used last. No fact is ever forgotten: what was
+done once in a conversation is not done again when it is taken up after a thousand others."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,16 @@ def said(text: str, id_: str) -> Returned:
 
 @dataclass(frozen=True)
 class _Live:
-    """A conversation that goes on: its guard, the events it has learned of, calls that were
-    modified by their ids.
-    """
+    """A conversation: its guard, the events it has learned of, modified calls by their ids."""
 
     guard: Guard
     seen: set[str] = field(default_factory=set)
     made: dict[str, Call] = field(default_factory=dict)
+
+    def set_aside(self) -> None:
+        """Forget what can be looked up again, or read again from messages."""
+        self.guard.forget_lookups()
+        self.seen.clear()
 
 
 class Conversations:
@@ -48,7 +51,8 @@ class Conversations:
     def __init__(self, guard: Guard, known: Mapping[str, Guard] | None = None) -> None:
         """`known` are the guards of earlier conversations."""
         self._guard = guard
-        self._live = {name: _Live(each) for name, each in (known or {}).items()}
+        self._live: dict[str, _Live] = {}
+        self._idle = {name: _Live(each) for name, each in (known or {}).items()}
         self._lock = RLock()
 
     def guard_of(self, session: str) -> Guard:
@@ -68,9 +72,8 @@ class Conversations:
                 self.learn(session, event)
             here = self._of(session)
         ruling = here.guard.check(call, can_modify=True, can_ask=True, approved=approved)
-        if (
-            isinstance(ruling, Modify) and call.id
-        ):  # its result may be told under the call as asked for
+        if isinstance(ruling, Modify) and call.id:
+            # its result may be told under the call as asked for
             here.made[call.id] = ruling.call
         return ruling
 
@@ -85,15 +88,16 @@ class Conversations:
         if event.said:
             here.guard.hear(event.result)
             return
-        here.guard.observe(
-            here.made.pop(event.call.id, event.call), event.result, failed=event.failed
-        )
+        call = here.made.pop(event.call.id, event.call)
+        here.guard.observe(call, event.result, failed=event.failed)
 
     def _of(self, session: str) -> _Live:
-        here = self._live.pop(session, None)
+        here = self._live.pop(session, None) or self._idle.pop(session, None)
         if here is None:
-            while len(self._live) >= _MOST_CONVERSATIONS:
-                del self._live[next(iter(self._live))]
             here = _Live(self._guard.fresh(session))
-        self._live[session] = here
+        self._live[session] = here  # it is the newest again
+        if len(self._live) > MOST_FRESH:
+            oldest = next(iter(self._live))
+            self._idle[oldest] = self._live.pop(oldest)
+            self._idle[oldest].set_aside()
         return here

@@ -10,7 +10,6 @@ from typing import Any
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import RESULT
-from rpms.guard.mcp_messages import object_of
 from rpms.guard.tool_manuals import ARGUMENT, read_tool_manual
 from rpms.logic.errors import FileError
 from rpms.store.manual_reader import ManualSource
@@ -58,8 +57,8 @@ def draft_manual(tools: Sequence[Mapping[str, Any]]) -> str:
 
 def _entry(tool: Mapping[str, Any]) -> dict[str, Any]:
     """The declaration of a tool."""
-    schema = object_of(tool.get("inputSchema"))
-    listed = object_of(schema.get("properties"))
+    schema = _object_of(tool.get("inputSchema"))
+    listed = _object_of(schema.get("properties"))
     names = [name for name in listed if ARGUMENT.fullmatch(name) and name != RESULT]
     entry: dict[str, Any] = {"args": names}
     required = [name for name in names if name in (schema.get("required") or ())]
@@ -70,13 +69,18 @@ def _entry(tool: Mapping[str, Any]) -> dict[str, Any]:
     return entry
 
 
+def _object_of(value: Any) -> Mapping[str, Any]:
+    """A value that should be an object; an empty one if it is not."""
+    return value if isinstance(value, Mapping) else {}
+
+
 def _only_reads(tool: Mapping[str, Any]) -> bool:
-    return object_of(tool.get("annotations")).get("readOnlyHint") is True
+    return _object_of(tool.get("annotations")).get("readOnlyHint") is True
 
 
 def _may_destroy(tool: Mapping[str, Any]) -> bool:
     """True unless a tool says otherwise: without hints, MCP takes it for destructive."""
-    hints = object_of(tool.get("annotations"))
+    hints = _object_of(tool.get("annotations"))
     return not _only_reads(tool) and hints.get("destructiveHint") is not False
 
 

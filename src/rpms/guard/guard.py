@@ -174,6 +174,16 @@ class Guard:
         return self._setup.python
 
     @property
+    def problem(self) -> str:
+        """The reason for which there is no manual to judge by; empty if there is one."""
+        return self._setup.no_manual
+
+    @property
+    def may_wait(self) -> bool:
+        """True if a check may take long: a function in Python, or another guard with the store."""
+        return self._setup.shared is not None or self.python.any
+
+    @property
     def belief(self) -> ToolBelief:
         """The facts and records that this conversation has told."""
         return self._told.belief

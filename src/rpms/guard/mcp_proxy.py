@@ -1,220 +1,281 @@
-"""A guard before any MCP server over stdio. Only messages that it has read and written again reach
-the other side.
+"""A guard before MCP servers, over stdio or HTTP: a proxy of FastMCP with the guard in it."""
 
-One loop reads both sides. Nothing here needs the `mcp` package.
-"""
+from __future__ import annotations
 
-import fcntl
+import asyncio
+import hashlib
+import json
+import logging
 import os
-import select
+import shutil
 import signal
-import subprocess
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from queue import SimpleQueue
-from threading import Lock, Thread
+from pathlib import Path
+from typing import Any, Final
 
-from rpms.foreign.limits import LARGEST_MESSAGE, MOST_WAITING
-from rpms.guard.guard import Guard
-from rpms.guard.mcp_session import Line, McpSession
-from rpms.logic.errors import InputError
+from rpms.foreign.file_reader import read_text
+from rpms.foreign.limits import LARGEST_MANUAL
+from rpms.foreign.shown import excerpt
+from rpms.guard.mcp import McpGuard, NotSent
+from rpms.logic.errors import FileError, InputError
 
-_CHUNK = 1 << 20
-_PIPE_SIZE = 1 << 20
-"""Bytes that a pipe is asked to hold: a message of a megabyte then takes a few turns, not
-twenty."""
-_KEPT = 2_000
-"""First and last bytes of a line that was too long, in which its id is looked for."""
-_GRACE = 0.6
-"""Seconds that a server has to end when its input has ended, and again after it was told to.
-Clients kill a proxy after about two, and one that is killed cannot end what it started."""
+try:
+    from fastmcp import Client, FastMCP
+    from fastmcp.client.transports import ClientTransport, StdioTransport, StreamableHttpTransport
+    from fastmcp.server.auth import AccessToken, AuthProvider, TokenVerifier
+    from fastmcp.server.dependencies import get_access_token, get_context
+    from fastmcp.server.providers.proxy import ProxyClient, ProxyMetadataMiddleware, ProxyProvider
+    from mcp_types import INTERNAL_ERROR
+    from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse
+except ModuleNotFoundError as error:
+    raise InputError(f"this needs {error.name}: pip install 'rpms[mcp]'") from None
 
-
-@dataclass(eq=False)
-class _Lines:
-    """The lines of a stream, as they come.
-
-    Of one that is too long, only its first and last bytes are kept.
-    """
-
-    handle: int
-    ended: bool = False
-    _rest: bytearray = field(default_factory=bytearray)
-    _start: bytes = b""
-
-    def fileno(self) -> int:
-        return self.handle
-
-    def read(self) -> Iterator[Line]:
-        """Lines that are whole after one more read, which may wait; of a long one, its two ends."""
-        try:
-            chunk = os.read(self.handle, _CHUNK)
-        except OSError:
-            chunk = b""
-        seen, rest = len(self._rest), self._rest
-        rest += chunk
-        begin = 0
-        while (end := rest.find(b"\n", max(seen, begin))) >= 0:
-            yield self._line(bytes(rest[begin:end]))
-            begin = end + 1
-        del rest[:begin]
-        if not chunk:
-            self.ended = True
-            if rest:
-                yield self._line(bytes(rest))
-        elif self._start or len(rest) > LARGEST_MESSAGE:
-            self._start = self._start or bytes(rest[:_KEPT])
-            del rest[:-_KEPT]
-
-    def _line(self, line: bytes) -> Line:
-        start, self._start = self._start, b""
-        return (
-            (start or line[:_KEPT], line[-_KEPT:]) if start or len(line) > LARGEST_MESSAGE else line
-        )
+Server = str | Sequence[str]
+"""A server behind the guard: its address, or the command that starts it."""
+_LOUD = logging.getLogger("rpms.guard")
+_PATH: Final = "/mcp"
+_LONGEST_START: Final = 30.0
+"""Seconds that a server may take to answer for the first time."""
+_LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 
 
-class _Writer:
-    """Writes lines to a stream.
+@dataclass(frozen=True)
+class Listen:
+    """An address to serve HTTP at, and who may come."""
 
-    What might have to wait for its reader waits in a thread of its own.
-    """
+    host: str
+    port: int
+    tokens: Mapping[str, str] = field(default_factory=dict)
+    """The names of clients by the SHA-256 of their tokens."""
+    jwt: Mapping[str, str] = field(default_factory=dict)
+    """Options of a JWTVerifier, by which tokens of an identity provider are checked."""
+    hosts: Sequence[str] = ()
+    """Names by which clients may address this server, beside local ones."""
 
-    def __init__(self, handle: int) -> None:
-        self._handle = handle
-        self._lines: SimpleQueue[bytes | None] = SimpleQueue()
-        self._size, self._lock = 0, Lock()
-        self._thread = Thread(target=self._run, daemon=True)
-        self._thread.start()
+    def auth(self) -> AuthProvider | None:
+        """The check of tokens; None if there are none, which is allowed on this machine alone."""
+        if self.jwt:
+            from fastmcp.server.auth.providers.jwt import JWTVerifier  # noqa: PLC0415  takes time
 
-    def put(self, line: bytes) -> None:
-        with self._lock:
-            if (
-                not self._size
-                and len(line) <= select.PIPE_BUF
-                and select.select((), (self._handle,), (), 0)[1]
-            ):
-                with suppress(OSError):  # nobody is there any more; whoever reads sees the end
-                    os.write(self._handle, line)
-                return
-            self._size += len(line)
-        if self._size > MOST_WAITING:
+            return JWTVerifier(**self.jwt)  # type: ignore[arg-type]
+        if self.tokens:
+            return _NamedTokens(self.tokens)
+        if self.host not in _LOCAL:
             raise InputError(
-                f"more than {MOST_WAITING:,} bytes wait for a reader that does not read"
+                f"--listen {self.host} is open to other machines: set RPMS_GUARD_TOKEN, --tokens"
+                " or --jwks, so that clients authenticate"
             )
-        self._lines.put(line)
-
-    def close(self, patience: float) -> None:
-        """Write what is left, as far as somebody reads it in time, and close the stream."""
-        self._lines.put(None)
-        self._thread.join(patience)
-
-    def _run(self) -> None:
-        with (
-            suppress(OSError),
-            os.fdopen(self._handle, "wb") as stream,
-        ):  # nobody is there: the other thread sees it
-            for line in iter(self._lines.get, None):
-                stream.write(line)
-                stream.flush()
-                with self._lock:
-                    self._size -= len(line)
+        _LOUD.warning(
+            "without tokens all clients are taken for one, and share what was looked up and done"
+        )
+        return None
 
 
-@dataclass
-class Proxy:
-    """One session between a client, which is whoever started this process, and a server, which
-    it starts.
+class _NamedTokens(TokenVerifier):
+    """Knows clients by their tokens."""
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        super().__init__()
+        self._names = names
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        name = self._names.get(hash_token(token))
+        return None if name is None else AccessToken(token=token, client_id=name, scopes=[])
+
+
+def hash_token(token: str) -> str:
+    """The form in which tokens are kept and compared."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def read_tokens(file: Path) -> dict[str, str]:
+    """Clients by the hashes of their tokens, from lines of a name and a token."""
+    found: dict[str, str] = {}
+    for number, line in enumerate(read_text(file, LARGEST_MANUAL).splitlines(), start=1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        if len(words) != 2 or len(words[1]) < 16:
+            problem = "write a name and a token of at least 16 characters"
+            raise FileError(file, number, problem)
+        name, token = words
+        if hash_token(token) in found or name in found.values():
+            raise FileError(file, number, "this name or token is there already")
+        found[hash_token(token)] = name
+    return found
+
+
+class _Backend(ProxyClient[Any]):
+    """A client of a server behind the guard.
+
+    A process that was started is used again by all clones of a client, with the handlers of the
+    first. They share the note of which request is served, so that a server's question goes to it.
     """
 
-    guard: Guard
-    complain: Callable[[str], None]
-    """Prints a line for the operator."""
-    patience: float = 300.0
-    """Seconds that a call may take."""
+    def new(self) -> _Backend:
+        clone = super().new()
+        clone._proxy_rc_ref = self._proxy_rc_ref  # noqa: SLF001  FastMCP has no open door to it
+        clone._bind_restoring_handlers()  # noqa: SLF001
+        return clone  # type: ignore[return-value]
 
-    def run(self, command: Sequence[str], client_in: int = 0, client_out: int = 1) -> int:
-        """Start the server and pass messages until one side ends; the server's exit code.
-
-        No process stays behind.
-        """
+    async def __aenter__(self) -> Any:
         try:
-            server = subprocess.Popen(  # noqa: S603  the user's own command
-                list(command),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                bufsize=0,
-                # it and all that it starts are one group, which can be ended as one
-                start_new_session=True,
+            return await super().__aenter__()  # type: ignore[no-untyped-call]
+        except Exception as error:
+            problem = f"the server behind the guard cannot be reached: {excerpt(error)}"
+            raise NotSent(INTERNAL_ERROR, problem) from error
+
+
+class _Backends:
+    """Clients of one server: one connection for each client of the guard and protocol version.
+
+    A server's question must reach the client whose call it is about, and no other.
+    """
+
+    def __init__(self, make: Callable[[], ClientTransport], patience: float) -> None:
+        self._make = make
+        self._patience = patience
+        self._clients: dict[tuple[str, str], _Backend] = {}
+
+    def __call__(self) -> Client[Any]:
+        token = get_access_token()
+        who = (token.subject or token.client_id) if token is not None else ""
+        request = get_context().request_context
+        version = request.protocol_version if request is not None else ""
+        mode = version if version in MODERN_PROTOCOL_VERSIONS else "legacy"
+        if (who, mode) not in self._clients:
+            self._clients[who, mode] = _Backend(
+                self._make(),
+                forward_incoming_headers=False,
+                timeout=self._patience,
+                init_timeout=_LONGEST_START,
+                mode=mode,
             )
-        except (OSError, ValueError) as error:
-            why = (error.strerror if isinstance(error, OSError) else None) or error
-            raise InputError(f"the server {command[0]!r} cannot be started: {why}") from None
-        assert server.stdin is not None and server.stdout is not None  # noqa: PT018
-        self._to_client = _Writer(os.dup(client_out))
-        self._to_server = _Writer(os.dup(server.stdin.fileno()))
-        self._session = McpSession(
-            self.guard, self._to_client.put, self._to_server.put, self.complain, self.patience
-        )
-        client, answers = _Lines(client_in), _Lines(os.dup(server.stdout.fileno()))
-        for handle in (client_in, client_out, server.stdin.fileno(), server.stdout.fileno()):
-            with suppress(
-                OSError, AttributeError
-            ):  # a handle that is no pipe, or cannot hold more, stays as it is
-                fcntl.fcntl(handle, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
-        server.stdin.close()
-        server.stdout.close()
-        try:
-            try:
-                self._serve(client, answers)
-            finally:
-                code = self._end(server, answers)
-        finally:  # a second Ctrl-C, while it was given time to end
-            _signal(server, signal.SIGKILL)
-            os.close(answers.handle)
-        return code
+        return self._clients[who, mode].new()
 
-    def _serve(self, client: _Lines, server: _Lines) -> None:
-        session = self._session
-        while not client.ended and not server.ended:
-            ready = select.select((client, server), (), (), session.time_left())[0]
-            if not ready:
-                session.give_up()
-            for line in server.read() if server in ready else ():
-                session.from_server(line)
-            for line in client.read() if client in ready else ():
-                if not session.from_client(line):
-                    return  # nobody could be answered: an end is better than a client that waits
-
-    def _end(self, server: subprocess.Popen[bytes], answers: _Lines) -> int:
-        """End the server: its input first, then it is told to, then it is killed with all that
-        it started.
-        """
-        self._to_server.close(_GRACE)
-        deadline = time.monotonic() + _GRACE
-        while time.monotonic() < deadline and server.poll() is None:  # its last output is passed on
-            self._drain(answers, 0.02)
-        for sign in (signal.SIGTERM, signal.SIGKILL):
-            _signal(server, sign)
-            if server.poll() is None:
-                with suppress(subprocess.TimeoutExpired):
-                    server.wait(_GRACE)
-        while self._drain(answers, 0.05):  # the last lines, which were written before the end
-            pass
-        self._to_client.close(_GRACE)
-        return server.wait()
-
-    def _drain(self, answers: _Lines, seconds: float) -> bool:
-        """Pass on what comes within some time; False if nothing does."""
-        if not select.select(() if answers.ended else (answers,), (), (), seconds)[0]:
-            return False
-        for line in answers.read():
-            self._session.from_server(line)
-        return True
+    async def close(self) -> None:
+        """End the servers that were started."""
+        for client in self._clients.values():
+            await client.transport.close()
 
 
-def _signal(server: subprocess.Popen[bytes], sign: signal.Signals) -> None:
-    """Send a signal to a server and all that it started."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(server.pid, sign)
+def _transport_of(server: Server, headers: Mapping[str, str]) -> Callable[[], ClientTransport]:
+    """Makes connections to a server; InputError for one that cannot be."""
+    if isinstance(server, str):
+        if not server.startswith(("http://", "https://")):
+            raise InputError(f"{excerpt(server)!r} is no address of a server")
+        return lambda: StreamableHttpTransport(server, headers=dict(headers))
+    command, *arguments = server
+    if shutil.which(command) is None:
+        raise InputError(f"the server {excerpt(command)!r} cannot be started: no such command")
+    known = {name: value for name, value in os.environ.items() if name != "RPMS_GUARD_TOKEN"}
+    return lambda: StdioTransport(command, list(arguments), env=known, cwd=str(Path.cwd()))
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """A server that passes on to others what the guard lets through."""
+
+    server: FastMCP[Any]
+    backends: Sequence[_Backends]
+
+    async def close(self) -> None:
+        """End the servers that were started."""
+        for each in self.backends:
+            await each.close()
+
+
+def make_proxy(
+    middleware: McpGuard,
+    servers: Sequence[Server],
+    *,
+    headers: Mapping[str, str] | None = None,
+    patience: float = 300.0,
+    auth: AuthProvider | None = None,
+) -> Proxy:
+    """Make a proxy before some servers.
+
+    `headers` are sent to servers with an address, and nothing that a client sent is. A call may
+    take `patience` seconds.
+    """
+    backends = [_Backends(_transport_of(each, headers or {}), patience) for each in servers]
+
+    @asynccontextmanager
+    async def lifespan(_server: FastMCP[Any]) -> AsyncIterator[dict[str, Any]]:
+        yield {}
+        await proxy.close()
+
+    server: FastMCP[Any] = FastMCP("rpms-guard", auth=auth, lifespan=lifespan)
+    proxy = Proxy(server, backends)
+    server.add_middleware(middleware)
+    providers = [ProxyProvider(each) for each in backends]
+    for provider in providers:
+        server.add_provider(provider)
+    if len(providers) == 1:
+        server.add_middleware(ProxyMetadataMiddleware(providers[0]))
+
+    @server.custom_route("/health", methods=["GET"])
+    async def health(_request: Request) -> JSONResponse:
+        return JSONResponse({"ok": middleware.ready}, 200 if middleware.ready else 503)
+
+    return proxy
+
+
+def run_stdio(proxy: Proxy) -> None:
+    """Serve whoever started this process, until its input ends or this process is told to."""
+    asyncio.run(_run_stdio(proxy))
+
+
+async def _run_stdio(proxy: Proxy) -> None:
+    told_to_end = asyncio.Event()
+    for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(sign, told_to_end.set)
+    serving = asyncio.create_task(
+        proxy.server.run_stdio_async(show_banner=False, log_level="CRITICAL")
+    )
+    waiting = asyncio.create_task(told_to_end.wait())
+    await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    if told_to_end.is_set():
+        await proxy.close()
+        os._exit(0)  # a thread waits for the client's next line, and nothing can wake it
+    waiting.cancel()
+    await serving
+
+
+def run_http(proxy: Proxy, listen: Listen) -> None:
+    """Serve until interrupted."""
+    running = proxy.server.run_http_async(
+        show_banner=False,
+        host=listen.host,
+        port=listen.port,
+        path=_PATH,
+        log_level="CRITICAL",
+        host_origin_protection=True,
+        allowed_hosts=[listen.host, *listen.hosts],
+    )
+    try:
+        asyncio.run(running)
+    except SystemExit:
+        problem = f"nothing can be served at {listen.host}:{listen.port}: is it in use?"
+        raise InputError(problem) from None
+
+
+def list_tools(server: Server, headers: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+    """The tools that a server lists, as JSON."""
+    make = _transport_of(server, headers or {})
+
+    async def listed() -> list[dict[str, Any]]:
+        async with Client(make()) as client:
+            tools = await client.list_tools()
+        return [
+            json.loads(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in tools
+        ]
+
+    try:
+        return asyncio.run(listed())
+    except Exception as error:  # noqa: BLE001  whatever a server does wrong is one line
+        raise InputError(f"the server's tools cannot be listed: {excerpt(error)}") from None

@@ -76,6 +76,11 @@ class PythonFacts:
         self._mine = local()
         self._late: dict[str, float] = {}
 
+    @property
+    def any(self) -> bool:
+        """True if the manual names a function."""
+        return bool(self._functions)
+
     def __call__(self, name: str, *args: Any) -> bool | None:
         """Ask a function. Unknown is raised where it asked for a record that was not looked up."""
         worker = current_thread()

@@ -1,0 +1,478 @@
+"""The guard as middleware of FastMCP: `mcp.add_middleware(McpGuard("shop.yaml"))`.
+
+It stands before any FastMCP server; `rpms.guard.mcp_proxy` is one that passes calls on to others.
+"""
+
+from __future__ import annotations
+
+import logging
+from asyncio import to_thread
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from time import monotonic
+from typing import Any, Final, NamedTuple
+from uuid import uuid4
+
+from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.shown import excerpt
+from rpms.guard.calls import FORM, OTHER, USER, Ask, Call, Modify, Refuse, Ruling, ToolManual
+from rpms.guard.comparisons import text_of
+from rpms.guard.conversations import Conversations
+from rpms.guard.guard import Guard, ManualLike
+from rpms.logic.errors import InputError
+
+try:
+    import httpx2
+    import mcp_types
+    from fastmcp.exceptions import FastMCPError, PromptError, ResourceError
+    from fastmcp.server.context import Context
+    from fastmcp.server.dependencies import bind_request_context, get_access_token
+    from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+    from fastmcp.tools.base import InputRequiredToolResult, Tool, ToolResult
+    from mcp.shared.exceptions import MCPError
+    from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+except ModuleNotFoundError as error:
+    raise InputError(f"this needs {error.name}: pip install 'rpms[mcp]'") from None
+
+RESOURCE: Final = "mcp_resource"
+"""The tool by which a manual speaks of reading a resource, with its `uri`."""
+PROMPT: Final = "mcp_prompt"
+"""The tool by which a manual speaks of a prompt, with its `name` and `arguments`."""
+_MINE: Final = "rpms_guard"
+_MOST_ASKED: Final = 1_000
+"""Questions that wait for their answers at once."""
+_LONGEST_QUESTION: Final = 50_000
+"""Characters of a call that a person is asked to read."""
+_LINE_ENDS: Final = frozenset("\u0085\u2028\u2029")
+"""Signs that JSON may hold as they are, and at which some servers see the end of a message."""
+_YES: Final = {
+    "type": "object",
+    "properties": {"value": {"type": "boolean", "title": "Make this call"}},
+    "required": ["value"],
+}
+_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "string": (str,),
+    "array": (list,),
+    "object": (dict,),
+    "null": (type(None),),
+}
+_UNSURE: Final = (mcp_types.INTERNAL_ERROR, mcp_types.REQUEST_TIMEOUT, mcp_types.CONNECTION_CLOSED)
+"""Errors after which nobody knows whether a call was done."""
+_REMEMBERED: Final = 30.0
+"""Seconds for which a tool's schema is remembered."""
+_LOUD = logging.getLogger("rpms.guard")
+
+
+class NotSent(MCPError):
+    """A server could not be reached, so that a call was not made."""
+
+
+class _Known(NamedTuple):
+    """A tool, and until when it is taken for what it is."""
+
+    tool: Tool
+    until: float
+
+
+class McpGuard(Middleware):
+    """Judges calls of tools, and what is read of resources and prompts.
+
+    Each client that authenticates has a belief of its own. Without authentication there is one,
+    since nothing that a client says about itself can be believed.
+    """
+
+    def __init__(
+        self,
+        guard: Guard | ManualLike,
+        *,
+        claim: str = "",
+        known: Mapping[str, Guard] | None = None,
+        **options: Any,
+    ) -> None:
+        """`guard` is a Guard, or a manual with the options of one: `python`, `log`, `store`.
+
+        `claim` names the part of a token that tells clients apart, instead of its subject. `known`
+        are the guards of earlier conversations, by client.
+        """
+        self._guard = guard if isinstance(guard, Guard) else Guard(guard, **options)
+        self._claim = claim
+        self._conversations = Conversations(self._guard, known)
+        self._asked: OrderedDict[str, str] = OrderedDict()
+        """Calls that a person is asked about, by the state that comes back with the answer."""
+        self._approved: OrderedDict[str, str] = OrderedDict()
+        """The state of a server that asks too, by the call that was approved before."""
+        self._compared: Sequence[str] = ()
+        self._tools: dict[str, _Known] = {}
+
+    @property
+    def ready(self) -> bool:
+        """True if there is a manual to judge by."""
+        self._guard.refresh()
+        return not self._guard.problem
+
+    def guard_of(self, client: str) -> Guard:
+        """The guard of a client, to tell it what the host knows."""
+        return self._conversations.guard_of(client)
+
+    def _guard_here(self) -> Guard:
+        """The guard of whoever has authenticated."""
+        token = get_access_token()
+        if token is None:
+            return self._conversations.guard_of(self._guard.session)
+        if not self._claim:
+            return self._conversations.guard_of(token.subject or token.client_id)
+        who = token.claims.get(self._claim)
+        if not isinstance(who, str) or not who:
+            raise MCPError(mcp_types.INVALID_REQUEST, f"the token has no claim {self._claim!r}")
+        return self._conversations.guard_of(who)
+
+    # --- tools ---
+
+    async def on_call_tool(
+        self,
+        context: MiddlewareContext[mcp_types.CallToolRequestParams],
+        call_next: CallNext[mcp_types.CallToolRequestParams, ToolResult],
+    ) -> ToolResult:
+        message = context.message
+        here = context.fastmcp_context
+        assert here is not None
+        guard = self._guard_here()
+        guard.refresh()
+        call = Call(message.name, message.arguments or {}, uuid4().hex)
+        tool = await self._tool(here, message.name)
+        wrong = _refusal(guard.manual, call, tool)
+        if tool is None or wrong is not None:
+            return _refused(wrong)
+        place = f"{guard.session} {call.key}"
+        approved = self._decision(message, place)
+        ruling = await _checked(guard, call, can_ask=_can_ask(here), approved=approved)
+        if isinstance(ruling, Ask):
+            question = _question(call, ruling)
+            if len(question) > _LONGEST_QUESTION:
+                return _refused(Refuse("no person can read so long a call", FORM))
+            if _is_modern(here):
+                return self._asking(question, place)
+            answer = await here.elicit(question, bool)
+            approved = answer.action == "accept" and answer.data is True
+            ruling = await _checked(guard, call, approved=approved)
+        if not ruling.goes_on:
+            return _refused(ruling)
+        made = ruling.call if isinstance(ruling, Modify) else call
+        changed = context.copy(message=message.model_copy(update={"arguments": made.arguments}))
+        result = await self._observed(guard, made, lambda: _made(changed, call_next))
+        if isinstance(result, InputRequiredToolResult):
+            if approved:
+                _keep(self._approved, place, result.input_required.request_state or "")
+            return result
+        return _noted(result, ruling)
+
+    async def _tool(self, here: Context, name: str) -> Tool | None:
+        """The tool of a name, which is looked for again after a while."""
+        known = self._tools.get(name)
+        if known is not None and monotonic() < known.until:
+            return known.tool
+        tool = await here.fastmcp.get_tool(name)
+        if tool is not None:
+            self._tools[name] = _Known(tool, monotonic() + _REMEMBERED)
+        return tool
+
+    def _decision(self, message: mcp_types.CallToolRequestParams, place: str) -> bool | None:
+        """A person's answer that comes with a call, which holds for that very call and once."""
+        state = message.request_state
+        if state is None:
+            return None
+        if self._approved.get(place) == state:
+            del self._approved[place]
+            return True
+        if not state.startswith(_MINE):
+            return None
+        answers = message.input_responses or {}
+        said = answers.get(_MINE)
+        if self._asked.pop(state, None) != place or not isinstance(said, mcp_types.ElicitResult):
+            return False
+        return said.action == "accept" and (said.content or {}).get("value") is True
+
+    def _asking(self, question: str, place: str) -> ToolResult:
+        """An answer to a call that has the client ask its user, as clients do since 2026-07-28."""
+        state = f"{_MINE} {uuid4().hex}"
+        _keep(self._asked, state, place)
+        form = mcp_types.ElicitRequestFormParams(message=question, requested_schema=_YES)
+        asked: mcp_types.InputRequests = {_MINE: mcp_types.ElicitRequest(params=form)}
+        return InputRequiredToolResult(
+            mcp_types.InputRequiredResult(input_requests=asked, request_state=state)
+        )
+
+    async def _observed(
+        self, guard: Guard, call: Call, make: Callable[[], Awaitable[ToolResult]]
+    ) -> ToolResult:
+        """The result of a call, learned from."""
+        try:
+            result = await make()
+        except Exception as error:
+            _learn_failure(guard, call, error)
+            raise
+        except BaseException:  # the client went away
+            guard.abandon(call)
+            raise
+        if isinstance(result, InputRequiredToolResult):
+            guard.withdraw(call)  # it comes again, with what the server asks for
+        else:
+            failed = True if result.is_error else None
+            await _observe(guard, call, value_of(result), failed=failed)
+        return result
+
+    # --- resources and prompts ---
+
+    async def on_read_resource(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
+        call = Call(RESOURCE, {"uri": str(context.message.uri)}, uuid4().hex)
+        return await self._read(call, ResourceError, lambda: call_next(context))
+
+    async def on_get_prompt(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
+        message = context.message
+        given = {"name": message.name, "arguments": message.arguments or {}}
+        call = Call(PROMPT, given, uuid4().hex)
+        return await self._read(call, PromptError, lambda: call_next(context))
+
+    async def _read(
+        self, call: Call, refused: type[FastMCPError], read: Callable[[], Awaitable[Any]]
+    ) -> Any:
+        """Read something that is no tool; where a person should be asked, it is refused."""
+        guard = self._guard_here()
+        guard.refresh()
+        ruling = await _checked(guard, call, can_modify=False)
+        if not ruling.goes_on:
+            raise refused(f"Not done. {ruling.text}")
+        try:
+            result = await read()
+        except Exception as error:
+            _learn_failure(guard, call, error)
+            raise
+        except BaseException:
+            guard.abandon(call)
+            raise
+        await _observe(guard, call, result.model_dump_json(), failed=None)
+        return result
+
+    # --- lists ---
+
+    async def on_list_tools(
+        self,
+        context: MiddlewareContext[mcp_types.ListToolsRequest],
+        call_next: CallNext[mcp_types.ListToolsRequest, Sequence[Tool]],
+    ) -> Sequence[Tool]:
+        """Pass the list on, and say where the manual and the tools do not agree."""
+        tools = await call_next(context)
+        found = differences(self._guard.manual, tools)
+        if found != self._compared:
+            for difference in found:
+                _LOUD.warning(difference)
+        self._compared = found
+        return tools
+
+
+async def _made(
+    context: MiddlewareContext[mcp_types.CallToolRequestParams],
+    call_next: CallNext[mcp_types.CallToolRequestParams, ToolResult],
+) -> ToolResult:
+    """The result of a call, which is made without an answer that was meant for the guard."""
+    here = context.fastmcp_context
+    request = here.request_context if here is not None else None
+    if request is None or not (context.message.request_state or "").startswith(_MINE):
+        return await call_next(context)
+    asked = request._srctx  # noqa: SLF001  FastMCP's door to the request as it came
+    given = {
+        name: value
+        for name, value in (asked.params or {}).items()
+        if name not in ("requestState", "inputResponses")
+    }
+    with bind_request_context(replace(asked, params=given)):
+        return await call_next(context)
+
+
+async def _checked(
+    guard: Guard,
+    call: Call,
+    *,
+    can_modify: bool = True,
+    can_ask: bool = False,
+    approved: bool | None = None,
+) -> Ruling:
+    """Check a call; what may take long does not keep other clients waiting."""
+    if not guard.may_wait:
+        return guard.check(call, can_modify=can_modify, can_ask=can_ask, approved=approved)
+    return await to_thread(
+        guard.check, call, can_modify=can_modify, can_ask=can_ask, approved=approved
+    )
+
+
+async def _observe(guard: Guard, call: Call, result: Any, *, failed: bool | None) -> None:
+    if guard.may_wait:
+        await to_thread(guard.observe, call, result, failed=failed)
+    else:
+        guard.observe(call, result, failed=failed)
+
+
+def _can_ask(here: Context) -> bool:
+    """True if the client can show its user a form."""
+    said = here.session.client_capabilities
+    if said is None or said.elicitation is None:
+        return False
+    return said.elicitation.form is not None or said.elicitation.url is None
+
+
+def _is_modern(here: Context) -> bool:
+    return (
+        here.request_context is not None
+        and here.request_context.protocol_version in MODERN_PROTOCOL_VERSIONS
+    )
+
+
+def _keep(those: OrderedDict[str, str], key: str, value: str) -> None:
+    """Remember something; whoever never answers fills nobody's memory."""
+    those[key] = value
+    if len(those) > _MOST_ASKED:
+        those.popitem(last=False)
+
+
+def _refusal(manual: ToolManual, call: Call, tool: Tool | None) -> Ruling | None:
+    """The ruling on a call that no rule need be asked about."""
+    if tool is None or tool.name != call.tool:
+        return Refuse(f"no server has a tool {excerpt(call.tool)!r}", OTHER)
+    if _holds(call.arguments, _LINE_ENDS):
+        reason = "it holds a sign at which some servers see the end of a message"
+        return Refuse(reason, FORM, "", "leave out U+0085, U+2028 and U+2029")
+    declared = manual.tools.get(call.tool)
+    known = tool.parameters.get("properties")
+    if declared is None or not isinstance(known, dict):
+        return None
+    for name in sorted(declared.arguments & known.keys() & call.arguments.keys()):
+        wanted = _types_of(known[name])
+        if wanted and not _is_of(call.arguments[name], wanted):
+            reason = f"the tool takes {' or '.join(wanted)} as {name}"
+            return Refuse(reason, FORM, "", f"write {name} as {' or '.join(wanted)}")
+    return None
+
+
+def _types_of(schema: Any) -> list[str]:
+    """The types that a schema allows; none if it does not say."""
+    if not isinstance(schema, dict):
+        return []
+    choices = schema.get("anyOf")
+    if isinstance(choices, list):
+        found = [_types_of(each) for each in choices]
+        return [name for names in found for name in names] if all(found) else []
+    kinds = schema.get("type")
+    names: list[Any] = kinds if isinstance(kinds, list) else [kinds]
+    return names if all(isinstance(name, str) and name in _TYPES for name in names) else []
+
+
+def _is_of(value: Any, wanted: Sequence[str]) -> bool:
+    """True if a value is of one of some types, as no reader would doubt."""
+    if isinstance(value, bool):
+        return "boolean" in wanted
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return any(isinstance(value, _TYPES[name]) for name in wanted)
+
+
+def _holds(value: Any, signs: frozenset[str]) -> bool:
+    """True if one of some signs is anywhere in a JSON value."""
+    if isinstance(value, str):
+        return not value.isascii() and not signs.isdisjoint(value)
+    if isinstance(value, Mapping):
+        return any(_holds(each, signs) for pair in value.items() for each in pair)
+    return isinstance(value, list) and any(_holds(each, signs) for each in value)
+
+
+def _question(call: Call, ruling: Ruling) -> str:
+    """Text that a person decides by: the rule, and the whole call, each argument on its line."""
+    lines = [ruling.text, f"The call: {_plain(call.tool)}"]
+    for name, value in sorted(call.arguments.items()):
+        lines.append(f"  {_plain(name)}: {_plain(text_of(value))}")
+    return "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    """A text in which nothing hides: signs that are not shown are spelled out."""
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text)
+
+
+def _refused(ruling: Ruling | None) -> ToolResult:
+    text = ruling.text if ruling is not None else ""
+    content = mcp_types.TextContent(type="text", text=f"Not done. {text}")
+    return ToolResult(content=[content], is_error=True)
+
+
+def _noted(result: ToolResult, ruling: Ruling) -> ToolResult:
+    """A result with what the model should know about its call."""
+    if not ruling.notice:
+        return result
+    notice = mcp_types.TextContent(type="text", text=ruling.notice)
+    return ToolResult(
+        content=[*result.content, notice],
+        structured_content=result.structured_content,
+        meta=result.meta,
+        is_error=result.is_error,
+    )
+
+
+def _learn_failure(guard: Guard, call: Call, error: BaseException) -> None:
+    """Learn from a call that brought no result: it failed, was not made, or nobody knows."""
+    first = error
+    while first.__cause__ is not None and not isinstance(first, NotSent):
+        first = first.__cause__
+    said_by_server = isinstance(first, MCPError) and first.error.code not in _UNSURE
+    if isinstance(first, NotSent | httpx2.ConnectError | httpx2.ConnectTimeout):
+        guard.withdraw(call)
+    elif said_by_server or isinstance(first, FastMCPError):
+        guard.observe(call, str(first), failed=True)
+    else:
+        guard.abandon(call)
+
+
+def value_of(result: ToolResult) -> Any:
+    """The value that a tool returned, which may be a text with JSON in it."""
+    texts = [each.text for each in result.content if isinstance(each, mcp_types.TextContent)]
+    structured = result.structured_content
+    if structured is None:
+        return "\n".join(texts)
+    if structured.keys() == {"result"} and not _is_text_of(texts, structured):
+        return structured["result"]  # SDKs wrap what is not an object
+    return structured
+
+
+def _is_text_of(texts: list[str], value: Any) -> bool:
+    """True if the text beside a structured result is that very object."""
+    if len(texts) != 1 or texts[0].lstrip()[:1] != "{":
+        return False
+    try:
+        return bool(loads(texts[0], once=True) == value)
+    except NotJson:
+        return False
+
+
+def differences(manual: ToolManual, tools: Sequence[Tool]) -> list[str]:
+    """Tools and arguments of a manual that a server does not have, in words for the operator."""
+    names = [tool.name for tool in tools]
+    found = []
+    missing = sorted(set(manual.tools) - {USER, RESOURCE, PROMPT, *names})
+    if missing:
+        said = ", ".join(excerpt(name, 60) for name in missing)
+        found.append(f"the manual declares tools that the server does not have: {said}")
+    for tool in tools:
+        declared = manual.tools.get(tool.name)
+        known = tool.parameters.get("properties")
+        if declared is None or not isinstance(known, dict):
+            continue
+        strange = sorted(declared.arguments - set(known))
+        if strange:
+            choice = ", ".join(excerpt(name, 60) for name in known) or "none"
+            what = f"the tool {excerpt(tool.name, 60)} has no argument {', '.join(strange)}"
+            found.append(f"{what}; it has {choice}")
+    return found
