@@ -203,3 +203,10 @@ def test_of_an_unknown_goal_nothing_is_recalled():
 def test_weights_that_do_not_add_up_are_refused():
     with pytest.raises(InputError, match="add up to 1"):
         Similarity(type=0.9)
+
+
+def test_an_entry_knows_the_last_round_that_observed_it():
+    origins = {Origin("round2/a", 1), Origin("round10/b", 3), Origin("c", 1)}
+    schema = VerifiedSchema("open <x>", "open", origins=frozenset(origins))
+    assert schema.last_round == 10
+    assert VerifiedSchema("open <x>", "open").last_round == 0

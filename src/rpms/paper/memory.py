@@ -145,6 +145,14 @@ class _Observed:
     success_count = occurrence_count
 
     @property
+    def last_round(self) -> int:
+        """The last round of learning in which it was observed, for parts that prefer what is
+        recent; 0 if its origins name none.
+        """
+        rounds = [_ROUND.match(origin.episode) for origin in self.origins]
+        return max((int(found[0][5:-1]) for found in rounds if found), default=0)
+
+    @property
     def weight(self) -> float:
         """The strength of one observation."""
         return 1.0
