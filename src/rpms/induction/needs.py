@@ -39,7 +39,7 @@ class Proof(NamedTuple):
     same: int  # Facts that were never told apart from it, and count as one with it
 
 
-class Verdict(NamedTuple):
+class NeedFinding(NamedTuple):
     """What was concluded about a literal of the safe bound."""
 
     label: Label
@@ -404,18 +404,18 @@ class Needs:
             )
         yield from self.either
 
-    def _verdict(self, bit: int, held: int, against: Sequence[Witness]) -> Verdict:
+    def _verdict(self, bit: int, held: int, against: Sequence[Witness]) -> NeedFinding:
         """The conclusion about a literal that held in some success."""
         clause = Clause((self.literal(bit),))
         if clause.literals[0] in self.excluded:
             note = "it was false in a success kept aside, or a task was won only without it"
-            return Verdict(Label.TAKEN_OUT, clause, note=note)
+            return NeedFinding(Label.TAKEN_OUT, clause, note=note)
         if self.safe >> bit & 1:
             return self._verdict_of_safe(bit, clause)
         if self._usual(bit, held, against):  # plans see to it; the guard does not block by it
             note = f"false in {len(against)} of {len(self.wins)} successes"
-            return Verdict(Label.POSSIBLE, clause, note=note)
-        return Verdict(Label.REFUTED, clause)
+            return NeedFinding(Label.POSSIBLE, clause, note=note)
+        return NeedFinding(Label.REFUTED, clause)
 
     def _usual(self, bit: int, held: int, against: Sequence[Witness]) -> bool:
         """True if a fact was false in successes so rarely that they may be misread, and
@@ -431,23 +431,23 @@ class Needs:
         enough = max(LIMITS.either, LIMITS.mostly * len(unexplained))
         return _count_failing(unexplained, bit) >= enough
 
-    def _verdict_of_safe(self, bit: int, clause: Clause) -> Verdict:
+    def _verdict_of_safe(self, bit: int, clause: Clause) -> NeedFinding:
         if not self.tested >> bit & 1:
             note = "hardly ever known" if self.seldom >> bit & 1 else ""
-            return Verdict(Label.UNTESTED, clause, note=note)
+            return NeedFinding(Label.UNTESTED, clause, note=note)
         if self.explaining >> bit & 1:
             return self._verdict_of_explaining(bit, clause)
         for other, proof in self._proofs.items():
             if proof.same >> bit & 1:
                 note = f"never told apart from {self.literal(other)}"
-                return Verdict(Label.IMPLIED, clause, note=note)
+                return NeedFinding(Label.IMPLIED, clause, note=note)
         label = Label.POSSIBLE if self.required >> bit & 1 else Label.IMPLIED
-        return Verdict(label, clause)
+        return NeedFinding(label, clause)
 
-    def _verdict_of_explaining(self, bit: int, clause: Clause) -> Verdict:
+    def _verdict_of_explaining(self, bit: int, clause: Clause) -> NeedFinding:
         proof = self._proofs.get(bit)
         if proof is None:
-            return Verdict(Label.POSSIBLE, clause)
+            return NeedFinding(Label.POSSIBLE, clause)
         witnesses = [row.attempt.witness for row in proof.refusals]
         others = list(bits(proof.suspects & ~(1 << bit)))
         # it may have been false where it was unknown
@@ -457,10 +457,10 @@ class Needs:
             or len(others) > LIMITS.alternatives
             or unknown > LIMITS.sometimes * len(self.wins)
         ):
-            return Verdict(Label.POSSIBLE, clause, witnesses)
+            return NeedFinding(Label.POSSIBLE, clause, witnesses)
         note = "nobody can tell which of these it is" if others else ""
         alternatives = Clause((*clause.literals, *map(self.literal, others)))
-        return Verdict(Label.NECESSARY, alternatives, witnesses, note)
+        return NeedFinding(Label.NECESSARY, alternatives, witnesses, note)
 
     def _proven_alone(self, bit: int) -> bool:
         """True if a fact is needed, whatever else is."""
