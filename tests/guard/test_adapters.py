@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rpms.guard import Call, Guard, conversations, read_tool_manual
+from rpms.guard import Call, Guard, read_tool_manual
 from rpms.guard.conversations import Conversations, Returned, said
 from rpms.guard.log import ResultLine, read_guard_log
 
@@ -54,16 +54,6 @@ def test_conversations_do_not_know_of_each_other(tmp_path):
         "pay",
         "user_says",
     ]  # each once
-
-
-def test_the_conversation_that_was_not_used_for_longest_is_forgotten_first(monkeypatch):
-    monkeypatch.setattr(conversations, "_MOST_CONVERSATIONS", 2)
-    both = Conversations(Guard(MANUAL))
-    first = both.guard_of("a")
-    both.guard_of("b")
-    assert both.guard_of("a") is first
-    both.guard_of("c")
-    assert both.guard_of("a") is first
 
 
 @pytest.fixture
