@@ -13,7 +13,8 @@ from rpms.logic.belief import StateSignature
 from rpms.logic.facts import Atom, Truth
 from rpms.logic.goal import GoalStep
 from rpms.worlds.base import keyed, some
-from rpms.worlds.scienceworld import object_properties, reach
+from rpms.worlds.scienceworld import object_properties as properties
+from rpms.worlds.scienceworld import reach
 from rpms.worlds.scienceworld.goal_steps import steps_asked
 from rpms.worlds.scienceworld.reach import ROOMS
 from rpms.worlds.scienceworld.recipes.household import EVERY_RECIPE, RECIPES, WORDS, to_use
@@ -39,20 +40,20 @@ PREDICATES: Final[Mapping[str, Ask]] = {
     **keyed(reach.here, reach.near, reach.shut, reach.inside, reach.adjoins),
     "with": reach.with_,
     **keyed(
-        object_properties.portable,
-        object_properties.running,
-        object_properties.works,
-        object_properties.helps,
+        properties.portable,
+        properties.running,
+        properties.works,
+        properties.helps,
     ),
     **keyed(
-        object_properties.joinable,
-        object_properties.wired,
-        object_properties.pourable,
-        object_properties.several,
+        properties.joinable,
+        properties.wired,
+        properties.pourable,
+        properties.several,
     ),
-    **keyed(object_properties.wet, object_properties.decoy),
-    "open": object_properties.open_,
-    **{use: object_properties.serving(use) for use in ("lid", "paper", "food", "flushed")},
+    **keyed(properties.wet, properties.decoy),
+    "open": properties.open_,
+    **{use: properties.serving(use) for use in ("lid", "paper", "food", "flushed")},
     **keyed(_read, _asked),
     "looked": lambda belief: belief.room in belief.looked,
     "listed": lambda belief: belief.inventory_known,
