@@ -114,7 +114,13 @@ def test_recall_is_what_a_scan_of_everything_would_find(store, goal, by_goal):
     for kind in Kind:
         found = list(memory.recall(kind, goal, retrieval))
         expected = scanned(
-            [entry for entry in memory.entries if entry.kind is kind], goal, retrieval
+            [
+                entry
+                for entry in memory.entries
+                if entry.kind is kind and not getattr(entry, "refuted", False)
+            ],
+            goal,
+            retrieval,
         )
         assert [candidate.rank for candidate in found] == [
             pytest.approx(rank) for rank, _ in expected

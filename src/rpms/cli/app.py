@@ -102,7 +102,10 @@ COMMANDS = {
         " ended.",
     ),
     "table": Known(
-        _LOOK, "cli.report", "table", "Print one of the paper's tables from runs or a study."
+        _LOOK,
+        "cli.report",
+        "table",
+        "Print one of the paper's tables from runs or a study, or write it into a page.",
     ),
     "leaderboard": Known(
         _LOOK,
