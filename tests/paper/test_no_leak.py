@@ -34,7 +34,7 @@ TOLD = (Part.GOAL, Part.BELIEF, Part.MEMORY)
 WORD = re.compile(r"[a-z]{3,}")
 LABELS = (
     "current objective state room unknown carrying nothing progress step past experience learned from history avoid "
-    "rule critical verified needs effects warning still find focus move measure create grow determine turn must not "
+    "rule critical verified needs effects warning still find focus move measure create grow determine identify turn must not "
     "before and one that can which will with covers ended the task for good such make sure asks goes against inventory"
 )
 """Words of the blocks' own form, and the names of steps that a goal's sentence asks for."""
