@@ -43,7 +43,7 @@ app = typer.Typer(
 _SHOWN_ALREADY = ("main", "ablation", "scores", "efficiency")
 """Tables of the paper whose numbers the table of results has, too: only their notes are printed
 beside it."""
-_USUAL_TABLES = ("significance",)
+_USUAL_TABLES = ("ablation", "significance")
 """Tables of a study that names none: whoever compares two conditions wants to know if they
 differ."""
 _WIDTH = 120
