@@ -7,7 +7,7 @@ PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 # A test that starts `rpms` anew would compile all of it anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-EXTRAS = anthropic,scienceworld,report,ray,textworld-express,tau2,inspect,openai-agents,langchain,mcp,gym,openenv,parquet
+EXTRAS = anthropic,scienceworld,report,ray,textworld-express,tau2,inspect,mcp,gym,openenv,parquet
 
 .PHONY: help install quickstart requests readme test test-all lint types floors imports pytest coverage golden benchmarks clean
 

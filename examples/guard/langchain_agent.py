@@ -1,4 +1,4 @@
-"""The guard as LangChain middleware. The model is a script, so that no key is needed."""
+"""The guard around LangChain's tools. The model is a script, so that no key is needed."""
 
 from pathlib import Path
 
@@ -7,7 +7,13 @@ from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from shop_tools import CANCEL, LOOK, cancel_order, get_order
 
-from rpms.guard.langchain import GuardMiddleware
+from rpms.guard import Guard
+
+guard = Guard(Path(__file__).parent / "shop.yaml")
+tools = [
+    guard.wrap(tool, refused=lambda ruling: f"Not done. {ruling.text}")
+    for tool in (get_order, cancel_order)
+]
 
 
 class Script(GenericFakeChatModel):
@@ -24,7 +30,7 @@ turns = [
     for i, (n, a) in enumerate(calls)
 ]
 model = Script(messages=iter([*turns, AIMessage("I cannot cancel it.")]))
-manual = Path(__file__).parent / "shop.yaml"
-agent = create_agent(model, [get_order, cancel_order], middleware=[GuardMiddleware(manual)])
+agent = create_agent(model, tools)
+guard.hear("yes")
 for message in agent.invoke({"messages": [("user", "yes")]})["messages"]:
     print(f"{message.type}: {message.text}")

@@ -1,4 +1,4 @@
-"""The guard as guardrails of the OpenAI Agents SDK.
+"""The guard around tools of the OpenAI Agents SDK.
 
 The model is a script, so that no key is needed.
 """
@@ -16,7 +16,14 @@ from openai.types.responses import (
 from shop_tools import CANCEL, LOOK, cancel_order, get_order
 
 from rpms.guard import Guard
-from rpms.guard.openai_agents import guarded
+
+guard = Guard(Path(__file__).parent / "shop.yaml")
+tools = [
+    function_tool(
+        guard.wrap(tool, refused=lambda ruling: f"Not done. {ruling.text}"), strict_mode=False
+    )
+    for tool in (get_order, cancel_order)
+]
 
 
 class Script(Model):
@@ -43,9 +50,8 @@ asked = [
     ResponseFunctionToolCall(type="function_call", call_id=str(i), name=n, arguments=json.dumps(a))
     for i, (n, a) in enumerate(calls)
 ]
-guard = Guard(Path(__file__).parent / "shop.yaml")
-tools = guarded(guard, function_tool(get_order, strict_mode=False), function_tool(cancel_order))
 agent = Agent(name="shop", model=Script(*asked, said), tools=tools)
+guard.hear("yes")
 result = asyncio.run(Runner.run(agent, "yes", run_config=RunConfig(tracing_disabled=True)))
 for item in result.to_input_list():
     print(item.get("output") or item.get("content") or f"{item['name']}({item['arguments']})")

@@ -10,12 +10,21 @@ ORDER = {
 
 
 def get_order(order_id: str) -> dict:
-    """Look up an order."""
+    """Look up an order.
+
+    Args:
+        order_id: Which one.
+    """
     return {**ORDER, "id": order_id}
 
 
 def cancel_order(order_id: str, user_id: str) -> str:
-    """Cancel an order of a user."""
+    """Cancel an order of a user.
+
+    Args:
+        order_id: Which one.
+        user_id: Whose.
+    """
     return f"cancelled {order_id} of {user_id}"
 
 

@@ -1,13 +1,8 @@
-"""What adapters have in common: one guard a conversation, each event once; and what only
-LangChain does.
-"""
+"""Adapters: one guard a conversation, each event once; persons asked as the framework does."""
 
 from __future__ import annotations
 
-import asyncio
 import importlib
-import json
-from types import SimpleNamespace
 
 import pytest
 
@@ -56,273 +51,10 @@ def test_conversations_do_not_know_of_each_other(tmp_path):
     ]  # each once
 
 
-@pytest.fixture
-def langchain():
-    return pytest.importorskip("langchain_core.messages", reason="langchain is not installed")
-
-
-def adapter():
-    return importlib.import_module("rpms.guard.langchain")  # needs the extra
-
-
-def asking(langchain, *calls, said="yes"):
-    """A request for the last of some calls of one turn, as LangChain makes it."""
-    turn = langchain.AIMessage(
-        "", tool_calls=[{"name": c.tool, "args": dict(c.arguments), "id": c.id} for c in calls]
-    )
-    call = turn.tool_calls[-1]
-    messages = [langchain.HumanMessage(said, id="h1"), turn]
-    return SimpleNamespace(
-        tool_call=call, state={"messages": messages}, runtime=SimpleNamespace(config={})
-    )
-
-
-def test_langchain_adds_warnings_and_knows_errors(langchain):
-    middleware = adapter().GuardMiddleware(Guard(MANUAL))
-
-    async def tool(request):
-        status = "error" if request.tool_call["args"]["bill"] == "B9" else "success"
-        return langchain.ToolMessage("done", tool_call_id=request.tool_call["id"], status=status)
-
-    def run(*calls, said="yes"):
-        return asyncio.run(middleware.awrap_tool_call(asking(langchain, *calls, said=said), tool))
-
-    assert "[warning] P-LOOK-1" in run(Call("look", {"bill": "B1"}, "c0")).content
-    failing = Call("pay", {"bill": "B9"}, "c1")
-    assert run(failing).content == "done"
-    assert (
-        run(Call("pay", {"bill": "B9"}, "c2")).content == "done"
-    )  # it failed, and so was not paid
-
-
-def test_of_two_calls_in_one_turn_the_second_waits(langchain):
-    middleware = adapter().GuardMiddleware(Guard(MANUAL))
-    first, second = Call("pay", {"bill": "B1"}, "c1"), Call("pay", {"bill": "B1"}, "c2")
-
-    def slow(_request):
-        refused = middleware.wrap_tool_call(
-            asking(langchain, first, second), None
-        )  # while the first is under way
-        assert "under way" in refused.content
-        return langchain.ToolMessage("done", tool_call_id="c1")
-
-    assert middleware.wrap_tool_call(asking(langchain, first), slow).content == "done"
-
-
-def test_langchain_learns_nothing_of_a_tool_that_stops_for_a_person_until_it_returns(
-    langchain, tmp_path
-):
-    middleware = adapter().GuardMiddleware(Guard(MANUAL, log=tmp_path / "log.jsonl"))
-    answers = iter([importlib.import_module("langgraph.errors").GraphInterrupt(), None])
-
-    def tool(request):
-        if stop := next(answers):
-            raise stop
-        return langchain.ToolMessage("paid", tool_call_id=request.tool_call["id"])
-
-    with pytest.raises(Exception, match=r"^\(\)$"):
-        middleware.wrap_tool_call(asking(langchain, PAY), tool)
-    assert middleware.wrap_tool_call(asking(langchain, PAY), tool).content == "paid"
-    results = [
-        line for line in read_guard_log(tmp_path / "log.jsonl") if isinstance(line, ResultLine)
-    ]
-    assert [(line.tool, line.failed) for line in results] == [("user_says", False), ("pay", False)]
-
-
-def test_langchain_does_not_take_its_own_failure_for_the_tools(langchain, tmp_path, monkeypatch):
-    def fail(*_):
-        raise RuntimeError("a message that cannot be read")
-
-    monkeypatch.setattr(adapter(), "_returned", fail)
-    middleware = adapter().GuardMiddleware(Guard(MANUAL, log=tmp_path / "log.jsonl"))
-    with pytest.raises(RuntimeError, match="cannot be read"):
-        middleware.wrap_tool_call(
-            asking(langchain, PAY), lambda _: langchain.ToolMessage("paid", tool_call_id="c1")
-        )
-    results = [
-        line for line in read_guard_log(tmp_path / "log.jsonl") if isinstance(line, ResultLine)
-    ]
-    assert [line.tool for line in results] == ["user_says"]
-
-
-class Script:
-    """Runs some calls of guarded tools as an agent of the OpenAI Agents SDK, whose model is a
-    list.
-    """
-
-    def __init__(self) -> None:
-        self.agents = pytest.importorskip("agents", reason="the OpenAI Agents SDK is not installed")
-        self.responses = importlib.import_module("openai.types.responses")
-        self.guarded = importlib.import_module("rpms.guard.openai_agents").guarded
-
-    def run(self, guard, tool, *calls, approved=None):
-        """What each call was answered with, and in `asked` the tools that a person was asked
-        about.
-        """
-        agents, responses = self.agents, self.responses
-        text = responses.ResponseOutputText(text="done", type="output_text", annotations=[])
-        said = responses.ResponseOutputMessage(
-            id="m", role="assistant", status="completed", type="message", content=[text]
-        )
-        asked = [
-            responses.ResponseFunctionToolCall(
-                type="function_call", call_id=c.id, name=c.tool, arguments=args
-            )
-            for c in calls
-            for args in [json.dumps(dict(c.arguments))]
-        ]
-        script = [*asked, said]
-
-        class Listed(agents.Model):
-            async def get_response(self, *_args, **_options):
-                return agents.ModelResponse(
-                    output=[script.pop(0)], usage=agents.Usage(), response_id=None
-                )
-
-            def stream_response(self, *_args, **_options):
-                raise NotImplementedError
-
-        agent = agents.Agent(name="payer", model=Listed(), tools=self.guarded(guard, tool))
-        config = agents.RunConfig(tracing_disabled=True)
-        done = asyncio.run(agents.Runner.run(agent, "yes", run_config=config))
-        self.asked = [item.name for item in done.interruptions]
-        if done.interruptions:
-            state = done.to_state()
-            for item in done.interruptions:
-                (state.approve if approved else state.reject)(item)
-            done = asyncio.run(agents.Runner.run(agent, state, run_config=config))
-        return [
-            item["output"]
-            for item in done.to_input_list()
-            if item.get("type") == "function_call_output"
-        ]
-
-
-@pytest.mark.parametrize("own_words", [False, True])
-def test_openai_knows_a_tool_that_raised(tmp_path, own_words):
-    script = Script()
-    paid = []
-
-    def pay(bill: str) -> str:
-        """Pay a bill."""
-        paid.append(bill)
-        if len(paid) == 1:
-            raise ConnectionError("no line to the bank")
-        return "paid"
-
-    options = {"failure_error_function": lambda _context, _error: "Sorry."} if own_words else {}
-    guard = Guard(MANUAL, log=tmp_path / "log.jsonl")
-    answers = script.run(
-        guard, script.agents.function_tool(pay, **options), PAY, Call("pay", {"bill": "B1"}, "c2")
-    )
-    assert answers[0] == (
-        "Sorry." if own_words else "An error occurred while running the tool. Please try again."
-    )
-    assert answers[1] == "paid"  # the first was not, and so the guard lets it through
-    assert [
-        (line.failed, line.result)
-        for line in read_guard_log(tmp_path / "log.jsonl")
-        if line.type == "result"
-    ][1:] == [
-        (True, "no line to the bank"),
-        (False, "paid"),
-    ]
-
-
-def test_openai_knows_a_tool_by_the_text_of_what_is_no_json(tmp_path):
-    script = Script()
-
-    def pay(bill: str) -> object:
-        """Pay a bill."""
-        return SimpleNamespace(paid=bill)
-
-    guard = Guard(MANUAL, log=tmp_path / "log.jsonl")
-    answers = script.run(
-        guard, script.agents.function_tool(pay), PAY, Call("pay", {"bill": "B1"}, "c2")
-    )
-    assert answers[0] == "namespace(paid='B1')"
-    assert "E-PAY" in answers[1]
-    assert "did not return" not in answers[1]
-    assert [
-        line.result for line in read_guard_log(tmp_path / "log.jsonl") if line.type == "result"
-    ][1:] == answers[:1]
-
-
-def test_openai_knows_what_an_object_of_its_own_says_and_hears_of_one_that_says_nothing(tmp_path):
-    class Mute:
-        def __str__(self) -> str:
-            raise ValueError
-
-    shown = importlib.import_module("rpms.guard.openai_agents")._shown
-    assert shown(Script().agents.ToolOutputText(text="Error: declined")) == "Error: declined"
-    assert shown(b"{}") == b"{}"
-    guard = Guard(MANUAL, log=tmp_path / "log.jsonl")
-    guard.check(PAY)
-    guard.observe(PAY, shown(Mute()))
-    assert [
-        line.failed for line in read_guard_log(tmp_path / "log.jsonl") if line.type == "result"
-    ] == [None]
-
-
-def test_openai_knows_that_nobody_knows_what_a_tool_did_that_took_too_long():
-    script = Script()
-
-    async def pay(bill: str) -> str:
-        """Pay a bill."""
-        await asyncio.sleep(60)
-        return f"paid {bill}"
-
-    tool = script.agents.function_tool(pay, timeout=0.01)
-    first, second = script.run(Guard(MANUAL), tool, PAY, Call("pay", {"bill": "B1"}, "c2"))
-    assert "timed out" in first
-    assert "did not return" in second
-
-
-def test_openai_shows_the_model_warnings_and_makes_changed_calls():
-    script = Script()
-    kept = []
-
-    def look(bill: str) -> str:
-        """Look at a bill."""
-        return f"a bill {bill}"
-
-    def keep(bill: str) -> str:
-        """Keep a bill."""
-        kept.append(bill)
-        return "kept"
-
-    guard = Guard(MANUAL)
-    warned = script.run(
-        guard, script.agents.function_tool(look), Call("look", {"bill": "B1"}, "c1")
-    )
-    assert warned[0].startswith("a bill B1\n[warning] P-LOOK-1")
-    changed = script.run(
-        guard, script.agents.function_tool(keep), Call("keep", {"bill": "BIG"}, "c2")
-    )
-    assert kept == ["B0"]
-    assert changed[0].startswith("kept\n[changed] P-OLD-1")
-
-
 @pytest.mark.parametrize("approved", [True, False])
-def test_openai_asks_a_person_by_its_own_approvals(approved):
-    script = Script()
-    paid = []
-
-    def pay(bill: str) -> str:
-        """Pay a bill."""
-        paid.append(bill)
-        return "paid"
-
-    calls = [Call("pay", {"bill": "BIG"}, "c1")]
-    answers = script.run(Guard(MANUAL), script.agents.function_tool(pay), *calls, approved=approved)
-    assert script.asked == ["pay"]
-    assert paid == (["BIG"] if approved else [])
-    assert (answers[0] == "paid") is approved
-
-
-@pytest.mark.parametrize("approved", [True, False])
-def test_langgraph_asks_a_person_by_an_interrupt_and_the_guard_can_be_told(langchain, approved):
-    agents = pytest.importorskip("langchain.agents")
+def test_langgraph_asks_a_person_by_an_interrupt(approved):
+    agents = pytest.importorskip("langchain.agents", reason="langchain is not installed")
+    messages = importlib.import_module("langchain_core.messages")
     fake = importlib.import_module("langchain_core.language_models.fake_chat_models")
     memory = importlib.import_module("langgraph.checkpoint.memory").InMemorySaver()
     types = importlib.import_module("langgraph.types")
@@ -338,24 +70,22 @@ def test_langgraph_asks_a_person_by_an_interrupt_and_the_guard_can_be_told(langc
             return self
 
     asked = {"name": "pay", "args": {"bill": "BIG"}, "id": "c1"}
-    model = Model(
-        messages=iter([langchain.AIMessage("", tool_calls=[asked]), langchain.AIMessage("done")])
+    answers = [messages.AIMessage("", tool_calls=[asked]), messages.AIMessage("done")]
+    guard = Guard(MANUAL)
+    checked = guard.wrap(
+        pay,
+        refused=lambda ruling: f"Not done. {ruling.text}",
+        approves=lambda call, ruling: types.interrupt([ruling.rule, call.arguments]) == "approve",
     )
-    middleware = adapter().GuardMiddleware(Guard(MANUAL))
-    agent = agents.create_agent(model, [pay], middleware=[middleware], checkpointer=memory)
+    agent = agents.create_agent(Model(messages=iter(answers)), [checked], checkpointer=memory)
     config = {"configurable": {"thread_id": "t1"}}
-    middleware.guard_of("t1").tell(
-        "confirmed"
-    )  # nobody says yes in this conversation, but the host knows
-    stopped = agent.invoke({"messages": [langchain.HumanMessage("pay it")]}, config)
-    question = stopped["__interrupt__"][0].value
-    assert (question["rule"], question["args"]) == ("P-BIG-1", {"bill": "BIG"})
+    guard.tell("confirmed")  # nobody says yes in this conversation, but the host knows
+    stopped = agent.invoke({"messages": [messages.HumanMessage("pay it")]}, config)
+    assert stopped["__interrupt__"][0].value == ["P-BIG-1", {"bill": "BIG"}]
     assert not paid
-    done = agent.invoke(
-        types.Command(resume={"decisions": [{"type": "approve" if approved else "reject"}]}), config
-    )
+    done = agent.invoke(types.Command(resume="approve" if approved else "reject"), config)
     assert paid == (["BIG"] if approved else [])
-    told = next(each for each in done["messages"] if isinstance(each, langchain.ToolMessage))
+    told = next(each for each in done["messages"] if isinstance(each, messages.ToolMessage))
     assert told.content == "paid" if approved else "a person said no" in told.content
 
 

@@ -64,12 +64,17 @@ def registered(monkeypatch, tmp_path) -> None:
         ("plain", ""),
         ("langchain_agent", "langchain"),
         ("openai_agent", "agents"),
+        ("pydantic_agent", "pydantic_ai"),
+        ("smol_agent", "smolagents"),
+        ("fastmcp_server", "fastmcp"),
+        ("adk_agent", "google.adk"),
+        ("claude_agent", "claude_agent_sdk"),
         ("inspect_task", "inspect_ai"),
     ],
 )
 def test_an_example_ends_with_a_refused_call(example, needs, run, request):
-    if needs and importlib.util.find_spec(needs) is None:
-        pytest.skip(f"{needs} is not installed")
+    if needs:
+        pytest.importorskip(needs, reason=f"{needs} is not installed")
     if needs == "inspect_ai":
         request.getfixturevalue("registered")
     said = run(example)

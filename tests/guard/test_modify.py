@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from types import SimpleNamespace
 
 import pytest
 
@@ -197,30 +196,6 @@ def test_what_a_changed_call_returned_is_told_of_that_call_though_the_history_ha
     assert isinstance(both.check("a", [], call), Modify)
     assert both.check("a", [Returned(call, "rows")], asked(10, id_="c2", safe=True)).goes_on
     assert [atom.args for atom in both.guard_of("a").belief.known] == [("orders", "100")]
-
-
-def test_langchain_makes_the_changed_call():
-    messages = pytest.importorskip("langchain_core.messages", reason="langchain is not installed")
-    node = importlib.import_module("langgraph.prebuilt.tool_node")
-    adapter = importlib.import_module("rpms.guard.langchain")
-    middleware = adapter.GuardMiddleware(Guard(MANUAL))
-    turn = messages.AIMessage(
-        "", tool_calls=[{"name": "query", "args": dict(asked(safe=True).arguments), "id": "c1"}]
-    )
-    request = node.ToolCallRequest(
-        tool_call=turn.tool_calls[0],
-        tool=None,
-        state={"messages": [turn]},
-        runtime=SimpleNamespace(config={}),
-    )
-    answer = middleware.wrap_tool_call(
-        request,
-        lambda made: messages.ToolMessage(str(made.tool_call["args"]["limit"]), tool_call_id="c1"),
-    )
-    assert answer.content.startswith("100\n[changed] P-LIMIT-1")
-    (told,) = adapter.events([turn, answer])  # as another process reads the conversation
-    assert told.call.arguments["limit"] == 100
-    assert turn.tool_calls[0]["args"]["limit"] == 5000
 
 
 def test_inspect_modifies(tmp_path):

@@ -4,6 +4,7 @@ frameworks.
 
 from rpms.guard.call_facts import Look, Unknown
 from rpms.guard.calls import USER, Allow, Ask, Call, Modify, Refuse, Ruling, ToolManual, Warn
+from rpms.guard.functions import Refused, guarded
 from rpms.guard.guard import Guard
 from rpms.guard.tool_manuals import find_tool_mistakes, open_tool_manual, read_tool_manual
 
@@ -16,11 +17,13 @@ __all__ = [
     "Look",
     "Modify",
     "Refuse",
+    "Refused",
     "Ruling",
     "ToolManual",
     "Unknown",
     "Warn",
     "find_tool_mistakes",
+    "guarded",
     "open_tool_manual",
     "read_tool_manual",
 ]

@@ -39,6 +39,7 @@ from rpms.guard.calls import (
     Warn,
 )
 from rpms.guard.comparisons import MISSING, moment_of, text_of
+from rpms.guard.functions import F, guarded
 from rpms.guard.json_calls import TooLarge, as_call, as_result, tool_of
 from rpms.guard.judging import findings, judge
 from rpms.guard.log import LONGEST_RESULT, CheckLine, Event, GuardLog, ResultLine, ToldLine, Word
@@ -486,6 +487,18 @@ class Guard:
             self.belief.forget_records()
             self._repeats = Repeats()
             self._last = None
+
+    def tool(self, function: F) -> F:
+        """Put a function behind this guard: a decorator. Where a call is refused, Refused is
+        raised.
+        """
+        return guarded(self, function)
+
+    def wrap(self, function: F, **options: Any) -> F:
+        """Put a function behind this guard, with the options of `guarded`: `name`, `refused`,
+        `approves`.
+        """
+        return guarded(self, function, **options)
 
     # --- explanations ---
 

@@ -1,0 +1,155 @@
+"""Functions behind the guard: a call is checked before it is made, and its result learned from."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from uuid import uuid4
+
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+from rpms.guard.calls import Allow, Ask, Call, Modify, Ruling
+from rpms.guard.comparisons import MISSING
+
+if TYPE_CHECKING:
+    from rpms.guard.guard import Guard
+
+F = TypeVar("F", bound=Callable[..., Any])
+GuardOf = Callable[[], "Guard"]
+"""Gives the guard of the conversation that a call belongs to."""
+
+
+class Refused(Exception):
+    """A call that was not made. Its text is for the model."""
+
+    def __init__(self, ruling: Ruling) -> None:
+        self.ruling = ruling
+        super().__init__(f"Not done. {ruling.text}")
+
+
+def raise_refused(ruling: Ruling) -> NoReturn:
+    """Raise Refused."""
+    raise Refused(ruling)
+
+
+def guarded(
+    guard: Guard | GuardOf,
+    function: F,
+    *,
+    name: str = "",
+    refused: Callable[[Ruling], Any] = raise_refused,
+    approves: Callable[[Call, Ruling], Any] | None = None,
+) -> F:
+    """The same function, sync or async, behind a guard, or behind that of the conversation it is
+    called in.
+
+    `name` is that of the tool, if it is not the function's. `refused` is called in place of the
+    function where the call is refused: it raises, or returns what the model is shown. `approves`
+    asks a person, and says whether the call is made; it may be async if the function is.
+    """
+    tool = _Tool(guard, function, name or function.__name__)
+    can_ask = approves is not None
+
+    @wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        asked = tool.ask(args, kwargs, can_ask=can_ask)
+        if isinstance(asked.ruling, Ask) and approves is not None:
+            asked.decide(approves(asked.call, asked.ruling))
+        if not asked.ruling.goes_on:
+            return refused(asked.ruling)
+        try:
+            result = function(*asked.bound.args, **asked.bound.kwargs)
+        except Exception as error:
+            asked.guard.observe(asked.call, str(error), failed=True)
+            raise
+        return asked.observe(result)
+
+    @wraps(function)
+    async def checked_async(*args: Any, **kwargs: Any) -> Any:
+        asked = tool.ask(args, kwargs, can_ask=can_ask)
+        if isinstance(asked.ruling, Ask) and approves is not None:
+            decision = approves(asked.call, asked.ruling)
+            asked.decide(await decision if inspect.isawaitable(decision) else decision)
+        if not asked.ruling.goes_on:
+            return refused(asked.ruling)
+        try:
+            result = await function(*asked.bound.args, **asked.bound.kwargs)
+        except asyncio.CancelledError:  # nobody knows whether it was done
+            asked.guard.abandon(asked.call)
+            raise
+        except Exception as error:
+            asked.guard.observe(asked.call, str(error), failed=True)
+            raise
+        return asked.observe(result)
+
+    return checked_async if inspect.iscoroutinefunction(function) else checked  # type: ignore[return-value]
+
+
+class _Tool:
+    """A function as the guard sees it."""
+
+    def __init__(self, guard: Guard | GuardOf, function: Callable[..., Any], name: str) -> None:
+        self._guard = guard
+        self._signature = inspect.signature(function)
+        self._name = name
+
+    def ask(self, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, can_ask: bool) -> _Asked:
+        """Check a call."""
+        guard = self._guard() if callable(self._guard) else self._guard
+        bound = self._signature.bind(*args, **kwargs)
+        call = Call(self._name, self._plain_arguments(bound), uuid4().hex)
+        asked = _Asked(guard, call, bound)
+        asked.rule(guard.check(call, can_modify=True, can_ask=can_ask))
+        return asked
+
+    def _plain_arguments(self, bound: inspect.BoundArguments) -> dict[str, Any]:
+        """Arguments as JSON; what is none, such as a framework's context, is left out."""
+        found: dict[str, Any] = {}
+        for name, value in bound.arguments.items():
+            if self._signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
+                found |= {each: plain_value(inner) for each, inner in value.items()}
+            else:
+                found[name] = plain_value(value)
+        return {name: value for name, value in found.items() if value is not MISSING}
+
+
+@dataclass
+class _Asked:
+    """A call of a function, and its ruling."""
+
+    guard: Guard
+    call: Call
+    bound: inspect.BoundArguments
+    ruling: Ruling = field(default_factory=Allow)
+
+    def rule(self, ruling: Ruling) -> None:
+        """Take a ruling; one that changes the call changes what the function is called with."""
+        self.ruling = ruling
+        if isinstance(ruling, Modify):
+            self.call = ruling.call
+            for name in self.bound.signature.parameters:
+                if name in ruling.call.arguments:
+                    self.bound.arguments[name] = ruling.call.arguments[name]
+
+    def decide(self, approved: Any) -> None:
+        """Take a person's decision."""
+        self.rule(self.guard.check(self.call, can_modify=True, approved=approved is True))
+
+    def observe(self, result: Any) -> Any:
+        """Learn from a result, and add to it what the model should know, if it is a text."""
+        self.guard.observe(self.call, plain_value(result))
+        if self.ruling.notice and isinstance(result, str):
+            return f"{result}\n{self.ruling.notice}"
+        return result
+
+
+def plain_value(value: Any) -> Any:
+    """A Python value as JSON: data classes and models as objects; MISSING for what is no data."""
+    try:
+        return to_jsonable_python(value)
+    except (PydanticSerializationError, ValueError, RecursionError):
+        return MISSING
