@@ -665,7 +665,7 @@ def update_expected(names: list[str], found: Mapping[str, str]) -> None:
 
 
 def differences(names: list[str], found: Mapping[str, str]) -> list[str]:
-    """The outputs of these cases that are not as expected: changed, new or missing."""
+    """The outputs that are not as expected: changed, new or missing; and cases that broke."""
     expected = {
         output: value
         for output, value in read_expected().items()
@@ -675,6 +675,8 @@ def differences(names: list[str], found: Mapping[str, str]) -> list[str]:
         output for output in expected if output in found and found[output] != expected[output]
     ]
     lines = [f"changed: {output}" for output in changed]
+    recorded = {output.partition("/")[0] for output in found}
+    lines += [f"broken: {name}" for name in names if name not in recorded]
     lines += [f"missing: {output}" for output in sorted(expected.keys() - found.keys())]
     lines += [f"new: {output}" for output in sorted(found.keys() - expected.keys())]
     return lines
@@ -703,7 +705,6 @@ def main() -> int:
     found = record_all(names, given.out, given.jobs)
     if given.update:
         update_expected(names, found)
-        return 0
     lines = differences(names, found)
     print("\n".join(lines) or f"{len(found)} outputs are as expected")
     return 1 if lines else 0
