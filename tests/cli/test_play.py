@@ -41,9 +41,6 @@ class TestPlay:
         for words in ("[U-SEARCH-001]", "rules.domain, ", "[Possible Actions", "won ("):
             assert words in said.out
 
-    def test_the_old_name_of_that_option_is_refused_with_the_new_one(self, rpms: Rpms):
-        assert "--show-prompts" in rpms("play", "alfworld", "--prompt").line
-
     def test_a_request_that_no_goal_fits_is_said_to_be_one(self, rpms: Rpms):
         said = rpms(
             "play", "alfworld", "--split", "builtin", "--steps", "1", "--goal", "sing a song to me"

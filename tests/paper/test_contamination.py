@@ -66,10 +66,7 @@ def test_a_study_that_would_learn_and_test_the_same_games_does_not_begin(tmp_pat
     assert "these 2 tasks" in str(done.exception), "a game in other words is the same game"
 
 
-_UNTOLD = pytest.mark.xfail(strict=True, reason="study run lost this note; the page has it")
-
-
-@pytest.mark.parametrize("way", ["run", pytest.param("study", marks=_UNTOLD)])
+@pytest.mark.parametrize("way", ["run", "study"])
 def test_where_it_is_allowed_every_table_says_so(way, tmp_path):
     told = "tasks are among those that its memory was learned from"
     if way == "run":

@@ -348,11 +348,15 @@ def omissions(comparison: Comparison) -> tuple[str, ...]:
     """Everything that a reader of the numbers must know: what is missing, crashed, damaged or
     not counted.
     """
+    return (*reservations(comparison), *map(plain, _controls(comparison)))
+
+
+def reservations(comparison: Comparison) -> tuple[str, ...]:
+    """What is missing, crashed, damaged or not counted in a comparison, said once for all
+    conditions of which it is true.
+    """
     alike = grouped((note.words, note) for results in comparison for note in _notes(results))
-    return (
-        *(plain(_in_one(notes)) for notes in alike.values()),
-        *map(plain, _controls(comparison)),
-    )
+    return tuple(plain(_in_one(notes)) for notes in alike.values())
 
 
 def _controls(comparison: Comparison) -> Iterator[str]:

@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from rpms.logic.errors import InputError
 from rpms.models.catalogue import Backend, backend_of
 from rpms.report import conduct, outcomes
-from rpms.report.contrasts import additive_expectation, interaction_of, omissions
+from rpms.report.contrasts import additive_expectation, interaction_of, omissions, reservations
 from rpms.report.outcomes import Cells, Comparison, Results, condition_label, rounds, type_label
 from rpms.report.table import Table, groups, line
 
@@ -71,7 +71,14 @@ def overview_table(comparisons: Sequence[Comparison]) -> Table:
         line(condition_label(name), *(values[place] for values in columns.values()))
         for place, name in enumerate(("baseline", "memory-only", "rules-only", "full"))
     ]
-    return Table("overview", f"Games won of {total}.", ("Condition", *columns), groups(rows))
+    notes = dict.fromkeys(note for each in comparisons for note in reservations(each))
+    return Table(
+        "overview",
+        f"Games won of {total}.",
+        ("Condition", *columns),
+        groups(rows),
+        notes=tuple(notes),
+    )
 
 
 _RANDOM = "menu-random"
@@ -330,11 +337,15 @@ _USUAL = tuple(name for name in _MAKERS if name not in _ON_DEMAND)
 def named_tables(
     name: str, comparisons: Sequence[Comparison], *, with_published: bool = False
 ) -> tuple[Table, ...]:
-    """Tables by one name, or `all`: the overview of all comparisons together, others of each."""
+    """Tables by one name, or `all`: the overview of all comparisons together, others of each
+    comparison that has something to put in.
+    """
     if name == "overview" and any(each.ablations for each in comparisons):
         return (overview_table(comparisons),)
+    maker = _MAKERS.get(name)
+    served = [each for each in comparisons if maker is None or maker.applies(each)]
     found: list[Table] = []
-    for comparison in comparisons:
+    for comparison in served or comparisons:  # where none has anything, `make_table` says why
         if name == "all":
             found += all_tables(comparison, with_published=with_published)
         else:
