@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from rpms.guard.comparisons import loosened
+from rpms.guard.provenance import Traces
 from rpms.logic.facts import Atom, Literal, Truth
 
 MOST_RECORDS: Final = 10_000
@@ -30,6 +31,8 @@ class ToolBelief:
         self.known: dict[Atom, bool] = {}
         self.records: dict[str, dict[tuple[str, ...], Any]] = {}
         """The latest record of each kind, by its names."""
+        self.traces = Traces()
+        """What the user said and tools returned, in which values are looked for."""
         self._loosely: dict[Atom, set[Atom]] = {}
         """Known facts, by what their names may be taken for."""
         for atom, holds in (known or {}).items():
@@ -82,6 +85,7 @@ class ToolBelief:
     def forget_records(self) -> None:
         """Keep only facts: a record can be looked up again, and what was done cannot."""
         self.records.clear()
+        self.traces.clear()
 
 
 def loose(atom: Atom) -> Atom:

@@ -12,9 +12,10 @@ from typing import Any, Final, NamedTuple
 
 from rpms.guard.belief import RecordKey
 from rpms.guard.calls import GIVEN, RESULT, Call, RecordKind, ToolEffect, ToolFact, ToolManual
-from rpms.guard.causes import Cause, NamesNothing, NotLookedUp
+from rpms.guard.causes import Cause, NamesNothing, NotLookedUp, NotTraced
 from rpms.guard.comparisons import MISSING, text_of
 from rpms.guard.json_facts import Path, Reading
+from rpms.guard.provenance import PREDICATES
 from rpms.guard.told_facts import ToldFacts
 from rpms.logic.facts import Atom, Clause, Literal, Truth
 
@@ -107,6 +108,8 @@ class CallFacts:
     def truth_of(self, atom: Atom) -> Truth:
         """Truth of a fact over values."""
         absent = any(isinstance(arg, Absent) for arg in atom.args)
+        if atom.predicate in PREDICATES:
+            return Truth.UNKNOWN if absent else self._trace(atom)
         fact = self.manual.facts.get(atom.predicate)
         if fact is None:  # `given` is no fact of the manual
             return Truth.of(not absent)
@@ -133,6 +136,16 @@ class CallFacts:
                 return Truth.UNKNOWN
         values = dict(zip(fact.predicate.args, self._originals(atom), strict=True))
         return reading.truth(record, values, self.now)
+
+    def _trace(self, atom: Atom) -> Truth:
+        """Truth of a fact on where a value came from."""
+        if atom not in self._known:
+            value, *tool = self._originals(atom)
+            traced = self.told.belief.traces.truth(value, *tool)
+            if traced is Truth.UNKNOWN:
+                self.why[atom] = NotTraced(*tool)
+            self._known[atom] = traced
+        return self._known[atom]
 
     def _ask(self, fact: ToolFact, atom: Atom) -> Truth:
         if not fact.python:

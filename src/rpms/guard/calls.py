@@ -12,6 +12,7 @@ from typing import Any, Final
 from rpms.foreign.shown import excerpt
 from rpms.guard.comparisons import Alike, text_of
 from rpms.guard.json_facts import Path, Reading, Which
+from rpms.guard.provenance import PREDICATES
 from rpms.logic.errors import InputError, nearest
 from rpms.logic.facts import Atom, Clause, Literal, Truth, parse_literal
 from rpms.logic.rules import ANYTHING, Predicate, Rule, Tier
@@ -22,7 +23,7 @@ USER: Final = "user_says"
 """The name under which a manual reads what the user says, with its `text`; no agent can call it."""
 _LONG: Final = 200
 GIVEN: Final = "given"
-"""The one fact that every manual knows: whether a call has an argument."""
+"""A fact that every manual knows: whether a call has an argument."""
 
 
 @dataclass(frozen=True)
@@ -249,6 +250,15 @@ class ToolManual(ManualSettings):
             name for name, tool in self.tools.items() if tool.unknown is OnUnknown.ASK
         }
 
+    @cached_property
+    def traces(self) -> bool:
+        """True if a rule asks where a value came from."""
+        asked = [clause for tool in self.tools.values() for clause in tool.needs]
+        for policy in (*self.policies, *self.drafts):
+            asked += [*policy.when, *policy.requires]
+        literals = (literal for clause in asked for literal in clause.literals)
+        return any(literal.atom.predicate in PREDICATES for literal in literals)
+
     def shares(self, predicate: str) -> bool:
         """True if all guards with one store know these facts."""
         fact = self.facts.get(predicate)
@@ -273,7 +283,9 @@ class ToolManual(ManualSettings):
         if atom.predicate == GIVEN:
             return f"{atom.args[0].strip('<>')} is {'' if value is Truth.TRUE else 'not '}given"
         fact = self.facts.get(atom.predicate)
-        predicate = fact.predicate if fact else Predicate(atom.predicate)
+        predicate = PREDICATES.get(atom.predicate, Predicate(atom.predicate))
+        if fact is not None:
+            predicate = fact.predicate
         if value is Truth.FALSE and predicate.yes and not predicate.no:
             return f"it is not so that {predicate.say(atom, Truth.TRUE)}"
         return predicate.say(atom, value)

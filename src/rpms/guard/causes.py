@@ -57,5 +57,17 @@ class Coming:
         return "wait for the result of the call that is under way"
 
 
-Cause = NotLookedUp | WrittenOtherwise | NamesNothing | Coming
+@dataclass(frozen=True, slots=True)
+class NotTraced:
+    """A value was found in nothing that the user said or tools returned."""
+
+    tool: str = ""
+    """The tool that it should be from; empty for the user."""
+
+    def remedy(self, _manual: ToolManual) -> str:
+        """The one who could name it."""
+        return f"call {self.tool} first" if self.tool else "ask the user for it"
+
+
+Cause = NotLookedUp | WrittenOtherwise | NamesNothing | Coming | NotTraced
 """A reason for which a fact is unknown."""

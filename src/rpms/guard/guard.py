@@ -44,6 +44,7 @@ from rpms.guard.json_calls import TooLarge, as_call, as_result, tool_of
 from rpms.guard.judging import findings, judge
 from rpms.guard.log import LONGEST_RESULT, CheckLine, Event, GuardLog, ResultLine, ToldLine, Word
 from rpms.guard.manual_files import ManualFiles
+from rpms.guard.provenance import Piece
 from rpms.guard.python_facts import PythonFacts
 from rpms.guard.repeats import Repeats
 from rpms.guard.shared_facts import SharedFacts
@@ -155,7 +156,7 @@ class Guard:
     def _begin(self, session: str) -> None:
         """Begin a conversation: nothing is known but what was known at first."""
         self.session = session or uuid4().hex[:8]
-        self._told = ToldFacts(ToolBelief(self._setup.start), self._setup.shared)
+        self._told = ToldFacts(ToolBelief(self._setup.start), self._setup.shared, session)
         self._clock: datetime | None = None
         self._heard = 0
         self._repeats = Repeats()
@@ -413,6 +414,7 @@ class Guard:
         if failed is None and value is not MISSING:
             failed = self.manual.failed(value)  # of what cannot be read, nobody knows
         self._told.end(call)
+        self._trace(call, value)
         unsure = value is MISSING
         learned = False
         try:
@@ -429,6 +431,17 @@ class Guard:
         self._note_result(call, None if value is MISSING else value, text, failed)
         news = self._heard if call.tool == USER else 0
         self._repeats.add(call, (news, text), failed=bool(failed), learned=learned)
+
+    def _trace(self, call: Call, value: object) -> None:
+        """Keep what was said or returned, if a rule asks where values came from."""
+        if not self.manual.traces:
+            self.belief.traces.miss()
+        elif value is MISSING:
+            self._told.trace(Piece("", call.tool))
+        elif call.tool == USER:
+            self._told.trace(Piece.said(call.arguments["text"]))
+        else:
+            self._told.trace(Piece.returned(call.tool, call.arguments, value))
 
     def _note_result(self, call: Call, value: Any, text: str, failed: bool | None) -> None:
         if self._setup.log is None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import OnUnknown, Policy, ToolManual
+from rpms.guard.provenance import FROM_TOOL
 from rpms.logic.facts import Literal
 
 
@@ -28,6 +29,7 @@ def doubts_of(manual: ToolManual) -> Iterator[tuple[str, str, str]]:
     changed = {
         effect.literal.atom.predicate for tool in tools for effect in (*tool.effects, *tool.failing)
     }
+    yield from _unknown_sources(manual)
     for name, fact in manual.facts.items():
         if fact.told and name in used - changed:
             yield ("facts", name, f"nothing sets {name}: no effect does, so only `guard.tell` can")
@@ -46,6 +48,17 @@ def doubts_of(manual: ToolManual) -> Iterator[tuple[str, str, str]]:
                 name,
                 f"{name} never decides: {earlier.rule.id} refuses all that it would",
             )
+
+
+def _unknown_sources(manual: ToolManual) -> Iterator[tuple[str, str, str]]:
+    """Rules that ask whether a value is from a tool that is not declared."""
+    asked = [("tools", tool.name, tool.needs) for tool in manual.tools.values()]
+    asked += [("policies", each.rule.id, (*each.when, *each.requires)) for each in manual.policies]
+    for section, name, clauses in asked:
+        for literal in (each for clause in clauses for each in clause.literals):
+            atom = literal.atom
+            if atom.predicate == FROM_TOOL and atom.args[1] not in manual.tools:
+                yield (section, name, f"{excerpt(atom.args[1])!r} is none of the `tools`")
 
 
 def _opposed(literals: Iterable[Literal]) -> bool:

@@ -16,6 +16,7 @@ from rpms.guard.calls import GIVEN, RESULT, OnUnknown, Policy, ToolManual
 from rpms.guard.comparisons import ALIKE, COMPARISONS, moment_of, now_and, pattern_mistake
 from rpms.guard.json_facts import Path, Reading, Take, Which
 from rpms.guard.manual_doubts import doubts_of
+from rpms.guard.provenance import FROM_TOOL, PREDICATES
 from rpms.logic.errors import FileError
 from rpms.logic.facts import Atom, Literal, parse_literal
 from rpms.logic.rules import Predicate, Rule, Tier
@@ -202,7 +203,7 @@ class _Reader(ManualReader[ToolManual]):
     def _fact(self, yaml: YamlFile, name: str, value: object) -> None:
         path = ("facts", name)
         read, compared = self._fact_form(yaml, path, {} if value is None else value)
-        if not NAME.fullmatch(name) or name == GIVEN:
+        if not NAME.fullmatch(name) or name == GIVEN or name in PREDICATES:
             raise yaml.error(path, f"{name!r} cannot name a fact; use small letters and `_`")
         self.claim(yaml, path, name)
         predicate = Predicate(name, read.args, read.yes, read.no)
@@ -428,6 +429,7 @@ class _Reader(ManualReader[ToolManual]):
     def known(self) -> Mapping[str, int]:
         return {
             **{name: len(fact.predicate.args) for name, fact in self.manual.facts.items()},
+            **{name: len(predicate.args) for name, predicate in PREDICATES.items()},
             GIVEN: 1,
         }
 
@@ -444,6 +446,8 @@ class _Reader(ManualReader[ToolManual]):
         `<items>.*`.
         """
         arg = literal.atom.args[place]
+        if literal.atom.predicate == FROM_TOOL and place == 1 and not arg.startswith('"'):
+            raise yaml.error(path, f'put the tool\'s name in double quotes: from_tool(…, "{arg}")')
         head = re.split(r"[.\[]", arg, maxsplit=1)[0]
         if head not in names:
             if arg.startswith('"<'):
