@@ -165,7 +165,7 @@ def judged(mind: Mind, decision: Decision) -> Iterator[Candidate]:
     for kind in Kind:
         known = mind.experience
         recalled = known.memory.recall(kind, decision.goal_signature, known.retrieval)
-        filtered = mind.consistent(recalled, situation, decision.schemas)
+        filtered = mind.consistent(recalled, situation, decision.rules)
         yield from mind.arbitrate(filtered, decision.rules, situation)
 
 

@@ -1,9 +1,12 @@
 """Parts of your own, from one import: what each seam takes and gives, and the values it reads.
 
-A retriever, a state filter, an arbitration, a prompt or a harvest is a function. What it returns is
-checked, and an error in it is told in one line with its file, its line and its name.
+A retriever, a state filter, an arbitration, a prompt, a harvest or the wording of a kind of memory
+is a function; a reader of requests is a model. What a part takes and returns is checked, and an
+error in it is told in one line with its file, its line and its name.
 """
 
+import inspect
+import json
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -17,42 +20,65 @@ from rpms.logic.errors import InputError, RPMSError
 from rpms.logic.facts import Truth
 from rpms.logic.goal import Goal, GoalSignature
 from rpms.logic.rules import ActiveRules, Rule
+from rpms.models.base import Answer, Model, Request
+from rpms.paper import memory
 from rpms.paper.compose import ListJudge, OwnJudge, Seams, list_wise
+from rpms.paper.condition import Condition
 from rpms.paper.consistency import Compat
-from rpms.paper.memory import Entry, Kind, Origin, OwnEntry, register_kind
+from rpms.paper.episode import Episode, OwnHarvest, Step
+from rpms.paper.memory import Entry, Kind, KindWording, Origin, OwnEntry
 from rpms.paper.prompt import Block, Message, Part, Speak
 from rpms.paper.recall import Retriever
 from rpms.paper.verdict import Candidate, Fate, Verdict
 
 __all__ = [
     "ActiveRules",
+    "Answer",
     "Belief",
     "Block",
     "Candidate",
     "Compat",
     "Entry",
+    "Episode",
     "Fate",
     "Goal",
     "GoalSignature",
     "Kind",
+    "KindWording",
     "ListJudge",
     "Message",
+    "Model",
     "Origin",
     "OwnEntry",
+    "OwnHarvest",
     "OwnJudge",
     "Part",
     "PartError",
+    "Request",
     "Retriever",
     "Rule",
     "Seams",
     "Situation",
     "Speak",
+    "Step",
     "Truth",
     "Verdict",
     "checked",
+    "checked_harvest",
     "list_wise",
     "register_kind",
 ]
+
+
+_GIVEN = {
+    "retriever": ("goal", "situation", "entries", "texts"),
+    "consistency": ("situation", "entry", "rules"),
+    "arbitration": ("entry", "rules", "situation"),
+    "prompt": ("blocks",),
+    "harvest": ("episode",),
+    "kind": ("entry",),
+}
+"""What a part of each seam is called with, in its order."""
 
 
 class PartError(InputError):
@@ -63,11 +89,36 @@ def checked(seams: Seams) -> Seams:
     """The same parts, each of which is called with its errors and return values looked after."""
     return replace(
         seams,
-        retriever=_looked_after("retriever", seams.retriever, _check_found),
-        consistency=_looked_after("consistency", seams.consistency, _check_reason),
-        arbitration=_looked_after("arbitration", seams.arbitration, _check_verdicts),
-        prompt=_looked_after("prompt", seams.prompt, _check_messages),
+        retriever=_part_looked_after("retriever", seams.retriever, _check_found),
+        consistency=_part_looked_after("consistency", seams.consistency, _check_reason),
+        arbitration=_part_looked_after("arbitration", seams.arbitration, _check_verdicts),
+        prompt=_part_looked_after("prompt", seams.prompt, _check_messages),
     )
+
+
+def checked_harvest(part: OwnHarvest) -> Callable[[Episode], tuple[Entry, ...]]:
+    """The same harvest, called with its errors and entries looked after."""
+    which = f"the harvest {part_name(part)}"
+    found: Callable[[Episode], tuple[Entry, ...]] = _looked_after(which, part, _check_entries)
+    return found
+
+
+def register_kind(
+    name: str,
+    wording: KindWording,
+    *,
+    top: int = 2,
+    weight: float = 1.0,
+    told: bool = True,
+) -> Kind:
+    """Add a kind of memory, whose entries are `OwnEntry`.
+
+    `wording` says an entry in a prompt; `top`: how many of them a prompt shows; `weight`: the
+    factor on their strength in ranking; `told`: False if no prompt shows them.
+    """
+    check_signature("kind", wording)
+    words = _looked_after(f"the wording of {name}", wording, _check_wording)
+    return memory.register_kind(name, words, top=top, weight=weight, told=told)
 
 
 def part_name(part: Any) -> str:
@@ -76,11 +127,15 @@ def part_name(part: Any) -> str:
     return f"{owner.__module__}:{owner.__qualname__}"
 
 
-def _looked_after(seam: str, part: Any, check: Callable[[Any], Any]) -> Any:
-    """A part whose errors become one line, and whose return value is checked."""
-    if part is None:
-        return None
-    which = f"the {seam} {part_name(part)}"
+def _part_looked_after(seam: str, part: Any, check: Callable[[Any], Any]) -> Any:
+    """A part of one's own, looked after; None where the paper's is used."""
+    return None if part is None else _looked_after(f"the {seam} {part_name(part)}", part, check)
+
+
+def _looked_after(which: str, part: Any, check: Callable[[Any], Any]) -> Any:
+    """A part whose errors become one line that says which it is, and whose return value is
+    checked.
+    """
 
     @wraps(part)
     def called(*given: Any) -> Any:
@@ -95,6 +150,20 @@ def _looked_after(seam: str, part: Any, check: Callable[[Any], Any]) -> Any:
         return made
 
     return called
+
+
+def check_signature(seam: str, part: Any) -> None:
+    """Refuse a part that cannot be called with what its seam gives, before anything is played."""
+    given = _GIVEN[seam]
+    try:
+        signature = inspect.signature(part)
+    except (TypeError, ValueError):  # some that are written in C have none
+        return
+    try:
+        signature.bind(*given)
+    except TypeError:
+        takes = f"takes {signature}; it is called with ({', '.join(given)})"
+        raise PartError(f"the {seam} {part_name(part)} {takes}") from None
 
 
 class _WrongValue(Exception):
@@ -183,13 +252,56 @@ def _check_messages(value: Any) -> Sequence[Message]:
     return messages
 
 
-def unused(seams: Seams, *, rules: bool, memory: bool, state_filter: bool) -> Iterator[str]:
-    """Parts that a condition never calls, in words for their user."""
-    if seams.retriever is not None and not memory:
-        yield f"the retriever {part_name(seams.retriever)} is never called: memory is off"
-    if seams.consistency is not None and not (memory and state_filter):
-        why = "the state filter is off" if memory else "memory is off"
-        yield f"the consistency {part_name(seams.consistency)} is never called: {why}"
-    if seams.arbitration is not None and not (memory and rules):
-        why = "rules are off" if memory else "memory is off"
-        yield f"the arbitration {part_name(seams.arbitration)} is never called: {why}"
+def _check_entries(value: Any) -> tuple[Entry, ...]:
+    """Entries of memory."""
+    wanted = "; a harvest gives entries, such as OwnEntry(KIND, goal, state, fields, origins)"
+    if not isinstance(value, Iterable) or isinstance(value, str):
+        raise _WrongValue(f"{excerpt(value, 60)}{wanted}")
+    entries = tuple(value)
+    for each in entries:
+        if not isinstance(each, Entry):
+            raise _WrongValue(f"{excerpt(each, 60)} among others{wanted}")
+        if isinstance(each, OwnEntry):
+            _check_own_entry(each)
+    return entries
+
+
+def _check_own_entry(entry: OwnEntry) -> None:
+    if not isinstance(entry.kind, Kind):
+        raise _WrongValue(
+            f"an entry of the kind {excerpt(entry.kind, 60)}; register_kind gives one"
+        )
+    try:
+        json.dumps(dict(entry.fields))
+    except (TypeError, ValueError) as error:
+        raise _WrongValue(
+            f"an entry whose fields cannot be written to a file ({_said(error)});"
+            " they are texts, numbers, or lists of them, by name"
+        ) from None
+
+
+def _check_wording(value: Any) -> str:
+    """An entry in words."""
+    if not isinstance(value, str):
+        raise _WrongValue(f"{excerpt(value, 60)}; the wording of a kind gives a text")
+    return value
+
+
+def unused(seams: Seams, condition: Condition, *, empty: bool = False) -> Iterator[str]:
+    """Parts that a condition never calls, in words for their user; `empty`: its memory has no
+    entries.
+    """
+    no_memory = "the memory is empty" if empty else ""
+    if not condition.memory:
+        no_memory = "memory is off"
+    no_filter = "" if condition.state_filter else "the state filter is off"
+    no_rules = "" if condition.rules else "rules are off"
+    reasons = {
+        "retriever": no_memory,
+        "consistency": no_memory or no_filter,
+        "arbitration": no_memory or no_rules,
+    }
+    for seam, why in reasons.items():
+        part = getattr(seams, seam)
+        if part is not None and why:
+            yield f"the {seam} {part_name(part)} is never called: {why}"

@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from rpms.logic.belief import Belief, FactBelief, StateSignature
+from rpms.logic.belief import FactBelief, Situation, StateSignature
 from rpms.logic.goal import Goal, GoalSignature
+from rpms.logic.rules import ActiveRules
 from rpms.paper.memory import Entry, Origin, SuccessSnippet, VerifiedSchema
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import read_manual
@@ -65,10 +66,10 @@ class HouseBelief(FactBelief):
         )
 
 
-def by_room(belief: Belief, entry: Entry) -> str:
+def by_room(situation: Situation, entry: Entry, _rules: ActiveRules) -> str:
     """A state filter that minds rooms."""
     rooms = None if isinstance(entry, VerifiedSchema) else entry.state_signature.get("room")
-    return f"learned in the {rooms[0]}" if rooms and belief.location not in rooms else ""
+    return f"learned in the {rooms[0]}" if rooms and situation.belief.location not in rooms else ""
 
 
 @dataclass

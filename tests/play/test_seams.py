@@ -291,7 +291,7 @@ def test_the_embedding_retriever_finds_what_is_near(monkeypatch):
 
 
 BROKEN = """
-from rpms.parts import Fate, Verdict, list_wise
+from rpms.parts import Fate, OwnEntry, Truth, Verdict, list_wise, register_kind
 
 def raises(goal, situation, entries, texts):
     return [(0, 1.0 / len(texts[:0]))]
@@ -299,7 +299,7 @@ def raises(goal, situation, entries, texts):
 def no_pairs(goal, situation, entries, texts):
     return [1, 2]
 
-def truth(belief, entry):
+def truth(situation, entry, rules):
     return True
 
 def word(entry, rules, situation):
@@ -307,6 +307,36 @@ def word(entry, rules, situation):
 
 def one_text(blocks):
     return "hello"
+
+def of_a_belief(belief, entry):
+    return ""
+
+def no_entries(episode):
+    return ["won"]
+
+def no_steps(episode):
+    return episode.steps[999]
+
+def no_number(episode):
+    first = episode.steps[0].decision
+    fields = {"belief": first.belief}
+    yield OwnEntry(SAYING, first.goal_signature, first.state_signature, fields)
+
+def sayings(episode):
+    first = episode.steps[0].decision
+    yield OwnEntry(SAYING, first.goal_signature, first.state_signature, {"word": episode.task})
+
+SAYING = register_kind("saying", lambda entry: entry.fields["text"])
+
+def forbidden_now(situation, entry, rules):
+    for command in getattr(entry, "actions", ()):
+        read = rules.instance(command)
+        if read is None:
+            continue
+        for clause in read.preconditions:
+            if clause.truth(situation) is Truth.FALSE:
+                return f"{command} needs {clause}"
+    return ""
 
 @list_wise
 def last_first(entries, rules, situation):
@@ -342,6 +372,46 @@ def test_an_error_in_a_part_is_one_line(rpms, broken, seam, name, words, process
     assert "Traceback" not in ran.err
 
 
+def test_a_part_that_takes_something_else_is_refused_before_anything_is_played(rpms, broken):
+    run = ("run", "alfworld", "--split", "builtin", "--limit", 2, "--memory", "embedded")
+    ran = rpms(*run, "--consistency", f"{broken}:of_a_belief", "--out", "run")
+    takes = "takes (belief, entry); it is called with (situation, entry, rules)"
+    assert f"the consistency broken:of_a_belief {takes}" in ran.line
+    assert not Path("run").exists()
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("no_entries", "returned won among others; a harvest gives entries"),
+        ("no_steps", "failed at broken.py:26: IndexError: tuple index out of range"),
+        ("no_number", "returned an entry whose fields cannot be written to a file"),
+    ],
+)
+def test_an_error_in_a_harvest_is_one_line(rpms, broken, name, words, processes):
+    learn = (*LEARN, "--rounds", 1, "--harvest", f"{broken}:{name}", "--out", "memory.jsonl")
+    ran = rpms(*learn, "--processes", processes)
+    assert ran.code == 2
+    assert f"the harvest broken:{name} {words}" in ran.err.splitlines()[-1]
+    assert "Traceback" not in ran.err
+
+
+def test_an_error_in_the_wording_of_a_kind_is_one_line(rpms, broken):
+    learn = (*LEARN, "--rounds", 2, "--harvest", f"{broken}:sayings", "--out", "memory.jsonl")
+    ran = rpms(*learn)
+    assert ran.code == 2
+    assert "the wording of saying failed at broken.py:37: KeyError: 'text'" in ran.err
+
+
+def test_a_state_filter_reads_the_active_rules(broken):
+    own = first_step(manual="complete", consistency=f"{broken}:forbidden_now")
+    reasons = [each.verdict.reason for each in own.decision.candidates]
+    assert any(" needs " in reason for reason in reasons)
+    without = first_step(condition="memory-only", consistency=f"{broken}:forbidden_now")
+    assert not any(" needs " in each.verdict.reason for each in without.decision.candidates)
+
+
 def test_a_list_wise_arbitration_ranks_the_entries_of_a_kind_anew(broken):
     usual = first_step(manual="complete", k=3)
     own = first_step(manual="complete", k=3, arbitration=f"{broken}:last_first")
@@ -356,6 +426,15 @@ def test_a_part_that_is_never_called_is_told(rpms, my_parts):
     ran = rpms(*run, "--retriever", f"{my_parts}:by_words", "--out", "run")
     told = "note: the retriever my_parts:by_words is never called: memory is off"
     assert told in ran.err.splitlines()
+
+
+def test_a_study_says_which_condition_never_calls_a_part(rpms, my_parts):
+    rules = "  rules: {condition: rules-only, consistency: 'my_parts:empty_handed'}\n"
+    Path("study.yaml").write_text(STUDY + rules)
+    ran = rpms("study", "run", "study.yaml", "--parts", my_parts, "--model", "planner", "--dry-run")
+    told = "note: rules: the consistency my_parts:empty_handed is never called: memory is off"
+    assert told in ran.err.splitlines()
+    assert "by_words is never called" not in ran.err
 
 
 def test_a_part_of_another_kind_is_refused_by_name():

@@ -123,12 +123,7 @@ def note_knowledge(settings: Settings, plan: RunPlan, window: Window) -> None:
     if settings.mask and not (remembers and plan.memory.entries):
         why = "the memory is empty" if remembers else "memory is off in this condition"
         complain(f"note: --mask hides nothing: {why}")
-    never = unused(
-        plan.sources.seams,
-        rules=plan.condition.rules,
-        memory=remembers and bool(plan.memory.entries),
-        state_filter=plan.condition.state_filter,
-    )
+    never = unused(plan.sources.seams, plan.condition, empty=not plan.memory.entries)
     complain(*(f"note: {words}" for words in never))
     note_idle_parts(plan.world, [plan.condition.enforcement], plan.model_name)
 

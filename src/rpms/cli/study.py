@@ -21,6 +21,7 @@ from rpms.models.catalogue import NO_LLM, parse_model_name
 from rpms.models.windows import context_window
 from rpms.paper.usage import Price
 from rpms.paper.wilson_interval import wilson
+from rpms.parts import unused
 from rpms.play.display import duration, progress
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import CONTROLS, FOLDER, How, Listener
@@ -105,6 +106,7 @@ def main(
     options.note_idle_parts(
         world_named(study.world, study.file), [each.enforcement for each in conditions]
     )
+    _note_unused_parts(study)
     means = _means(study, console, resources, prices, epochs)
     if dry_run:
         estimates = estimate_study(study, models, means, layout)
@@ -126,6 +128,13 @@ def main(
     if about := study.about_of(*models):
         console.print(Text(about))
     say(f"runs and index: {folder}")
+
+
+def _note_unused_parts(study: Study) -> None:
+    """Say of each condition which parts of the user's own it never calls."""
+    for case in study.cases:
+        never = unused(case.settings.seams, case.condition)
+        complain(*(f"note: {case.name}: {words}" for words in never))
 
 
 def _explain_estimates(study: Study, epochs: int) -> None:

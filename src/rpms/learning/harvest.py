@@ -6,7 +6,7 @@ whole manual. The manual gives schemas their form; a lesson is the precondition 
 the rules that the player had.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,9 +20,10 @@ from rpms.paper import memory
 from rpms.paper.compose import compose
 from rpms.paper.condition import RULES_ONLY
 from rpms.paper.decide import decide
-from rpms.paper.episode import Ending, Episode, Step
+from rpms.paper.episode import Ending, Episode, OwnHarvest, Step
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.usage import Usage
+from rpms.parts import checked_harvest
 from rpms.play.sources import knowledge_of
 from rpms.store.evidence import Trace
 from rpms.store.memories import write_memory
@@ -57,20 +58,18 @@ CLEAN = Harvest(
     through=(), refused=False
 )  # Each sub-goal apart, and only what worked: for memories that act
 HARVESTS = {"as_paper": PAPER, "clean": CLEAN}
-Own = Callable[[Episode], Iterable[memory.Entry]]
-"""A harvest of one's own: entries of an episode, of any kind, beside which the paper's are
-harvested as well."""
 
 
 def harvest_by(
-    how: str | Own, episode: Episode, manual: RuleManual, origin: str = ""
+    how: str | OwnHarvest, episode: Episode, manual: RuleManual, origin: str = ""
 ) -> tuple[memory.Entry, ...]:
     """The entries of an episode by a named harvest, or by one of one's own and the paper's
     together.
     """
     if isinstance(how, str):
         return harvest(episode, manual, origin, HARVESTS[how])
-    return memory.merge(harvest(episode, manual, origin), how(episode))
+    own = checked_harvest(how)
+    return memory.merge(harvest(episode, manual, origin), own(episode))
 
 
 def harvest(

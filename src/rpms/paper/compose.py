@@ -2,11 +2,11 @@
 is.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 from rpms.logic.belief import Belief, Situation
 from rpms.logic.errors import InputError
@@ -23,16 +23,26 @@ from rpms.paper.recall import EpisodicMemory, Retriever
 from rpms.paper.verdict import Candidate, Verdict
 from rpms.paper.wording import Wording
 
-OwnJudge = Callable[[Entry, ActiveRules, Situation], Verdict | None]
-"""φ: the verdict on an entry that suits the state, dropped or kept with a warning; None keeps
-the entry as it is."""
-
-
-ListJudge = Callable[[Sequence[Entry], ActiveRules, Situation], Iterable[tuple[int, Verdict]]]
-"""φ over all entries of a kind at once: positions with verdicts, best first. Those that are not
-named follow, as they were."""
 _RANKED = 100
 """Entries of a kind that a list-wise judge is given."""
+
+
+class OwnJudge(Protocol):
+    """φ, for each entry that suits the state."""
+
+    def __call__(self, entry: Entry, rules: ActiveRules, situation: Situation, /) -> Verdict | None:
+        """Dropped or kept with a warning; None keeps the entry as it is."""
+        ...
+
+
+class ListJudge(Protocol):
+    """φ over all entries of a kind at once, marked by `list_wise`."""
+
+    def __call__(
+        self, entries: Sequence[Entry], rules: ActiveRules, situation: Situation, /
+    ) -> Iterable[tuple[int, Verdict]]:
+        """Positions with verdicts, best first; entries that are not named follow, as they were."""
+        ...
 
 
 def list_wise(judge: ListJudge) -> ListJudge:
@@ -50,8 +60,7 @@ class Seams:
 
     retriever: Retriever | None = None
     consistency: Compat | None = None
-    """COMPAT: takes the belief and an entry, and says why they do not suit each other; nothing
-    if they do."""
+    """COMPAT: says why an entry does not suit the situation; nothing if it does."""
     arbitration: OwnJudge | ListJudge | None = None
     prompt: Speak | None = None
     """Takes the prompt's blocks in order and gives the messages that the model is sent."""

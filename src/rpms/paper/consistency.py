@@ -1,28 +1,37 @@
 """State-consistent filtering, Eq. 5 and 6: is an experience from a state like this one?"""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
-from rpms.logic.belief import Belief, Situation
+from rpms.logic.belief import Situation
 from rpms.logic.rules import ActiveRules
 from rpms.paper.memory import Entry, VerifiedSchema
 from rpms.paper.verdict import Candidate, Fate, Verdict
 
-Compat = Callable[[Belief, Entry], str]
-"""COMPAT: says why an entry does not suit the belief; nothing if it does. A world may bring its
-own."""
 LARGEST_LEAD = 1
 """Most stages an experience may lie ahead of the present one."""
 
 
-def same_occupancy(belief: Belief, entry: Entry) -> str:
+class Compat(Protocol):
+    """COMPAT: says why an entry does not suit the state; nothing if it does. A world may bring
+    its own.
+    """
+
+    def __call__(self, situation: Situation, entry: Entry, rules: ActiveRules, /) -> str:
+        """`rules`: those that the condition shows; none where rules are off."""
+        ...
+
+
+def same_occupancy(situation: Situation, entry: Entry, _rules: ActiveRules) -> str:
     """Eq. 6: what was learned with an empty hand is for an empty hand, and with a full hand for
     a full one.
     """
+    holding = situation.belief.holding
     then = None if isinstance(entry, VerifiedSchema) else entry.state_signature.occupied
-    if then is None or then == bool(belief.holding):  # an entry without a state suits every state
+    if then is None or then == bool(holding):  # an entry without a state suits every state
         return ""
-    held = ", ".join(belief.holding) or "nothing"
+    held = ", ".join(holding) or "nothing"
     return f"learned with {'something' if then else 'nothing'} in hand, now holding {held}"
 
 
@@ -47,14 +56,14 @@ def learned_ahead(situation: Situation, entry: Entry) -> str:
     )
 
 
-def accept_everything(_belief: Belief, _entry: Entry) -> str:
+def accept_everything(_situation: Situation, _entry: Entry, _rules: ActiveRules) -> str:
     """The neutral element: filtering switched off."""
     return ""
 
 
 @dataclass(frozen=True)
 class CompatibilityFilter:
-    """M_filt by a COMPAT: mark the candidates that do not suit the belief; lazily, so that only
+    """M_filt by a COMPAT: mark the candidates that do not suit the state; lazily, so that only
     what is needed is.
     """
 
@@ -63,10 +72,10 @@ class CompatibilityFilter:
     """True if it stands in place of every other, such as one of a user's."""
 
     def __call__(
-        self, candidates: Iterable[Candidate], situation: Situation, _schemas: ActiveRules
+        self, candidates: Iterable[Candidate], situation: Situation, rules: ActiveRules
     ) -> Iterator[Candidate]:
         for candidate in candidates:
-            reason = self.compat(situation.belief, candidate.entry)
+            reason = self.compat(situation, candidate.entry, rules)
             if not reason and self.compat is not accept_everything:
                 reason = learned_ahead(situation, candidate.entry)
             if reason:

@@ -35,7 +35,7 @@ from rpms.paper.wording import (
 )
 
 Consistent = Callable[[Iterable[Candidate], Situation, ActiveRules], Iterator[Candidate]]
-"""M_filt: marks the candidates that do not suit the situation."""
+"""M_filt: marks the candidates that do not suit the situation, given the active rules."""
 Arbitrate = Callable[[Iterable[Candidate], ActiveRules, Situation], Iterator[Candidate]]
 """M_arb: judges the candidates that are left against the active rules."""
 Update = Callable[[Belief, str | None, str], Belief]
@@ -154,7 +154,7 @@ def decide(
     rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
     recalled = {kind: mind.experience.recall(kind, now.situation) for kind in told_kinds()}  # 4
     filtered = {
-        kind: mind.consistent(recalled[kind], now.situation, now.schemas) for kind in recalled
+        kind: mind.consistent(recalled[kind], now.situation, rules) for kind in recalled
     }  # 5
     filtered[Kind.SUCCESS] = mind.beyond.adapt(filtered[Kind.SUCCESS], now)  # past the paper
     judged = {kind: mind.arbitrate(filtered[kind], rules, now.situation) for kind in recalled}  # 6

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from rpms.paper.beyond import Surprise
 from rpms.paper.decide import Decision
+from rpms.paper.memory import Entry
 from rpms.paper.prompt import Part
 from rpms.paper.usage import Usage
 
@@ -171,6 +172,14 @@ class Episode:
         return {"repeated_failures": again} | {
             name: sum(map(of, self.steps)) for name, of in COUNTS.items()
         }
+
+
+class OwnHarvest(Protocol):
+    """Section 3.3 by one's own: its entries are kept beside the paper's."""
+
+    def __call__(self, episode: Episode, /) -> Iterable[Entry]:
+        """The entries that an episode teaches, of any kind."""
+        ...
 
 
 COUNTS: Mapping[str, Callable[[Step], int]] = {

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Protocol
 
 from rpms.logic.belief import StateSignature
 from rpms.logic.goal import GoalSignature
@@ -37,7 +37,7 @@ class Kind(str, metaclass=_Kinds):  # noqa: SLOT000  its fields are set where it
     """Number of entries a prompt shows, unless a retrieval says otherwise."""
     weight: float
     """Factor on the strength of its entries."""
-    wording: Callable[[OwnEntry], str] | None
+    wording: KindWording | None
     """Words an entry of a custom kind for the prompt."""
     told: bool
     """True if a prompt's memory block may show it."""
@@ -67,7 +67,7 @@ class Kind(str, metaclass=_Kinds):  # noqa: SLOT000  its fields are set where it
 
 def register_kind(
     name: str,
-    wording: Callable[[OwnEntry], str] | None = None,
+    wording: KindWording | None = None,
     *,
     top: int = 2,
     weight: float = 1.0,
@@ -114,6 +114,14 @@ Kind.REQUEST = register_kind("request", top=0, told=False)
 def told_kinds() -> tuple[Kind, ...]:
     """The kinds that a prompt's memory block may show."""
     return tuple(kind for kind in Kind if kind.told)
+
+
+class KindWording(Protocol):
+    """An entry of a kind of one's own, in a prompt."""
+
+    def __call__(self, entry: OwnEntry, /) -> str:
+        """The entry in words."""
+        ...
 
 
 class Origin(NamedTuple):

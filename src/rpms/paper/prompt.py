@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from functools import lru_cache
 from itertools import takewhile
+from typing import Protocol
 
 _PIECE = re.compile(r"[A-Za-z]{1,8}|\d|[^\sA-Za-z\d]{1,3}")
 
@@ -126,8 +127,12 @@ class Message:
     content: str
 
 
-Speak = Callable[[Sequence[Block]], Sequence[Message]]
-"""The messages of a prompt, from its blocks in order."""
+class Speak(Protocol):
+    """A prompt's form, in place of the usual ones."""
+
+    def __call__(self, blocks: Sequence[Block], /) -> Sequence[Message]:
+        """The messages of a prompt, from its blocks in order."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

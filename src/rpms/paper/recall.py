@@ -8,7 +8,7 @@ from functools import cache, cached_property, partial
 from heapq import heappop, heappush, nlargest
 from itertools import count
 from operator import itemgetter
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from rapidfuzz import fuzz
 
@@ -19,9 +19,6 @@ from rpms.paper.memory import Entry, Kind, VerifiedSchema, told_kinds
 from rpms.paper.verdict import KEPT, Candidate, Fate, Verdict
 from rpms.paper.wording import untagged_line
 
-Retriever = Callable[[Goal, Situation, Sequence[Entry], Sequence[str]], Iterable[tuple[int, float]]]
-"""Eq. 4, for the entries of one kind at a time, which are also given as a prompt words them. It
-gives the positions of those that come to mind, best first, each with its score."""
 _MISSED_KEPT = 256
 """Number of branches below θ that a walk remembers."""
 _GOALS_KEPT = 256
@@ -29,6 +26,19 @@ _GOALS_KEPT = 256
 _NO_GOAL = GoalSignature("")
 Field = tuple[float, float]
 """The likeness that one field of two goals adds, and the most it could add."""
+
+
+class Retriever(Protocol):
+    """Eq. 4, for the entries of one kind at a time."""
+
+    def __call__(
+        self, goal: Goal, situation: Situation, entries: Sequence[Entry], texts: Sequence[str], /
+    ) -> Iterable[tuple[int, float]]:
+        """The positions of the entries that come to mind, best first, each with its score.
+
+        `texts`: the entries as a prompt words them.
+        """
+        ...
 
 
 @dataclass(frozen=True)

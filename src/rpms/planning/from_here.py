@@ -95,7 +95,7 @@ def _cut_plan(actions: Iterable[str], rules: ActiveRules, situation: Situation) 
 
 
 def executable_from_here(
-    candidates: Iterable[Candidate], situation: Situation, schemas: ActiveRules
+    candidates: Iterable[Candidate], situation: Situation, rules: ActiveRules
 ) -> Iterator[Candidate]:
     """A finer M_filt: a snippet suits a state unless an action, followed from here, needs what is
     known to be false.
@@ -107,20 +107,18 @@ def executable_from_here(
     def best_first(passed: list[Candidate]) -> list[Candidate]:
         ranked = []
         for each in passed:
-            degree = degree_of_match(each.entry, schemas, situation)
+            degree = degree_of_match(each.entry, rules, situation)
             ranked.append(replace(each, rank=each.rank * degree))
         return sorted(ranked, key=lambda candidate: (-candidate.rank, candidate.entry.id))
 
-    followed = (_followed_through(each, situation, schemas) for each in candidates)
+    followed = (_followed_through(each, situation, rules) for each in candidates)
     return reordered(followed, _WINDOW, best_first)
 
 
-def _followed_through(
-    candidate: Candidate, situation: Situation, schemas: ActiveRules
-) -> Candidate:
-    for need in _needs_on_the_way(candidate.entry, schemas, situation):
+def _followed_through(candidate: Candidate, situation: Situation, rules: ActiveRules) -> Candidate:
+    for need in _needs_on_the_way(candidate.entry, rules, situation):
         if need.clause.truth(need.facts) is Truth.FALSE:
-            fact = settled(need.clause, schemas, need.facts)
+            fact = settled(need.clause, rules, need.facts)
             reason = f"`{need.action}` could not be done from here: {fact}"
             line = need.instance.schema.id
             return candidate.judged(Verdict(Fate.FILTERED, reason, line, fact))

@@ -30,6 +30,7 @@ from rpms.paper.condition import named_condition
 from rpms.paper.enforcement import PAPER, PARTS, Enforcement, with_part
 from rpms.paper.memory import Kind, told_kinds
 from rpms.paper.prompt import Layout
+from rpms.parts import check_signature
 
 SEAMS = tuple(each.name for each in fields(Seams))
 Part = Callable[..., Any]
@@ -140,6 +141,7 @@ def part_or(seam: str, other: Read | None = None) -> Read:
 
     def read(value: Any) -> Any:
         if callable(value) and not isinstance(value, Enum):
+            check_signature(seam, value)
             return value
         name = str(value)
         if other is not None and ":" not in name:
@@ -149,7 +151,9 @@ def part_or(seam: str, other: Read | None = None) -> Read:
                 if name not in installed_parts(seam):
                     ways = "or name a part of your own as module:name"
                     raise ValueError(f"{error}; {ways}") from None
-        return find_part(seam, name, Path.cwd())
+        part = find_part(seam, name, Path.cwd())
+        check_signature(seam, part)
+        return part
 
     return read
 

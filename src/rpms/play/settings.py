@@ -201,7 +201,7 @@ class Settings:
             raise
         except InputError as error:
             raise SettingError("manual", str(error)) from None
-        usual, judge = world.retrieval, self.arbitration if callable(self.arbitration) else None
+        usual = world.retrieval
         k = self.k or {}
         asked = [
             number for kind, number in k.items() if kind in (Kind.CRITICAL_FAILURE, Kind.FAILURE)
@@ -226,7 +226,7 @@ class Settings:
             Prompts() if self.prompts is None else read_prompts(self.prompts),
             recall,
             tokens,
-            Seams(self.retriever, self.consistency, judge, self.prompt),
+            self.seams,
             context,
         )
         try:
@@ -236,6 +236,12 @@ class Settings:
                 error.file, error.line, f"{error.problem} (in the manual of {world.name})"
             ) from None
         return sources
+
+    @property
+    def seams(self) -> Seams:
+        """Parts of the user's own."""
+        judge = self.arbitration if callable(self.arbitration) else None
+        return Seams(self.retriever, self.consistency, judge, self.prompt)
 
     @property
     def harvesting(self) -> str | Part:

@@ -17,10 +17,11 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from rpms.foreign.call_text import Tool
 from rpms.foreign.limits import LONGEST_OBSERVATION
 from rpms.foreign.shown import excerpt, whole_letters
-from rpms.logic.belief import Belief
+from rpms.logic.belief import Belief, Situation
 from rpms.logic.errors import InputError, RPMSError, WorldError, nearest
 from rpms.logic.facts import grouped
 from rpms.logic.goal import UNKNOWN_GOAL, Goal
+from rpms.logic.rules import ActiveRules
 from rpms.paper.consistency import same_occupancy
 from rpms.paper.memory import Entry
 from rpms.paper.recall import Retrieval
@@ -282,9 +283,9 @@ class World(ABC):
             where = f"{' and '.join(names)} beside {written[0]}"
             raise InputError(f"{self.name} cannot read its manual, {where}: {reason}") from None
 
-    def compat(self, belief: Belief, entry: Entry) -> str:
-        """COMPAT of Eq. 6: why an experience does not suit the belief; nothing if it does."""
-        return same_occupancy(belief, entry)
+    def compat(self, situation: Situation, entry: Entry, rules: ActiveRules, /) -> str:
+        """COMPAT of Eq. 6: why an experience does not suit the state; nothing if it does."""
+        return same_occupancy(situation, entry, rules)
 
     def command(self, action: str, belief: Any) -> Command:  # noqa: ARG002  some worlds need it
         """Forgive harmless form: letter case, spaces, a trailing dot; in some worlds a synonym."""

@@ -24,6 +24,8 @@ from rpms.planning.experience.atlas import Atlas, Where
 from rpms.planning.experience.trail import Pathfinder
 from rpms.planning.whereabouts import READ
 
+_NO_RULES = ActiveRules()
+"""Memory is followed where it acts alone, without rules."""
 _NOWHERE = "?"
 """No place: what was learned there suits only where places do not matter."""
 CONSIDERED = 1_000
@@ -93,10 +95,10 @@ class Following:
         """
         if where is None or not isinstance(entry, SuccessSnippet):
             return None
-        belief = context.situation.belief
-        if not self.compat(belief, _moved(entry, where, _NOWHERE)):
+        now = context.situation
+        if not self.compat(now, _moved(entry, where, _NOWHERE), _NO_RULES):
             return None if entry.state_signature.get(where.field) else False
-        return not self.compat(belief, _moved(entry, where, where.here))
+        return not self.compat(now, _moved(entry, where, where.here), _NO_RULES)
 
     def _followed(
         self, candidates: Sequence[Candidate], where: Where, context: AdaptContext
@@ -168,7 +170,8 @@ class Following:
         """Snippets for other goals that reached the sub-goal, most similar first: `tied` to
         places, or fit here.
         """
-        goal, belief = context.situation.goal.signature, context.situation.belief
+        now = context.situation
+        goal = now.goal.signature
         reached = self._by_sub_goal.get(context.progress.sub_goal, ())
         scored = [
             (self.similarity(goal, each.goal_signature), each)
@@ -179,7 +182,7 @@ class Following:
             Candidate(entry, score, score * entry.strength, KEPT)
             for score, entry in sorted(scored, key=lambda one: -one[0])
             if bool(self._tied(entry, where, context)) is tied
-            and (tied or not self.compat(belief, entry))
+            and (tied or not self.compat(now, entry, _NO_RULES))
         )
         return islice(fit, CONSIDERED)
 

@@ -7,9 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
-from rpms.logic.belief import Belief
+from rpms.logic.belief import Belief, Situation
 from rpms.logic.errors import InputError, WorldError
 from rpms.logic.goal import Goal, Progress
+from rpms.logic.rules import ActiveRules
 from rpms.paper.memory import Entry, SuccessSnippet, VerifiedSchema
 from rpms.paper.prompt import Part
 from rpms.paper.recall import Retrieval, Similarity
@@ -59,13 +60,14 @@ def required_instruments(entry: Entry) -> tuple[str, ...]:
     return tuple(needed)
 
 
-def compatible(belief: Belief, entry: Entry) -> str:
-    """Say why an entry does not suit the belief, nothing if it does. Schemas carry no state and
+def compatible(situation: Situation, entry: Entry, _rules: ActiveRules) -> str:
+    """Say why an entry does not suit the state, nothing if it does. Schemas carry no state and
     suit every one.
 
     An instrument must be known to be carried: an inventory never looked at holds none that was not
     seen picked up.
     """
+    belief = situation.belief
     if isinstance(entry, VerifiedSchema) or not isinstance(belief, Scene):
         return ""
     needed = {name: Phrase(read_phrase(name).head) for name in required_instruments(entry)}
