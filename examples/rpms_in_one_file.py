@@ -70,7 +70,7 @@ class Agent:
         for kind in told_kinds():
             memory = [entry for entry in self.memory if entry.kind is kind]
             candidates = recall(memory, self.goal.signature)  # 4  M_cand
-            filtered = [compatible(each, now) for each in candidates]  # 5  M_filt
+            filtered = [compatible(each, rules, now) for each in candidates]  # 5  M_filt
             judged[kind] = [arbitrated(each, rules, now) for each in filtered]  # 6  M_arb
         progress = standing(self.goals.active(*wanted), now).progress
         memories = select(judged, progress.sub_goal)
@@ -114,9 +114,9 @@ def goals_of(entry: Entry) -> Iterable[GoalSignature]:
     return [] if entry.refuted else entry.goals
 
 
-def compatible(candidate: Candidate, now: Situation) -> Candidate:
+def compatible(candidate: Candidate, rules: ActiveRules, now: Situation) -> Candidate:
     """Eq. 5 and 6, COMPAT: what was learned with empty hands is for empty hands, and so on."""
-    reason = world.compat(now.belief, candidate.entry)
+    reason = world.compat(now, candidate.entry, rules)
     return candidate.judged(Verdict(Fate.FILTERED, reason)) if reason else candidate
 
 

@@ -3,15 +3,21 @@
 from laboratory import FOCUS_ON_STOVE, GOAL, after, in_kitchen
 
 from rpms.logic.belief import Situation, StateSignature
+from rpms.logic.rules import ActiveRules
 from rpms.paper.consistency import learned_ahead
 from rpms.paper.memory import FailureLesson, SuccessSnippet, VerifiedSchema
-from rpms.worlds.scienceworld.world import compatible, required_instruments
+from rpms.worlds.scienceworld import world
+from rpms.worlds.scienceworld.world import required_instruments
 
 
 def snippet(
     state="room=kitchen|inventory=empty|progress=0", actions=("look around",), **precondition
 ):
     return SuccessSnippet(GOAL, StateSignature.parse(state), "heat", tuple(actions), precondition)
+
+
+def compatible(belief, entry):
+    return world.compat(Situation(belief, belief.goal), entry, ActiveRules())
 
 
 def test_the_papers_critical_failure_is_for_the_kitchen():
