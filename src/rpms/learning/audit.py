@@ -133,9 +133,8 @@ def _numbers(effect: Effect) -> dict[str, float | None]:
 class Audit:
     """Audit of the entries that were recalled in some runs."""
 
-    entries: tuple[
-        Account, ...
-    ]  # The harmful first, then by how far they are from having no effect
+    entries: tuple[Account, ...]
+    """The harmful first, then by how far they are from having no effect."""
     kinds: tuple[Account, ...]
     episodes: int
     world: str
@@ -249,99 +248,145 @@ def audit(folders: Sequence[Path]) -> Audit:
     worlds: set[str] = set()
     for folder in folders:
         run = RunFolder(folder)
-        retrieval, budget = (
-            run.protocol.settings.get(name) for name in ("retrieval", "step_budget")
-        )
-        mask = retrieval.get("mask") if isinstance(retrieval, Mapping) else None
-        if not isinstance(mask, int | float) or not 0 < mask < 1:
+        mask = _mask_of(run)
+        if mask is None:
             left_out.append(folder)
             continue
         worlds.add(str(run.protocol.settings.get("world", "")))
+        budget = run.protocol.settings.get("step_budget")
         length = budget if isinstance(budget, int) else 0
         for record in run.episodes():
-            played.setdefault(
-                (run.protocol.hash, record.task), _Played(record, float(mask), length)
-            )
+            played.setdefault((run.protocol.hash, record.task), _Played(record, mask, length))
     if not played:
-        if not left_out:
-            raise InputError("nothing to audit: no episode was finished")
-        why = (
-            "was played without memory; choose another condition (memory-only, full) and --mask 0.2"
-        )
-        if RunFolder(left_out[0]).protocol.settings.get("retrieval"):
-            why = (
-                "hid no memories, and without that nobody can tell what they did from what would"
-                " have happened anyway; play it again with `rpms run … --mask 0.2` (0.5 finds"
-                " effects in the fewest episodes)"
-            )
-        raise InputError(f"{left_out[0]}: {why}")
+        raise InputError(_why_nothing(left_out))
     if len(worlds) > 1:
         raise InputError(
             f"these runs are of {' and '.join(sorted(worlds))}; audit the runs of one world"
             " together"
         )
     every = list(played.values())
-    masks = tuple(sorted({each.mask for each in every}))
-    return Audit(*_accounts(every), len(every), worlds.pop(), masks, tuple(left_out))
+    by_entry = _measured(every)
+    return Audit(
+        entries=_entry_accounts(by_entry),
+        kinds=_kind_accounts(by_entry),
+        episodes=len(every),
+        world=worlds.pop(),
+        masks=tuple(sorted({each.mask for each in every})),
+        left_out=tuple(left_out),
+    )
 
 
-def _accounts(played: Sequence[_Played]) -> tuple[tuple[Account, ...], tuple[Account, ...]]:
-    """The accounts of entries, and of their kinds: of these, the steps at each sub-goal are not
-    told.
-    """
-    kinds = {one.entry: one.kind for each in played for one in each.exposures}
-    stages = sorted({step.progress.sub_goal for each in played for step in each.record.steps})
-    measures = (*AuditedOutcome, *(_STEPS_AT + stage for stage in stages))
+def _mask_of(run: RunFolder) -> float | None:
+    """The share of memories that a run hid; None where it hid none."""
+    retrieval = run.protocol.settings.get("retrieval")
+    mask = retrieval.get("mask") if isinstance(retrieval, Mapping) else None
+    if not isinstance(mask, int | float) or not 0 < mask < 1:
+        return None
+    return float(mask)
+
+
+def _why_nothing(left_out: Sequence[Path]) -> str:
+    """Why there is nothing to audit, and what to do."""
+    if not left_out:
+        return "nothing to audit: no episode was finished"
+    first = left_out[0]
+    if RunFolder(first).protocol.settings.get("retrieval"):
+        return (
+            f"{first}: hid no memories, and without that nobody can tell what they did from what"
+            " would have happened anyway; play it again with `rpms run … --mask 0.2` (0.5 finds"
+            " effects in the fewest episodes)"
+        )
+    return (
+        f"{first}: was played without memory; choose another condition (memory-only, full) and"
+        " --mask 0.2"
+    )
+
+
+class _Shown(NamedTuple):
+    """The entries, or kinds, that an episode was shown, and whether it was won."""
+
+    names: set[str]
+    won: bool
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Effects of all entries and kinds on everything that is measured, not yet corrected."""
+
+    effects: Mapping[str, tuple[Mapping[str, Effect], Mapping[str, Effect]]]
+    """By measure: effects of each entry, and of each kind."""
+    kinds: Mapping[str, str]
+    """The kind of each entry."""
+    shown: Sequence[_Shown]
+    """The entries that each episode was shown."""
+
+
+def _measured(played: Sequence[_Played]) -> _Measured:
+    kinds: dict[str, str] = {}
+    stages: set[str] = set()
+    shown: list[_Shown] = []
+    for each in played:
+        kinds |= {one.entry: one.kind for one in each.exposures}
+        stages |= {step.progress.sub_goal for step in each.record.steps}
+        seen = {one.entry for one in each.exposures if one.shown}
+        shown.append(_Shown(seen, each.record.row.won))
+    measures = (*map(str, AuditedOutcome), *(_STEPS_AT + stage for stage in sorted(stages)))
     found = {
         measure: effects([each.trial(measure) for each in played], kinds) for measure in measures
     }
-    shown = [
-        ({one.entry for one in each.exposures if one.shown}, each.record.row.won) for each in played
-    ]
-    by_entry = {
-        (what, name): effect for what, (some, _) in found.items() for name, effect in some.items()
-    }
-    by_kind = {
-        (str(what), kind): effect
-        for what in AuditedOutcome
-        for kind, effect in found[what][1].items()
-    }
-    entries = list(_corrected(by_entry, kinds, shown))
-    of_kind = [({kinds[name] for name in names}, won) for names, won in shown]
-    names = {kind: kind for kind in found[AuditedOutcome.SUCCESS][1]}
-    least = {
-        one.name: min(effect.p for effect in (*one.findings.values(), *one.at.values()))
-        for one in entries
-    }
-    by_worth = sorted(
-        entries, key=lambda one: ([*Worth].index(one.worth), least[one.name], one.name)
-    )
-    return tuple(by_worth), tuple(_corrected(by_kind, names, of_kind))
+    return _Measured(found, kinds, shown)
+
+
+def _entry_accounts(measured: _Measured) -> tuple[Account, ...]:
+    """The account of each entry: the harmful first, then by how little chance explains it."""
+    by_entry: dict[tuple[str, str], Effect] = {}
+    for measure, (of_entries, _) in measured.effects.items():
+        for name, effect in of_entries.items():
+            by_entry[measure, name] = effect
+    order = list(Worth)
+
+    def place(account: Account) -> tuple[int, float, str]:
+        least = min(effect.p for effect in (*account.findings.values(), *account.at.values()))
+        return (order.index(account.worth), least, account.name)
+
+    return tuple(sorted(_corrected(by_entry, measured.kinds, measured.shown), key=place))
+
+
+def _kind_accounts(measured: _Measured) -> tuple[Account, ...]:
+    """The account of each kind of entries; its steps at each sub-goal are not told."""
+    by_kind: dict[tuple[str, str], Effect] = {}
+    for outcome in AuditedOutcome:
+        _, of_kinds = measured.effects[outcome]
+        for kind, effect in of_kinds.items():
+            by_kind[str(outcome), kind] = effect
+    shown: list[_Shown] = []
+    for names, won in measured.shown:
+        shown.append(_Shown({measured.kinds[name] for name in names}, won))
+    _, of_kinds = measured.effects[AuditedOutcome.SUCCESS]
+    return tuple(_corrected(by_kind, {kind: kind for kind in of_kinds}, shown))
 
 
 def _corrected(
     found: Mapping[tuple[str, str], Effect],
     kinds: Mapping[str, str],
-    shown: Iterable[tuple[set[str], bool]],
+    shown: Iterable[_Shown],
 ) -> Iterator[Account]:
     """Accounts with the correction over all of them and all that was measured; what could not
     be found is no test.
     """
     tested = {key: effect for key, effect in found.items() if effect.testable}
     adjusted = benjamini_hochberg([effect.p for effect in tested.values()])
-    tested = {
-        key: replace(tested[key], adjusted=p) for key, p in zip(tested, adjusted, strict=True)
-    }
-    with_it = Counter((name, won) for names, won in shown for name in names)
-    every, stages = (
-        {**found, **tested},
-        dict.fromkeys(what for what, _ in tested if what.startswith(_STEPS_AT)),
-    )
+    for key, p in zip(list(tested), adjusted, strict=True):
+        tested[key] = replace(tested[key], adjusted=p)
+    every = {**found, **tested}
+    with_it: Counter[tuple[str, bool]] = Counter()
+    for names, won in shown:
+        with_it.update((name, won) for name in names)
+    stages = dict.fromkeys(what for what, _ in tested if what.startswith(_STEPS_AT))
     for name, kind in kinds.items():
         whole = {outcome: every.get((outcome, name), Effect(0, 0)) for outcome in AuditedOutcome}
-        at = {
-            what.removeprefix(_STEPS_AT): tested[what, name]
-            for what in stages
-            if (what, name) in tested
-        }
+        at: dict[str, Effect] = {}
+        for what in stages:
+            if (what, name) in tested:
+                at[what.removeprefix(_STEPS_AT)] = tested[what, name]
         yield Account(name, kind, whole, at, with_it[name, True], with_it[name, False])

@@ -34,8 +34,9 @@ from rpms.worlds.base import World
 class Harvest:
     """Rules for turning an episode into entries."""
 
-    # Actions of a snippet at most, the last ones: three of twelve fill the prompt's memory block
     longest: int = 12
+    """Actions of a snippet at most, the last ones: three of twelve fill the prompt's memory
+    block."""
     means: tuple[str, ...] = ("find", "go_to")
     """Sub-goals by how their names begin that are no end in themselves: their actions open the
     next snippet."""
@@ -46,17 +47,17 @@ class Harvest:
     refused: bool = True
     """True if what the world refused stays in snippets. The paper does not say that it is taken
     out, and arbitration (Table 4) has what rules object to in memories to work on."""
-    longest_command: int = (
-        120  # Characters: what a model wrote beyond it is no command for later prompts
-    )
-    longest_request: int = 400  # Characters of a request that are remembered; people's have fifty
-    longest_message: int = 160  # Characters of a world's answer that a lesson keeps
+    longest_command: int = 120
+    """Characters: what a model wrote beyond it is no command for later prompts."""
+    longest_request: int = 400
+    """Characters of a request that are remembered; people's have fifty."""
+    longest_message: int = 160
+    """Characters of a world's answer that a lesson keeps."""
 
 
 PAPER = Harvest()
-CLEAN = Harvest(
-    through=(), refused=False
-)  # Each sub-goal apart, and only what worked: for memories that act
+CLEAN = Harvest(through=(), refused=False)
+"""Each sub-goal apart, and only what worked: for memories that act."""
 HARVESTS = {"as_paper": PAPER, "clean": CLEAN}
 
 
@@ -78,11 +79,9 @@ def harvest(
     """The entries of one episode, merged and in a fixed order; `origin` names it in them, the
     task's id by default.
     """
-    return (
-        memory.merge(_Episode(episode, manual, origin or episode.task, how).entries())
-        if episode.steps
-        else ()
-    )
+    if not episode.steps:
+        return ()
+    return memory.merge(_Episode(episode, manual, origin or episode.task, how).entries())
 
 
 @dataclass(frozen=True)
@@ -93,36 +92,47 @@ class _Episode:
     how: Harvest
 
     def entries(self) -> Iterator[memory.Entry]:
-        if self.episode.ending is not Ending.LOST:
-            # progress in an episode that ended in disaster may have led to it
+        lost = self.episode.ending is Ending.LOST
+        if not lost:  # progress in an episode that ended in disaster may have led to it
             yield from self._snippets()
         if self.episode.won:
             yield from self._requests()
+        yield from self._lessons_and_schemas()
+        if lost:
+            yield self._critical_failure()
+
+    def _lessons_and_schemas(self) -> Iterator[memory.Entry]:
+        """What each step teaches by itself. An episode is evidence for a lesson once, however
+        often it failed in that way.
+        """
         learned: set[tuple[str, ...]] = set()
         for step in self._survived:
-            asks = has_asked(self._after(step)) or has_asked(step.decision.belief)
-            if step.command and self._usable(step) and not asks:
-                for entry in self._of_step(step):
-                    again = isinstance(entry, memory.FailureLesson) and entry.key() in learned
-                    # an episode is evidence for a lesson once, however often it failed in that way
-                    if not again:
-                        yield entry
-                    learned.add(entry.key())
-        if self.episode.ending is Ending.LOST:
-            last = self.episode.steps[-1]
-            yield memory.CriticalFailure(
-                goal_signature=last.decision.goal_signature,
-                state_signature=last.decision.state_signature,
-                failed_action=(
-                    last.command if self._usable(last) else last.command[: self.how.longest_command]
-                ),
-                corrective_rule=(
-                    "it ended the task for good: before a step that cannot be undone, verify that"
-                    " its object is the one that the task names"
-                ),
-                failure_message=f"score = {last.score:g}, terminated",
-                origins=self._origins(last),
-            )
+            if not step.command or not self._usable(step):
+                continue
+            if has_asked(self._after(step)) or has_asked(step.decision.belief):
+                continue
+            for entry in self._of_step(step):
+                again = isinstance(entry, memory.FailureLesson) and entry.key() in learned
+                if not again:
+                    yield entry
+                learned.add(entry.key())
+
+    def _critical_failure(self) -> memory.CriticalFailure:
+        """The last step of an episode that ended for good."""
+        last = self.episode.steps[-1]
+        return memory.CriticalFailure(
+            goal_signature=last.decision.goal_signature,
+            state_signature=last.decision.state_signature,
+            failed_action=(
+                last.command if self._usable(last) else last.command[: self.how.longest_command]
+            ),
+            corrective_rule=(
+                "it ended the task for good: before a step that cannot be undone, verify that"
+                " its object is the one that the task names"
+            ),
+            failure_message=f"score = {last.score:g}, terminated",
+            origins=self._origins(last),
+        )
 
     @property
     def _survived(self) -> Sequence[Step]:
@@ -150,42 +160,61 @@ class _Episode:
         """Cut the episode where its progress reached a new height, and keep what was done on
         the way there.
         """
-        steps = self.episode.steps
-        best = steps[0].decision.progress.done
+        best = self.episode.steps[0].decision.progress.done
         taken: list[Step] = []
-        began = 0  # index in them of the first step after the last taking
-        for place, step in enumerate(steps):
-            asked = has_asked(step.decision.belief) or step.infeasible
-            if asked and step.command.isdecimal():
-                # the number of an option means nothing elsewhere, nor where nothing was asked; what
-                # it completed is the command asked about
-                pass
-            elif (
-                self.how.refused or has_asked(self._after(step)) or not step.infeasible
-            ) and self._is_action(step):
+        last_leg = 0  # place in `taken` of the first step after the last taking
+        for step in self.episode.steps:
+            if self._belongs_in_a_snippet(step):
                 taken.append(step)
-            now = step.decision.progress
-            last = place + 1 == len(steps)
-            won = last and self.episode.ending is Ending.WON
-            done = (
-                (now.total if won else now.done)
-                if last
-                else steps[place + 1].decision.progress.done
-            )
-            if not won and done <= best:
+            done = self._done_after(step)
+            wins = self._wins(step)
+            if not wins and done <= best:
                 continue
-            small = done == now.done + 1 and now.sub_goal.startswith(self.how.means)
             best = max(best, done)
-            if small and not won:
+            if not wins and self._is_means(step, done):
                 continue
-            for part in dict.fromkeys((0, began)):  # the whole way, and the last leg of it
-                leg = taken[part:]
-                after = self._after(leg[0]) if len(leg) == 1 else None
-                moved = after is not None and after.location != leg[0].decision.belief.location
-                if leg and not moved:
-                    yield self._snippet(leg[-self.how.longest :], now.sub_goal)
-            onward = not won and now.sub_goal.startswith(self.how.through or (" ",))
-            taken, began = (taken, len(taken)) if onward else ([], 0)
+            sub_goal = step.decision.progress.sub_goal
+            for begin in dict.fromkeys((0, last_leg)):  # the whole way, and the last leg of it
+                leg = taken[begin:]
+                if leg and not self._only_moves(leg):
+                    yield self._snippet(leg[-self.how.longest :], sub_goal)
+            if not wins and self.how.through and sub_goal.startswith(self.how.through):
+                last_leg = len(taken)
+            else:
+                taken = []
+                last_leg = 0
+
+    def _wins(self, step: Step) -> bool:
+        return step is self.episode.steps[-1] and self.episode.ending is Ending.WON
+
+    def _done_after(self, step: Step) -> int:
+        """Sub-goals that are done after a step."""
+        if self._wins(step):
+            return step.decision.progress.total
+        later = self.episode.steps[step.number :]
+        return (later[0] if later else step).decision.progress.done
+
+    def _is_means(self, step: Step, done: int) -> bool:
+        """True if all that a step completed is a sub-goal that is no end in itself."""
+        progress = step.decision.progress
+        return done == progress.done + 1 and progress.sub_goal.startswith(self.how.means)
+
+    def _belongs_in_a_snippet(self, step: Step) -> bool:
+        """True if a step is to be told as a part of a way that worked."""
+        may_answer = has_asked(step.decision.belief) or step.infeasible
+        if may_answer and step.command.isdecimal():
+            # the number of an option means nothing elsewhere, nor where nothing was asked; what it
+            # completed is the command asked about
+            return False
+        worked = not step.infeasible or has_asked(self._after(step))
+        return (worked or self.how.refused) and self._is_action(step)
+
+    def _only_moves(self, leg: Sequence[Step]) -> bool:
+        """True if steps are a single one, and it led to another place."""
+        after = self._after(leg[0])
+        if len(leg) > 1 or after is None:
+            return False
+        return after.location != leg[0].decision.belief.location
 
     def _is_action(self, step: Step) -> bool:
         """True if a step is one that the world has: what is none of its actions teaches nothing."""
@@ -196,31 +225,30 @@ class _Episode:
 
     def _requests(self) -> Iterator[memory.RememberedRequest]:
         """The request of a won episode, with the reading that won and the kinds in the room."""
-        read = [(step, step.readings) for step in self.episode.steps if step.readings is not None]
-        if not read:
+        asked = [step for step in self.episode.steps if step.readings is not None]
+        if not asked:
             return
-        (last, readings), names = read[-1], self.episode.steps[0].decision.belief.names
-        kinds = sorted({kind_of(name) for each in names.values() for name in each})
+        last = asked[-1]
+        assert last.readings is not None
+        kinds: set[str] = set()
+        for names in self.episode.steps[0].decision.belief.names.values():
+            kinds.update(map(kind_of, names))
         yield memory.RememberedRequest(
             goal_signature=last.decision.goal_signature,
-            state_signature=StateSignature.of(room=tuple(kinds)),
-            request=_one_line(readings.request, self.how.longest_request),
+            state_signature=StateSignature.of(room=tuple(sorted(kinds))),
+            request=_one_line(last.readings.request, self.how.longest_request),
             origins=self._origins(last),
         )
 
     def _snippet(self, steps: Sequence[Step], sub_goal: str) -> memory.SuccessSnippet:
-        first, last = steps[0], steps[-1]
+        first = steps[0]
+        last = steps[-1]
         instance = self._rules(last).instance(last.command)
-        held = list(first.decision.belief.holding)
-        before: dict[str, object] = {
-            "holding": (held[0] if len(held) == 1 else held) if held else None
-        }
-        name, binding = (
-            (instance.schema.name, instance.binding) if instance else (last.command.split()[0], {})
-        )
-        before["action_type"] = name
+        name = instance.schema.name if instance else last.command.split()[0]
+        binding = instance.binding if instance else {}
         thing = binding.get("object") or next(iter(binding.values()), "")
         tool = next((value for value in binding.values() if value != thing), "")
+        before: dict[str, object] = {"holding": _held(first), "action_type": name}
         if tool:
             before["tool_location"] = tool
         return memory.SuccessSnippet(
@@ -237,53 +265,77 @@ class _Episode:
         """The lesson of a refusal, where it can be told, and what the step says of its action's
         schema.
         """
-        rules, decision, after = self._rules(step), step.decision, self._after(step)
-        instance = rules.instance(step.command)
+        instance = self._rules(step).instance(step.command)
         if instance is None:
             return
-        schema = instance.schema
-        feasible = instance.feasible(Situation(decision.belief, decision.goal))
-        worked = [
-            (each.decision.belief, found)
-            for each, found in self._successes
-            if found.schema is schema
-        ]
-        if step.infeasible and (rule := corrective_rule(step, instance, worked)):
-            yield memory.FailureLesson(
-                goal_signature=decision.goal_signature,
-                state_signature=decision.state_signature,
-                failed_action=step.command,
-                corrective_rule=rule,
-                failure_type=_FAILURES.get(feasible, "unexplained"),
-                failure_message=_one_line(step.result, self.how.longest_message),
-                origins=self._origins(step),
-            )
-        if not (schema.preconditions or schema.effects) or (
-            step.infeasible and feasible is Truth.FALSE
-        ):
-            return  # it failed as the schema says it must: no evidence against it
-        facts = Situation(after, decision.goal) if after is not None else None
-        belied = facts is not None and any(
-            literal.truth(facts) is Truth.FALSE for literal in instance.effects
+        situation = Situation(step.decision.belief, step.decision.goal)
+        feasible = instance.feasible(situation)
+        if step.infeasible:
+            yield from self._lesson(step, instance, feasible)
+            if feasible is Truth.FALSE:
+                return  # it failed as the schema says it must: no evidence against it
+        if instance.schema.preconditions or instance.schema.effects:
+            yield self._schema(step, instance)
+
+    def _lesson(
+        self, step: Step, instance: Instance, feasible: Truth
+    ) -> Iterator[memory.FailureLesson]:
+        worked: list[tuple[Belief, Instance]] = []
+        for other, found in self._successes:
+            if found.schema is instance.schema:
+                worked.append((other.decision.belief, found))
+        rule = corrective_rule(step, instance, worked)
+        if not rule:
+            return
+        yield memory.FailureLesson(
+            goal_signature=step.decision.goal_signature,
+            state_signature=step.decision.state_signature,
+            failed_action=step.command,
+            corrective_rule=rule,
+            failure_type=_FAILURES.get(feasible, "unexplained"),
+            failure_message=_one_line(step.result, self.how.longest_message),
+            origins=self._origins(step),
         )
-        yield memory.VerifiedSchema(
+
+    def _schema(self, step: Step, instance: Instance) -> memory.VerifiedSchema:
+        """The action's schema, with this step as evidence for it or against it."""
+        rules = self._rules(step)
+        schema = instance.schema
+        failed = step.infeasible or self._belies(step, instance)
+        return memory.VerifiedSchema(
             action_template=template_of(schema, step.command),
             action_type=schema.name,
             preconditions=tuple(in_words(clause, rules) for clause in schema.preconditions),
             effects=schema_effects(schema, rules),
-            origins=self._origins(step, failed=step.infeasible or belied),
-            goals=frozenset({decision.goal_signature}),
+            origins=self._origins(step, failed=failed),
+            goals=frozenset({step.decision.goal_signature}),
         )
+
+    def _belies(self, step: Step, instance: Instance) -> bool:
+        """True if what an action should have brought about is known not to hold after it."""
+        after = self._after(step)
+        if after is None:
+            return False
+        facts = Situation(after, step.decision.goal)
+        return any(literal.truth(facts) is Truth.FALSE for literal in instance.effects)
 
     @cached_property
     def _successes(self) -> list[tuple[Step, Instance]]:
         """Steps that the world took, each with its action."""
-        read = [
-            (step, self._rules(step).instance(step.command))
-            for step in self._survived
-            if not step.infeasible
-        ]
-        return [(step, instance) for step, instance in read if instance is not None]
+        found: list[tuple[Step, Instance]] = []
+        for step in self._survived:
+            instance = None if step.infeasible else self._rules(step).instance(step.command)
+            if instance is not None:
+                found.append((step, instance))
+        return found
+
+
+def _held(step: Step) -> object:
+    """What was in hand at a step: nothing, a thing, or several."""
+    held = list(step.decision.belief.holding)
+    if len(held) > 1:
+        return held
+    return held[0] if held else None
 
 
 def _one_line(text: str, most: int) -> str:

@@ -7,8 +7,9 @@ form; whatever else they say counts for nothing, and an insight is one bounded l
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from rpms.foreign.shown import excerpt, one_line
 from rpms.logic.errors import InputError, ModelError, ModelUnavailable
@@ -36,14 +37,21 @@ from rpms.store.expel_material import (
 )
 from rpms.store.runs import RunFolder
 
-TOGETHER = 8  # Successes that are read at once
-MOST_CHANGES = 4  # Of one answer, so that no single one rewrites the list
-MOST_TRAJECTORIES = 1_000  # Of which a prompt recalls two
-_BEGIN = 2  # Votes of a new insight: one objection does not remove it
+TOGETHER = 8
+"""Successes that are read at once."""
+MOST_CHANGES = 4
+"""Changes of one answer that count, so that no single one rewrites the list."""
+MOST_TRAJECTORIES = 1_000
+"""Trajectories that are kept; a prompt recalls two of them."""
+_VOTES_OF_NEW = 2
+"""Votes of a new insight: one objection does not remove it."""
+_OBJECTION, _OBJECTION_TO_FULL_LIST = 1, 3
+"""Votes that an objection takes: more where there is no room for better insights."""
 _CHANGE = re.compile(
     r"(?:[-*] ?)?(ADD|EDIT|AGREE|REMOVE)(?: (\d{1,2}))?(?:: ?(.*))?", re.IGNORECASE
 )
-_CHARACTERS = 3  # Of a token, at least
+_CHARACTERS = 3
+"""Characters of a token, at least."""
 _LIST = (
     "You keep a numbered list of insights: general advice that helps with many tasks of a text"
     " world. Below are "
@@ -61,6 +69,13 @@ _CHANGES = (
 )
 
 
+class _Asked(NamedTuple):
+    """A question to the model: what to find, and the attempts that it is shown."""
+
+    about: str
+    shown: tuple[EpisodeRecord, ...]
+
+
 def gather_experience(
     runs: Sequence[RunFolder],
     world: str,
@@ -73,20 +88,12 @@ def gather_experience(
     ModelUnavailable is raised.
     """
     attempts = _attempts(runs, world)
-    won = [record for each in attempts.values() for record in each if record.row.won]
+    won = [record for tried in attempts.values() for record in tried if record.row.won]
     insights: tuple[Insight, ...] = ()
     limit = prompt_limit(context, decoding.max_tokens)
-    # first every failure beside a success at its task, then the successes, several at a time
-    questions: list[tuple[str, tuple[EpisodeRecord, ...]]] = []
-    for tried in attempts.values():
-        success = next((record for record in tried if record.row.won), None)
-        if success is not None:
-            questions += [(_PAIR, (failure, success)) for failure in tried if not failure.row.won]
-    questions += [
-        (_SUCCESSES, tuple(won[begin : begin + TOGETHER])) for begin in range(0, len(won), TOGETHER)
-    ]
-    for number, (about, shown) in enumerate(questions, start=1):
-        prompt = question(about, shown, insights, limit)
+    questions = [*_failures_beside_successes(attempts), *_successes_together(won)]
+    for number, asked in enumerate(questions, start=1):
+        prompt = question(asked.about, asked.shown, insights, limit)
         try:
             answer = model.answer(Request(prompt, replace(decoding, stop=()), f"insights {number}"))
         except ModelUnavailable:
@@ -99,32 +106,69 @@ def gather_experience(
     return Experience(world, insights, tuple(taught)[:MOST_TRAJECTORIES])
 
 
+def _failures_beside_successes(attempts: Mapping[str, Sequence[EpisodeRecord]]) -> Iterator[_Asked]:
+    """Every failure beside the first success at its task."""
+    for tried in attempts.values():
+        success = next((record for record in tried if record.row.won), None)
+        if success is None:
+            continue
+        for record in tried:
+            if not record.row.won:
+                yield _Asked(_PAIR, (record, success))
+
+
+def _successes_together(won: Sequence[EpisodeRecord]) -> Iterator[_Asked]:
+    """The successes, several at a time."""
+    for begin in range(0, len(won), TOGETHER):
+        yield _Asked(_SUCCESSES, tuple(won[begin : begin + TOGETHER]))
+
+
 def changed(insights: Sequence[Insight], answer: str) -> tuple[Insight, ...]:
     """The list after a model's answer: most votes first, and what has none left is gone."""
+    full = len(insights) >= MOST_INSIGHTS
     items = list(insights)
-    changes = [
-        found for line in answer.splitlines() if (found := _CHANGE.fullmatch(line.strip()[:1_000]))
-    ]
-    full = len(items) >= MOST_INSIGHTS
-    for found in changes[:MOST_CHANGES]:
-        kind, text = found[1].upper(), one_line(found[3] or "", LONGEST_INSIGHT).strip()
+    for change in _changes_in(answer)[:MOST_CHANGES]:
+        known = 0 <= change.place < len(insights)
+        match change.kind:
+            case "ADD" if change.text and all(change.text != item.text for item in items):
+                items.append(Insight(change.text, _VOTES_OF_NEW))
+            case "EDIT" if known and change.text:
+                items[change.place] = Insight(change.text, items[change.place].votes + 1)
+            case "AGREE" if known:
+                items[change.place] = _voted(items[change.place], 1)
+            case "REMOVE" if known:
+                against = _OBJECTION_TO_FULL_LIST if full else _OBJECTION
+                items[change.place] = _voted(items[change.place], -against)
+    left = [item for item in items if item.votes > 0]
+    left.sort(key=lambda item: -item.votes)
+    first_of = {item.text: item for item in reversed(left)}  # two may have been edited alike
+    return tuple(item for item in left if first_of[item.text] is item)[:MOST_INSIGHTS]
+
+
+class _Change(NamedTuple):
+    """A line of an answer that changes the list."""
+
+    kind: str
+    """ADD, EDIT, AGREE or REMOVE."""
+    place: int
+    """Place in the list, from 0; -1 where the line names none."""
+    text: str
+
+
+def _changes_in(answer: str) -> list[_Change]:
+    changes: list[_Change] = []
+    for line in answer.splitlines():
+        found = _CHANGE.fullmatch(line.strip()[:1_000])
+        if found is None:
+            continue
         place = int(found[2]) - 1 if found[2] else -1
-        known = 0 <= place < len(insights)
-        if kind == "ADD" and text and all(text != item.text for item in items):
-            items.append(Insight(text, _BEGIN))
-        elif kind == "EDIT" and known and text:
-            items[place] = Insight(text, items[place].votes + 1)
-        elif kind == "AGREE" and known:
-            items[place] = replace(items[place], votes=items[place].votes + 1)
-        elif kind == "REMOVE" and known:
-            items[place] = replace(
-                items[place], votes=max(0, items[place].votes - (3 if full else 1))
-            )
-    left = sorted((item for item in items if item.votes > 0), key=lambda item: -item.votes)
-    once = {
-        item.text: item for item in reversed(left)
-    }  # two may have been edited into the same words
-    return tuple(item for item in left if once[item.text] is item)[:MOST_INSIGHTS]
+        text = one_line(found[3] or "", LONGEST_INSIGHT).strip()
+        changes.append(_Change(found[1].upper(), place, text))
+    return changes
+
+
+def _voted(insight: Insight, votes: int) -> Insight:
+    return replace(insight, votes=max(0, insight.votes + votes))
 
 
 def _attempts(runs: Sequence[RunFolder], world: str) -> dict[str, list[EpisodeRecord]]:
@@ -150,18 +194,15 @@ def question(
     far.
     """
     share = (limit // 2) * _CHARACTERS // len(shown) if limit else LONGEST_TRAJECTORY
-    attempts = [
-        f"Attempt {number}, which"
-        f" {'succeeded' if record.row.won else 'failed'}:\n{told(record, share)}"
-        for number, record in enumerate(shown, start=1)
-    ]
-    numbered = [
-        f"{number}. {insight.text}" for number, insight in enumerate(insights, start=1)
-    ] or ["none yet"]
+    attempts: list[str] = []
+    for number, record in enumerate(shown, start=1):
+        fared = "succeeded" if record.row.won else "failed"
+        attempts.append(f"Attempt {number}, which {fared}:\n{told(record, share)}")
+    numbered = [f"{number}. {insight.text}" for number, insight in enumerate(insights, start=1)]
     blocks = (
         make_block(Part.INSTRUCTION, "", [f"{_LIST}{about}{_CHANGES}"]),
         make_block(Part.OBSERVATION, "", attempts),
-        make_block(Part.NOTICE, "[Insights so far]", numbered),
+        make_block(Part.NOTICE, "[Insights so far]", numbered or ["none yet"]),
     )
     return build(blocks, Layout.CACHED, Budget(prompt=limit), form=Form.SINGLE)
 
