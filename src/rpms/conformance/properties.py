@@ -17,6 +17,7 @@ from rpms.conformance.walk import (
     view,
 )
 from rpms.logic.achievers import achievers_of
+from rpms.logic.actions import role_of
 from rpms.logic.belief import Situation, StateSignature
 from rpms.logic.errors import InputError
 from rpms.logic.facts import Atom, Truth, grouped
@@ -391,7 +392,10 @@ def plans(subject: Subject) -> str:
         roles |= achievers_of(subject.rules(walk.goal)).lasting_names.keys()
     schemas = (*subject.manual.lore.processes, *subject.manual.actions)
     nameless = grouped(
-        (role, schema.name) for schema in schemas for role in schema.variables if role not in roles
+        (role, schema.name)
+        for schema in schemas
+        for role in schema.variables
+        if role not in roles and role_of(role) not in roles
     )
     missing = "; ".join(f"<{role}> of {', '.join(names)}" for role, names in nameless.items())
     note = f"; never named on these walks, so no plan can use them: {missing}" if missing else ""

@@ -10,6 +10,7 @@ from functools import cached_property
 from random import Random
 from typing import Any, TypeVar
 
+from rpms.logic.actions import PARAMETER
 from rpms.logic.belief import Belief
 from rpms.logic.facts import Atom, Truth
 from rpms.logic.goal import Goal
@@ -243,7 +244,7 @@ class Subject:
         command = (
             self._rng.choice(schemas).syntax[0] if schemas else self._rng.choice(NONSENSE[2:4])
         )
-        return re.sub(r"<[a-z_]+>", lambda _: self._rng.choice(names), command)
+        return PARAMETER.sub(lambda _: self._rng.choice(names), command)
 
     def moments(self) -> Iterator[tuple[Walk, WalkStep]]:
         """Every moment of every walk."""

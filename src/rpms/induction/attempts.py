@@ -1,8 +1,7 @@
 """Attempts of each action with the facts before and after, as bits, so that counting is quick.
 
-A fact about an action's slots is one bit; a second set of bits, shifted by the number of facts,
-stands for its negation. A bit that is set neither among what was true nor among what was false was
-unknown then.
+A fact about an action's slots is one bit. A bit that is set neither among what was true nor among
+what was false was unknown then.
 """
 
 import re
@@ -16,12 +15,14 @@ from typing import Any, NamedTuple
 
 from rpms.induction.templates import Names
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.actions import role_of
 from rpms.logic.belief import Belief
 from rpms.logic.facts import Atom, kind_of
 from rpms.logic.rules import ANYTHING, Predicate
 from rpms.store.evidence import Witness
 
-NAME = re.compile(r"[a-z][a-z_]*")  # Pattern of the name of an action, a parameter or a process
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+"""Form of the name of an action, a parameter or a process."""
 
 
 class SeenStep(NamedTuple):
@@ -38,6 +39,23 @@ class Probe(NamedTuple):
 
     name: str
     since: int  # Attempts before it was settled
+
+
+class Known(NamedTuple):
+    """Facts of some names that are true and facts that are false, as bits."""
+
+    true: int
+    false: int
+
+
+NOTHING_KNOWN = Known(0, 0)
+
+
+class Glimpse(NamedTuple):
+    """Revelations of which something became known, and of which something is unknown still."""
+
+    shown: int
+    hidden: int
 
 
 class Attempt(NamedTuple):
@@ -60,12 +78,10 @@ class Attempt(NamedTuple):
     further: bool = False  # True if the score was higher after it than ever before in the episode
     # For each slot two bits: whether the goal's object, and whether its destination, is called so
     meant: int = 0
-    shown: int = (
-        0  # Of its revelations, those of which some fact about things it does not name became known
-    )
-    hidden: int = (
-        0  # And those of which some fact about things that are known by now is unknown still
-    )
+    # Of its revelations, those of which some fact about things it does not name became known
+    shown: int = 0
+    # And those of which some fact about things that are known by now is unknown still
+    hidden: int = 0
 
 
 def done_again(
@@ -142,6 +158,11 @@ class Vocabulary:
             if each.exclusive == "always" and len(each.args) == 1
         ]
 
+    @cached_property
+    def companions(self) -> frozenset[str]:
+        """The predicates of two that say which facts of an exclusive one hold together."""
+        return frozenset(each.exclusive for each in self.predicates.values())
+
 
 @dataclass
 class Book:
@@ -159,9 +180,8 @@ class Book:
     """Facts about many things that may become known at once, with `_` in place of these."""
     attempts: list[Attempt] = field(default_factory=list)
     succeeded: int = 0  # So many of them were not refused
-    imagined: list[tuple[int, int]] = field(default_factory=list)
-    """True and false facts of names drawn at random in states that came up: it tells which
-    facts go together."""
+    imagined: list[Known] = field(default_factory=list)
+    """Facts of names drawn at random in states that came up: it tells which facts go together."""
     worked: Counter[tuple[str, ...]] = field(
         default_factory=Counter
     )  # The kinds in its slots with which it succeeded
@@ -173,12 +193,15 @@ class Book:
     """By revelation, a name that tells whether all is known."""
     plain: bool = False  # True if facts about fixed names are left out
     named: tuple[str, ...] = ()  # The fixed names that facts are about
+    declared: tuple[str, ...] = ()  # Its parameters, where the world says how it is written
     beliefs: list[tuple[Belief, Belief]] = field(default_factory=list)
     """Beliefs before and after the first attempts: a fixed name may be found to be one only
     later."""
     kept: tuple[object, Any] | None = field(default=None, init=False, compare=False)
     """The needs last drawn from it, with what they rest on."""
     _known: set[Atom] = field(default_factory=set)
+
+    # Attempts.
 
     def record(
         self,
@@ -188,44 +211,88 @@ class Book:
         dice: Random,
         later: tuple[str, ...] = (),
     ) -> Attempt:
-        """An attempt with the facts before and after it. A refused one brings in no new facts."""
-        before, after, witness, refused = step
-        later = later or names  # the names by which its things go after it, where these are others
-        if not refused:
+        """An attempt with the facts before and after it.
+
+        `later`: the names by which its things go after it, where these are others. A refused
+        attempt brings in no new facts, unless the world says what the action takes.
+        """
+        later = later or names
+        if not step.refused or self.declared:
             self.widen(names, known)
-        known_before = self.known(before, names)
+        known_before = self.known(step.before, names)
         if not self.plain and len(self.beliefs) < LIMITS.remembered:
-            self.beliefs.append((before, after))
-        if not refused:
-            self.settle_probes(step, names, later, known.kinds, dice)
-        then = (0, 0) if refused else self.measure(after, later)
-        now, seen = self.measure(before, names), self.known(after, later)
-        shown, hidden = (0, 0) if refused else self._glimpse(step, names)
-        kinds = tuple(map(kind_of, names))
+            self.beliefs.append((step.before, step.after))
+        after = NOTHING_KNOWN
+        glimpse = Glimpse(0, 0)
+        if not step.refused:
+            self._settle_probes(step, names, later, known.kinds, dice)
+            after = self.measure(step.after, later)
+            glimpse = self._glimpse(step, names)
+        before = self.measure(step.before, names)
         return Attempt(
-            witness,
+            step.witness,
             names,
-            kinds,
-            refused,
-            *now,
-            *then,
+            tuple(map(kind_of, names)),
+            step.refused,
+            before.true,
+            before.false,
+            after.true,
+            after.false,
             known_before,
-            seen,
-            shown=shown,
-            hidden=hidden,
+            self.known(step.after, later),
+            shown=glimpse.shown,
+            hidden=glimpse.hidden,
         )
 
-    def measure(
-        self, belief: Belief, names: Sequence[str], places: Iterable[int] = ()
-    ) -> tuple[int, int]:
+    def add(self, attempt: Attempt, names: Names) -> None:
+        """Take over an attempt."""
+        self.attempts.append(attempt)
+        self.losses += attempt.lost
+        if attempt.refused:
+            self.refused[attempt.kinds] += 1
+            return
+        self.succeeded += 1
+        self.worked[attempt.kinds] += 1
+        for place, name in enumerate(attempt.names):
+            shared = self.roles[place]
+            known = names.roles.get(name, set())
+            self.roles[place] = set(known) if shared is None else shared & known
+
+    @property
+    def successes(self) -> list[Attempt]:
+        return [attempt for attempt in self.attempts if not attempt.refused]
+
+    def called(self, names: Names) -> tuple[str, ...] | None:
+        """Name of each slot: the narrowest role that all names in it had and that no other slot
+        has yet.
+
+        Where every such role is taken, the narrowest is numbered: `block_2`.
+        """
+        if self.declared:
+            return self.declared
+        count = Counter(role for roles in names.roles.values() for role in roles)
+        chosen: list[str] = []
+        for roles in self.roles:
+            shared = [role for role in roles or () if NAME.fullmatch(role)]
+            shared.sort(key=lambda role: (count[role], names.order[role]))
+            if not shared:
+                return None
+            free = [role for role in shared if role not in chosen]
+            chosen.append(free[0] if free else _numbered(shared[0], chosen))
+        return tuple(chosen)
+
+    # Facts.
+
+    def measure(self, belief: Belief, names: Sequence[str], places: Iterable[int] = ()) -> Known:
         """True facts and false facts of some names: all, or those at some places in the list of
         facts.
         """
         true = false = 0
-        facts, slots, answers = self.facts, slots_of(names), self.vocabulary.answers(belief)
+        slots = slots_of(names)
+        answers = self.vocabulary.answers(belief)
         filled: dict[tuple[str, ...], tuple[str, ...]] = {}  # many facts are about the same slots
-        for place in places or range(len(facts)):
-            predicate, args = facts[place]
+        for place in places or range(len(self.facts)):
+            predicate, args = self.facts[place]
             if args not in filled:
                 filled[args] = tuple([slots.get(arg, arg) for arg in args])
             value = answers[predicate, filled[args]]
@@ -233,62 +300,54 @@ class Book:
                 true |= 1 << place
             elif value is not None:
                 false |= 1 << place
-        return true, false
+        return Known(true, false)
 
     def widen(self, filled: Sequence[str], names: Names) -> None:
         """Take in the facts that names in new roles may have, and fixed names that were not
         known before.
         """
-        arity = len(filled)
         if not self.slots:
-            self.slots = [set() for _ in range(arity)]
-            self.roles = [None] * arity
+            self.slots = [set() for _ in filled]
+            self.roles = [None for _ in filled]
         roles = [names.roles.get(name, set()) for name in filled]
         constants = () if self.plain else names.constants
-        new = set(constants) - set(self.named) if names.many else ()
-        if (
-            self._known
-            and not new
-            and all(known <= slot for known, slot in zip(roles, self.slots, strict=True))
-        ):
+        new_names = bool(names.many and set(constants) - set(self.named))
+        new_roles = not all(known <= slot for known, slot in zip(roles, self.slots, strict=True))
+        if self._known and not new_names and not new_roles:
             return
         since = len(self.facts)
         self.named = constants
-        self.slots = [slot | known for known, slot in zip(roles, self.slots, strict=True)]
-        known_roles = {role for roles in names.roles.values() for role in roles}
+        for slot, known in zip(self.slots, roles, strict=True):
+            slot |= known  # noqa: PLW2901  the set of the slot itself
+        known_roles = set().union(*names.roles.values())
         for predicate in self.vocabulary.predicates.values():
-            near = predicate.exclusive not in ("", "always")
-            for args in self._arguments(predicate, names):
-                # of places, too, it may be said that they are near: the room that one has come to
-                if near or self._suits(args, predicate, known_roles, names):
-                    self._take_in(self.facts, Atom(predicate.name, args))
+            self._widen_facts(predicate, known_roles, names)
             self._widen_revelations(predicate, known_roles, names)
-        if new and since:
+        if new_names and since:
             self._look_up(since)
 
+    def _widen_facts(self, predicate: Predicate, roles: set[str], names: Names) -> None:
+        # of places, too, it may be said that they are near: the room that one has come to
+        near = predicate.exclusive not in ("", "always")
+        for args in self._arguments(predicate, names):
+            if near or self._suits(args, predicate, roles, names):
+                self._take_in(self.facts, Atom(predicate.name, args))
+
     def _widen_revelations(self, predicate: Predicate, roles: set[str], names: Names) -> None:
-        if len(predicate.args) > 1:
-            self._take_in(self.revelations, Atom(predicate.name, (ANYTHING,) * len(predicate.args)))
-        for place in range(len(predicate.args)):
-            for others in permutations(map(str, range(len(self.slots))), len(predicate.args) - 1):
+        arity = len(predicate.args)
+        if arity > 1:
+            self._take_in(self.revelations, Atom(predicate.name, (ANYTHING,) * arity))
+        slots = [str(slot) for slot in range(len(self.slots))]
+        for place in range(arity):
+            for others in permutations(slots, arity - 1):
                 args = (*others[:place], ANYTHING, *others[place:])
                 if self._suits(args, predicate, roles, names):
                     self._take_in(self.revelations, Atom(predicate.name, args))
 
-    def _look_up(self, since: int) -> None:
-        """Find out of the first attempts what was so of facts that were taken in after them."""
-        new = range(since, len(self.facts))
-        for place, (attempt, (before, after)) in enumerate(
-            zip(self.attempts, self.beliefs, strict=False)
-        ):
-            true, false = self.measure(before, attempt.names, new)
-            then = (0, 0) if attempt.refused else self.measure(after, attempt.names, new)
-            self.attempts[place] = attempt._replace(
-                true=attempt.true | true,
-                false=attempt.false | false,
-                true_after=attempt.true_after | then[0],
-                false_after=attempt.false_after | then[1],
-            )
+    def _take_in(self, facts: list[Atom], atom: Atom) -> None:
+        if atom not in self._known:
+            self._known.add(atom)
+            facts.append(atom)
 
     def _arguments(self, predicate: Predicate, names: Names) -> Iterator[tuple[str, ...]]:
         """Slots, a fixed name alone (`holding(oil can)`), or a slot beside one of few names
@@ -300,7 +359,7 @@ class Book:
             return
         yield from permutations(slots, len(predicate.args))
         if len(predicate.args) == 2 and not self.plain:
-            first, second = (names.few.get(role, ()) for role in predicate.args)
+            first, second = (names.few.get(role_of(role), ()) for role in predicate.args)
             yield from product(first, slots)
             yield from product(slots, second)
 
@@ -310,31 +369,47 @@ class Book:
         """True if a fact may be about some things: where an argument is called like a role,
         only about such.
         """
-        return all(
-            arg == ANYTHING
-            or role not in roles
-            or role in (self.slots[int(arg)] if arg.isdigit() else names.roles.get(arg, ()))
-            for arg, role in zip(args, predicate.args, strict=True)
-        )
+        for arg, parameter in zip(args, predicate.args, strict=True):
+            role = parameter if parameter in roles else role_of(parameter)
+            if arg == ANYTHING or role not in roles:
+                continue
+            had = self.slots[int(arg)] if arg.isdigit() else names.roles.get(arg, ())
+            if role not in had:
+                return False
+        return True
 
-    def _take_in(self, facts: list[Atom], atom: Atom) -> None:
-        if atom not in self._known:
-            self._known.add(atom)
-            facts.append(atom)
+    def _look_up(self, since: int) -> None:
+        """Find out of the first attempts what was so of facts that were taken in after them."""
+        new = range(since, len(self.facts))
+        remembered = zip(self.attempts, self.beliefs, strict=False)
+        for place, (attempt, (before, after)) in enumerate(remembered):
+            then = self.measure(before, attempt.names, new)
+            later = NOTHING_KNOWN if attempt.refused else self.measure(after, attempt.names, new)
+            self.attempts[place] = attempt._replace(
+                true=attempt.true | then.true,
+                false=attempt.false | then.false,
+                true_after=attempt.true_after | later.true,
+                false_after=attempt.false_after | later.false,
+            )
+
+    # Revelations.
 
     def known(self, belief: Belief, names: Sequence[str]) -> int:
         """Bit mask of the revelations that are known in a belief, judged by their probes; 0 for
         those without one.
         """
-        found, slots = 0, slots_of(names)
+        found = 0
+        slots = slots_of(names)
         for place, atom in enumerate(self.revelations):
             probe = self.probes.get(atom)
-            if probe is not None:
-                slots[ANYTHING] = probe.name
-                found |= (belief.value(*atom.bind(slots)) is not None) << place
+            if probe is None:
+                continue
+            slots[ANYTHING] = probe.name
+            if belief.value(*atom.bind(slots)) is not None:
+                found |= 1 << place
         return found
 
-    def settle_probes(
+    def _settle_probes(
         self,
         step: SeenStep,
         names: Sequence[str],
@@ -347,111 +422,113 @@ class Book:
         """
         if not known or self.succeeded >= LIMITS.remembered:
             return
-        before, after, kinds = slots_of(names), slots_of(later), tuple(known)
+        kinds = tuple(known)
+        before = slots_of(names)
+        after = slots_of(later)
         for atom in self.revelations:
-            # nobody has seen `lamp ?` yet: if it is known not to be in a place, then all that is
-            # there is known
-            for _ in range(LIMITS.probes if atom not in self.probes else 0):
-                before[ANYTHING] = after[ANYTHING] = name = f"{dice.choice(kinds)} ?"
-                if (
-                    step.before.value(*atom.bind(before)) is None
-                    and step.after.value(*atom.bind(after)) is not None
-                    and (
-                        {*atom.args} == {ANYTHING}
-                        or self._sought(atom)
-                        not in step.after.names  # such as `other`, which is no role
-                        or self.found(
-                            atom, step, later
-                        )  # a taken thing is nowhere else, and nobody looked
-                    )
-                ):
+            if atom in self.probes:
+                continue
+            for _ in range(LIMITS.probes):
+                # nobody has seen `lamp ?` yet: if it is known not to be in a place, then all that
+                # is there is known
+                name = f"{dice.choice(kinds)} ?"
+                before[ANYTHING] = after[ANYTHING] = name
+                unknown_before = step.before.value(*atom.bind(before)) is None
+                known_after = unknown_before and step.after.value(*atom.bind(after)) is not None
+                if known_after and self._may_show(atom, step, later):
                     self.probes[atom] = Probe(name, len(self.attempts))
                     break
 
+    def _may_show(self, atom: Atom, step: SeenStep, names: Sequence[str]) -> bool:
+        """True if a revelation may come from looking: a taken thing is nowhere else, and nobody
+        looked.
+        """
+        about_all = {*atom.args} == {ANYTHING}
+        no_role = self._sought(atom) not in step.after.names  # such as `other`
+        return about_all or no_role or self.found(atom, step, names)
+
     def _sought(self, atom: Atom) -> str:
-        """The parameter of `_` in a revelation."""
-        return self.vocabulary.predicates[atom.predicate].args[atom.args.index(ANYTHING)]
+        """The role of `_` in a revelation."""
+        declared = self.vocabulary.predicates[atom.predicate].args
+        return role_of(declared[atom.args.index(ANYTHING)])
 
     def found(self, atom: Atom, step: SeenStep, names: Sequence[str]) -> bool:
         """True if a fact about something else and the action's things is true, and was unknown
         before.
         """
-        before, after = map(self.vocabulary.answers, (step.before, step.after))
-        things, slots = step.after.names.get(self._sought(atom), ()), slots_of(names)
-        every = [atom.bind({**slots, ANYTHING: thing}) for thing in things]
-        return any(after[each] and before[each] is None for each in every)
+        before = self.vocabulary.answers(step.before)
+        after = self.vocabulary.answers(step.after)
+        slots = slots_of(names)
+        for thing in step.after.names.get(self._sought(atom), ()):
+            slots[ANYTHING] = thing
+            fact = atom.bind(slots)
+            if after[fact] and before[fact] is None:
+                return True
+        return False
 
-    def _glimpse(self, step: SeenStep, names: Sequence[str]) -> tuple[int, int]:
+    def _glimpse(self, step: SeenStep, names: Sequence[str]) -> Glimpse:
         """Facts that became known, and that did not, of all things in the roles of `_` that are
         known afterwards.
         """
         if self.plain or self.succeeded >= LIMITS.glimpsed:
-            return 0, 0
-        before, after = map(self.vocabulary.answers, (step.before, step.after))
-        # sight depends on the agent's place: facts about places are not asked about here if the
-        # agent has one
-        places = (
-            {each.args[0] for each in self.vocabulary.placing}
-            if step.before.location is not None
-            else set()
-        )
-        shown = hidden = 0
-        known = {
-            role: [name for name in found if name not in names]
-            for role, found in step.after.names.items()
+            return Glimpse(0, 0)
+        others = {
+            role: [name for name in known if name not in names]
+            for role, known in step.after.names.items()
         }
+        shown = hidden = 0
         for place, atom in enumerate(self.revelations):
-            declared = self.vocabulary.predicates[atom.predicate]
-            if declared.exclusive or not places.isdisjoint(declared.args):
+            if self._shows_with_place(atom, step.before):
                 continue
-            slots = zip(atom.args, declared.args, strict=True)
-            pools = [
-                known.get(role, []) if arg == ANYTHING else [names[int(arg)]] for arg, role in slots
-            ]
-            of_its_own = {*atom.args} != {
-                ANYTHING
-            }  # of these, something true has to be found, as for probes
-            for args in product(*pools):
-                value = after[atom.predicate, args]
-                if value is None:
-                    hidden |= 1 << place
-                    break
-                if (
-                    (value or not of_its_own)
-                    and not shown >> place & 1
-                    and before[atom.predicate, args] is None
-                ):
-                    shown |= 1 << place
-        return shown, hidden
+            some, rest = self._glimpse_of(atom, step, names, others)
+            shown |= some << place
+            hidden |= rest << place
+        return Glimpse(shown, hidden)
 
-    def add(self, attempt: Attempt, names: Names) -> None:
-        """Take over an attempt."""
-        self.attempts.append(attempt)
-        self.succeeded += not attempt.refused
-        (self.refused if attempt.refused else self.worked)[attempt.kinds] += 1
-        self.losses += attempt.lost
-        if not attempt.refused:
-            for place, name in enumerate(attempt.names):
-                had, known = self.roles[place], names.roles.get(name, set())
-                self.roles[place] = set(known) if had is None else had & known
-
-    def called(self, names: Names) -> tuple[str, ...] | None:
-        """Name of each slot: the narrowest role that all names in it had and that no other slot
-        has yet.
+    def _shows_with_place(self, atom: Atom, belief: Belief) -> bool:
+        """True if a fact is about where the agent is, or about places while the agent is at one:
+        what is seen of these depends on the place.
         """
-        count = Counter(role for roles in names.roles.values() for role in roles)
-        chosen: list[str] = []
-        for roles in self.roles:
-            fit = sorted(roles or (), key=lambda role: (count[role], names.order[role]))
-            role = next((role for role in fit if role not in chosen and NAME.fullmatch(role)), None)
-            if role is None:
-                return None
-            chosen.append(role)
-        return tuple(chosen)
+        declared = self.vocabulary.predicates[atom.predicate]
+        if declared.exclusive:
+            return True
+        places = {each.args[0] for each in self.vocabulary.placing}
+        return belief.location is not None and not places.isdisjoint(declared.args)
 
-    @property
-    def successes(self) -> list[Attempt]:
-        return [attempt for attempt in self.attempts if not attempt.refused]
+    def _glimpse_of(
+        self,
+        atom: Atom,
+        step: SeenStep,
+        names: Sequence[str],
+        others: Mapping[str, Sequence[str]],
+    ) -> Glimpse:
+        """What became known of one revelation, and what is unknown still: each 0 or 1."""
+        before = self.vocabulary.answers(step.before)
+        after = self.vocabulary.answers(step.after)
+        declared = self.vocabulary.predicates[atom.predicate]
+        pools = [
+            others.get(role_of(role), []) if arg == ANYTHING else [names[int(arg)]]
+            for arg, role in zip(atom.args, declared.args, strict=True)
+        ]
+        # of its own things, something true has to be found, as for probes
+        of_its_own = {*atom.args} != {ANYTHING}
+        shown = False
+        for args in product(*pools):
+            value = after[atom.predicate, args]
+            if value is None:
+                return Glimpse(shown, True)
+            telling = value or not of_its_own
+            if telling and not shown and before[atom.predicate, args] is None:
+                shown = True
+        return Glimpse(shown, False)
+
+
+def _numbered(role: str, taken: Collection[str]) -> str:
+    """A name for one more slot of a role."""
+    number = 2
+    while f"{role}_{number}" in taken:
+        number += 1
+    return f"{role}_{number}"
 
 
 @dataclass

@@ -30,7 +30,7 @@ from rpms.logic.rules import (
 from rpms.store.evidence import Label, Support
 
 _WORD = re.compile(r"[a-z]+")
-_CALL = re.compile(r"([a-z][a-z_]*)\(")  # Beginning of a tool's call, which has a name already
+_CALL = re.compile(r"([a-z][a-z0-9_]*)\(")  # Beginning of a tool's call, which has a name already
 
 
 @dataclass(frozen=True)

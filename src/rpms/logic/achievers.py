@@ -8,7 +8,7 @@ from functools import cached_property
 from threading import Lock
 from typing import Any, NamedTuple, Self
 
-from rpms.logic.actions import ActionSchema
+from rpms.logic.actions import ActionSchema, role_of
 from rpms.logic.belief import Belief, Situation
 from rpms.logic.facts import Atom, Clause, Literal, grouped
 from rpms.logic.goal import Goal
@@ -161,11 +161,14 @@ class KnownNames:
         lasting: Mapping[str, Sequence[str]],
         known: Mapping[str, Sequence[str]],
         before: Self | None,
+        numbered: Iterable[str] = (),
     ) -> None:
         names: Mapping[str, Sequence[str]] = before.names if before is not None else {}
         same = {role: names[role] for role, every in known.items() if names.get(role) == every}
         self.known = known  # of what is the same, the same object
-        self.names: Mapping[str, Sequence[str]] = {**lasting, **known, **same}
+        self.names: dict[str, Sequence[str]] = {**lasting, **known, **same}
+        for parameter in numbered:
+            self.names.setdefault(parameter, self.names.get(role_of(parameter), ()))
         was: Mapping[str, frozenset[str]] = before.called if before is not None else {}
         self.called: dict[str, frozenset[str]] = {
             role: was[role] if every is names.get(role) else frozenset(every)
@@ -368,11 +371,17 @@ class Achievers:
         """The processes, by identity."""
         return frozenset(map(id, self.rules.lore.processes))
 
+    @cached_property
+    def numbered(self) -> tuple[str, ...]:
+        """Parameters of a role that another parameter has too: `block_2`."""
+        parameters = (name for schema in self.rules.all_actions for name in schema.variables)
+        return tuple(dict.fromkeys(name for name in parameters if role_of(name) != name))
+
     def known_names(self, known: Mapping[str, Sequence[str]]) -> KnownNames:
         """The names of the step before with all that follows from them, as far as it still does."""
         kept: KnownNames | None = self.kept.get("names")
         if kept is None or kept.known != known:
-            kept = self.kept["names"] = KnownNames(self.lasting_names, known, kept)
+            kept = self.kept["names"] = KnownNames(self.lasting_names, known, kept, self.numbered)
             with _using:
                 _used.pop(self, None)
                 _used[self] = None

@@ -3,14 +3,26 @@ they need, what they do.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from rpms.logic.facts import Atom, Clause, Facts, Literal, Truth
 
-PARAMETER = re.compile(r"<([a-z_]+)>")
+PARAMETER = re.compile(r"<([a-z_][a-z0-9_]*)>")
 """A parameter in a syntax."""
+_NUMBERED_PARAMETER = re.compile(r"(.+)_\d+")
+
+
+def role_of(parameter: str) -> str:
+    """The role of the names that fill a parameter: `block_2` is the second of two blocks."""
+    numbered = _NUMBERED_PARAMETER.fullmatch(parameter)
+    return numbered[1] if numbered else parameter
+
+
+def names_for(parameter: str, names: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """The names that may fill a parameter, of names by their roles."""
+    return names.get(parameter) or names.get(role_of(parameter), ())
 
 
 @dataclass(frozen=True, slots=True)

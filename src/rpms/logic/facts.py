@@ -138,7 +138,7 @@ class Clause:
 # A fixed name in double quotes may have any other sign in it
 _NAMED = r"""[^()"]*(?:"(?:[^"]*"|(?![^"]*"))[^()"]*)*"""
 _LITERAL = re.compile(
-    rf"\s*(?P<no>not\s+)?(?P<predicate>[a-z][a-z_]*)\s*(?:\((?P<args>{_NAMED})\))?\s*"
+    rf"\s*(?P<no>not\s+)?(?P<predicate>[a-z][a-z0-9_]*)\s*(?:\((?P<args>{_NAMED})\))?\s*"
 )
 _UNQUOTED = r"""(?=(?:[^"]*"[^"]*")*[^"]*$)"""
 

@@ -23,7 +23,7 @@ from rpms.logic.achievers import (
     command_of,
     fact_of,
 )
-from rpms.logic.actions import Instance
+from rpms.logic.actions import Instance, names_for
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Atom, Truth
 from rpms.logic.rules import ANYTHING, ActiveRules, Purpose, kept_with_rules
@@ -409,7 +409,7 @@ class Reasoner:
         names = {**self.achievers.lasting_names, **situation.belief.names}
         for schema in self.rules.environment:
             parameters = schema.variables
-            for chosen in product(*(names.get(name, ()) for name in parameters)):
+            for chosen in product(*(names_for(name, names) for name in parameters)):
                 yield command_of(schema, dict(zip(parameters, chosen, strict=True)))
 
     def commands_with(self, situation: Situation, things: Container[str]) -> Iterator[str]:
@@ -417,7 +417,7 @@ class Reasoner:
         names = {**self.achievers.lasting_names, **situation.belief.names}
         for schema in self.rules.environment:
             parameters = schema.variables
-            every = [names.get(name, ()) for name in parameters]
+            every = [names_for(name, names) for name in parameters]
             meant = [[name for name in some if name in things] for some in every]
             found: dict[tuple[int, ...], tuple[str, ...]] = {}
             for place, some in enumerate(meant):

@@ -10,7 +10,7 @@ from itertools import islice, pairwise, product
 from operator import itemgetter
 from typing import Self
 
-from rpms.logic.actions import ActionSchema, Instance, Revelation
+from rpms.logic.actions import ActionSchema, Instance, Revelation, names_for
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Atom, Clause, Literal, Truth
 from rpms.logic.rules import ANYTHING, ActiveRules, atoms_over, kept_with_rules
@@ -286,7 +286,7 @@ def processes_of(
         named_alone, others = _split_needs(process)
         if any(clause.truth(facts, named) is not Truth.TRUE for clause in named_alone):
             continue
-        choices = (facts.belief.names.get(name, ()) for name in process.others)
+        choices = (names_for(name, facts.belief.names) for name in process.others)
         asked = [(clause, about, dict[object, bool]()) for clause, about in others]
         for chosen in islice(product(*choices), _BOUND):
             for clause, about, met in asked:

@@ -23,7 +23,7 @@ _CONSTANT_PLACES = {("kind", 1), ("goal_state", 0), ("goal_type", 0)}
 """Goal predicates that take a plain word which names no parameter."""
 ID = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
 """Form of a rule's id."""
-NAME = re.compile(r"[a-z][a-z_]*")
+NAME = re.compile(r"[a-z][a-z0-9_]*")
 """Form of a predicate's name."""
 
 

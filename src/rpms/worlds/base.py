@@ -181,6 +181,10 @@ class World(ABC):
     step_budget: int = 50
     max_tokens: int = 256
     """New tokens a model may write at a step."""
+    signatures: tuple[str, ...] = ()
+    """Ways to write its commands, such as `take <thing> from <room>`, for a learner to try where
+    the game lists no commands. A parameter is a role of the belief's names; `block_2` is a second
+    block."""
     not_understood: str = "Nothing happens."
     """The simulator's own answer to what is no command of its."""
     options: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ from collections.abc import Collection, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from rpms.logic.actions import names_for
 from rpms.logic.facts import kind_of
 from rpms.paper.memory import Stride, SuccessSnippet
 from rpms.paper.verdict import Trail
@@ -140,7 +141,7 @@ class Pathfinder(AdaptContext):
         known = (
             name
             for parameter in dict.fromkeys(named)
-            for name in self.belief.names.get(parameter, ())
+            for name in names_for(parameter, self.belief.names)
         )
         return dict.fromkeys(name for name in known if not name.endswith("?"))
 
