@@ -44,7 +44,9 @@ class Outcomes:
 
     def __post_init__(self) -> None:
         self.size = len(self.book.facts)
-        self.rows = [self._success(attempt) for attempt in self.book.successes]
+        successes = self.book.successes
+        plain = [attempt for attempt in successes if not attempt.names_twice]
+        self.rows = [self._success(attempt) for attempt in plain or successes]
 
     def _success(self, attempt: Attempt) -> Success:
         before = signed(attempt.true, attempt.false, self.size)

@@ -83,6 +83,11 @@ class Attempt(NamedTuple):
     # And those of which some fact about things that are known by now is unknown still
     hidden: int = 0
 
+    @property
+    def names_twice(self) -> bool:
+        """True if one thing stands in two slots: what is made of one may be undone of the other."""
+        return len(set(self.names)) < len(self.names)
+
 
 def done_again(
     attempts: Iterable[Attempt], slots: Sequence[int], came: Callable[[Attempt], bool]
@@ -127,6 +132,35 @@ class AskedOnce(dict[tuple[str, tuple[str, ...]], "bool | None"]):
         return value
 
 
+class SeenState(NamedTuple):
+    """A belief of some episode."""
+
+    episode: str
+    belief: Belief
+
+
+@dataclass
+class Reservoir:
+    """Some of the beliefs of all episodes, evenly spread, to ask about later."""
+
+    kept: list[SeenState] = field(default_factory=list)
+    _every: int = 1  # Of so many beliefs one is kept
+    _count: int = 0
+
+    def add(self, seen: SeenState) -> None:
+        """Keep a belief if it is its turn; once there are too many, every second one goes."""
+        self._count += 1
+        if self._count % self._every:
+            return
+        self.kept.append(seen)
+        if len(self.kept) > LIMITS.states_kept:
+            self.kept = self.kept[::2]
+            self._every *= 2
+
+    def __iter__(self) -> Iterator[SeenState]:
+        return iter(self.kept)
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     """The facts that a world's belief answers, without those that follow from kinds: these are
@@ -134,6 +168,8 @@ class Vocabulary:
     """
 
     predicates: Mapping[str, Predicate]
+    positive: bool = False  # True if no action needs a fact to be false
+    seen: Reservoir = field(default_factory=Reservoir, compare=False)
     _answers: dict[int, AskedOnce] = field(
         default_factory=dict, compare=False
     )  # Of the last beliefs, by identity
@@ -259,6 +295,11 @@ class Book:
             self.roles[place] = set(known) if shared is None else shared & known
 
     @property
+    def settled(self) -> bool:
+        """True if it has worked with different names, which alone tells its slots apart."""
+        return any(not attempt.refused and not attempt.names_twice for attempt in self.attempts)
+
+    @property
     def successes(self) -> list[Attempt]:
         return [attempt for attempt in self.attempts if not attempt.refused]
 
@@ -359,7 +400,7 @@ class Book:
             return
         yield from permutations(slots, len(predicate.args))
         if len(predicate.args) == 2 and not self.plain:
-            first, second = (names.few.get(role_of(role), ()) for role in predicate.args)
+            first, second = (names.few(role_of(role)) for role in predicate.args)
             yield from product(first, slots)
             yield from product(slots, second)
 

@@ -170,7 +170,7 @@ def _action(
     if (
         parameters is None
         or not words
-        or len(wins) < LIMITS.fewest_successes
+        or len(wins) < (1 if book.declared else LIMITS.fewest_successes)
         or re.search(r"\d", book.template)
     ):
         return None

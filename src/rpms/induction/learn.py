@@ -102,9 +102,11 @@ def learn_rules(
     before = store.manual_before(out)
     ledger = Ledger(plan.world, vocabulary_of(plan.world))
     traces = list(recorded(plan.world, plan.runs))
-    aside = traces[LIMITS.aside - 1 :: LIMITS.aside]
+    aside = []
     for number, trace in enumerate(traces, 1):
-        if number % LIMITS.aside:
+        if number % LIMITS.aside == 0 and len(traces) >= LIMITS.enough_episodes:
+            aside.append(trace)
+        else:
             ledger.read(trace)
     explorer = Explorer(plan.world, plan.setting, plan.tasks, ledger, plan.how, aside)
     rehearsal = Rehearsal(explorer, traces, lambda doubted: verified(ledger, aside, doubted)[0])

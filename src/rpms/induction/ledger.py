@@ -2,11 +2,11 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from rpms.induction.attempts import Attempt, Book, SeenStep, Sights, Vocabulary, slots_of
+from rpms.induction.attempts import Attempt, Book, SeenState, SeenStep, Sights, Vocabulary, slots_of
 from rpms.induction.literals import bits
 from rpms.induction.scores import Tie
 from rpms.induction.templates import SLOT, Names, draw
@@ -67,7 +67,8 @@ def vocabulary_of(world: World) -> Vocabulary:
         each.exclusive for each in answered.values()
     }  # without them, `exclusive` would name nothing
     return Vocabulary(
-        {name: each for name, each in told.items() if name in answered or name in companions}
+        {name: each for name, each in told.items() if name in answered or name in companions},
+        positive=world.positive_needs,
     )
 
 
@@ -99,6 +100,11 @@ class Ledger:
 
     def __post_init__(self) -> None:
         self.orders = Book(SLOT, self.vocabulary, plain=True)
+        self.names.declare(self.world.signatures)
+        for signature in self.names.signatures:
+            self.books[signature.template] = Book(
+                signature.template, self.vocabulary, declared=signature.parameters
+            )
 
     def read(self, trace: Trace) -> None:
         """Take over a whole episode."""
@@ -143,6 +149,7 @@ class Diary:
             return refused
         witness = Witness(self.episode, len(self.steps))
         if not ledger.apart:
+            ledger.vocabulary.seen.add(SeenState(self.episode, after))
             self._imagine(after)
             self._attempt(step, SeenStep(before, after, witness, refused))
             self._story.add(after, step, witness, ledger.changing, ledger.names, refused=refused)
@@ -251,7 +258,10 @@ class Diary:
             book = self._dice.choice(books) if books else None
             if book is None or not book.slots or len(book.imagined) >= LIMITS.most_imagined:
                 continue
-            names = draw(belief, [roles or () for roles in book.roles], self._dice)
+            roles: list[Collection[str]] = [roles or () for roles in book.roles]
+            if book.declared:
+                roles = [(parameter,) for parameter in book.declared]
+            names = draw(belief, roles, self._dice, twice=bool(book.declared))
             if names is not None:
                 book.imagined.append(book.measure(belief, names))
 

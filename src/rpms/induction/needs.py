@@ -7,6 +7,7 @@ in all such refusals too, nobody can tell which of them was needed, and the guar
 all of them are false.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,7 @@ from typing import NamedTuple
 
 from rpms.induction.action_model import Induced, KindTable, induced, strange, working
 from rpms.induction.attempts import Attempt, Book, repeated
+from rpms.induction.implications import Implications
 from rpms.induction.literals import (
     Row,
     Signed,
@@ -29,6 +31,8 @@ from rpms.induction.literals import (
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Clause, Literal, kind_of
 from rpms.store.evidence import Label, Witness
+
+_WORD = re.compile("[a-z]+")
 
 
 class Proof(NamedTuple):
@@ -105,6 +109,8 @@ class Needs:
     def safe(self) -> int:
         """The safe bound, as bits."""
         possible = self.held & ~self._false_too_often()
+        if self.book.vocabulary.positive:
+            possible &= (1 << self.size) - 1
         possible = self._without_chance(possible)
         # facts about fixed names are left out where the others explain the refusals as well
         rest = mask_of(bit for bit in bits(possible) if not self.by_name(bit))
@@ -237,6 +243,7 @@ class Needs:
             sum(row.known >> bit & 1 for row in self.rows),
             not literal.negated,
             len(literal.atom.args),
+            *self._meant(bit),
             -bit,
         )
 
@@ -297,32 +304,43 @@ class Needs:
         """All that an action may need as far as anybody knows: what explains refusals, and what
         nothing implies.
         """
-        found = self.explaining
+        kept = self.tested
         for bit in bits(self.tested & ~self.explaining):
             # of many fixed names, some fact always happened to hold
-            coincidence = self.many and self.by_name(bit)
-            if not coincidence and not self._implied(bit):
-                found |= 1 << bit
+            if self.many and self.by_name(bit):
+                kept &= ~(1 << bit)
+        # successes do not tell what follows from what, since in these all of it was true; other
+        # states do
+        implications = Implications(self.book)
+        doubtful = kept & ~self.explaining & ~self._undone()
+        for bit in sorted(bits(doubtful), key=self._worth):
+            others = kept & ~(1 << bit)
+            preferred = mask_of(
+                other
+                for other in bits(others)
+                if self.explaining >> other & 1 or self._meant(other) > self._meant(bit)
+            )
+            if implications.implied_by(bit, others, preferred):
+                kept = others
+        return kept
+
+    def _undone(self) -> int:
+        """Facts that every success made false: an action needs what it takes away."""
+        found = self.held & (1 << self.size) - 1
+        for row in self.wins:
+            after = signed(row.attempt.true_after, row.attempt.false_after, self.size)
+            if not row.attempt.names_twice:
+                found &= after.fails
         return found
 
-    def _implied(self, bit: int) -> bool:
-        """True if a fact that explains nothing is sure to hold where one or two of the others
-        do.
+    def _meant(self, bit: int) -> tuple[bool, bool]:
+        """Rank of a fact among equivalents: one that has a word of the action, one that is about
+        its things in their order.
         """
-        # successes do not tell, since in these it was true as all the others were; what was drawn
-        # at random does
-        known = [row for row in self._drawn if row.known >> bit & 1]
-        false = sum(row.fails >> bit & 1 for row in known)
-        needed = list(bits(self.explaining))
-        for some in (*combinations(needed, 1), *combinations(needed, 2)):
-            given = mask_of(some)
-            there = [row for row in known if row.holds & given == given]
-            if len(there) == len(known) or any(row.fails >> bit & 1 for row in there):
-                continue
-            false_elsewhere = false / (len(known) - len(there))
-            if (1 - false_elsewhere) ** len(there) < LIMITS.by_chance:
-                return True
-        return False
+        literal = self.literal(bit)
+        words = set(_WORD.findall(self.book.template))
+        args = list(literal.atom.args)
+        return not words.isdisjoint(_WORD.findall(literal.atom.predicate)), args == sorted(args)
 
     @property
     def likely(self) -> int:

@@ -9,6 +9,7 @@ from random import Random
 from typing import NamedTuple
 
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.actions import PARAMETER, fixed_words, names_for
 from rpms.logic.belief import Belief
 from rpms.logic.facts import kind_of
 
@@ -25,17 +26,33 @@ class ReadCommand(NamedTuple):
     names: tuple[str, ...]
 
 
+class Signature(NamedTuple):
+    """A way to write a command that the world itself declares."""
+
+    template: str
+    parameters: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+def signature_of(syntax: str) -> Signature:
+    """Read `take <thing> from <room>`."""
+    pattern = PARAMETER.sub(r"(\\S.*?)", re.escape(syntax))
+    template = PARAMETER.sub(SLOT, syntax)
+    return Signature(template, tuple(PARAMETER.findall(syntax)), re.compile(pattern))
+
+
 class Names:
     """Every name that was seen so far in any episode, with the roles that it was known to have."""
 
     def __init__(self) -> None:
+        self.signatures: list[Signature] = []  # Declared by the world, the most specific first
         self.roles: dict[str, set[str]] = {}
         self.order: dict[
             str, int
         ] = {}  # Roles in the order in which they were first seen, the narrowest first
         self.episodes = 0
         self.spread: Counter[str] = Counter()  # In how many episodes each name was known
-        self.few: dict[str, tuple[str, ...]] = {}  # The names of roles that have only few in all
+        self._few: dict[str, tuple[str, ...]] = {}  # The names of roles that have only few in all
         self.in_hand: dict[str, None] = {}  # Names of what was in hand whenever some action worked
         self._widespread: tuple[str, ...] = ()
         self._unnumbered: list[str] = []
@@ -43,44 +60,67 @@ class Names:
         self._known: dict[str, set[str]] = {}  # By role, the names that were known to have it
         self._readings: dict[str, ReadCommand] = {}  # Of commands, until a new name comes
 
+    def declare(self, syntaxes: Sequence[str]) -> None:
+        """Read commands as the world says that they are written."""
+        specific_first = sorted(syntaxes, key=fixed_words, reverse=True)
+        self.signatures = [signature_of(syntax) for syntax in specific_first]
+
     def learn(self, names: Mapping[str, Sequence[str]]) -> None:
         """Take over what a belief knows to be there."""
         for role in sorted(names, key=lambda role: len(names[role])):
             self.order.setdefault(role, len(self.order))
             known = self._known.setdefault(role, set())
-            for name in names[role] if not known.issuperset(names[role]) else ():
+            if known.issuperset(names[role]):
+                continue
+            for name in names[role]:
                 if name not in self.roles:
-                    self.kinds[kind_of(name)] = None
-                    self._unnumbered += [] if _NUMBER.search(name) else [name]
-                    self._readings.clear()
-                self.roles.setdefault(name, set()).add(role)
+                    self._add(name)
+                self.roles[name].add(role)
                 known.add(name)
+
+    def _add(self, name: str) -> None:
+        """Take in a name that was never seen before."""
+        self.roles[name] = set()
+        self.kinds[kind_of(name)] = None
+        if not _NUMBER.search(name):
+            self._unnumbered.append(name)
+        self._readings.clear()
 
     def begin(self) -> None:
         """Another episode begins. Now and then it is settled anew which names are fixed."""
         self.episodes += 1
-        if self.episodes < LIMITS.settled_names or self.episodes & (self.episodes - 1):
+        power_of_two = self.episodes & (self.episodes - 1) == 0
+        if self.episodes < LIMITS.settled_names or not power_of_two:
             return
-        every = self._unnumbered
-        most = sorted(every, key=lambda name: -self.spread[name])[: LIMITS.most_widespread]
+        most = sorted(self._unnumbered, key=lambda name: -self.spread[name])
+        least = LIMITS.widespread * self.episodes
         self._widespread = tuple(
-            name for name in most if self.spread[name] >= LIMITS.widespread * self.episodes
+            name for name in most[: LIMITS.most_widespread] if self.spread[name] >= least
         )
         sizes = Counter(role for roles in self.roles.values() for role in roles)
-        few = [role for role in self.order if sizes[role] <= LIMITS.few_names]
-        self.few = {role: tuple(name for name in every if role in self.roles[name]) for role in few}
+        self._few = {}
+        for role in self.order:
+            if sizes[role] <= LIMITS.few_names:
+                self._few[role] = self._unnumbered_in(role)
+
+    def _unnumbered_in(self, role: str) -> tuple[str, ...]:
+        return tuple(name for name in self._unnumbered if role in self.roles[name])
+
+    def few(self, role: str) -> tuple[str, ...]:
+        """The names of a role that has only few in all; or its constants, where the world
+        declares its commands.
+        """
+        return self._unnumbered_in(role) if self.signatures else self._few.get(role, ())
 
     @property
     def constants(self) -> tuple[str, ...]:
         """Names that stand for one thing in every episode: those without a number, as far as
         they are widespread.
         """
+        if not self.many:
+            return tuple(self._unnumbered)
         # a thing hidden in most episodes may still matter if it was in hand
-        return (
-            tuple(dict.fromkeys((*self._widespread, *self.in_hand)))
-            if self.many
-            else tuple(self._unnumbered)
-        )
+        return tuple(dict.fromkeys((*self._widespread, *self.in_hand)))
 
     @property
     def many(self) -> bool:
@@ -88,26 +128,42 @@ class Names:
         return len(self._unnumbered) > LIMITS.fixed_names
 
     def read(self, command: str) -> ReadCommand:
-        """Take the names out of a command, the longest first; its first word is the verb and
-        stays.
-        """
-        if command in self._readings:
-            return self._readings[command]
+        """Take the names out of a command: as the world declares it, or all that are known."""
+        if command not in self._readings:
+            self._readings[command] = self._declared(command) or self._taken_apart(command)
+        return self._readings[command]
+
+    def _declared(self, command: str) -> ReadCommand | None:
+        for signature in self.signatures:
+            match = signature.pattern.fullmatch(command)
+            if match is not None:
+                return ReadCommand(signature.template, match.groups())
+        return None
+
+    def _taken_apart(self, command: str) -> ReadCommand:
+        """Take out the known names, the longest first; the first word is the verb and stays."""
         pieces = _PIECE.findall(" ".join(command.split()))
-        template, names = pieces[:1], []
+        template = pieces[:1]
+        names = []
         place = 1
         while place < len(pieces):
-            for end in range(min(len(pieces), place + 2 * LIMITS.longest_name - 1), place, -1):
-                name = "".join(pieces[place:end])
-                if name in self.roles:
-                    template.append(SLOT)
-                    names.append(name)
-                    place = end
-                    break
+            end = self._end_of_name(pieces, place)
+            if end > place:
+                template.append(SLOT)
+                names.append("".join(pieces[place:end]))
+                place = end
             else:
                 template.append(pieces[place])
                 place += 1
-        return self._readings.setdefault(command, ReadCommand("".join(template), tuple(names)))
+        return ReadCommand("".join(template), tuple(names))
+
+    def _end_of_name(self, pieces: Sequence[str], start: int) -> int:
+        """Find where the longest known name that starts at a piece ends; `start` if none does."""
+        longest = min(len(pieces), start + 2 * LIMITS.longest_name - 1)
+        for end in range(longest, start, -1):
+            if "".join(pieces[start:end]) in self.roles:
+                return end
+        return start
 
 
 def fill(template: str, names: Sequence[str]) -> str:
@@ -117,32 +173,46 @@ def fill(template: str, names: Sequence[str]) -> str:
     )
 
 
-def draw(belief: Belief, roles: Sequence[Collection[str]], dice: Random) -> tuple[str, ...] | None:
+def draw(
+    belief: Belief, roles: Sequence[Collection[str]], dice: Random, *, twice: bool = False
+) -> tuple[str, ...] | None:
     """Names for slots, such that facts about them often hold: what is held, what is here, where
     a thing was seen.
+
+    None where a role has no names, or where one name stands in two slots and may not.
     """
     chosen: list[str] = []
     for allowed in roles:
-        pools = [belief.names.get(role, ()) for role in sorted(allowed)]
-        known = (
-            pools[0]
-            if len(pools) == 1
-            else list(dict.fromkeys(name for names in pools for name in names))
-        )
+        known = _names_in(belief, allowed)
         if not known:
             return None
-        some: Sequence[str] = ()
-        chance = dice.random()
-        if chance < 0.3:
-            some = belief.holding
-        elif chance < 0.5:
-            here = belief.location
-            near = [name for name, where in belief.last_seen.items() if where == here]
-            some = [here] if here is not None and here in known else near
-        elif chance < 0.75 and chosen:
-            where = belief.last_seen.get(chosen[-1])
-            some = [where] if where is not None else ()
-        if some:
-            some = [name for name in some if name in known and name not in chosen]
-        chosen.append(dice.choice(some or known))
-    return tuple(chosen) if len(set(chosen)) == len(chosen) else None
+        likely = _likely(belief, known, chosen, dice)
+        fit = [name for name in likely if name in known and name not in chosen]
+        chosen.append(dice.choice(fit or known))
+    return tuple(chosen) if twice or len(set(chosen)) == len(chosen) else None
+
+
+def _names_in(belief: Belief, roles: Collection[str]) -> Sequence[str]:
+    """Known names in any of some roles, each once."""
+    pools = [names_for(role, belief.names) for role in sorted(roles)]
+    if len(pools) == 1:
+        return pools[0]
+    return list(dict.fromkeys(name for names in pools for name in names))
+
+
+def _likely(
+    belief: Belief, known: Sequence[str], chosen: Sequence[str], dice: Random
+) -> Sequence[str]:
+    """Names of which facts often hold together with those already chosen; none, now and then."""
+    chance = dice.random()
+    if chance < 0.3:
+        return belief.holding
+    if chance < 0.5:
+        here = belief.location
+        if here is not None and here in known:
+            return (here,)
+        return [name for name, where in belief.last_seen.items() if where == here]
+    if chance < 0.75 and chosen:
+        where = belief.last_seen.get(chosen[-1])
+        return () if where is None else (where,)
+    return ()

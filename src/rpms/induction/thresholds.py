@@ -46,6 +46,8 @@ class Thresholds:
     beliefs_asked: int = (
         4  # Beliefs whose answers are kept: those before and after a step, and a few between
     )
+    states_kept: int = 24  # Beliefs of all episodes that are asked which facts go together
+    names_asked: int = 300  # Names that are put into slots at most, to ask one of them
     imagined_at_step: int = 2  # Actions that are looked at after a step without being tried
     most_imagined: int = 1_000  # Of one action: enough to tell which facts go together
     linked_attempts: int = (
@@ -150,7 +152,9 @@ class Thresholds:
     # Exploration.
     given_up: int = 3  # Episodes after which a world that failed in all of them is given up
     aside: int = 10  # One episode in so many is kept aside for verification
-    played: float = 0.1  # Share of the steps, the last ones, in which the learned manual plays
+    enough_episodes: int = (
+        20  # Recorded episodes below which none is: each may be the only one of its kind
+    )
     stuck_after: int = 4  # Failures of one command in a row that end a game played with the manual
     quiet_games: int = (
         12  # Games won in a row without surprises, and `several` of each type, that end such play
@@ -170,6 +174,27 @@ class Thresholds:
     about_goal: float = (
         2.0  # Weight of what was never tried with the goal's things, while the goal is sought
     )
+    # How likely a fact that held in every success is needed, before any refusal is seen: a fact
+    # about the action's things, a negation, a fact about a fixed name
+    needs_fact: float = 0.5
+    needs_negation: float = 0.15
+    needs_name: float = 0.1
+    surest: float = 0.9  # And at most, as long as it is not shown twice
+    unlikely: float = 0.05  # Likelihood of success below which a trial is not looked at
+    near_misses: int = 24  # Trials of one action that are compared at a step
+    nodes: int = 400  # Names that are put into slots at most, to find them
+    patience: int = 10  # Refusals after which an action that never worked is tried half as often
+    greed: float = 1.5  # Rate at which the best of some names is chosen before the next ones
+    probable: float = 0.5  # Likelihood of success from which on a trial is worth a step by itself
+    names_twice: float = 0.5  # Share of first trials in which a name may stand in two slots
+    untwisting: float = (
+        0.3  # Share of steps at which others are tried where one did in every success
+    )
+    walks: int = 6  # Steps without an experiment after which an episode ends
+    few_facts: float = 0.7  # Rate by which fewer facts are brought about for a first trial
+    aims: int = 3  # Trials elsewhere that are planned for at a step
+    first_choices: int = 8  # Choices of names that are compared for an action that never worked
+    informative: float = 0.2  # Bits that a trial has to tell at least
     any_kind: float = 0.4  # Share of imagined actions with any kinds
     fitting: float = 0.3  # Share of imagined actions with kinds that have worked in every slot
     # Chance to experiment here rather than to go elsewhere where nothing is known that may score

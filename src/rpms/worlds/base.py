@@ -185,6 +185,8 @@ class World(ABC):
     """Ways to write its commands, such as `take <thing> from <room>`, for a learner to try where
     the game lists no commands. A parameter is a role of the belief's names; `block_2` is a second
     block."""
+    positive_needs: bool = False
+    """True if no command needs a fact to be false, as in planning domains without negation."""
     not_understood: str = "Nothing happens."
     """The simulator's own answer to what is no command of its."""
     options: tuple[str, ...] = ()
