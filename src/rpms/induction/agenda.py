@@ -8,6 +8,7 @@ from itertools import combinations, islice, permutations, starmap
 from rpms.induction.attempts import Book
 from rpms.induction.conclude import Learned, bolder, conclude, manual_from
 from rpms.induction.conditions import Past
+from rpms.induction.laboratory import Laboratory, Untried, laboratory_of
 from rpms.induction.ledger import Ledger
 from rpms.induction.literals import bits, signed
 from rpms.induction.needs import needs_of
@@ -148,6 +149,8 @@ class Exploring:
     listing: float = (
         0.5  # Probability of asking the game for its commands, to find actions that were never seen
     )
+    played: float = 0.1  # Share of the steps, the last ones, in which the learned manual plays
+    aside: int = 10  # One episode in so many is kept aside for verification; none where it is 0
     growth: float = 1.2  # Factor by which the steps have to grow until conclusions are drawn anew
 
 
@@ -161,8 +164,11 @@ class Agenda:
     how: Exploring = field(default_factory=Exploring)
     learned: Learned | None = None
     bold: bool = False  # True to doubt all that may be doubted: for types that are not won with it
-    _due: int = 40  # The number of steps at which conclusions are drawn next
+    _due: int = 10  # The number of steps at which conclusions are drawn next
     questions: list[Question] = field(default_factory=list)
+    laboratories: list[Laboratory] = field(default_factory=list)
+    _pursued_facts: dict[str, Counter[Literal]] = field(default_factory=dict)
+    untried: list[Untried] = field(init=False)  # Declared actions that had not worked by then
     looks: list[ActionSchema] = field(
         default_factory=list
     )  # Actions that make things known and change nothing
@@ -178,6 +184,14 @@ class Agenda:
         default_factory=dict
     )  # By the facts to be brought about
     pursued: Counter[tuple[str, State]] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self._look_for_untried()
+
+    def _look_for_untried(self) -> None:
+        books = self.ledger.books.values()
+        never = [book for book in books if book.declared and not book.settled]
+        self.untried = [Untried(book, self.ledger.names) for book in never]
 
     def draw_conclusions(self) -> None:
         """Conclude anew where enough was seen since the last time."""
@@ -203,6 +217,12 @@ class Agenda:
         self.pursued.clear()
         books = {action.name: self.ledger.books[action.template] for action in learned.actions}
         self.questions = [Question(schema, books[schema.name]) for schema in schemas]
+        self.laboratories = [
+            laboratory_of(each.needs, self._pursued_facts.setdefault(each.book.template, Counter()))
+            for each in self.questions
+            if each.book.slots
+        ]
+        self._look_for_untried()
         every = (*schemas, *self._manual.lore.processes)
         self.changing = frozenset(
             effect.atom.predicate for each in every for effect in each.effects
@@ -212,6 +232,11 @@ class Agenda:
         self.looks = [each for each in seeing if PARAMETER.sub(SLOT, each.syntax[0]) not in acting]
         often = [book for book in self.ledger.books.values() if book.losses >= LIMITS.deadly_often]
         self.deadly = {book.template: Past(book, lambda attempt: attempt.lost) for book in often}
+
+    @property
+    def schemas(self) -> tuple[ActionSchema, ...]:
+        """The actions as they were concluded."""
+        return self._manual.actions
 
     def goal_model(self, type_: str) -> GoalModel | None:
         """Conclusion about a type of goals."""

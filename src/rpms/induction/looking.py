@@ -96,8 +96,13 @@ class Standing:
         return past.share(*facts, tuple(map(kind_of, reading.names))) >= LIMITS.deadly
 
     def vain(self, command: str) -> bool:
-        """True if a command was refused since anything changed, or again and again."""
-        return command in self.refused or self.failures.get(command, 0) > 1
+        """True if a command was refused since anything changed, or again and again.
+
+        Where the world declares its commands, what they need is judged by what was refused.
+        """
+        if command in self.refused:
+            return True
+        return self.failures[command] > 1 and not self.agenda.ledger.names.signatures
 
     def best_trial(
         self,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from rpms.induction.agenda import Agenda, Exploring, Question
+from rpms.induction.experimenter import Experimenter
 from rpms.induction.ledger import Diary, Ledger
 from rpms.induction.looking import Standing
 from rpms.induction.templates import draw, fill
@@ -22,30 +23,58 @@ from rpms.worlds.base import Setting, Task, World, act, by_verb, start
 class Session(Standing):
     """One episode of an exploration: what to do next in it."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.experimenter = Experimenter(self.agenda, self)
+
     def choose(self) -> str:
         """Next command."""
-        agenda = self.agenda
-        command, self.then = self.then, ""
-        if command or (command := self.try_seen() or self._novelty()):
-            return command
-        if (
-            self.all_at_hand
-            and self.dice.random() < agenda.how.looking
-            and (command := self.find_out())
-        ):
-            return command
-        if agenda.questions:
-            if self.about_goal and not self._astray() and (command := self._towards_goal()):
+        if self.agenda.ledger.names.signatures and not self._astray():
+            command = self.experimenter.choose()
+            if command:
                 return command
-            if not self._astray():
-                command = self._experiment() or self._towards_target()
-                if command:
-                    return self.having_looked(command)
-        if not self._astray() and (
-            listed := [each for each in self.game.admissible() if not self.too_early(each)]
-        ):
-            return self.having_looked(self.dice.choice(self.dice.choice(by_verb(listed))))
-        return self._anything()
+        command, self.then = self.then, ""
+        return (
+            command
+            or self.try_seen()
+            or self._novelty()
+            or self._look_around()
+            or self._follow_agenda()
+            or self._listed()
+            or self._anything()
+        )
+
+    def _look_around(self) -> str:
+        """Now and then, a command that finds out what is unknown, in worlds where nothing has to
+        be walked to.
+        """
+        if self.all_at_hand and self.dice.random() < self.agenda.how.looking:
+            return self.find_out()
+        return ""
+
+    def _follow_agenda(self) -> str:
+        """A step towards the goal, or an experiment."""
+        if not self.agenda.questions:
+            return ""
+        if self.about_goal and not self._astray():
+            command = self._towards_goal()
+            if command:
+                return command
+        if not self._astray():
+            command = self._experiment() or self._towards_target()
+            if command:
+                return self.having_looked(command)
+        return ""
+
+    def _listed(self) -> str:
+        """A command that the game lists, of any verb."""
+        if self._astray():
+            return ""
+        listed = [each for each in self.game.admissible() if not self.too_early(each)]
+        if not listed:
+            return ""
+        verb = self.dice.choice(by_verb(listed))
+        return self.having_looked(self.dice.choice(verb))
 
     def _astray(self) -> bool:
         """True if it is time to leave the plan for once, so that what no plan foresees can come
@@ -295,7 +324,7 @@ class Explorer:
     @property
     def until(self) -> int:
         """The number of steps after which the manual is tried in play."""
-        return self.how.steps - int(self.how.steps * LIMITS.played)
+        return self.how.steps - int(self.how.steps * self.how.played)
 
     def read(self, known: Sequence[Trace]) -> Sequence[Trace]:
         """Take over episodes that were explored before; those after the exploration's end are
@@ -306,7 +335,7 @@ class Explorer:
                 return known[number - 1 :]
             self.episodes, self.steps = number, self.steps + len(trace.steps)
             self.note_type(trace)
-            if number % LIMITS.aside == 0:
+            if self._kept_aside(number):
                 self.aside.append(trace)
                 Ledger(self.world, self.ledger.vocabulary, self.ledger.names, apart=True).read(
                     trace
@@ -315,6 +344,10 @@ class Explorer:
                 self.ledger.read(trace)
                 self.agenda.draw_conclusions()
         return ()
+
+    def _kept_aside(self, number: int) -> bool:
+        """True if nothing is learned from an episode, so that it can verify the rest."""
+        return self.how.aside > 0 and number % self.how.aside == 0
 
     def explore(self) -> Iterator[Trace]:
         """Play until there were so many steps.
@@ -382,7 +415,7 @@ class Explorer:
             except (WorldError, FileError) as error:
                 self._count_failure(number, error)
                 return Trace(f"{number}:{task.id}", task.id, task.type, "")  # teaches nothing
-            aside = number % LIMITS.aside == 0 and not mending
+            aside = self._kept_aside(number) and not mending
             apart = Ledger(self.world, self.ledger.vocabulary, self.ledger.names, apart=True)
             diary = Diary(
                 apart if aside or mending else self.ledger, f"{number}:{task.id}", opening
@@ -400,7 +433,9 @@ class Explorer:
                         Spoken(command, outcome.observation, outcome.score, outcome.won, lost)
                     )
                     session.told(command, refused=refused)
-                    if outcome.done:
+                    if not aside and not mending and self.ledger.names.signatures:
+                        self.agenda.draw_conclusions()
+                    if outcome.done or session.experimenter.idle:
                         break
             except WorldError as error:
                 self._count_failure(number, error)  # the steps until then still count

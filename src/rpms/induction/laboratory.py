@@ -1,0 +1,279 @@
+"""Trials of one action: those that can be made in a state, and states to bring about for one.
+
+An action that has worked before is tried with names that lack little of what it may need; the worth
+of a trial is the entropy of its outcome (`odds`). One that has never worked is tried with names of
+which many facts hold: needs are mostly facts about an action's things. What was refused with more
+facts holding is not tried again.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from math import inf, log2
+from random import Random
+from typing import NamedTuple
+
+from rpms.induction.attempts import Book
+from rpms.induction.bindings import Bindings
+from rpms.induction.literals import bits, literal_of, mask_of, signed
+from rpms.induction.needs import Needs
+from rpms.induction.odds import Odds, entropy
+from rpms.induction.templates import Names, fill
+from rpms.induction.thresholds import LIMITS
+from rpms.logic.actions import names_for
+from rpms.logic.belief import Belief
+from rpms.logic.facts import Atom, Clause, Literal, kind_of
+
+
+class Trial(NamedTuple):
+    """A command, the bits that its outcome would tell, and how likely it succeeds."""
+
+    command: str
+    worth: float
+    about: object = None  # What it would settle
+    success: float = 0.0
+
+
+class Aim(NamedTuple):
+    """A command to be tried once some facts hold."""
+
+    command: str
+    wanted: tuple[Clause, ...]
+
+
+@dataclass(eq=False)
+class Laboratory:
+    """Trials of an action that has worked."""
+
+    book: Book
+    odds: Odds
+    asked: Counter[object] = field(default_factory=Counter)
+    """Trials since conclusions were drawn, by what each was to settle."""
+    pursued: Counter[Literal] = field(default_factory=Counter)
+    """By fact, how often a state without it was to be brought about, ever."""
+
+    @property
+    def _slots(self) -> range:
+        return range(len(self.book.slots))
+
+    def trials(self, belief: Belief, dice: Random) -> Iterator[Trial]:
+        """Trials with names that lack little, each with its worth."""
+        search = Bindings(self.book, belief, dice, nodes=LIMITS.nodes)
+        found = search.search(self.odds.costs, -log2(LIMITS.unlikely), self._slots)
+        for binding in islice(found, LIMITS.near_misses):
+            names = tuple(binding.names[slot] for slot in self._slots)
+            yield self._trial(names, belief)
+
+    def _trial(self, names: tuple[str, ...], belief: Belief) -> Trial:
+        known = self.book.measure(belief, names)
+        holds, fails = signed(known.true, known.false, len(self.book.facts))
+        lacking = tuple(bit for bit in self.odds.open if fails >> bit & 1)
+        about: tuple[object, ...] = lacking or tuple(map(kind_of, names))
+        success = self.odds.success(holds, fails)
+        worth = entropy(success) / (1 + self.asked[about])
+        return Trial(fill(self.book.template, names), worth, about, success)
+
+    def doubts(self) -> dict[int, float]:
+        """By open fact, the bits that a trial without it alone would tell."""
+        found = {}
+        for bit, chance in self.odds.open.items():
+            found[bit] = entropy(chance) / (1 + self.pursued[literal_of(self.book.facts, bit)])
+        return found
+
+    def aims(
+        self, doubt: int, belief: Belief, changing: Container[str], dice: Random
+    ) -> Iterator[Aim]:
+        """Trials that lack an open fact, and as little else as can be: first with all else that
+        may be needed, then with what is certain.
+        """
+        self.pursued[literal_of(self.book.facts, doubt)] += 1
+        size = len(self.book.facts)
+        opposite = (doubt + size) % (2 * size)
+        costs = {**self.odds.costs, opposite: inf}
+        del costs[doubt]
+        literals = {bit: literal_of(self.book.facts, bit) for bit in costs}
+        lasting = {
+            bit: cost for bit, cost in costs.items() if literals[bit].atom.predicate not in changing
+        }
+        search = Bindings(self.book, belief, dice, nodes=LIMITS.nodes)
+        found = search.search(lasting, -log2(LIMITS.unlikely), self._slots)
+        some = list(islice(found, LIMITS.near_misses))
+        if not some:
+            return
+        cheapest = min(some, key=lambda binding: binding.cost)
+        names = [cheapest.names[slot] for slot in self._slots]
+        command = fill(self.book.template, names)
+        made = [bit for bit in costs if bit not in lasting]
+        certain = [bit for bit in made if costs[bit] == inf]
+        for wanted in (made, certain):
+            yield Aim(command, _clauses([literals[bit] for bit in wanted], names))
+
+
+def _clauses(literals: Sequence[Literal], names: Sequence[str]) -> tuple[Clause, ...]:
+    """Literals over slots, of some names."""
+    bound = {str(slot): name for slot, name in enumerate(names)}
+    return tuple(Clause((each,)) for each in dict.fromkeys(one.bind(bound) for one in literals))
+
+
+@dataclass(eq=False)
+class Untried:
+    """Trials of an action that the world declares and that has never worked."""
+
+    book: Book
+    names: Names
+    _apart: dict[tuple[int, int], bool] = field(default_factory=dict)
+    """By two facts, True if they exclude each other."""
+
+    def trial(self, belief: Belief, dice: Random) -> Trial | None:
+        """A trial here, with names of which many facts hold; None where more facts held in some
+        refusal.
+        """
+        best: Trial | None = None
+        for _ in range(LIMITS.first_choices):
+            chosen = self._related(belief, dice, self.book.facts)
+            if chosen is None:
+                return None
+            self.book.widen(chosen, self.names)
+            true = self.book.measure(belief, chosen).true
+            worth = sum(self._surprise(self.book.facts[place]) for place in bits(true))
+            if self._hopeless(true) or (best is not None and worth <= best.worth):
+                continue
+            best = Trial(fill(self.book.template, chosen), worth, true)
+        return best
+
+    def _surprise(self, atom: Atom) -> float:
+        """Bits by which a fact is rarer than one that always holds: a rare one is the more
+        telling.
+        """
+        return self._surprises.get(atom, 1.0)
+
+    @cached_property
+    def _surprises(self) -> dict[Atom, float]:
+        held = Counter(place for known in self.book.imagined for place in bits(known.true))
+        every = len(self.book.imagined) + 2
+        return {
+            atom: -log2((held[place] + 1) / every) for place, atom in enumerate(self.book.facts)
+        }
+
+    def _hopeless(self, true: int) -> bool:
+        """True if all these facts held in a refusal."""
+        refused = [attempt.true for attempt in self.book.attempts if attempt.refused]
+        return any(not true & ~before for before in refused)
+
+    def aims(
+        self,
+        belief: Belief,
+        changing: Container[str],
+        makeable: Callable[[Atom], bool],
+        others: Sequence[Needs],
+        dice: Random,
+    ) -> Iterator[Aim]:
+        """Trials for which more facts are to be made true than held in any refusal: what actions
+        with such parameters need, then some facts that go together.
+
+        `makeable`: whether some action is known to make a fact true.
+        """
+        facts = self.book.facts
+        lasting = [atom for atom in facts if atom.predicate not in changing]
+        chosen = self._related(belief, dice, lasting)
+        if chosen is None or not facts:
+            return
+        bound = {str(slot): name for slot, name in enumerate(chosen)}
+        true = self.book.measure(belief, chosen).true
+        given = 0
+        made = []
+        for place, atom in enumerate(facts):
+            holds = bool(true >> place & 1)
+            if atom.predicate not in changing:
+                given |= holds << place
+            elif holds or makeable(atom.bind(bound)):
+                made.append(place)
+        for needed in (*self._by_analogy(others, dice), []):
+            begun = [place for place in needed if place in made]
+            more = self._compatible(begun, made, dice)
+            few = len(begun) + int(dice.expovariate(LIMITS.few_facts))
+            for places in (begun, more[: few + 1], more):
+                if places and not self._hopeless(given | mask_of(places)):
+                    literals = [Literal(facts[place]) for place in places]
+                    yield Aim(fill(self.book.template, chosen), _clauses(literals, chosen))
+
+    def _by_analogy(self, others: Sequence[Needs], dice: Random) -> Iterator[list[int]]:
+        """Facts that some action with the same parameters, in whatever order, needs."""
+        places = {atom: place for place, atom in enumerate(self.book.facts)}
+        for needs in dice.sample(others, len(others)):
+            slots = _same_parameters(needs.book.declared, self.book.declared)
+            if slots is None:
+                continue
+            atoms = [literal.atom.bind(slots) for literal in needs.literals(needs.required)]
+            yield [places[atom] for atom in atoms if atom in places]
+
+    def _compatible(self, begun: Sequence[int], every: Sequence[int], dice: Random) -> list[int]:
+        """Some facts and others that may hold together with them, the rarest rather first."""
+        rank = {place: self._surprise(self.book.facts[place]) * dice.random() for place in every}
+        found = list(begun)
+        for place in sorted(every, key=rank.__getitem__, reverse=True):
+            if place not in found and not any(self._exclusive(place, other) for other in found):
+                found.append(place)
+        return found
+
+    def _exclusive(self, one: int, other: int) -> bool:
+        """True if two facts were never seen to hold of the same names, though each was."""
+        key = (min(one, other), max(one, other))
+        if key not in self._apart:
+            self._apart[key] = not self._seen(mask_of(key)) and all(
+                self._seen(1 << place) for place in key
+            )
+        return self._apart[key]
+
+    def _seen(self, facts: int) -> bool:
+        """True if some facts held together of any names in a state that was kept."""
+        for state in self.book.vocabulary.seen:
+            search = Bindings(self.book, state.belief, nodes=LIMITS.names_asked)
+            asked = dict.fromkeys(bits(facts), 1.0)
+            constants = {arg for place in bits(facts) for arg in self.book.facts[place].args}
+            for found in search.search(asked):
+                names = [*found.names.values()]
+                if len({*names}) == len(names) and constants.isdisjoint(names):
+                    return True
+        return False
+
+    def _related(
+        self, belief: Belief, dice: Random, facts: Sequence[Atom]
+    ) -> tuple[str, ...] | None:
+        """Names for all slots, chosen one after the other such that facts hold of them together."""
+        answers = self.book.vocabulary.answers(belief)
+        slots = list(range(len(self.book.declared)))
+        dice.shuffle(slots)
+        twice = not self.book.succeeded and dice.random() < LIMITS.names_twice
+        chosen: dict[str, str] = {}
+        for slot in slots:
+            every = names_for(self.book.declared[slot], belief.names)
+            known = [name for name in every if twice or name not in chosen.values()]
+            if not known:
+                return None
+            bound = {*chosen, str(slot)}
+            asked = [each for each in facts if str(slot) in each.args and bound >= {*each.args}]
+            ranked: list[tuple[float, float, str]] = []
+            for name in known:
+                filled = {**chosen, str(slot): name}
+                true = [atom for atom in asked if answers[atom.bind(filled)]]
+                ranked.append((sum(map(self._surprise, true)), dice.random(), name))
+            ranked.sort(reverse=True)
+            # mostly the best one, at times the second or third: the best may be refused for good
+            place = min(int(dice.expovariate(LIMITS.greed)), len(ranked) - 1)
+            chosen[str(slot)] = ranked[place][2]
+        return tuple(chosen[str(slot)] for slot in range(len(slots)))
+
+
+def _same_parameters(one: Sequence[str], other: Sequence[str]) -> dict[str, str] | None:
+    """Slots of one action by those of another with the same parameters; None if it has others."""
+    if sorted(one) != sorted(other):
+        return None
+    return {str(place): str(other.index(name)) for place, name in enumerate(one)}
+
+
+def laboratory_of(needs: Needs, pursued: Counter[Literal]) -> Laboratory:
+    """The laboratory of an action that has worked."""
+    return Laboratory(needs.book, Odds(needs), pursued=pursued)

@@ -1,0 +1,82 @@
+"""How likely each fact is needed by an action, and how much a trial would tell: in bits.
+
+A trial fails if any fact that it lacks is needed. Where it lacks none that is certainly needed, its
+outcome is open, and the entropy of the outcome is what can be learned from it: most where success
+is as likely as refusal. A refusal makes every fact that was lacking likelier to be needed.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf, log2, prod
+
+from rpms.induction.literals import bits
+from rpms.induction.needs import Needs
+from rpms.induction.thresholds import LIMITS
+
+
+def entropy(chance: float) -> float:
+    """Bits that an event of some likelihood tells."""
+    if not 0 < chance < 1:
+        return 0.0
+    return -chance * log2(chance) - (1 - chance) * log2(1 - chance)
+
+
+@dataclass(eq=False)
+class Odds:
+    """What an action needs, as far as its attempts tell."""
+
+    needs: Needs
+
+    @cached_property
+    def certain(self) -> int:
+        """Facts that are known to be needed."""
+        found = 0
+        for bit in bits(self.needs.explaining):
+            if len(self.needs.decisive(bit)) >= LIMITS.decisive:
+                found |= 1 << bit
+        return found
+
+    @cached_property
+    def open(self) -> dict[int, float]:
+        """By fact that may be needed or not, how likely it is."""
+        doubtful = self.needs.safe & ~self.needs.seldom & ~self.certain
+        before = {bit: self._prior(bit) for bit in bits(doubtful)}
+        found = dict(before)
+        for row in self.needs.losses:
+            lacking = [bit for bit in bits(row.fails & doubtful) if bit in before]
+            if not lacking or row.fails & self.certain:
+                continue
+            refused = 1 - prod(1 - before[bit] for bit in lacking)
+            for bit in lacking:
+                found[bit] = max(found[bit], before[bit] / refused)
+        return {bit: min(chance, LIMITS.surest) for bit, chance in found.items()}
+
+    def _prior(self, bit: int) -> float:
+        """How likely a fact that held in every success is needed, before any refusal is seen."""
+        if self.needs.by_name(bit):
+            return LIMITS.needs_name
+        if bit >= self.needs.size:
+            return LIMITS.needs_negation
+        return LIMITS.needs_fact
+
+    @cached_property
+    def costs(self) -> dict[int, float]:
+        """By fact, the bits by which a trial without it is less likely to succeed."""
+        found = dict.fromkeys(bits(self.certain), inf)
+        for bit, chance in self.open.items():
+            found[bit] = -log2(1 - chance)
+        return found
+
+    def success(self, holds: int, fails: int) -> float:
+        """The likelihood that no fact is needed that fails now; one of which nothing is known
+        counts half.
+        """
+        if self.certain & fails:
+            return 0.0
+        chance = 1.0
+        for bit, needed in self.open.items():
+            if fails >> bit & 1:
+                chance *= 1 - needed
+            elif not holds >> bit & 1:
+                chance *= 1 - needed / 2
+        return chance
