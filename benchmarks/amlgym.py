@@ -1,0 +1,352 @@
+"""Learned actions beside those of other learners, judged by AMLGym: its traces, simulators, metrics.
+
+    python benchmarks/amlgym.py [--domains first|rest|all|NAME,…] [--algorithms NAME,…] [--steps 500]
+                                [--metrics syntactic,predicted,solving] [--states 10] [--jobs 2]
+                                [--out FOLDER]
+
+Needs `pip install amlgym`, which brings the other learners and Fast Downward. Passive learners
+(SAM, OffLAM, NOLAM, ours) get the ten traces of each domain, which hold no refusals; active ones
+(OLAM, the information-gain agent, the random agent, ours) the simulator of its first learning
+problem and a number of steps. All get types, predicates and parameters, and nothing else.
+
+Our learner was developed on the first ten domains in alphabetical order; the others are reported
+apart. A row of each learner and domain is kept in FOLDER/rows.jsonl, and a second run goes on from
+there. Where the planner runs out of time on a problem, that counts as not solved.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import mean
+from typing import Any, NamedTuple
+
+_HERE = Path(__file__).resolve().parent
+# this file has the name of AMLGym's package, and Python would look here first
+sys.path = [place for place in sys.path if Path(place or ".").resolve() != _HERE]
+warnings.filterwarnings("ignore")
+
+DEVELOPED = (
+    "barman",
+    "blocksworld",
+    "childsnack",
+    "depots",
+    "elevators",
+    "ferry",
+    "floortile",
+    "goldminer",
+    "grippers",
+    "matchingbw",
+)
+HELD_OUT = (
+    "miconic",
+    "nomystery",
+    "npuzzle",
+    "parking",
+    "rovers",
+    "satellite",
+    "sokoban",
+    "spanner",
+    "tpp",
+    "transport",
+    "visitall",
+)
+PASSIVE = ("ours, from traces", "SAM", "OffLAM", "NOLAM")
+ACTIVE = ("ours, by experiment", "OLAM", "InformationGainAgent", "RandomAgent")
+METRICS = ("syntactic", "predicted", "solving")
+_SEED = 123  # AMLGym's own
+_PATIENCE = 600  # Seconds after which a learner, or a metric, is given up
+
+
+@dataclass(frozen=True)
+class Row:
+    """Results of one learner on one domain; None where it was not measured."""
+
+    algorithm: str
+    domain: str
+    seconds: float = 0.0
+    steps: int | None = None  # Commands tried, by those who try
+    failed: str = ""
+    precision: float | None = None
+    recall: float | None = None
+    applicable_precision: float | None = None
+    applicable_recall: float | None = None
+    effects_precision: float | None = None
+    effects_recall: float | None = None
+    solved: float | None = None
+    false_plans: float | None = None
+
+
+class Column(NamedTuple):
+    """One column of the table."""
+
+    title: str
+    field: str
+
+
+COLUMNS = (
+    Column("precision", "precision"),
+    Column("recall", "recall"),
+    Column("applicability precision", "applicable_precision"),
+    Column("recall", "applicable_recall"),
+    Column("effects precision", "effects_precision"),
+    Column("recall", "effects_recall"),
+    Column("solved", "solved"),
+    Column("false plans", "false_plans"),
+)
+
+
+# One learner on one domain, in a process and a folder of its own.
+
+
+def work(algorithm: str, domain: str, args: argparse.Namespace) -> Row:
+    """Learn, write the model, measure it."""
+    from amlgym.benchmarks import get_domain_path  # noqa: PLC0415  after the path was put right
+
+    reference = get_domain_path(domain)
+    started = time.monotonic()
+    try:
+        text, steps = learn(algorithm, domain, reference, args)
+    except Exception as error:  # noqa: BLE001  others' learners fail in ways of their own
+        failed = f"{type(error).__name__}: {error}"[:200]
+        return Row(algorithm, domain, time.monotonic() - started, failed=failed)
+    seconds = time.monotonic() - started
+    model = args.out / f"{algorithm.replace(', ', '_').replace(' ', '_')}-{domain}.pddl"
+    model.write_text(text, encoding="utf-8")
+    found: dict[str, Any] = {}
+    if "syntactic" in args.metrics:
+        found |= syntactic(str(model), reference)
+    if "predicted" in args.metrics:
+        found |= predicted(str(model), reference, domain, args.states)
+    if "solving" in args.metrics:
+        found |= solving(str(model), reference, domain, args.planner)
+    return Row(algorithm, domain, round(seconds, 1), steps, **found)
+
+
+def learn(
+    algorithm: str, domain: str, reference: str, args: argparse.Namespace
+) -> tuple[str, int | None]:
+    """A learned domain, and the number of commands that were tried for it."""
+    sys.path.append(str(_HERE))
+    from amlgym.algorithms import get_algorithm  # noqa: PLC0415
+    from amlgym.benchmarks import get_problems_path, get_trajectories_path  # noqa: PLC0415
+    from amlgym_learners import RulesByExperiment, RulesFromTraces, counted  # noqa: PLC0415
+    from pddl_world import Domain  # noqa: PLC0415
+    from unified_planning.io import PDDLReader  # noqa: PLC0415
+    from unified_planning.shortcuts import get_environment  # noqa: PLC0415
+
+    get_environment().credits_stream = None
+    given = Path("given.pddl")
+    given.write_text(Domain.read(Path(reference).read_text("utf-8")).emptied(), "utf-8")
+    if algorithm in PASSIVE:
+        passive = RulesFromTraces() if algorithm == PASSIVE[0] else get_algorithm(algorithm)
+        return passive.learn(str(given), get_trajectories_path(domain, kind="learning")), None
+    problem = PDDLReader().parse_problem(reference, get_problems_path(domain, kind="learning")[0])
+    simulator, tried = counted(problem)
+    if algorithm == ACTIVE[0]:
+        active = RulesByExperiment(str(given))
+    else:
+        active = get_algorithm(algorithm, input_domain_path=str(given))
+    text, _ = active.learn(simulator, max_steps=args.steps, seed=_SEED + args.seed)
+    return text, tried()
+
+
+def syntactic(model: str, reference: str) -> dict[str, float]:
+    """Precision and recall of the lines."""
+    from amlgym.metrics import syntactic_precision, syntactic_recall  # noqa: PLC0415
+
+    return {
+        "precision": float(syntactic_precision(model, reference)["mean"]),
+        "recall": float(syntactic_recall(model, reference)["mean"]),
+    }
+
+
+def predicted(model: str, reference: str, domain: str, most: int) -> dict[str, float]:
+    """Predicted applicability and effects in some states of some problems, as many of each."""
+    from amlgym.benchmarks import get_problems_path, get_test_states  # noqa: PLC0415
+    from amlgym.metrics import predictive_power  # noqa: PLC0415
+    from amlgym.modeling.UPEnv import UPEnv  # noqa: PLC0415
+
+    problems = {Path(file).name: file for file in get_problems_path(domain, "predictive_power")}
+    some = list(get_test_states(domain, kind="predictive_power_fast").items())[:most]
+    learned = []
+    real = []
+    states = []
+    for name, found in some:
+        file = problems[Path(name).name]
+        learned.append(UPEnv(model, file))
+        real.append(UPEnv(reference, file))
+        listed = found.values() if isinstance(found, dict) else found
+        states.append([each["fluents"] for each in list(listed)[:most]])
+    power = predictive_power(learned, real, states, show_progress=False)
+    return {
+        "applicable_precision": float(power["applicability"]["mean_precision"]),
+        "applicable_recall": float(power["applicability"]["mean_recall"]),
+        "effects_precision": float(power["predicted_effects"]["mean_precision"]),
+        "effects_recall": float(power["predicted_effects"]["mean_recall"]),
+    }
+
+
+def solving(model: str, reference: str, domain: str, seconds: int) -> dict[str, float]:
+    """Problems solved, and plans that do not work."""
+    from amlgym.benchmarks import get_problems_path  # noqa: PLC0415
+    from amlgym.metrics import problem_solving  # noqa: PLC0415
+
+    problems = get_problems_path(domain, kind="solving")
+    found = problem_solving(model, reference, problems, timeout=seconds, show_progress=False)
+    return {"solved": found["solving_ratio"], "false_plans": found["false_plans_ratio"]}
+
+
+# All of them, and the table.
+
+
+def run_all(jobs: Sequence[tuple[str, str]], args: argparse.Namespace) -> Iterator[Row]:
+    """Rows of all jobs, those that are kept first; each of the others in a process of its own."""
+    kept = args.out / "rows.jsonl"
+    known: dict[tuple[str, str], Row] = {}
+    if kept.exists():
+        for line in kept.read_text("utf-8").splitlines():
+            row = Row(**json.loads(line))
+            known[row.algorithm, row.domain] = row
+    yield from (known[job] for job in jobs if job in known)
+    left = [job for job in jobs if job not in known]
+    with ThreadPoolExecutor(args.jobs) as pool:
+        for row in pool.map(lambda job: run_one(*job, args), left):
+            with kept.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(row)) + "\n")
+            yield row
+
+
+def run_one(algorithm: str, domain: str, args: argparse.Namespace) -> Row:
+    """One job in a process and a folder of its own: AMLGym writes files where it stands."""
+    command = [sys.executable, str(_HERE / "amlgym.py"), "--one", f"{algorithm}/{domain}"]
+    command += ["--steps", str(args.steps), "--states", str(args.states), "--seed", str(args.seed)]
+    command += ["--planner", str(args.planner), "--metrics", ",".join(args.metrics)]
+    command += ["--out", str(args.out)]
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            done = subprocess.run(
+                command, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return Row(algorithm, domain, _PATIENCE, failed=f"more than {_PATIENCE} s")
+    lines = done.stdout.splitlines()
+    if done.returncode or not lines:
+        return Row(algorithm, domain, failed=(done.stderr.strip().splitlines() or ["?"])[-1][:200])
+    return Row(**json.loads(lines[-1]))
+
+
+def table(rows: Sequence[Row], algorithms: Sequence[str], ours: str) -> Iterator[str]:
+    """Means over domains, the steps and seconds, and by how many domains ours is better or worse."""
+    titles = [column.title for column in COLUMNS]
+    yield "| " + " | ".join(("learner", *titles, "steps", "seconds", "failed")) + " |"
+    yield "| --- |" + " ---: |" * (len(COLUMNS) + 3)
+    for algorithm in algorithms:
+        own = [row for row in rows if row.algorithm == algorithm]
+        if not own:
+            continue
+        cells = [average(own, column.field) for column in COLUMNS]
+        steps = [row.steps for row in own if row.steps is not None]
+        cells.append(f"{mean(steps):.0f}" if steps else "")
+        cells.append(f"{mean(row.seconds for row in own):.0f}")
+        cells.append(str(sum(bool(row.failed) for row in own) or ""))
+        yield f"| {algorithm} | " + " | ".join(cells) + " |"
+    for algorithm in algorithms:
+        if algorithm != ours:
+            yield from comparison(rows, ours, algorithm)
+
+
+def average(rows: Sequence[Row], field: str) -> str:
+    """The mean of a measure; a learner that failed on a domain has 0 there."""
+    values = [getattr(row, field) or 0.0 for row in rows]
+    measured = any(getattr(row, field) is not None for row in rows)
+    return f"{mean(values):.3f}" if measured else ""
+
+
+def comparison(rows: Sequence[Row], ours: str, other: str) -> Iterator[str]:
+    """Wilcoxon's signed-rank test over domains, for each measure."""
+    from scipy.stats import wilcoxon  # noqa: PLC0415
+
+    mine = {row.domain: row for row in rows if row.algorithm == ours}
+    theirs = {row.domain: row for row in rows if row.algorithm == other}
+    both = sorted(mine.keys() & theirs.keys())
+    told = []
+    for column in COLUMNS:
+        pairs = [
+            (getattr(mine[each], column.field), getattr(theirs[each], column.field))
+            for each in both
+        ]
+        differences = [(one or 0.0) - (two or 0.0) for one, two in pairs if one is not None]
+        better = sum(each > 1e-9 for each in differences)
+        worse = sum(each < -1e-9 for each in differences)
+        if better or worse:
+            chance = wilcoxon([each for each in differences if abs(each) > 1e-9]).pvalue
+            told.append(f"{column.field} {better}:{worse} (p = {chance:.3f})")
+    if told:
+        yield f"{ours} beside {other}, domains better:worse: {', '.join(told)}"
+
+
+def chosen_domains(name: str) -> list[str]:
+    """`first`, `rest`, `all`, or names with commas between."""
+    every = {"first": DEVELOPED, "rest": HELD_OUT, "all": (*DEVELOPED, *HELD_OUT)}
+    return list(every.get(name) or name.split(","))
+
+
+def main() -> None:
+    """Run what is missing and print the tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--domains", type=chosen_domains, default=chosen_domains("first"))
+    parser.add_argument(
+        "--algorithms", default=";".join((*PASSIVE, *ACTIVE)), help="with ; between"
+    )
+    parser.add_argument("--steps", type=int, default=500, help="of an active learner")
+    parser.add_argument("--states", type=int, default=10, help="problems, and states of each")
+    parser.add_argument("--planner", type=int, default=10, help="seconds a problem")
+    parser.add_argument("--metrics", type=lambda text: text.split(","), default=list(METRICS))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=Path("amlgym-rows"))
+    parser.add_argument("--one", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    args.out = args.out.resolve()
+    if args.one:
+        algorithm, _, domain = args.one.rpartition("/")
+        with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
+            row = work(algorithm, domain, args)
+        print(json.dumps(asdict(row)))
+        return
+    args.out.mkdir(parents=True, exist_ok=True)
+    algorithms = args.algorithms.split(";")
+    jobs = [(algorithm, domain) for algorithm in algorithms for domain in args.domains]
+    rows = []
+    for row in run_all(jobs, args):
+        rows.append(row)
+        told = f"{row.precision} {row.recall}" if not row.failed else row.failed
+        print(
+            f"{row.algorithm} {row.domain}: {told}, {row.seconds:.0f} s",
+            file=sys.stderr,
+            flush=True,
+        )
+    for title, track in (("passive", PASSIVE), ("active", ACTIVE)):
+        for told, domains in (("the first ten", DEVELOPED), ("the others", HELD_OUT)):
+            some = [row for row in rows if row.algorithm in track and row.domain in domains]
+            if some:
+                print(f"\n## {title}, {told}: {len({row.domain for row in some})} domains\n")
+                print("\n".join(table(some, track, track[0])))
+
+
+if __name__ == "__main__":
+    main()

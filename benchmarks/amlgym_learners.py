@@ -1,0 +1,154 @@
+"""The learner of this package as a passive and as an active algorithm of AMLGym."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from amlgym.algorithms.ActiveAlgorithmAdapter import ActiveAlgorithmAdapter
+from amlgym.algorithms.PassiveAlgorithmAdapter import PassiveAlgorithmAdapter
+from amlgym.modeling.trajectory import Trajectory as AmlTrajectory
+from olam.modeling.PDDLenv import PDDLEnv
+from pddl_world import (
+    Domain,
+    PddlFact,
+    PddlWorld,
+    ShownNames,
+    Simulator,
+    object_types,
+    read_trajectory,
+    to_pddl,
+)
+from unified_planning.exceptions import UPInvalidActionError
+from unified_planning.model import Problem, UPState
+from unified_planning.plans import ActionInstance
+from unified_planning.shortcuts import SequentialSimulator
+
+from rpms.induction.agenda import Exploring
+from rpms.induction.learn import RulesPlan, learn_rules
+from rpms.store import evidence as store
+from rpms.store.evidence import Spoken, Trace
+from rpms.worlds.base import Setting
+
+_EPISODES = 5
+"""Episodes into which the steps are divided: what cannot be undone is there again in the next."""
+
+
+class RulesFromTraces(PassiveAlgorithmAdapter):
+    """`rpms rules learn --from EPISODES`, with trajectories as episodes."""
+
+    def learn(self, domain_path: str, trajectory_paths: Sequence[str]) -> str:
+        domain = Domain.read(Path(domain_path).read_text("utf-8"))
+        world = PddlWorld(domain)
+        with tempfile.TemporaryDirectory() as folder:
+            episodes = Path(folder, "traces.episodes.jsonl")
+            told = {"world": world.name, "split": "train"}
+            with store.keeping(episodes, told) as (_, keep):
+                for number, file in enumerate(trajectory_paths):
+                    keep(_trace(domain, str(number), Path(file).read_text("utf-8")))
+            plan = RulesPlan(world, split="train", runs=(episodes,))
+            result = learn_rules(plan, Path(folder, "manual.yaml"))
+        return to_pddl(domain, result.learned)
+
+
+def _trace(domain: Domain, name: str, text: str) -> Trace:
+    """A trajectory as an episode."""
+    trajectory = read_trajectory(text)
+    names = ShownNames(domain, object_types(domain, trajectory))
+    steps = [
+        Spoken(names.show(step.action), names.describe(step.state)) for step in trajectory.steps
+    ]
+    return Trace(name, name, "explore", names.opening(trajectory.start), tuple(steps))
+
+
+@dataclass
+class RulesByExperiment(ActiveAlgorithmAdapter):
+    """`rpms rules learn`, in a few episodes that each begin in the problem's first state."""
+
+    def learn(
+        self, simulator: SequentialSimulator, max_steps: int = 500, seed: int = 123
+    ) -> tuple[str, AmlTrajectory]:
+        domain = Domain.read(Path(self.input_domain_path).read_text("utf-8"))
+        walk = _Walk(simulator)
+        episode = max(1, -(-max_steps // _EPISODES))
+        world = PddlWorld(domain, [walk.simulator()])
+        how = Exploring(steps=max_steps, per_episode=episode, seed=seed, played=0.0, aside=0)
+        tasks = tuple(world.tasks("train", Setting()))
+        plan = RulesPlan(world, tasks, split="train", how=how)
+        with tempfile.TemporaryDirectory() as folder:
+            result = learn_rules(plan, Path(folder, "manual.yaml"))
+        return to_pddl(domain, result.learned), AmlTrajectory(walk.states, walk.actions)
+
+
+class _Walk:
+    """One walk through a simulator's states, kept as AMLGym wants it."""
+
+    def __init__(self, simulator: SequentialSimulator) -> None:
+        self._simulator = simulator
+        self._problem: Problem = simulator._problem  # noqa: SLF001  as AMLGym's own agents do
+        UPState.MAX_ANCESTORS = None
+        self.state = simulator.get_initial_state()
+        self.states: list[Any] = [self.state]
+        self.actions: list[ActionInstance] = []
+
+    def simulator(self) -> Simulator:
+        types = {thing.name: thing.type.name for thing in self._problem.all_objects}
+        return Simulator(types, self.restart, self.act)
+
+    def restart(self) -> frozenset[PddlFact]:
+        """Go back to the first state."""
+        self.state = self._simulator.get_initial_state()
+        return self.facts()
+
+    def facts(self) -> frozenset[PddlFact]:
+        """All that is true now."""
+        found = set()
+        for fluent, value in self.state._values.items():  # noqa: SLF001
+            if value.is_true():
+                found.add(PddlFact(fluent.fluent().name, tuple(map(str, fluent.args))))
+        return frozenset(found)
+
+    def act(self, action: PddlFact) -> frozenset[PddlFact] | None:
+        """Try an action."""
+        objects = [self._problem.object(name) for name in action.args]
+        instance = ActionInstance(self._problem.action(action.name), tuple(objects))
+        try:
+            after = self._simulator.apply(self.state, instance)
+        except UPInvalidActionError:
+            after = None
+        self.actions.append(instance)
+        self.states.append(after)
+        if after is None:
+            return None
+        self.state = after
+        return self.facts()
+
+
+def counted(problem: Problem) -> tuple[SequentialSimulator, Callable[[], int]]:
+    """A simulator, and a function that says how many actions were tried in it.
+
+    OLAM asks the simulator whether an action can be done before it does it; that is a try.
+    """
+    simulator = SequentialSimulator(problem)
+    tried = 0
+    apply = simulator.apply
+    step = PDDLEnv.step
+
+    def counting_apply(state: Any, action: Any, *more: Any) -> Any:
+        nonlocal tried
+        tried += 1
+        return apply(state, action, *more)
+
+    def counting_step(environment: PDDLEnv, action: Any) -> Any:
+        nonlocal tried
+        before = tried
+        result = step(environment, action)
+        tried = before + 1
+        return result
+
+    simulator.apply = counting_apply
+    PDDLEnv.step = counting_step
+    return simulator, lambda: tried

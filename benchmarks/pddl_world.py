@@ -1,0 +1,446 @@
+"""A world made of a PDDL domain, for `benchmarks/amlgym.py`: states become texts, actions commands.
+
+The learner gets what AMLGym gives every algorithm: types, predicates, and the parameters of
+actions. What actions need and do is left to it. Objects are shown by their type and a number
+(`block 2`), as a text world would name them; constants keep their names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import yaml
+
+from rpms.induction.action_model import ActionModel, Induced
+from rpms.induction.conclude import Learned
+from rpms.logic.belief import Belief
+from rpms.logic.errors import InputError
+from rpms.logic.facts import Atom, Literal, Truth
+from rpms.logic.goal import UNKNOWN_GOAL, Goal
+from rpms.paper.wording import Wording
+from rpms.store.evidence import Label
+from rpms.worlds.base import Game, Outcome, Setting, Task, World
+
+Tree = list[Any]  # An s-expression: words and lists of such
+_TOKEN = re.compile(r"[()]|[^\s()]+")
+_COMMENT = re.compile(r";.*")
+_FACT = re.compile(r"([a-z][a-z0-9_]*)\((.*)\)")
+_OBJECTS = "There are: "
+_REFUSED = "You cannot do that."
+_OBJECT = "object"
+
+
+class PddlFact(NamedTuple):
+    """A ground fact, or an action with its objects."""
+
+    name: str
+    args: tuple[str, ...]
+
+
+def read_expression(text: str) -> Tree:
+    """Read the first s-expression of a PDDL text, in lower case and without comments."""
+    open_lists: list[Tree] = [[]]
+    for token in _TOKEN.findall(_COMMENT.sub("", text).lower()):
+        if token == "(":
+            open_lists.append([])
+        elif token == ")":
+            done = open_lists.pop()
+            open_lists[-1].append(done)
+        else:
+            open_lists[-1].append(token)
+    first: Tree = open_lists[0][0]
+    return first
+
+
+def read_typed(words: Iterable[str]) -> dict[str, str]:
+    """Read `?x ?y - block ?z` into types by name; what has no type is an object."""
+    found: dict[str, str] = {}
+    untyped: list[str] = []
+    after_dash = False
+    for word in words:
+        if word == "-":
+            after_dash = True
+        elif after_dash:
+            found.update(dict.fromkeys(untyped, word))
+            untyped = []
+            after_dash = False
+        else:
+            untyped.append(word)
+    return {**found, **dict.fromkeys(untyped, _OBJECT)}
+
+
+@dataclass(frozen=True)
+class Domain:
+    """What the header of a domain says: types, constants, predicates, parameters of actions."""
+
+    name: str
+    parents: Mapping[str, str]  # By type, the type above it
+    constants: Mapping[str, str]  # By name, its type
+    predicates: Mapping[str, tuple[str, ...]]  # By name, the types of its arguments
+    actions: Mapping[str, tuple[str, ...]]
+    variables: Mapping[str, tuple[str, ...]]  # By action, the names of its parameters
+    header: str  # The text up to the first action
+    negative: bool  # True if preconditions may be negated
+
+    @classmethod
+    def read(cls, text: str) -> Domain:
+        """Read a domain's text; preconditions and effects are not looked at."""
+        _, (_, name), *sections = read_expression(text)
+        parents: dict[str, str] = {}
+        constants: dict[str, str] = {}
+        predicates: dict[str, tuple[str, ...]] = {}
+        actions: dict[str, tuple[str, ...]] = {}
+        variables: dict[str, tuple[str, ...]] = {}
+        requirements: Sequence[str] = ()
+        for key, *rest in sections:
+            match key:
+                case ":requirements":
+                    requirements = rest
+                case ":types":
+                    parents = read_typed(rest)
+                case ":constants":
+                    constants = read_typed(rest)
+                case ":predicates":
+                    for predicate, *words in rest:
+                        predicates[predicate] = tuple(read_typed(words).values())
+                case ":action":
+                    called, *parts = rest
+                    typed = read_typed(parts[parts.index(":parameters") + 1])
+                    actions[called] = tuple(typed.values())
+                    variables[called] = tuple(typed)
+        plain = _COMMENT.sub("", text).lower()
+        header = plain[: plain.index("(:action")]
+        allowed = {":negative-preconditions", ":adl", ":quantified-preconditions"}
+        negative = not allowed.isdisjoint(requirements)
+        return cls(name, parents, constants, predicates, actions, variables, header, negative)
+
+    def kinds(self, type_: str) -> list[str]:
+        """A type and all types above it but `object`."""
+        found = []
+        while type_ != _OBJECT and type_ not in found:
+            found.append(type_)
+            type_ = self.parents.get(type_, _OBJECT)
+        return found or [_OBJECT]
+
+    def emptied(self) -> str:
+        """The domain without any precondition or effect."""
+        bodies = [self.action_text(name) for name in self.actions]
+        return "\n".join((self.header, *bodies, ")"))
+
+    def action_text(
+        self, name: str, preconditions: Iterable[str] = (), effects: Iterable[str] = ()
+    ) -> str:
+        """An action in PDDL."""
+        pairs = zip(self.variables[name], self.actions[name], strict=True)
+        parameters = " ".join(f"{variable} - {type_}" for variable, type_ in pairs)
+        return (
+            f"(:action {name}\n :parameters ({parameters})\n"
+            f" :precondition (and {' '.join(preconditions)})\n"
+            f" :effect (and {' '.join(effects)}))"
+        )
+
+    def manual(self) -> str:
+        """The predicates, as a manual declares them."""
+        declared = {}
+        for name, types in self.predicates.items():
+            args = parameters_of(types)
+            said = " ".join((name, *(f"<{arg}>" for arg in args)))
+            declared[name] = {"args": args, "yes": said, "no": f"not {said}"}
+        return yaml.safe_dump({"world": self.name, "predicates": declared})
+
+    def signatures(self) -> tuple[str, ...]:
+        """Every action as a command."""
+        found = []
+        for name, types in self.actions.items():
+            slots = ", ".join(f"<{parameter}>" for parameter in parameters_of(types))
+            found.append(f"{name}({slots})")
+        return tuple(found)
+
+
+def parameters_of(types: Sequence[str]) -> list[str]:
+    """A name for each of some arguments: its type, numbered from the second of one type on."""
+    seen: Counter[str] = Counter()
+    found = []
+    for type_ in types:
+        seen[type_] += 1
+        found.append(type_ if seen[type_] == 1 else f"{type_}_{seen[type_]}")
+    return found
+
+
+class ShownNames:
+    """The names of a problem's objects in the texts: `block 2` for b2."""
+
+    def __init__(self, domain: Domain, types: Mapping[str, str]) -> None:
+        count: Counter[str] = Counter()
+        self.shown = {name: name for name in domain.constants}
+        self.types = {**types, **domain.constants}
+        for name, type_ in types.items():
+            if name not in self.shown:
+                count[type_] += 1
+                self.shown[name] = f"{type_} {count[type_]}"
+        self.real = {shown: name for name, shown in self.shown.items()}
+
+    def show(self, fact: PddlFact) -> str:
+        """A fact or an action as text."""
+        return f"{fact.name}({', '.join(self.shown[arg] for arg in fact.args)})"
+
+    def read(self, text: str) -> PddlFact | None:
+        """The fact or action that a text means; None if it is none, or names nothing that is
+        here.
+        """
+        match = _FACT.fullmatch(text)
+        if match is None:
+            return None
+        names = match[2].split(", ") if match[2] else []
+        if not all(name in self.real for name in names):
+            return None
+        return PddlFact(match[1], tuple(self.real[name] for name in names))
+
+    def opening(self, state: Iterable[PddlFact]) -> str:
+        """The first text of an episode."""
+        things = [f"{self.shown[name]} ({type_})" for name, type_ in self.types.items()]
+        return f"{_OBJECTS}{'; '.join(things)}\n{self.describe(state)}"
+
+    def describe(self, state: Iterable[PddlFact]) -> str:
+        """A state, one fact a line."""
+        return "\n".join(sorted(map(self.show, state)))
+
+
+class Simulator(NamedTuple):
+    """A problem: its objects with their types, its first state, and how to act.
+
+    `act` gives the next state, or None where the action cannot be done.
+    """
+
+    types: Mapping[str, str]
+    start: Callable[[], frozenset[PddlFact]]
+    act: Callable[[PddlFact], frozenset[PddlFact] | None]
+
+
+class PddlGame:
+    """One problem as a game without an end. It lists no commands: no learner of AMLGym sees any."""
+
+    def __init__(self, domain: Domain, simulator: Simulator) -> None:
+        self._domain = domain
+        self._simulator = simulator
+        self._names = ShownNames(domain, simulator.types)
+
+    def reset(self) -> Outcome:
+        """Start from the first state."""
+        return Outcome(self._names.opening(self._simulator.start()))
+
+    def step(self, command: str) -> Outcome:
+        """Try an action."""
+        action = self._names.read(command)
+        if action is None or not self._fits(action):
+            return Outcome(_REFUSED)
+        state = self._simulator.act(action)
+        return Outcome(_REFUSED if state is None else self._names.describe(state))
+
+    def _fits(self, action: PddlFact) -> bool:
+        """True if an action exists and takes such objects."""
+        wanted = self._domain.actions.get(action.name)
+        if wanted is None or len(wanted) != len(action.args):
+            return False
+        types = [self._domain.kinds(self._simulator.types[arg]) for arg in action.args]
+        return all(type_ in (*kinds, _OBJECT) for type_, kinds in zip(wanted, types, strict=True))
+
+    def admissible(self) -> tuple[str, ...]:
+        """Nothing: actions are found by trying."""
+        return ()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+@dataclass(frozen=True)
+class ClosedBelief(Belief):
+    """All that is true was said, and everything else is false."""
+
+    facts: frozenset[tuple[str, tuple[str, ...]]] = frozenset()
+    things: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def names(self) -> Mapping[str, Sequence[str]]:
+        return self.things
+
+    def truth(self, atom: Atom, /) -> Truth:
+        return Truth.of(self.value(*atom))
+
+    def value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
+        return (predicate, args) in self.facts
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return str(sorted(self.facts))
+
+
+class PddlWorld(World):
+    """The world of one domain; its tasks are problems."""
+
+    splits = ("train",)
+    wording = Wording(instruction="Explore.", example="No example.")
+
+    def __init__(self, domain: Domain, simulators: Sequence[Simulator] = ()) -> None:
+        self.domain = domain
+        self.name = domain.name
+        self.signatures = domain.signatures()
+        self.positive_needs = not domain.negative
+        self._simulators = simulators
+
+    def manual(self) -> tuple[tuple[str, str], ...]:
+        return ((f"{self.name}/manual.yaml", self.domain.manual()),)
+
+    def tasks(self, split: str, setting: Setting) -> Sequence[Task]:  # noqa: ARG002
+        if split not in self.splits:
+            raise InputError(f"no split {split!r}")
+        return [Task(str(number), split, "explore") for number in range(len(self._simulators))]
+
+    def open(self, task: Task, setting: Setting) -> Game:  # noqa: ARG002
+        return PddlGame(self.domain, self._simulators[int(task.id)])
+
+    def goal(self, opening: str) -> Goal:
+        return Goal(UNKNOWN_GOAL, text=opening)
+
+    def start(self, goal: Goal) -> Belief:  # noqa: ARG002
+        return ClosedBelief()
+
+    def update(self, belief: ClosedBelief, action: str | None, observation: str) -> Belief:  # noqa: ARG002
+        if observation == _REFUSED:
+            return belief
+        first, _, rest = observation.partition("\n")
+        if not first.startswith(_OBJECTS):
+            return ClosedBelief(_facts_in(observation), belief.things)
+        things: dict[str, list[str]] = {}
+        for told in first.removeprefix(_OBJECTS).split("; "):
+            name, _, type_ = told.removesuffix(")").rpartition(" (")
+            for kind in self.domain.kinds(type_):
+                things.setdefault(kind, []).append(name)
+        return ClosedBelief(_facts_in(rest), things)
+
+    def infeasible(self, observation: str) -> bool:
+        return observation == _REFUSED
+
+
+def _facts_in(text: str) -> frozenset[tuple[str, tuple[str, ...]]]:
+    found = set()
+    for line in text.splitlines():
+        match = _FACT.fullmatch(line)
+        if match is not None:
+            found.add((match[1], tuple(match[2].split(", ")) if match[2] else ()))
+    return frozenset(found)
+
+
+# Trajectories.
+
+
+class TrajectoryStep(NamedTuple):
+    """An action and the state after it."""
+
+    action: PddlFact
+    state: frozenset[PddlFact]
+
+
+class Trajectory(NamedTuple):
+    """A trajectory file: a first state, and steps."""
+
+    start: frozenset[PddlFact]
+    steps: tuple[TrajectoryStep, ...]
+
+
+def read_trajectory(text: str) -> Trajectory:
+    """Read a trajectory of AMLGym: states and actions by turns."""
+    _, *sections = read_expression(text)
+    states = []
+    actions = []
+    for key, *rest in sections:
+        if key == ":state":
+            states.append(frozenset(PddlFact(name, tuple(args)) for name, *args in rest))
+        elif key == ":action":
+            name, *args = rest[0]
+            actions.append(PddlFact(name, tuple(args)))
+    first, *later = states
+    steps = [TrajectoryStep(*pair) for pair in zip(actions, later, strict=True)]
+    return Trajectory(first, tuple(steps))
+
+
+def object_types(domain: Domain, trajectory: Trajectory) -> dict[str, str]:
+    """The narrowest type under which each object of a trajectory occurs."""
+    found: dict[str, str] = {}
+    for fact, types in _typed_facts(domain, trajectory):
+        for name, type_ in zip(fact.args, types, strict=True):
+            known = found.get(name, _OBJECT)
+            if len(domain.kinds(type_)) > len(domain.kinds(known)) or known == _OBJECT:
+                found[name] = type_
+    return found
+
+
+def _typed_facts(
+    domain: Domain, trajectory: Trajectory
+) -> Iterator[tuple[PddlFact, tuple[str, ...]]]:
+    for state in (trajectory.start, *(step.state for step in trajectory.steps)):
+        for fact in sorted(state):
+            yield fact, domain.predicates[fact.name]
+    for step in trajectory.steps:
+        yield step.action, domain.actions[step.action.name]
+
+
+# The way back to PDDL.
+
+
+def to_pddl(domain: Domain, learned: Learned) -> str:
+    """What was learned, as a domain: needs as preconditions, certain effects as effects."""
+    models = {action.name: action for action in learned.actions}
+    bodies = []
+    for name in domain.actions:
+        model = models.get(name)
+        if model is None:
+            bodies.append(domain.action_text(name))
+            continue
+        write = _Writer(domain, name, model)
+        bodies.append(domain.action_text(name, write.needs(), write.effects()))
+    return "\n".join((domain.header, *bodies, ")\n"))
+
+
+class _Writer:
+    """Facts over the slots of an action, in PDDL."""
+
+    def __init__(self, domain: Domain, name: str, model: ActionModel) -> None:
+        self._domain = domain
+        self._model = model
+        self._variables = domain.variables[name]
+
+    def needs(self) -> list[str]:
+        """Needs that are certain or possible; negations only where the domain allows these."""
+        found = []
+        for fact in self._model.labelled(Label.NECESSARY, Label.POSSIBLE):
+            literal = fact.clause.literals[0]
+            if len(fact.clause.literals) == 1 or fact.note:
+                found += self._written(literal, negative=self._domain.negative)
+        return list(dict.fromkeys(found))
+
+    def effects(self) -> list[str]:
+        """Effects, what is no longer so first."""
+        found = [self._written(fact.clause.literals[0]) for fact in self._model.effects]
+        texts = [text for each in found for text in each]
+        return sorted(dict.fromkeys(texts), key=lambda text: not text.startswith("(not"))
+
+    def _written(self, literal: Literal, *, negative: bool = True) -> list[str]:
+        if literal.negated and not negative:
+            return []
+        names = [self._variables[int(arg)] if arg.isdigit() else arg for arg in literal.atom.args]
+        text = f"({' '.join((literal.atom.predicate, *names))})"
+        return [f"(not {text})" if literal.negated else text]
+
+
+def labels_of(model: ActionModel) -> dict[str, list[Induced]]:
+    """Needs by label, to look at."""
+    found: dict[str, list[Induced]] = {}
+    for fact in model.needs:
+        found.setdefault(fact.label.value, []).append(fact)
+    return found
