@@ -1,8 +1,8 @@
 """Learned actions beside those of other learners, judged by AMLGym: its traces, simulators, metrics.
 
-    python benchmarks/amlgym.py [--domains first|rest|all|NAME,…] [--algorithms NAME,…] [--steps 500]
-                                [--metrics syntactic,predicted,solving] [--states 10] [--jobs 2]
-                                [--out FOLDER]
+    python benchmarks/amlgym.py [--domains first|rest|all|NAME,…] [--learners ours|others|NAME;…]
+                                [--steps 500] [--metrics syntactic,predicted,solving] [--states 10]
+                                [--jobs 2] [--rows FILE] [--models FOLDER]
 
 Needs `pip install amlgym`, which brings the other learners and Fast Downward. Passive learners
 (SAM, OffLAM, NOLAM, ours) get the ten traces of each domain, which hold no refusals; active ones
@@ -10,20 +10,22 @@ Needs `pip install amlgym`, which brings the other learners and Fast Downward. P
 problem and a number of steps. All get types, predicates and parameters, and nothing else.
 
 Our learner was developed on the first ten domains in alphabetical order; the others are reported
-apart. A row of each learner and domain is kept in FOLDER/rows.jsonl, and a second run goes on from
-there. Where the planner runs out of time on a problem, that counts as not solved.
+apart. By default ours is measured anew. Rows of the others are read from `amlgym_rows.jsonl` beside
+this file, because OLAM alone takes an hour; `--learners others --rows NEW` measures them again, and
+goes on where it was stopped. Where the planner runs out of time, a problem counts as not solved.
+Seconds are processor time.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
+import multiprocessing
 import os
-import subprocess
+import resource
+import signal
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -66,7 +68,7 @@ PASSIVE = ("ours, from traces", "SAM", "OffLAM", "NOLAM")
 ACTIVE = ("ours, by experiment", "OLAM", "InformationGainAgent", "RandomAgent")
 METRICS = ("syntactic", "predicted", "solving")
 _SEED = 123  # AMLGym's own
-_PATIENCE = 600  # Seconds after which a learner, or a metric, is given up
+_PATIENCE = 1_500  # Seconds after which a learner on a domain is given up
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Row:
 
     algorithm: str
     domain: str
-    seconds: float = 0.0
+    seconds: float = 0.0  # Of processor time, to learn
     steps: int | None = None  # Commands tried, by those who try
     failed: str = ""
     precision: float | None = None
@@ -115,14 +117,14 @@ def work(algorithm: str, domain: str, args: argparse.Namespace) -> Row:
     from amlgym.benchmarks import get_domain_path  # noqa: PLC0415  after the path was put right
 
     reference = get_domain_path(domain)
-    started = time.monotonic()
+    before = processor_seconds()
     try:
         text, steps = learn(algorithm, domain, reference, args)
     except Exception as error:  # noqa: BLE001  others' learners fail in ways of their own
         failed = f"{type(error).__name__}: {error}"[:200]
-        return Row(algorithm, domain, time.monotonic() - started, failed=failed)
-    seconds = time.monotonic() - started
-    model = args.out / f"{algorithm.replace(', ', '_').replace(' ', '_')}-{domain}.pddl"
+        return Row(algorithm, domain, round(processor_seconds() - before, 1), failed=failed)
+    seconds = round(processor_seconds() - before, 1)
+    model = args.models / f"{algorithm.replace(', ', '_').replace(' ', '_')}-{domain}.pddl"
     model.write_text(text, encoding="utf-8")
     found: dict[str, Any] = {}
     if "syntactic" in args.metrics:
@@ -131,7 +133,14 @@ def work(algorithm: str, domain: str, args: argparse.Namespace) -> Row:
         found |= predicted(str(model), reference, domain, args.states)
     if "solving" in args.metrics:
         found |= solving(str(model), reference, domain, args.planner)
-    return Row(algorithm, domain, round(seconds, 1), steps, **found)
+    return Row(algorithm, domain, seconds, steps, **found)
+
+
+def processor_seconds() -> float:
+    """Processor time of this process and of those it waited for."""
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
 def learn(
@@ -211,40 +220,56 @@ def solving(model: str, reference: str, domain: str, seconds: int) -> dict[str, 
 # All of them, and the table.
 
 
-def run_all(jobs: Sequence[tuple[str, str]], args: argparse.Namespace) -> Iterator[Row]:
-    """Rows of all jobs, those that are kept first; each of the others in a process of its own."""
-    kept = args.out / "rows.jsonl"
-    known: dict[tuple[str, str], Row] = {}
-    if kept.exists():
-        for line in kept.read_text("utf-8").splitlines():
+def kept_rows(file: Path) -> dict[tuple[str, str], Row]:
+    """Rows by learner and domain."""
+    found: dict[tuple[str, str], Row] = {}
+    if file.exists():
+        for line in file.read_text("utf-8").splitlines():
             row = Row(**json.loads(line))
-            known[row.algorithm, row.domain] = row
-    yield from (known[job] for job in jobs if job in known)
-    left = [job for job in jobs if job not in known]
+            found[row.algorithm, row.domain] = row
+    return found
+
+
+def run_all(jobs: Sequence[tuple[str, str]], args: argparse.Namespace) -> Iterator[Row]:
+    """Rows of jobs as they are done, each in a process of its own, and keep them."""
+    import amlgym.algorithms  # noqa: PLC0415  once for all: this takes half a minute
+    import amlgym.metrics  # noqa: F401, PLC0415
+
     with ThreadPoolExecutor(args.jobs) as pool:
-        for row in pool.map(lambda job: run_one(*job, args), left):
-            with kept.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(row)) + "\n")
+        for row in pool.map(lambda job: run_one(*job, args), jobs):
+            if args.rows is not None:
+                with args.rows.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(asdict(row)) + "\n")
             yield row
 
 
 def run_one(algorithm: str, domain: str, args: argparse.Namespace) -> Row:
     """One job in a process and a folder of its own: AMLGym writes files where it stands."""
-    command = [sys.executable, str(_HERE / "amlgym.py"), "--one", f"{algorithm}/{domain}"]
-    command += ["--steps", str(args.steps), "--states", str(args.states), "--seed", str(args.seed)]
-    command += ["--planner", str(args.planner), "--metrics", ",".join(args.metrics)]
-    command += ["--out", str(args.out)]
     with tempfile.TemporaryDirectory() as folder:
-        try:
-            done = subprocess.run(
-                command, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE, check=False
-            )
-        except subprocess.TimeoutExpired:
+        result = Path(folder, "row.json")
+        process = multiprocessing.get_context("fork").Process(
+            target=run_here, args=(algorithm, domain, args, result)
+        )
+        process.start()
+        process.join(_PATIENCE)
+        if process.is_alive():
+            os.killpg(process.pid or 0, signal.SIGKILL)
+            process.join()
             return Row(algorithm, domain, _PATIENCE, failed=f"more than {_PATIENCE} s")
-    lines = done.stdout.splitlines()
-    if done.returncode or not lines:
-        return Row(algorithm, domain, failed=(done.stderr.strip().splitlines() or ["?"])[-1][:200])
-    return Row(**json.loads(lines[-1]))
+        if not result.exists():
+            return Row(algorithm, domain, failed=f"ended with {process.exitcode}")
+        return Row(**json.loads(result.read_text("utf-8")))
+
+
+def run_here(algorithm: str, domain: str, args: argparse.Namespace, result: Path) -> None:
+    """A child's part: stand in its folder, be silent, leave a row."""
+    os.setsid()
+    os.chdir(result.parent)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    row = work(algorithm, domain, args)
+    result.write_text(json.dumps(asdict(row)), "utf-8")
 
 
 def table(rows: Sequence[Row], algorithms: Sequence[str], ours: str) -> Iterator[str]:
@@ -303,43 +328,53 @@ def chosen_domains(name: str) -> list[str]:
     return list(every.get(name) or name.split(","))
 
 
-def main() -> None:
-    """Run what is missing and print the tables."""
+def chosen_learners(name: str) -> list[str]:
+    """`ours`, `others`, or names with semicolons between."""
+    ours = (PASSIVE[0], ACTIVE[0])
+    every = {"ours": ours, "others": (*PASSIVE[1:], *ACTIVE[1:])}
+    return list(every.get(name) or name.split(";"))
+
+
+def arguments() -> argparse.Namespace:
+    """What was asked for."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--domains", type=chosen_domains, default=chosen_domains("first"))
-    parser.add_argument(
-        "--algorithms", default=";".join((*PASSIVE, *ACTIVE)), help="with ; between"
-    )
+    parser.add_argument("--domains", type=chosen_domains, default=chosen_domains("all"))
+    parser.add_argument("--learners", type=chosen_learners, default=chosen_learners("ours"))
     parser.add_argument("--steps", type=int, default=500, help="of an active learner")
     parser.add_argument("--states", type=int, default=10, help="problems, and states of each")
     parser.add_argument("--planner", type=int, default=10, help="seconds a problem")
     parser.add_argument("--metrics", type=lambda text: text.split(","), default=list(METRICS))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=Path("amlgym-rows"))
-    parser.add_argument("--one", help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    args.out = args.out.resolve()
-    if args.one:
-        algorithm, _, domain = args.one.rpartition("/")
-        with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
-            row = work(algorithm, domain, args)
-        print(json.dumps(asdict(row)))
-        return
-    args.out.mkdir(parents=True, exist_ok=True)
-    algorithms = args.algorithms.split(";")
-    jobs = [(algorithm, domain) for algorithm in algorithms for domain in args.domains]
-    rows = []
-    for row in run_all(jobs, args):
-        rows.append(row)
-        told = f"{row.precision} {row.recall}" if not row.failed else row.failed
-        print(
-            f"{row.algorithm} {row.domain}: {told}, {row.seconds:.0f} s",
-            file=sys.stderr,
-            flush=True,
-        )
+    parser.add_argument("--rows", type=Path, help="rows are kept here, and read from here")
+    parser.add_argument("--models", type=Path, help="learned domains are written here")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure what is missing and print the tables."""
+    args = arguments()
+    with tempfile.TemporaryDirectory() as folder:
+        args.models = (args.models or Path(folder)).resolve()
+        args.models.mkdir(parents=True, exist_ok=True)
+        args.rows = args.rows.resolve() if args.rows else None
+        rows = kept_rows(_HERE / "amlgym_rows.jsonl")
+        known = kept_rows(args.rows) if args.rows else {}
+        rows.update(known)
+        jobs = []
+        for learner in args.learners:
+            jobs += [(learner, domain) for domain in args.domains]
+        for row in run_all([job for job in jobs if job not in known], args):
+            rows[row.algorithm, row.domain] = row
+            told = row.failed or f"{row.precision} {row.recall}, solved {row.solved}"
+            print(f"{row.algorithm}, {row.domain}: {told}", file=sys.stderr, flush=True)
+    print_tables([row for row in rows.values() if row.domain in args.domains])
+
+
+def print_tables(rows: Sequence[Row]) -> None:
+    """Four tables: both tracks, over the domains developed on and over the others."""
     for title, track in (("passive", PASSIVE), ("active", ACTIVE)):
         for told, domains in (("the first ten", DEVELOPED), ("the others", HELD_OUT)):
             some = [row for row in rows if row.algorithm in track and row.domain in domains]
