@@ -60,7 +60,7 @@ from rpms.play.seats import Play, play
 from rpms.play.sources import choose_manual, knowledge_of, manual_of
 from rpms.play.step import Player
 from rpms.store.evidence import Label, keeping, traces_file
-from rpms.store.files import write_folder
+from rpms.store.own_folders import write_folder
 from rpms.worlds.base import Setting, Task, World, by_verb
 from rpms.worlds.registry import find_world, new_world
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from rpms.logic.errors import InputError
-from rpms.store.files import write_folder
+from rpms.store.own_folders import write_folder
 from rpms.worlds.base import World
 from rpms.worlds.registry import find_world, new_world, world_named
 from tests.cli.command import Rpms, rpms

@@ -25,7 +25,7 @@ from rpms.paper.recall import EpisodicMemory
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers
-from rpms.store.files import folder_beside
+from rpms.store.own_folders import LIST, replaced_folder
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms
 from tests.models.prompts import request
@@ -184,7 +184,7 @@ def test_folders_that_are_swapped_in_at_once_are_each_whole(tmp_path):
 
     def write(number: int) -> None:
         for _ in range(15):
-            with folder_beside(target) as folder:
+            with replaced_folder(target, "a test") as folder:
                 for part in range(4):
                     (folder / f"{number}-{part}").write_text("x")
 
@@ -193,7 +193,7 @@ def test_folders_that_are_swapped_in_at_once_are_each_whole(tmp_path):
         thread.start()
     while any(thread.is_alive() for thread in threads):
         try:
-            seen.append({path.name for path in target.iterdir()})
+            seen.append({path.name for path in target.iterdir()} - {LIST})
         except FileNotFoundError:
             continue
     for thread in threads:
@@ -203,21 +203,24 @@ def test_folders_that_are_swapped_in_at_once_are_each_whole(tmp_path):
         for names in seen
         if len(names) == 4
     )
-    assert {len(set(map(str, target.iterdir())))} == {4}
+    assert len({path.name for path in target.iterdir()} - {LIST}) == 4
     assert [path.name for path in tmp_path.iterdir()] == ["target"]
 
 
 def test_what_a_killed_writer_left_is_cleared_and_the_older_folder_put_back(tmp_path):
     target = tmp_path / "target"
-    old = tmp_path / ".target.abc.old"
-    old.mkdir()
-    (old / "page").write_text("older")
-    (tmp_path / ".target.abc.new").mkdir()
-    with folder_beside(target) as new:
+    with replaced_folder(target, "a test") as new:
+        (new / "page").write_text("older")
+    target.rename(tmp_path / ".target.0123abcd.old")
+    half = tmp_path / ".target.0123abcd.new"
+    half.mkdir()
+    (half / LIST).write_text(json.dumps({"rpms-wrote": "a test", "finished": False, "files": []}))
+    (half / "page").write_text("ha")
+    with replaced_folder(target, "a test") as new:
         assert (target / "page").read_text() == "older"
         (new / "page").write_text("newer")
     assert (target / "page").read_text() == "newer"
-    with pytest.raises(ZeroDivisionError), folder_beside(target) as new:
+    with pytest.raises(ZeroDivisionError), replaced_folder(target, "a test") as new:
         (new / "page").write_text(str(1 / 0))
     assert (target / "page").read_text() == "newer"
     assert [path.name for path in tmp_path.iterdir()] == ["target"]

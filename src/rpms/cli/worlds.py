@@ -17,7 +17,7 @@ from rpms.conformance import Status, check_world
 from rpms.logic.errors import InputError, RPMSError, nearest
 from rpms.play.sources import manual_of
 from rpms.report.table import TableCell, grid
-from rpms.store.files import write_folder
+from rpms.store.own_folders import write_folder
 from rpms.store.prompt_files import prompts_text
 from rpms.worlds.base import World
 from rpms.worlds.registry import find_world, new_world, world_names

@@ -17,11 +17,11 @@ from rpms.models.accounting import cost
 from rpms.paper.usage import Price
 from rpms.report.gather import is_going, runs_in
 from rpms.store.episodes import EpisodeRecord, StepRecord
-from rpms.store.files import replaced_folder
+from rpms.store.own_folders import replaced_folder
 from rpms.store.runs import RunFolder, Timing
 
-MARK = "export.json"
-"""Says what an export holds, and that its folder may be replaced by a newer one."""
+CONTENTS = "export.json"
+"""Says what an export holds, and of which runs."""
 _KEYS = {
     "run": str,
     "condition": str,
@@ -104,7 +104,7 @@ def export(
     runs = runs_in(inputs)
     notes: list[str] = []
     counts = {f"{name}.{to}": 0 for name in tables}
-    with replaced_folder(out, MARK, "an export") as beside:
+    with replaced_folder(out, "an export") as beside:
         with ExitStack() as stack:
             write = {
                 name: stack.enter_context(make(beside / f"{name}.{to}", TABLES[name]))
@@ -121,7 +121,7 @@ def export(
                     )
                     counts[f"{table}.{to}"] += 1
         told = {"export": 1, "files": counts, "runs": [str(run.folder) for _, run in runs]}
-        (beside / MARK).write_text(
+        (beside / CONTENTS).write_text(
             json.dumps({**told, "notes": notes}, indent=1) + "\n", encoding="utf-8"
         )
     return counts, notes

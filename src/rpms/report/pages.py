@@ -4,8 +4,7 @@ server or network.
 
 import json
 import webbrowser
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
@@ -28,12 +27,12 @@ from rpms.report.outcomes import Comparison, condition_label
 from rpms.report.page_data import BUCKET, EntryBook, episode_data, meta, script, task_chunks
 from rpms.report.table import Table, comma_separated, latex, markdown
 from rpms.report.tables import add_published, all_tables, left_out, main_table, methods_table
-from rpms.store.files import replaced_folder
+from rpms.store.own_folders import replaced_folder
 from rpms.store.protocol import flat
 
 _VERSION = version("rpms")
-MARK = "report.json"
-"""The file that says that a folder is a report, and may be replaced by a newer one."""
+KIND = "a report"
+"""What a report's list says that it is, so that it may be replaced by a newer one."""
 _STATIC = ("style.css", "common.js", "tasks.js", "episode.js", "step.js", "memory.js")
 PAGES = 2_000
 """Episodes of a comparison that get pages of their own: each takes some 10 ms and 35 kB, and
@@ -67,7 +66,7 @@ def write_report(
     """
     if not (found := gather(inputs)):
         raise InputError("nothing to report on; name a run folder or a study")
-    with _replacing(out) as beside:
+    with replaced_folder(out, KIND) as beside:
         if len(found) == 1:
             _write_comparison(beside, found[0], title or found[0].title, with_published, pages)
         else:
@@ -78,18 +77,10 @@ def write_report(
 
 def write_single(out: Path, template: str, values: Mapping[str, Any]) -> Report:
     """Write a report of one page into a folder, which is new or holds an older report."""
-    with _replacing(out) as folder:
+    with replaced_folder(out, KIND) as folder:
         _copy_static(folder)
         _render(folder / "index.html", template, **values)
     return Report(out, ())
-
-
-@contextmanager
-def _replacing(out: Path) -> Iterator[Path]:
-    """A folder to write a report into, which then takes the place of an older one."""
-    with replaced_folder(out, MARK, "a report") as beside:
-        yield beside
-        _write(beside / MARK, json.dumps({"report": 1, "rpms": _VERSION}) + "\n")
 
 
 def open_report(folder: Path) -> None:

@@ -1,5 +1,5 @@
-"""Files and folders that are whole or not there: written beside, then renamed; and locks that
-end with their holder.
+"""Files that are whole or not there: written beside, then renamed; and locks that end with their
+holder.
 """
 
 import errno
@@ -7,11 +7,10 @@ import glob
 import hashlib
 import json
 import os
-import shutil
 import socket
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
@@ -207,31 +206,18 @@ def written_beside(file: Path, data: bytes) -> Iterator[Path]:
         beside.unlink(missing_ok=True)
 
 
-def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write a new folder of files, by their paths in it: all of them, or nothing where it
-    cannot be done.
-    """
-    if folder.exists() or folder.is_symlink():
-        raise InputError(f"{folder} exists already; nothing was changed")
-    with writing(folder), folder_beside(folder) as beside:
-        for path, text in texts.items():
-            file = beside / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, encoding="utf-8", newline="\n")
-
-
 def remove_leftovers(folder: Path, beginning: str) -> None:
     """Remove what killed processes left half written, of files whose names begin so; not what
     is held, or new.
     """
     if parts := list(folder.glob(f".{glob.escape(beginning)}*.part")):
         with waiting_lock(folder):
-            for part in filter(_is_left, parts):
+            for part in filter(is_left, parts):
                 with suppress(OSError):
                     part.unlink(missing_ok=True)
 
 
-def _is_left(path: Path) -> bool:
+def is_left(path: Path) -> bool:
     """True for a file or folder that its writer does not hold any more; without locks, for an
     old one.
     """
@@ -276,71 +262,3 @@ def read_sealed(file: Path, largest: int = LARGEST_MEMORY) -> str:
     if sealed(text) != whole:  # also where there is no seal at all
         raise FileError(file, None, "was cut off or changed after it was written")
     return text
-
-
-_NEW, _OLD = ".new", ".old"
-
-
-@contextmanager
-def replaced_folder(out: Path, mark: str, what: str) -> Iterator[Path]:
-    """A folder that replaces an older one with the file `mark`, whole or not at all; `what`:
-    for messages.
-    """
-    try:
-        if foreign.is_there(out) and not out.is_dir():
-            raise InputError(f"{out}: is a file; {what} is a folder")
-        with suppress(
-            FileNotFoundError
-        ):  # it is not there, or another one is just being swapped in
-            if any(out.iterdir()) and not foreign.is_there(out / mark):
-                raise InputError(
-                    f"{out}: holds something that is not {what}; choose another folder"
-                )
-    except OSError as error:
-        raise foreign.unreadable(out, error) from None
-    try:
-        with folder_beside(out.absolute()) as beside:
-            yield beside
-    except OSError as error:
-        raise InputError(
-            f"{out}: cannot be written: {error.strerror or error}; nothing was changed"
-        ) from None
-
-
-@contextmanager
-def folder_beside(target: Path) -> Iterator[Path]:
-    """A new, empty folder that takes the place of `target` when the block ends well, and is gone
-    when it does not.
-
-    Any number of processes may do so at once: each writes its own folder, and they are swapped in
-    one after the other. What a killed one left is removed by the next, and where it was killed in
-    mid-swap the older folder is put back.
-    """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with waiting_lock(target.parent):
-        left = [
-            path
-            for path in target.parent.glob(f".{glob.escape(target.name)}.*")
-            if path.suffix in (_NEW, _OLD)
-        ]
-        for path in left:
-            if path.suffix == _OLD and not target.exists():
-                with suppress(OSError):
-                    path.rename(target)
-            elif _is_left(path):
-                shutil.rmtree(path, ignore_errors=True)
-        new = target.with_name(f".{target.name}.{token_hex(4)}{_NEW}")
-        new.mkdir()
-        mark = os.open(new, os.O_RDONLY)
-        hold(mark)
-    try:
-        yield new
-        with waiting_lock(target.parent):
-            old = new.with_suffix(_OLD)
-            if target.exists():
-                target.rename(old)
-            new.rename(target)
-        shutil.rmtree(old, ignore_errors=True)
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
-        os.close(mark)

@@ -22,7 +22,8 @@ from rpms.logic.errors import InputError, ModelError, ModelUnavailable
 from rpms.models.hf.adapters import TAUGHT, Taught, WeightsName, check_weights, read_weights
 from rpms.models.hf.weights import load_weights
 from rpms.play.run import Interrupted
-from rpms.store.files import replaced_folder, write_whole, writing
+from rpms.store.files import write_whole, writing
+from rpms.store.own_folders import replaced_folder
 from rpms.teaching.pairs import (
     Pair,
     PairSource,
@@ -83,7 +84,7 @@ def train(
     torch: Any = libraries["torch"]
     work = out.with_name(f"{out.name}.training")
     started = time.monotonic()
-    with replaced_folder(out, TAUGHT, "a taught model") as folder:
+    with replaced_folder(out, "a taught model") as folder:
         on_gpu = torch.cuda.is_available() and not on_processor
         dtype = torch.bfloat16 if on_gpu and not training.all_weights else torch.float32
         loaded = load_weights(base, weights, dtype)
@@ -111,7 +112,7 @@ def train(
         (folder / TAUGHT).write_text(record, encoding="utf-8")
         if not write_picture(folder / "loss.png", taught.losses):
             say(f"note: matplotlib is not installed: the losses are in {TAUGHT} alone")
-    shutil.rmtree(work, ignore_errors=True)
+    _forget_checkpoints(work)
     return taught
 
 
@@ -169,6 +170,10 @@ def _plan_text(weights: WeightsName, pairs: Sequence[Pair], training: Training) 
 
 def _claim(work: Path, plan: str) -> None:
     """Take a folder for checkpoints, or go on with one of the same training."""
+    if not is_there(work / PLAN) and work.is_dir() and any(work.iterdir()):
+        raise InputError(
+            f"{work}: is where checkpoints go, and holds something else: choose another --out"
+        )
     begun = is_there(work / PLAN) and any(work.glob("checkpoint-*"))
     if begun and read_text(work / PLAN, LARGEST_TABLE) != plan:
         raise InputError(
@@ -176,6 +181,15 @@ def _claim(work: Path, plan: str) -> None:
             " choose another --out, or remove the folder"
         )
     write_whole(work / PLAN, plan)
+
+
+def _forget_checkpoints(work: Path) -> None:
+    """Remove what a training wrote beside its result, and nothing else that lies there."""
+    for checkpoint in work.glob("checkpoint-*"):
+        shutil.rmtree(checkpoint, ignore_errors=True)
+    with suppress(OSError):
+        (work / PLAN).unlink(missing_ok=True)
+        work.rmdir()
 
 
 def _check_lengths(base: str, model: Any, lengths: Sequence[int]) -> None:
