@@ -62,6 +62,46 @@ def one_line(error: Exception) -> str:
     return text
 
 
+# --- what parsers raise ---
+
+BEYOND_UNICODE = 'a: "\\UFFFFFFFF"\n'
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("rules", "check"),
+        ("rules", "diff", "FILE"),
+        ("study", "check"),
+        ("study", "run"),
+        ("guard", "check", "--manual"),
+        ("guard", "test", "FILE"),
+        ("run", "alfworld", "--limit", "1", "--manual"),
+    ],
+)
+def test_a_character_beyond_unicode_is_one_line(command, rpms: Rpms, tmp_path):
+    file = tmp_path / "file.yaml"
+    file.write_text(BEYOND_UNICODE)
+    line = rpms(*(file if word == "FILE" else word for word in command), file).line
+    assert "not valid YAML" in line
+
+
+@pytest.mark.parametrize("error", [OverflowError, LookupError, ZeroDivisionError, MemoryError])
+def test_whatever_a_parser_raises_is_one_line(error, monkeypatch, tmp_path):
+    """Caught as a class: no list of exceptions of a library is ever whole."""
+
+    def broken(*_: object) -> None:
+        raise error("it cannot")
+
+    monkeypatch.setattr("ruamel.yaml.YAML.load", broken)
+    with pytest.raises(FileError, match="not valid YAML"):
+        read_manual(ManualText("m.yaml", "a: 1"))
+    monkeypatch.setattr("tomllib.loads", broken)
+    (tmp_path / "pyproject.toml").write_text("")
+    with pytest.raises(FileError, match="cannot be read"):
+        find_world(str(tmp_path))
+
+
 # --- 11: bombs ---
 
 

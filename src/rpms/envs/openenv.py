@@ -11,28 +11,30 @@ from typing import Any
 
 from rpms.envs.admission import LARGEST_MESSAGE, LONGEST_COMMAND, LONGEST_NAME, Admission, Admitting
 from rpms.envs.env_episodes import EnvTurn, Episodes, is_whole
+from rpms.foreign.settings_files import settings_files_unread
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import InputError, RPMSError
 from rpms.worlds.base import World
 
 try:
-    import uvicorn
-    from fastapi import FastAPI, HTTPException, Request
-    from fastapi.exceptions import RequestValidationError
-    from fastapi.responses import JSONResponse
-    from openenv.core.client_types import StepResult
-    from openenv.core.env_client import EnvClient
-    from openenv.core.env_server.http_server import create_fastapi_app
-    from openenv.core.env_server.interfaces import Environment
-    from openenv.core.env_server.types import (
-        Action,
-        ConcurrencyConfig,
-        EnvironmentMetadata,
-        Observation,
-        State,
-    )
-    from pydantic import Field
-    from websockets.exceptions import ConnectionClosed
+    with settings_files_unread():
+        import uvicorn
+        from fastapi import FastAPI, HTTPException, Request
+        from fastapi.exceptions import RequestValidationError
+        from fastapi.responses import JSONResponse
+        from openenv.core.client_types import StepResult
+        from openenv.core.env_client import EnvClient
+        from openenv.core.env_server.http_server import create_fastapi_app
+        from openenv.core.env_server.interfaces import Environment
+        from openenv.core.env_server.types import (
+            Action,
+            ConcurrencyConfig,
+            EnvironmentMetadata,
+            Observation,
+            State,
+        )
+        from pydantic import Field
+        from websockets.exceptions import ConnectionClosed
 except ImportError:
     raise ImportError("rpms.envs.openenv needs OpenEnv: pip install 'rpms[openenv]'") from None
 

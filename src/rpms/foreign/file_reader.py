@@ -5,7 +5,8 @@ it cannot.
 import lzma
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from rpms.foreign.limits import (
@@ -14,7 +15,7 @@ from rpms.foreign.limits import (
     MOST_TRANSCRIPT_LINES,
     XZ_MEMORY,
 )
-from rpms.logic.errors import FileError
+from rpms.logic.errors import FileError, RPMSError
 
 _BLOCK, _CHUNK = 1 << 16, 1 << 20
 
@@ -75,6 +76,29 @@ def is_there(file: Path) -> bool:
     except (OSError, ValueError) as error:
         raise unreadable(file, error) from None
     return True
+
+
+@contextmanager
+def parsing(file: str | Path, problem: Callable[[Exception], str]) -> Iterator[None]:
+    """Run a library's parser on a stranger's bytes: whatever it raises is one line about the
+    file.
+
+    Parsers raise more than they tell, such as an OverflowError for a character beyond Unicode, so
+    that no list of names would be whole.
+    """
+    try:
+        yield
+    except RPMSError:
+        raise
+    except Exception as error:  # noqa: BLE001  the class of all that a parser may do
+        raise FileError(file, _line_of(error), problem(error)) from None
+
+
+def _line_of(error: Exception) -> int | None:
+    """The line at which a parser gave up, where its error knows one."""
+    mark = getattr(error, "problem_mark", None)
+    line = getattr(mark, "line", None)
+    return line + 1 if isinstance(line, int) else None
 
 
 def unreadable(file: str | Path, error: Exception) -> FileError:

@@ -86,7 +86,7 @@ def loads(text: str | bytes, *, once: bool = False) -> Any:
     try:
         text = text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")
         value = (_ONCE if once else _ANY).decode(_counted(text))
-    except (ValueError, RecursionError) as error:
+    except Exception as error:  # noqa: BLE001  see `parsing`
         where = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise error if isinstance(error, NotJson) else NotJson(_mistake(error) + where) from None
     check_depth(value)

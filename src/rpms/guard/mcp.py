@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.settings_files import settings_files_unread
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import FORM, OTHER, USER, Ask, Call, Modify, Refuse, Ruling, ToolManual
 from rpms.guard.comparisons import text_of
@@ -25,13 +26,15 @@ from rpms.logic.errors import InputError
 try:
     import httpx2
     import mcp_types
-    from fastmcp.exceptions import FastMCPError, PromptError, ResourceError
-    from fastmcp.server.context import Context
-    from fastmcp.server.dependencies import bind_request_context, get_access_token
-    from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
-    from fastmcp.tools.base import InputRequiredToolResult, Tool, ToolResult
-    from mcp.shared.exceptions import MCPError
-    from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+    with settings_files_unread():
+        from fastmcp.exceptions import FastMCPError, PromptError, ResourceError
+        from fastmcp.server.context import Context
+        from fastmcp.server.dependencies import bind_request_context, get_access_token
+        from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+        from fastmcp.tools.base import InputRequiredToolResult, Tool, ToolResult
+        from mcp.shared.exceptions import MCPError
+        from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 except ModuleNotFoundError as error:
     raise InputError(f"this needs {error.name}: pip install 'rpms[mcp]'") from None
 

@@ -17,20 +17,30 @@ from typing import Any, Final
 
 from rpms.foreign.file_reader import read_text
 from rpms.foreign.limits import LARGEST_MANUAL
+from rpms.foreign.settings_files import settings_files_unread
 from rpms.foreign.shown import excerpt
 from rpms.guard.mcp import McpGuard, NotSent
 from rpms.logic.errors import FileError, InputError
 
 try:
-    from fastmcp import Client, FastMCP
-    from fastmcp.client.transports import ClientTransport, StdioTransport, StreamableHttpTransport
-    from fastmcp.server.auth import AccessToken, AuthProvider, TokenVerifier
-    from fastmcp.server.dependencies import get_access_token, get_context
-    from fastmcp.server.providers.proxy import ProxyClient, ProxyMetadataMiddleware, ProxyProvider
-    from mcp_types import INTERNAL_ERROR
-    from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-    from starlette.requests import Request
-    from starlette.responses import JSONResponse
+    with settings_files_unread():
+        from fastmcp import Client, FastMCP
+        from fastmcp.client.transports import (
+            ClientTransport,
+            StdioTransport,
+            StreamableHttpTransport,
+        )
+        from fastmcp.server.auth import AccessToken, AuthProvider, TokenVerifier
+        from fastmcp.server.dependencies import get_access_token, get_context
+        from fastmcp.server.providers.proxy import (
+            ProxyClient,
+            ProxyMetadataMiddleware,
+            ProxyProvider,
+        )
+        from mcp_types import INTERNAL_ERROR
+        from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+        from starlette.requests import Request
+        from starlette.responses import JSONResponse
 except ModuleNotFoundError as error:
     raise InputError(f"this needs {error.name}: pip install 'rpms[mcp]'") from None
 

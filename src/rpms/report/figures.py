@@ -6,14 +6,13 @@ import io
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
-from matplotlib.figure import Figure
-
+from rpms.foreign.settings_files import settings_files_unread
 from rpms.paper.condition import CONDITIONS
 from rpms.report import outcomes
 from rpms.report.contrasts import (
@@ -31,6 +30,10 @@ from rpms.report.outcomes import (
     Results,
     condition_label,
 )
+
+with settings_files_unread():
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
 
 COLOURS = ("#999999", "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0072B2", "#D55E00")
 """Okabe and Ito's, which the colour-blind can tell apart."""
@@ -68,6 +71,17 @@ class Picture:
     @property
     def dark(self) -> bytes:
         return re.sub(rb"#[0-9a-f]{6}\b", lambda found: _ON_DARK.get(found[0], found[0]), self.svg)
+
+
+@contextmanager
+def _own_parameters() -> Iterator[None]:
+    """Draw with the library's defaults and this package's style, whatever the user's settings
+    are: the same numbers give the same bytes everywhere.
+    """
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_STYLE)
+        yield
 
 
 def _save(name: str, caption: str, figure: Figure) -> Picture:
@@ -136,7 +150,7 @@ def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
     dotted.
     """
     every = [(comparison, cells) for comparison in comparisons for cells in comparison.ablations]
-    with mpl.rc_context(_STYLE):
+    with _own_parameters():
         figure = Figure(figsize=(3.6 * len(every) + 0.3, 3.0))
         panels: dict[bool, list[Any]] = {}
         for place, (comparison, cells) in enumerate(every, start=1):
@@ -195,7 +209,7 @@ def type_figure(comparison: Comparison) -> Picture:
     """Success by task type, for types with enough games, with Wilson intervals."""
     types, styles = drawn_types(comparison), _places(comparison)
     width = 0.8 / max(1, len(comparison))
-    with mpl.rc_context(_STYLE):
+    with _own_parameters():
         figure = Figure(
             figsize=(min(16.0, max(4.5, 0.55 + 0.32 * len(types) * max(3, len(comparison)))), 3.2)
         )
@@ -232,7 +246,7 @@ def type_figure(comparison: Comparison) -> Picture:
 
 def learning_figure(points: Sequence[LearningRound]) -> Picture:
     """Success against the size of memory, one line a series."""
-    with mpl.rc_context(_STYLE):
+    with _own_parameters():
         figure = Figure(figsize=(4.2, 3.0))
         axes = figure.add_subplot()
         names = list(dict.fromkeys(name for point in points for name in point.results))
@@ -266,7 +280,7 @@ def learning_figure(points: Sequence[LearningRound]) -> Picture:
 def conduct_figure(comparison: Comparison) -> Picture:
     """Steps an episode, and infeasible actions per 100 steps, by condition."""
     styles = _places(comparison)
-    with mpl.rc_context(_STYLE):
+    with _own_parameters():
         figure = Figure(figsize=(min(14.0, max(5.6, 1.5 * len(comparison) + 1.4)), 2.8))
         steps, infeasible = figure.subplots(1, 2)
         for number, results in enumerate(comparison):

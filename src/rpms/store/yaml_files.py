@@ -10,10 +10,11 @@ from typing import Any, TypeVar, get_origin, get_type_hints
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import MarkedYAMLError
 from ruamel.yaml.nodes import MappingNode, SequenceNode
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
+from rpms.foreign.file_reader import parsing
 from rpms.foreign.json_text import NotJson, from_json, needed_by
 from rpms.foreign.limits import MOST_YAML_NODES
 from rpms.foreign.shown import excerpt
@@ -74,21 +75,17 @@ class YamlFile:
 def read_yaml(name: str, text: str, kind: YamlKind) -> YamlFile:
     """Read a text; what is no such file is a FileError."""
     _check_written(name, text, kind)
-    try:
+
+    def problem(error: Exception) -> str:
+        if isinstance(error, RecursionError):
+            return f"nested too deeply for {kind.article}"
+        words = error.problem if isinstance(error, MarkedYAMLError) else error
+        return f"not valid YAML: {_first_line(words) or 'cannot be read'}"
+
+    with parsing(name, problem):
         if "*" in text and "&" in text:
             _check_expanded(YAML(typ="rt").compose(text), name)
         tree = YAML(typ="rt").load(text)
-    except MarkedYAMLError as error:
-        line_ = error.problem_mark.line + 1 if error.problem_mark else None
-        raise FileError(
-            name, line_, f"not valid YAML: {_first_line(error.problem) or 'cannot be read'}"
-        ) from None
-    except RecursionError:
-        raise FileError(name, None, f"nested too deeply for {kind.article}") from None
-    except (YAMLError, ValueError, *_LIBRARY_FAULTS) as error:
-        raise FileError(
-            name, None, f"not valid YAML: {_first_line(error) or 'cannot be read'}"
-        ) from None
     if not isinstance(tree, CommentedMap):
         raise FileError(name, 1, f"{kind.article} is a mapping with {kind.form}")
     return YamlFile(name, tree)
@@ -103,15 +100,6 @@ _MARKS = ("\n", ",", ":", "[", "{", "- ", "? ")
 """One of these stands before every value but the first."""
 _MERGE, _MOST_MERGES = "tag:yaml.org,2002:merge", 100
 """`<<: *alias`, on many of which the library spends time in the square of their number."""
-_LIBRARY_FAULTS = (
-    AttributeError,
-    AssertionError,
-    KeyError,
-    IndexError,
-    NotImplementedError,
-    TypeError,
-)
-"""Exceptions of the YAML library, beside its own errors, at texts that are no YAML."""
 
 
 def _check_written(name: str, text: str, kind: YamlKind) -> None:

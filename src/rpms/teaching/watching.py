@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rpms.foreign.settings_files import settings_files_unread
+
 _EVERY = 5.0
 """Seconds between two lines of progress."""
 
@@ -115,9 +117,19 @@ def trainer_callback(watch: TrainingWatch) -> Any:
 def write_picture(file: Path, losses: Sequence[tuple[int, float]]) -> bool:
     """Draw the losses; False where matplotlib is not installed."""
     try:
-        figures: Any = importlib.import_module("matplotlib.figure")
+        with settings_files_unread():
+            library: Any = importlib.import_module("matplotlib")
+            figures: Any = importlib.import_module("matplotlib.figure")
     except ImportError:
         return False
+    with library.rc_context():
+        library.rcdefaults()
+        _draw(figures, losses).savefig(file, dpi=150, metadata={"Software": None})
+    return True
+
+
+def _draw(figures: Any, losses: Sequence[tuple[int, float]]) -> Any:
+    """A figure of the losses, each and as a mean of the last ten."""
     figure = figures.Figure(figsize=(6.4, 3.6), layout="constrained")
     axes = figure.subplots()
     steps = [step for step, _ in losses]
@@ -129,8 +141,7 @@ def write_picture(file: Path, losses: Sequence[tuple[int, float]]) -> bool:
     axes.set_ylabel("loss of the answers")
     axes.set_yscale("log")
     axes.legend()
-    figure.savefig(file, dpi=150, metadata={"Software": None})
-    return True
+    return figure
 
 
 def _smoothed(values: Sequence[float]) -> list[float]:

@@ -10,7 +10,8 @@ from importlib import invalidate_caches
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from rpms.foreign.file_reader import read_text
+from rpms.foreign.file_reader import parsing, read_text
+from rpms.foreign.shown import excerpt
 from rpms.logic.errors import FileError, InputError
 from rpms.worlds.base import World, lacking
 
@@ -107,14 +108,12 @@ def _load(point: EntryPoint, folder: Path | None = None) -> World:
 def _point_in(folder: Path) -> EntryPoint:
     """The entry point that the project in a folder declares."""
     file = folder / PROJECT
+    text = read_text(file, LARGEST_PROJECT)
+    with parsing(file, lambda error: f"cannot be read: {excerpt(error)}"):
+        project = tomllib.loads(text)
     try:
-        declared = tomllib.loads(read_text(file, LARGEST_PROJECT))["project"]["entry-points"][
-            ENTRY_POINTS
-        ]
-        ((name, value),) = declared.items()
+        ((name, value),) = project["project"]["entry-points"][ENTRY_POINTS].items()
         return EntryPoint(name, value, ENTRY_POINTS)
-    except tomllib.TOMLDecodeError as error:
-        raise FileError(file, None, f"cannot be read: {error}") from None
     except (KeyError, TypeError, AttributeError, ValueError):
         raise FileError(
             file, None, f'needs one world in [project.entry-points."{ENTRY_POINTS}"]'
