@@ -35,21 +35,23 @@ _WORD = re.compile(r"[a-z0-9]+")
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a text in lower case, plurals without their `s`."""
     words = _WORD.findall(text.lower())[:LONGEST_READ]
-    return tuple(
-        word[:-1] if len(word) > 2 and word[-1] == "s" != word[-2] else word for word in words
-    )
+    return tuple(_singular(word) for word in words)
+
+
+def _singular(word: str) -> str:
+    is_plural = len(word) > 2 and word.endswith("s") and not word.endswith("ss")
+    return word[:-1] if is_plural else word
 
 
 @lru_cache(maxsize=8_192)
 def names_in(text: str) -> frozenset[str]:
     """Everything in a text that may be a name: one to three words in a row, written together."""
     words = words_of(text)
-    spans = (
-        (start, start + size)
-        for size in range(1, LONGEST_NAME + 1)
-        for start in range(len(words) - size + 1)
-    )
-    return frozenset("".join(words[start:end]) for start, end in spans)
+    names: set[str] = set()
+    for size in range(1, LONGEST_NAME + 1):
+        for start in range(len(words) - size + 1):
+            names.add("".join(words[start : start + size]))
+    return frozenset(names)
 
 
 @lru_cache(maxsize=262_144)
@@ -94,30 +96,40 @@ class Lexicon:
     @cached_property
     def _together(self) -> Mapping[tuple[str, str, str], int]:
         """Requests with a name in them that meant a value in a field."""
-        meant = ((*each, entry.request) for entry in self.requests for each in entry.meant.items())
-        return Counter(
-            (field, value, name) for field, value, request in meant for name in names_in(request)
-        )
+        found: Counter[tuple[str, str, str]] = Counter()
+        for entry in self.requests:
+            for field, value in entry.meant.items():
+                found.update((field, value, name) for name in names_in(entry.request))
+        return found
 
     def evidence(self, request: str, field: str, value: str) -> tuple[float, str]:
         """Logarithm of how much likelier the request's words make a value, and the word that
         says most.
         """
-        if (request, field, value) in self._found:
-            return self._found[request, field, value]
+        key = (request, field, value)
+        if key not in self._found:
+            self._found[key] = self._find_evidence(request, field, value)
+        return self._found[key]
+
+    def _find_evidence(self, request: str, field: str, value: str) -> tuple[float, str]:
         share = self.share(field, value)
-        names = [value, *map("".join, map(words_of, self._called.get(value, ())))]
-        found = []
+        others = self._called.get(value, ())
+        names = [value, *("".join(words_of(each)) for each in others)]
+        found: list[tuple[float, str]] = []
         for word in names_in(request):
-            seen, together = self._seen[word], self._together.get((field, value, word), 0)
-            weight = math.log((together + DOUBT * share) / ((seen + DOUBT) * share))
-            weight = max(weight, NAMED * max(likeness(word, name) for name in names))
+            seen = self._seen[word]
+            together = self._together.get((field, value, word), 0)
+            remembered = math.log((together + DOUBT * share) / ((seen + DOUBT) * share))
+            named = NAMED * max(likeness(word, name) for name in names)
+            weight = max(remembered, named)
             if weight > 0:
                 found.append((weight, word))
+        if not found:
+            return 0.0, ""
         found.sort(key=lambda pair: (-pair[0], pair[1]))
-        total = sum(weight * each for (weight, _), each in zip(found, FURTHER, strict=False))
-        said = self._found[request, field, value] = total, found[0][1] if found else ""
-        return said
+        total = sum(weight * part for (weight, _), part in zip(found, FURTHER, strict=False))
+        _, strongest = found[0]
+        return total, strongest
 
     def share(self, field: str, value: str) -> float:
         """Share of remembered requests that meant a value, whatever their words; never 0."""

@@ -57,13 +57,15 @@ class RequestForm:
         """The goal in words: `look(object, destination): you hold object, destination has been
         turned on`.
         """
-        bound = [fact.bound(self.purpose.over) for fact in dict.fromkeys(self.facts)]
-        wanted = [rules.say(fact.atom, Truth.of(not fact.negated)) for fact in bound]
-        things = Counter(self.purpose.over.values())
+        wanted: dict[str, None] = {}
+        for fact in self.facts:
+            bound = fact.bound(self.purpose.over)
+            wanted[rules.say(bound.atom, Truth.of(not bound.negated))] = None
+        counts = Counter(self.purpose.over.values())
         slots = [
-            f"{name} ({things[name]} of them)" if things[name] > 1 else name for name in self.fields
+            f"{name} ({counts[name]} of them)" if counts[name] > 1 else name for name in self.fields
         ]
-        return f"{self.type}({', '.join(slots)}): {', '.join(dict.fromkeys(wanted))}"
+        return f"{self.type}({', '.join(slots)}): {', '.join(wanted)}"
 
 
 def forms_of(manual: RuleManual) -> tuple[RequestForm, ...]:
@@ -81,21 +83,24 @@ def unsearched(achievers: Achievers, belief: Belief, kind: str) -> float:
     """Share of places, and of whatever else can be looked into, where a thing of a kind may be
     as far as is known.
     """
-    values = []
-    for way in (way for each in achievers.revealers.values() for way in each):
-        roles = [name for name in way.fact.args if name != ANYTHING]
-        declared = achievers.rules.predicates.get(way.fact.predicate)
-        if (
-            len(roles) != 1
-            or len(way.fact.args) != 2
-            or declared is None
-            or "object" not in declared.args
-        ):
-            continue
-        for name in belief.names.get(roles[0], ()):
-            args = tuple(f"{kind} ?" if arg == ANYTHING else name for arg in way.fact.args)
-            values.append(belief.truth(Atom(way.fact.predicate, args)) is Truth.UNKNOWN)
-    return sum(values) / len(values) if values else 1.0
+    unknown: list[bool] = []
+    for ways in achievers.revealers.values():
+        for way in ways:
+            role = _looked_into(achievers, way)
+            for name in belief.names.get(role, ()) if role else ():
+                args = tuple(f"{kind} ?" if arg == ANYTHING else name for arg in way.fact.args)
+                truth = belief.truth(Atom(way.fact.predicate, args))
+                unknown.append(truth is Truth.UNKNOWN)
+    return sum(unknown) / len(unknown) if unknown else 1.0
+
+
+def _looked_into(achievers: Achievers, way: Achiever) -> str:
+    """The role of what a way looks into to find any object there; nothing where it does not."""
+    roles = [name for name in way.fact.args if name != ANYTHING]
+    declared = achievers.rules.predicates.get(way.fact.predicate)
+    if declared is None or "object" not in declared.args:
+        return ""
+    return roles[0] if len(roles) == 1 and len(way.fact.args) == 2 else ""
 
 
 class Objected(NamedTuple):
@@ -148,32 +153,31 @@ class Narrowing:
         """Parameters that a field of a goal may stand for: `place` for a destination that
         something is put in.
         """
-        return frozenset(
-            declared.args[at]
-            for fact in form.facts
-            if (declared := self.manual.predicates.get(fact.predicate)) is not None
-            for at, arg in enumerate(fact.args)
-            if form.purpose.over.get(arg) == field_ and at < len(declared.args)
-        )
+        found: set[str] = set()
+        for fact in form.facts:
+            declared = self.manual.predicates.get(fact.predicate)
+            if declared is None:
+                continue
+            for arg, role in zip(fact.args, declared.args, strict=False):
+                if form.purpose.over.get(arg) == field_:
+                    found.add(role)
+        return frozenset(found)
 
     def judge(self, form: RequestForm, named: Mapping[str, str]) -> Objected:
         """Judges a goal with some of its slots filled."""
-        misplaced = (
-            self._misplaced(self.roles(form, field_), kind) for field_, kind in named.items()
-        )
-        if self.here and (reason := next(filter(None, misplaced), "")):
-            return Objected(reason)
+        if self.here:
+            for field_, kind in named.items():
+                reason = self._misplaced(self.roles(form, field_), kind)
+                if reason:
+                    return Objected(reason)
         if not self.rules or not self.manual.actions:
             return _FINE
-        binding = {
-            name: f"{named[source]} ?"
-            for name, source in form.purpose.over.items()
-            if source in named
-        }
-        bound = [
-            fact.bound(binding) for fact in form.facts if all(arg in binding for arg in fact.args)
-        ]
-        judged = [self._blocked(fact, _DEPTH) for fact in bound]
+        binding: dict[str, str] = {}
+        for name, source in form.purpose.over.items():
+            if source in named:
+                binding[name] = f"{named[source]} ?"
+        filled = [fact for fact in form.facts if all(arg in binding for arg in fact.args)]
+        judged = [self._blocked(fact.bound(binding), _DEPTH) for fact in filled]
         reason = next((each.reason for each in judged if each.reason), "")
         return Objected(reason, any(each.doubtful for each in judged))
 
@@ -183,24 +187,26 @@ class Narrowing:
         """
         key = (roles, kind)
         if key not in self._gone:
-            seen_as = {
-                role
-                for role, names in self.belief.names.items()
-                if any(kind_of(n) == kind for n in names)
-            }
-            other = sorted(roles - seen_as)
-            if seen_as:
-                self._gone[key] = f"a {kind} is no {other[0]}" if other else ""
-            else:
-                # by what says of one thing in a role whether it is here, and no action changes
-                absent = any(
-                    self.belief.truth(Atom(name, (f"{kind} ?",))) is Truth.FALSE
-                    for name, told in self.manual.predicates.items()
-                    if len(told.args) == 1 and told.args[0] in roles and not told.lasting
-                    if not self._achievers.makers(name)
-                )
-                self._gone[key] = f"there is no {kind} here" if absent else ""
+            self._gone[key] = self._find_misplaced(roles, kind)
         return self._gone[key]
+
+    def _find_misplaced(self, roles: frozenset[str], kind: str) -> str:
+        seen_as: set[str] = set()
+        for role, names in self.belief.names.items():
+            if any(kind_of(name) == kind for name in names):
+                seen_as.add(role)
+        if seen_as:
+            other = sorted(roles - seen_as)
+            return f"a {kind} is no {other[0]}" if other else ""
+        # by what says of one thing in a role whether it is here, and no action changes
+        for name, told in self.manual.predicates.items():
+            if len(told.args) != 1 or told.args[0] not in roles or told.lasting:
+                continue
+            if self._achievers.makers(name):
+                continue
+            if self.belief.truth(Atom(name, (f"{kind} ?",))) is Truth.FALSE:
+                return f"there is no {kind} here"
+        return ""
 
     def _truth(self, fact: Fact) -> Truth:
         kinds = self.manual.lore.kinds.get(fact.predicate)
@@ -216,15 +222,15 @@ class Narrowing:
         work.
         """
         if fact not in self._known:
-            if self._is_lasting(fact.predicate):
-                judged = [self._objected([fact], fact)]
-            else:
-                makers = self._achievers.makers(fact.predicate, fact.negated)
-                judged = [self._way_blocked(way, fact, depth) for way in makers]
-            self._known[fact] = min(
-                judged, key=lambda each: (bool(each.reason), each.doubtful), default=_FINE
-            )
+            self._known[fact] = self._find_blocked(fact, depth)
         return self._known[fact]
+
+    def _find_blocked(self, fact: Fact, depth: int) -> Objected:
+        if self._is_lasting(fact.predicate):
+            return self._objected([fact], fact)
+        makers = self._achievers.makers(fact.predicate, fact.negated)
+        judged = [self._way_blocked(way, fact, depth) for way in makers]
+        return min(judged, key=lambda each: (bool(each.reason), each.doubtful), default=_FINE)
 
     def _way_blocked(self, way: Achiever, fact: Fact, depth: int) -> Objected:
         binding = dict(zip(way.fact.args, fact.args, strict=True))
@@ -315,7 +321,8 @@ class Readings:
         """The readings with another one taken, whose object was seen; `unsearched` is the share
         of places left.
         """
-        now, seen = self.now, _kinds_seen(belief)
+        now = self.now
+        seen = _kinds_seen(belief)
         if now.goal.object in seen:
             return None
         rest = self.ranked[self.taken + 1 :]
@@ -323,7 +330,7 @@ class Readings:
         better = [each for each in rest if each.goal.object in seen and each.score + SEEN > own]
         if not better:
             return None
-        best = max(better, key=lambda each: each.score)
+        best = max(better, key=lambda reading: reading.score)
         others = weighed((now, *(each for each in rest if each is not best)), belief)
         why = f"{best.goal.object} was seen here, {now.goal.object} was not"
         return replace(self, ranked=(*self.ranked[: self.taken], best, *others), why=why)
@@ -335,21 +342,22 @@ class Readings:
         if self.why:
             yield f"another reading: {self.why}"
         later = self.ranked[self.taken :][:SHOWN]
-        yield "read as: " + ", ".join(
-            f"{each.goal.signature} ({each.probability:.0%})" for each in later
-        )
+        shown = [f"{each.goal.signature} ({each.probability:.0%})" for each in later]
+        yield "read as: " + ", ".join(shown)
 
     def record(self) -> list[dict[str, object]]:
         """The readings as JSON, for the step that begins with them."""
-        return [
-            {
+        rows: list[dict[str, object]] = []
+        for place, each in enumerate(self.ranked):
+            row: dict[str, object] = {
                 "goal": str(each.goal.signature),
                 "probability": round(each.probability, 4),
                 "reasons": list(each.reasons),
-                **({"taken": True} if place == self.taken else {}),
             }
-            for place, each in enumerate(self.ranked)
-        ]
+            if place == self.taken:
+                row["taken"] = True
+            rows.append(row)
+        return rows
 
 
 def _kinds_seen(belief: Belief) -> set[str]:
@@ -359,12 +367,15 @@ def _kinds_seen(belief: Belief) -> set[str]:
 def weighed(readings: Iterable[RequestReading], belief: Belief) -> tuple[RequestReading, ...]:
     """Readings in their order with what is seen now, and probabilities that add up to 1."""
     seen = _kinds_seen(belief)
-    found = [(each.score + SEEN * (each.goal.object in seen), each) for each in readings]
-    if not found:
+    scored: list[tuple[float, RequestReading]] = []
+    for reading in readings:
+        bonus = SEEN if reading.goal.object in seen else 0.0
+        scored.append((reading.score + bonus, reading))
+    if not scored:
         return ()
-    best = max(score for score, _ in found)
-    total = sum(math.exp(score - best) for score, _ in found)
-    ordered = sorted(found, key=lambda pair: -pair[0])
+    best = max(score for score, _ in scored)
+    total = sum(math.exp(score - best) for score, _ in scored)
+    scored.sort(key=lambda pair: -pair[0])
     return tuple(
-        replace(each, probability=math.exp(score - best) / total) for score, each in ordered
+        replace(reading, probability=math.exp(score - best) / total) for score, reading in scored
     )

@@ -14,7 +14,7 @@ from functools import cached_property
 from random import Random
 
 from rpms.logic.belief import Belief
-from rpms.logic.facts import grouped, kind_of
+from rpms.logic.facts import kind_of
 from rpms.logic.goal import Goal
 from rpms.logic.rules import RuleManual
 from rpms.paper.memory import Entry, RememberedRequest, SuccessSnippet
@@ -136,14 +136,16 @@ class Reader:
     @cached_property
     def _remembered(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
         """Kinds that remembered goals have in a field, by type and field."""
-        learned = (
-            each for each in self.memory if isinstance(each, RememberedRequest | SuccessSnippet)
-        )
-        goals = dict.fromkeys(each.goal_signature for each in learned)
-        found = grouped(
-            ((goal.type, name), getattr(goal, name)) for goal in goals for name in FIELDS
-        )
-        return {slot: tuple(dict.fromkeys(filter(None, kinds))) for slot, kinds in found.items()}
+        found: dict[tuple[str, str], dict[str, None]] = {}
+        for entry in self.memory:
+            if not isinstance(entry, RememberedRequest | SuccessSnippet):
+                continue
+            goal = entry.goal_signature
+            for name in FIELDS:
+                kind = getattr(goal, name)
+                if kind:
+                    found.setdefault((goal.type, name), {})[kind] = None
+        return {slot: tuple(kinds) for slot, kinds in found.items()}
 
     def read(
         self, request: str, belief: Belief
@@ -157,21 +159,26 @@ class Reader:
         examples = tuple(self.read_examples(request))
         match self.source:
             case Source.NEAREST:
-                found = [*self._nearest(request, possible)]
+                found = list(self._nearest(request, possible))
             case Source.RANDOM:
-                found = [*self._random(request, possible)]
+                found = list(self._random(request, possible))
             case _:
-                slots = [(form, name) for form in self.forms for name in form.fields]
-                kinds = (
-                    (name, kind)
-                    for form, name in slots
-                    for kind in self._kinds(form, name, possible, request)
-                )
-                if all(self.lexicon.evidence(request, *each)[0] < UNREAD for each in kinds):
-                    return None  # no word points to anything that a goal can be about
+                if not self._points_anywhere(request, possible):
+                    return None
                 found = yield from self._search(request, possible, examples)
-        ranked = weighed(sorted(found, key=lambda each: -each.score)[:READINGS], belief)
+        best = sorted(found, key=lambda reading: -reading.score)[:READINGS]
+        ranked = weighed(best, belief)
         return Readings(request, ranked, examples=examples) if ranked else None
+
+    def _points_anywhere(self, request: str, possible: Narrowing) -> bool:
+        """True if some word points to a kind that some goal can be about."""
+        for form in self.forms:
+            for name in form.fields:
+                for kind in self._kinds(form, name, possible, request):
+                    evidence, _ = self.lexicon.evidence(request, name, kind)
+                    if evidence >= UNREAD:
+                        return True
+        return False
 
     def read_examples(self, request: str) -> list[tuple[float, RememberedRequest]]:
         """The remembered requests that are shown beside this one, nearest first."""
@@ -185,22 +192,19 @@ class Reader:
         """Kinds that a slot may have, as far as manual, memory and belief name any; else the
         request's own words.
         """
-        roles, here = possible.roles(form, field_), possible.belief.names if self.here else {}
-        known = dict.fromkeys(
-            kind_of(name) for role in sorted(roles) for name in here.get(role, ())
-        )
-        alike = [
-            (each.type, name)
-            for each in self.forms
-            for name in FIELDS
-            if possible.roles(each, name) & roles
-        ]
-        known |= dict.fromkeys(kind for slot in alike for kind in self._remembered.get(slot, ()))
+        roles = possible.roles(form, field_)
+        known: dict[str, None] = {}
+        if self.here:
+            for role in sorted(roles):
+                known |= dict.fromkeys(map(kind_of, possible.belief.names.get(role, ())))
+        for other in self.forms:
+            for name in FIELDS:
+                if possible.roles(other, name) & roles:
+                    known |= dict.fromkeys(self._remembered.get((other.type, name), ()))
         if self.rules:
             types = {each.type for each in self.forms}
-            known |= dict.fromkeys(
-                (*possible.kinds_told, *(each for each in self.called if each not in types))
-            )
+            known |= dict.fromkeys(possible.kinds_told)
+            known |= dict.fromkeys(each for each in self.called if each not in types)
         return tuple(known) or tuple(sorted(names_in(request)))
 
     # Beam search over the slots.
@@ -208,51 +212,62 @@ class Reader:
     def _search(
         self, request: str, possible: Narrowing, examples: Sequence[tuple[float, RememberedRequest]]
     ) -> Generator[SlotQuestion, Weights, list[RequestReading]]:
-        prompt, asks = self._prompt(request, examples), self.source is Source.MODEL
-        types = tuple(f"goal: {form.type}" for form in self.forms)
-        weights = yield from self._weights(SlotQuestion(prompt, "goal", "", types))
-        weighted = zip(self.forms, weights, strict=True)
-        parts = [
-            self._with_words(_Part(form), request, "type", form.type, weight)
-            for form, weight in weighted
-        ]
-        parts = _best(parts, TYPES if asks else len(parts))
-        parts = [part for part in parts if part.score >= parts[0].score - BELOW]
+        """The best goals, slot by slot: its type first, then its object, then its destination."""
+        prompt = self._prompt(request, examples)
+        parts = yield from self._types(prompt, request)
         for field_ in FIELDS:
             grown = [part for part in parts if field_ not in part.form.fields]
-            for part in (each for each in parts if field_ in each.form.fields):
-                every = self._kinds(part.form, field_, possible, request)
-                judged = {
-                    kind: possible.judge(part.form, {**part.named, field_: kind}) for kind in every
-                }
-                kinds = [kind for kind, found in judged.items() if not found.reason]
-                choices = tuple(f"{field_}: {kind}" for kind in kinds)
-                weights = yield from self._weights(
-                    SlotQuestion(prompt, field_, part.begun, choices)
-                )
-                sure = [
-                    weight + UNTRIED * judged[kind].doubtful
-                    for kind, weight in zip(kinds, weights, strict=True)
-                ]
-                filled = [
-                    self._with_words(part, request, field_, *each)
-                    for each in zip(kinds, sure, strict=True)
-                ]
-                grown += _best(filled, OBJECTS if asks and field_ != FIELDS[-1] else READINGS)
+            for part in parts:
+                if field_ in part.form.fields:
+                    grown += yield from self._filled(prompt, request, possible, part, field_)
             parts = _best(grown, READINGS)
-        found = []
-        for part in parts:
-            reasons = (f"model {part.said:.1f}", *part.reasons) if asks else part.reasons
-            goal = self.make(part.form.type, part.named, request)
-            found.append(RequestReading(goal, part.score, reasons=reasons))
-        return found
+        return [self._reading(part, request) for part in parts]
+
+    def _types(self, prompt: Prompt, request: str) -> Generator[SlotQuestion, Weights, list[_Part]]:
+        """The likeliest goal types, with no slot filled."""
+        choices = tuple(f"goal: {form.type}" for form in self.forms)
+        weights = yield from self._weights(SlotQuestion(prompt, "goal", "", choices))
+        parts: list[_Part] = []
+        for form, weight in zip(self.forms, weights, strict=True):
+            parts.append(self._with_words(_Part(form), request, "type", form.type, weight))
+        parts = _best(parts, TYPES if self._asks else len(parts))
+        return [part for part in parts if part.score >= parts[0].score - BELOW]
+
+    def _filled(
+        self, prompt: Prompt, request: str, possible: Narrowing, part: _Part, field_: str
+    ) -> Generator[SlotQuestion, Weights, list[_Part]]:
+        """A part with its next slot filled, by each of the best kinds that nothing forbids."""
+        doubtful: dict[str, bool] = {}
+        for kind in self._kinds(part.form, field_, possible, request):
+            objected = possible.judge(part.form, {**part.named, field_: kind})
+            if not objected.reason:
+                doubtful[kind] = objected.doubtful
+        choices = tuple(f"{field_}: {kind}" for kind in doubtful)
+        weights = yield from self._weights(SlotQuestion(prompt, field_, part.begun, choices))
+        filled: list[_Part] = []
+        for kind, weight in zip(doubtful, weights, strict=True):
+            sure = weight + UNTRIED if doubtful[kind] else weight
+            filled.append(self._with_words(part, request, field_, kind, sure))
+        more_to_ask = self._asks and field_ != FIELDS[-1]
+        return _best(filled, OBJECTS if more_to_ask else READINGS)
+
+    def _reading(self, part: _Part, request: str) -> RequestReading:
+        reasons = (f"model {part.said:.1f}", *part.reasons) if self._asks else part.reasons
+        goal = self.make(part.form.type, part.named, request)
+        return RequestReading(goal, part.score, reasons=reasons)
+
+    @property
+    def _asks(self) -> bool:
+        """True if a model is asked."""
+        return self.source is Source.MODEL
 
     def _weights(self, question: SlotQuestion) -> Generator[SlotQuestion, Weights, Weights]:
         """Weights of the choices by the model; all alike where none is asked, or there is
         nothing to choose.
         """
-        asks = self.source is Source.MODEL and question.choices
-        return (yield question) if asks else [0.0] * len(question.choices)
+        if self._asks and question.choices:
+            return (yield question)
+        return [0.0] * len(question.choices)
 
     def _with_words(
         self, part: _Part, request: str, field_: str, value: str, weight: float
@@ -264,9 +279,8 @@ class Reader:
         words, word = self.lexicon.evidence(request, field_, value)
         words += math.log(self.lexicon.share(field_, value))
         reasons = (*part.reasons, f"`{word}` points to {value}") if word else part.reasons
-        return _Part(
-            part.form, named, part.score + weight + WORDS * words, part.said + weight, reasons
-        )
+        score = part.score + weight + WORDS * words
+        return _Part(part.form, named, score, part.said + weight, reasons)
 
     # Controls.
 
@@ -277,16 +291,12 @@ class Reader:
         for score, entry in self.lexicon.nearest(request, len(self.lexicon.requests)):
             named = {name: kind for name, kind in entry.meant.items() if name != "type"}
             form = forms.get(entry.goal_signature.type)
-            if (
-                form is None
-                or str(entry.goal_signature) in met
-                or possible.judge(form, named).reason
-            ):
+            signature = str(entry.goal_signature)
+            if form is None or signature in met or possible.judge(form, named).reason:
                 continue
-            met.add(str(entry.goal_signature))
-            yield RequestReading(
-                self.make(form.type, named, request), 10 * score, 0.0, (f"like `{entry.request}`",)
-            )
+            met.add(signature)
+            goal = self.make(form.type, named, request)
+            yield RequestReading(goal, 10 * score, reasons=(f"like `{entry.request}`",))
 
     def _random(self, request: str, possible: Narrowing) -> Iterator[RequestReading]:
         """Possible goals by chance: a type first, then its slots.
@@ -298,21 +308,17 @@ class Reader:
         met: set[tuple[str, ...]] = set()
         for _ in range(DRAWS):
             form = dice.choice(self.forms)
-            named = {
-                name: dice.choice(self._kinds(form, name, possible, request))
-                for name in form.fields
-            }
+            named: dict[str, str] = {}
+            for name in form.fields:
+                named[name] = dice.choice(self._kinds(form, name, possible, request))
             key = (form.type, *named.values())
-            if key not in met and not any(possible.judge(form, named)):
-                met.add(key)
-                yield RequestReading(
-                    self.make(form.type, named, request),
-                    -float(len(met)),
-                    0.0,
-                    ("drawn by chance",),
-                )
-                if len(met) == READINGS:
-                    return
+            if key in met or any(possible.judge(form, named)):
+                continue
+            met.add(key)
+            goal = self.make(form.type, named, request)
+            yield RequestReading(goal, -float(len(met)), reasons=("drawn by chance",))
+            if len(met) == READINGS:
+                return
 
     # The question.
 
@@ -321,19 +327,19 @@ class Reader:
         conversation, the request.
         """
         goals = [form.words(self.goals.active("")) for form in self.forms]
-        asked = [f"{_asked(entry.request)}\n" for _, entry in reversed(examples)]
-        shown = [
-            f"{one}{_answer(entry)}"
-            for one, (_, entry) in zip(asked, reversed(examples), strict=True)
-        ]
+        shown: list[str] = []
+        lengths: list[int] = []
+        for _, entry in reversed(examples):  # the nearest one last
+            asked = f"{_asked(entry.request)}\n"
+            shown.append(f"{asked}{_answer(entry)}")
+            lengths.append(len(asked))
         blocks = (
             make_block(Part.INSTRUCTION, INSTRUCTION, goals),
-            make_block(Part.HISTORY, "", shown, spoken=[len(one) for one in asked]),
+            make_block(Part.HISTORY, "", shown, spoken=lengths),
             make_block(Part.OBSERVATION, "", [_asked(request)]),
         )
-        return Prompt(
-            tuple(block for block in blocks if block.heading or block.items), form=Form.CHAT
-        )
+        filled = tuple(block for block in blocks if block.heading or block.items)
+        return Prompt(filled, form=Form.CHAT)
 
 
 def _asked(request: str) -> str:
@@ -341,9 +347,8 @@ def _asked(request: str) -> str:
 
 
 def _answer(entry: RememberedRequest) -> str:
-    return "\n".join(
-        f"{'goal' if name == 'type' else name}: {value}" for name, value in entry.meant.items()
-    )
+    named = {"type": "goal"}
+    return "\n".join(f"{named.get(name, name)}: {value}" for name, value in entry.meant.items())
 
 
 def _best(parts: Iterable[_Part], most: int) -> list[_Part]:
