@@ -278,47 +278,58 @@ class AlfworldBelief(Belief):
 
     def lines(self) -> tuple[str, ...]:
         """The lines of the [Current State] block. Only what is known is said."""
-        goal, place = {self.goal.object, self.goal.destination}, self.location
-
-        def states(thing: str | None) -> list[str]:
-            return sorted(self.states.get(thing or "", ()))
-
-        held = (
-            f"{self.hand} ({', '.join(states(self.hand))})"
-            if states(self.hand)
-            else self.hand or "nothing"
-        )
-        lines = [f"Holding: {held}"]
-        if self.site == NOWHERE:
-            lines.append("Location: middle of the room")
-        elif place is not None:
-            others = [other for other in self.sites.at(self.site or "") if other != place]
-            lines.append(
-                f"Location: {place}{f' (same place: {_ranges(tuple(others))})' if others else ''}"
-            )
-            inside = sorted(
-                self.contents.get(place, ()), key=lambda thing: kind_of(thing) not in goal
-            )
-            shut = f"{place} is closed" if self.containers.get(place) is False else ""
-            lines.append(f"Here: {shut or some(inside, _HERE_SHOWN) or 'nothing'}")
-        elsewhere = [
-            (thing, home)
-            for home, inside in self.contents.items()
-            if home != place
-            for thing in inside
-        ]
-        seen = [
-            " ".join([*states(thing), thing, "in", home])
-            for thing, home in elsewhere
-            if kind_of(thing) in goal
-        ]
-        left = [each for each in self.places if each not in self.seen]
+        opened = [place for place, is_open in self.containers.items() if is_open]
+        left = [place for place in self.places if place not in self.seen]
         told = {
-            "Open": _ranges(tuple([each for each, is_open in self.containers.items() if is_open])),
-            "Seen": some(seen, _SPOTTED_SHOWN),
+            "Holding": self._hand_in_words(),
+            "Location": self._location_in_words(),
+            "Here": self._here_in_words(),
+            "Open": _ranges(tuple(opened)),
+            "Seen": self._goal_things_seen(),
             "Not yet searched": (_ranges(tuple(left)) or "nothing") if self.places else "",
         }
-        return (*lines, *(f"{name}: {text}" for name, text in told.items() if text))
+        return tuple(f"{name}: {text}" for name, text in told.items() if text)
+
+    def _states_of(self, thing: str) -> list[str]:
+        return sorted(self.states.get(thing, ()))
+
+    def _hand_in_words(self) -> str:
+        if self.hand is None:
+            return "nothing"
+        states = self._states_of(self.hand)
+        return f"{self.hand} ({', '.join(states)})" if states else self.hand
+
+    def _location_in_words(self) -> str:
+        if self.site == NOWHERE:
+            return "middle of the room"
+        if self.location is None:
+            return ""
+        others = [each for each in self.sites.at(self.site or "") if each != self.location]
+        if not others:
+            return self.location
+        return f"{self.location} (same place: {_ranges(tuple(others))})"
+
+    def _here_in_words(self) -> str:
+        """What is in the place at hand, the goal's kinds first."""
+        place = self.location
+        if place is None or self.site == NOWHERE:
+            return ""
+        if self.containers.get(place) is False:
+            return f"{place} is closed"
+        kinds = {self.goal.object, self.goal.destination}
+        inside = sorted(self.contents.get(place, ()), key=lambda thing: kind_of(thing) not in kinds)
+        return some(inside, _HERE_SHOWN) or "nothing"
+
+    def _goal_things_seen(self) -> str:
+        """Things of the goal's kinds that were seen elsewhere."""
+        kinds = {self.goal.object, self.goal.destination}
+        seen: list[str] = []
+        for home, inside in self.contents.items():
+            if home == self.location:
+                continue
+            wanted = [thing for thing in inside if kind_of(thing) in kinds]
+            seen += [" ".join([*self._states_of(thing), thing, "in", home]) for thing in wanted]
+        return some(seen, _SPOTTED_SHOWN)
 
 
 def _slices(_belief: AlfworldBelief, tool: str, thing: str) -> bool | None:

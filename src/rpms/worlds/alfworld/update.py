@@ -236,35 +236,45 @@ def _change(
 
 def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
     """Draw what can be concluded from a command that did nothing."""
-    put, hand = f"put {belief.hand} in/on ", belief.hand
-    if belief.dialect is None and hand is not None and action.startswith(put):
-        place = action.removeprefix(put)
-        if (
-            affordances.fits(kind_of(hand), kind_of(place))
-            and belief.here(place)
-            and belief.closed(place) is False
-        ):
-            belief = belief.but(
-                dialect="0.4"
-            )  # all that `put` needs holds: the game's word must be `move`
-    verb, _, place = action.partition(" ")
+    belief = _refused_put(belief, action)
     basin = action.removeprefix(f"clean {belief.hand} with ")
     if basin != action and belief.here(basin):
         belief = belief.but(inert=belief.inert | {basin})
-    if not belief.site or place.removeprefix("to ") not in belief.places:
+    if not belief.site:
         return belief
+    verb, _, place = action.partition(" ")
     if verb == "go" and place.startswith("to "):
-        return _stand(belief, place[3:])
-    if place not in belief.places:
+        there = place.removeprefix("to ")
+        return _stand(belief, there) if there in belief.places else belief
+    return _refused_at_place(belief, verb, place) if place in belief.places else belief
+
+
+def _refused_put(belief: AlfworldBelief, action: str) -> AlfworldBelief:
+    """Where all that `put` needs holds, and it is refused, the game's word must be `move`."""
+    put = f"put {belief.hand} in/on "
+    if belief.dialect is not None or belief.hand is None or not action.startswith(put):
         return belief
-    known, here = belief.containers.get(place), belief.here(place)
-    elsewhere = verb == "examine" or (
-        known is not None and (verb, known) in (("open", False), ("close", True))
+    place = action.removeprefix(put)
+    fits = affordances.fits(kind_of(belief.hand), kind_of(place))
+    if fits and belief.here(place) and belief.closed(place) is False:
+        return belief.but(dialect="0.4")
+    return belief
+
+
+def _refused_at_place(belief: AlfworldBelief, verb: str, place: str) -> AlfworldBelief:
+    """Draw what a refusal to open, close or examine a place says of it."""
+    is_open = belief.containers.get(place)
+    would_work = (
+        verb == "examine"
+        or (verb == "open" and is_open is False)
+        or (verb == "close" and is_open is True)
     )
-    if elsewhere and here is None:
+    here = belief.here(place)
+    if would_work and here is None:  # then the place is elsewhere
+        assert belief.site
         site = belief.sites.site_of(place)
         return belief.but(sites=belief.sites.put(place, site).part(belief.site, site))
-    if verb == "open" and here and known is None and belief.has_door(place):
+    if verb == "open" and here and is_open is None and belief.has_door(place):
         return belief.but(containers=_with(belief.containers, place, True))
     return belief
 

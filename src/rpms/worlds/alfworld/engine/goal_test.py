@@ -96,31 +96,38 @@ class _Unrolling:
                 raise Damage(
                     f"quantifies over {pddl.quoted(name)} of type {pddl.quoted(kind)} in its goal"
                 )
-        if id(body) not in self._found:
-            implied = (
-                head == "forall"
-                and isinstance(body, list)
-                and body[:1] == ["imply"]
-                and len(body) == 3
-            )
-            filters = _unchanging(body[1] if implied else body if head == "exists" else [])
-            self._found[id(body)] = sorted(
-                filters, key=lambda row: len(self._problem.facts[row[0]])
-            )
         rows = [{**bound, **dict.fromkeys(types, "")}]
-        for predicate, *arguments in self._found[id(body)]:
-            if len(arguments) == len(pddl.PREDICATES[predicate]):
-                rows = [
-                    row for old in rows for row in self._matches(predicate, arguments, old, types)
-                ]
+        for predicate, *arguments in self._filters(head, body):
+            if len(arguments) != len(pddl.PREDICATES[predicate]):
+                continue
+            matching: list[dict[str, str]] = []
+            for row in rows:
+                matching += self._matches(predicate, arguments, row, types)
+            rows = matching
         for name, kind in types.items():
             fitting = self._of_type[kind]
             free = [row for row in rows if not row[name]]
             self._spend(len(free) * len(fitting))
-            rows = [row for row in rows if row[name]] + [
-                {**row, name: thing} for row in free for thing in fitting
-            ]
+            rows = [row for row in rows if row[name]]
+            for row in free:
+                rows += [{**row, name: thing} for thing in fitting]
         return (self.ground(body, row) for row in rows)
+
+    def _filters(self, head: str, body: SExpr) -> list[list[str]]:
+        """Unchanging facts without which a naming of the variables cannot matter, those with
+        the fewest rows first.
+        """
+        if id(body) not in self._found:
+            implies = isinstance(body, list) and body[:1] == ["imply"] and len(body) == 3
+            needed: SExpr = []
+            if head == "exists":
+                needed = body
+            elif implies:
+                needed = body[1]
+            self._found[id(body)] = sorted(
+                _unchanging(needed), key=lambda row: len(self._problem.facts[row[0]])
+            )
+        return self._found[id(body)]
 
     def _matches(
         self, predicate: str, arguments: list[str], row: dict[str, str], types: Names

@@ -78,60 +78,21 @@ class GameLayout:
 
     def __init__(self, problem: Problem, dialect: Dialect) -> None:
         facts = problem.facts
-        mentioned = {word for rows in facts.values() for row in rows for word in row}
-        names = names_of(mentioned)
-        of_type: dict[str, dict[str, int]] = {
-            kind: {} for kind in ("agent", "location", "receptacle", "object")
-        }
-        for thing in sorted(mentioned):
-            if (index := of_type.get(problem.things[thing])) is not None:
-                index[thing] = len(index)
-        if len(of_type["agent"]) != 1 or len(facts["atlocation"]) != 1:
-            raise Damage("does not place exactly one agent at exactly one location")
-        (self.agent,) = of_type["agent"]
-        self.locations, self.receptacles, self.objects = (
-            of_type["location"],
-            of_type["receptacle"],
-            of_type["object"],
-        )
-        self.location_names = tuple(names[thing] for thing in self.locations)
-        self.receptacle_names = tuple(names[thing] for thing in self.receptacles)
-        self.object_names = tuple(names[thing] for thing in self.objects)
-        self.receptacle_called = {name: index for index, name in enumerate(self.receptacle_names)}
-        self.object_called = {name: index for index, name in enumerate(self.object_names)}
-        place = [-1] * len(self.receptacles)
-        for receptacle, location in sorted(facts["receptacleatlocation"]):
-            if place[self.receptacles[receptacle]] >= 0:
-                raise Damage(f"places receptacle {quoted(receptacle)} at two locations")
-            place[self.receptacles[receptacle]] = self.locations[location]
-        self.place = tuple(place)
+        self._number(problem)
+        self.place = self._places(facts["receptacleatlocation"])
         """The location of each receptacle, -1 for none."""
-        here = (
-            tuple(index for index, at in enumerate(place) if at == spot)
-            for spot in range(len(self.locations))
-        )
-        self.here = tuple(here)
+        self.here = tuple(self._receptacles_at(spot) for spot in range(len(self.locations)))
         """The receptacles at each location."""
-        of_kind, inside = (
-            _masks(facts["objecttype"], self.objects),
-            _masks(facts["inreceptacleobject"], self.objects),
-        )
-        holdable = defaultdict[str, int](int)
-        for holder, kind in facts["cancontain"]:
-            holdable[holder] |= of_kind[kind]
-        accepts, treating = [0] * len(place), [frozenset[str]()] * len(place)
-        verbs = _TREATING | ({"sinktype": "clean"} if dialect.any_sink else {})
-        for receptacle, kind in facts["receptacletype"]:
-            accepts[self.receptacles[receptacle]] |= holdable[kind]
-            treating[self.receptacles[receptacle]] |= {verbs[kind]} if kind in verbs else set()
-        self.accepts = tuple(accepts)
+        of_kind = _masks(facts["objecttype"], self.objects)
+        self.accepts = self._accepted(facts, of_kind)
         """The objects that may be put into each receptacle."""
-        self.treating = tuple(treating)
+        self.treating = self._treatments(facts["receptacletype"], dialect)
         """The ones of `heat`, `cool` and `clean` that each receptacle does."""
         self.treatable = {
             verb: _mask(facts[f"{verb}able"], self.objects) for verb in ("heat", "cool", "clean")
         }
         """The objects that each of these works on."""
+        inside = _masks(facts["inreceptacleobject"], self.objects)
         self.inside = tuple(inside[thing] & ~(1 << index) for thing, index in self.objects.items())
         """The objects that examining an object lists: those that were inside it at the start."""
         self.openable = _mask(facts["openable"], self.receptacles)
@@ -140,6 +101,65 @@ class GameLayout:
         self.toggleable = _mask(facts["toggleable"], self.objects)
         self.sliceable = _mask(facts["sliceable"], self.objects)
         self.knives = of_kind["knifetype"] | of_kind["butterknifetype"]
+
+    def _number(self, problem: Problem) -> None:
+        """Number the agent, locations, receptacles and objects, each in the order of its ids."""
+        mentioned: set[str] = set()
+        for rows in problem.facts.values():
+            for row in rows:
+                mentioned.update(row)
+        agents: dict[str, int] = {}
+        self.locations: dict[str, int] = {}
+        self.receptacles: dict[str, int] = {}
+        self.objects: dict[str, int] = {}
+        of_type = {
+            "agent": agents,
+            "location": self.locations,
+            "receptacle": self.receptacles,
+            "object": self.objects,
+        }
+        names = names_of(mentioned)
+        for thing in sorted(mentioned):
+            index = of_type.get(problem.things[thing])
+            if index is not None:
+                index[thing] = len(index)
+        if len(agents) != 1 or len(problem.facts["atlocation"]) != 1:
+            raise Damage("does not place exactly one agent at exactly one location")
+        (self.agent,) = agents
+        self.location_names = tuple(names[thing] for thing in self.locations)
+        self.receptacle_names = tuple(names[thing] for thing in self.receptacles)
+        self.object_names = tuple(names[thing] for thing in self.objects)
+        self.receptacle_called = {name: index for index, name in enumerate(self.receptacle_names)}
+        self.object_called = {name: index for index, name in enumerate(self.object_names)}
+
+    def _places(self, rows: Rows) -> tuple[int, ...]:
+        place = [-1] * len(self.receptacles)
+        for receptacle, location in sorted(rows):
+            index = self.receptacles[receptacle]
+            if place[index] >= 0:
+                raise Damage(f"places receptacle {quoted(receptacle)} at two locations")
+            place[index] = self.locations[location]
+        return tuple(place)
+
+    def _receptacles_at(self, spot: int) -> tuple[int, ...]:
+        return tuple(index for index, at in enumerate(self.place) if at == spot)
+
+    def _accepted(self, facts: Mapping[str, Rows], of_kind: Mapping[str, int]) -> tuple[int, ...]:
+        holdable = defaultdict[str, int](int)
+        for holder, kind in facts["cancontain"]:
+            holdable[holder] |= of_kind[kind]
+        accepts = [0] * len(self.receptacles)
+        for receptacle, kind in facts["receptacletype"]:
+            accepts[self.receptacles[receptacle]] |= holdable[kind]
+        return tuple(accepts)
+
+    def _treatments(self, rows: Rows, dialect: Dialect) -> tuple[frozenset[str], ...]:
+        verbs = _TREATING | ({"sinktype": "clean"} if dialect.any_sink else {})
+        treating = [frozenset[str]()] * len(self.receptacles)
+        for receptacle, kind in rows:
+            if kind in verbs:
+                treating[self.receptacles[receptacle]] |= {verbs[kind]}
+        return tuple(treating)
 
 
 def _mask(rows: Rows, index: Mapping[str, int]) -> int:
