@@ -287,9 +287,12 @@ def _check_wording(value: Any) -> str:
     return value
 
 
-def unused(seams: Seams, condition: Condition, *, empty: bool = False) -> Iterator[str]:
-    """Parts that a condition never calls, in words for their user; `empty`: its memory has no
-    entries.
+def unused(
+    seams: Seams, condition: Condition, *, empty: bool = False, silent: str = ""
+) -> Iterator[str]:
+    """Parts that a condition never calls, in words for their user.
+
+    `empty`: its memory has no entries; `silent`: the model's name, if it reads no prompts.
     """
     no_memory = "the memory is empty" if empty else ""
     if not condition.memory:
@@ -305,3 +308,5 @@ def unused(seams: Seams, condition: Condition, *, empty: bool = False) -> Iterat
         part = getattr(seams, seam)
         if part is not None and why:
             yield f"the {seam} {part_name(part)} is never called: {why}"
+    if seams.prompt is not None and silent:
+        yield f"the prompt {part_name(seams.prompt)} changes no answer: {silent} reads no prompts"

@@ -10,7 +10,7 @@ from rpms.cli.knobs import ResourceOptions
 from rpms.cli.screen import complain
 from rpms.logic.errors import InputError
 from rpms.models.accounting import parse_price, price_of
-from rpms.models.catalogue import NO_LLM, ModelOptions, parse_model_name
+from rpms.models.catalogue import NO_LLM, NO_PROMPT, ModelOptions, parse_model_name
 from rpms.models.windows import Window
 from rpms.paper.enforcement import Constrained, Enforcement
 from rpms.paper.recall import EpisodicMemory
@@ -123,9 +123,15 @@ def note_knowledge(settings: Settings, plan: RunPlan, window: Window) -> None:
     if settings.mask and not (remembers and plan.memory.entries):
         why = "the memory is empty" if remembers else "memory is off in this condition"
         complain(f"note: --mask hides nothing: {why}")
-    never = unused(plan.sources.seams, plan.condition, empty=not plan.memory.entries)
+    empty, silent = not plan.memory.entries, silent_model(plan.model_name)
+    never = unused(plan.sources.seams, plan.condition, empty=empty, silent=silent)
     complain(*(f"note: {words}" for words in never))
     note_idle_parts(plan.world, [plan.condition.enforcement], plan.model_name)
+
+
+def silent_model(model: str) -> str:
+    """The model's name, if its answers do not depend on a prompt's words."""
+    return model if parse_model_name(model).provider.backend in NO_PROMPT else ""
 
 
 def named_task(

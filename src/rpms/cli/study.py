@@ -106,7 +106,7 @@ def main(
     options.note_idle_parts(
         world_named(study.world, study.file), [each.enforcement for each in conditions]
     )
-    _note_unused_parts(study)
+    _note_unused_parts(study, models)
     means = _means(study, console, resources, prices, epochs)
     if dry_run:
         estimates = estimate_study(study, models, means, layout)
@@ -130,10 +130,12 @@ def main(
     say(f"runs and index: {folder}")
 
 
-def _note_unused_parts(study: Study) -> None:
+def _note_unused_parts(study: Study, models: Sequence[str]) -> None:
     """Say of each condition which parts of the user's own it never calls."""
+    silent = [name for name in models if options.silent_model(name)]
+    all_silent = silent[0] if len(silent) == len(models) else ""
     for case in study.cases:
-        never = unused(case.settings.seams, case.condition)
+        never = unused(case.settings.seams, case.condition, silent=all_silent)
         complain(*(f"note: {case.name}: {words}" for words in never))
 
 

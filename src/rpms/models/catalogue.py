@@ -50,6 +50,8 @@ FROM_MENU = frozenset({Backend.MENU_RANDOM, Backend.MENU_FIRST, Backend.MENU_BES
 """Backends that choose from a step's menu, and can do nothing without one."""
 NO_LLM = frozenset({Backend.PLANNER, Backend.SCRIPTED, Backend.REPLAY, Backend.HUMAN}) | FROM_MENU
 """Backends that read no tokens and cost nothing."""
+NO_PROMPT = FROM_MENU | {Backend.PLANNER, Backend.SCRIPTED}
+"""Backends whose answers do not depend on the words of a prompt."""
 
 
 @dataclass(frozen=True, slots=True)

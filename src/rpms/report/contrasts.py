@@ -296,8 +296,8 @@ class Contrast:
 
 
 def contrasts(comparison: Comparison) -> tuple[Contrast, ...]:
-    """Test the pairs of the 2x2, Appendix G, the state filter and the parts of Memory-only, and
-    the first condition against every other.
+    """Test the pairs of the 2x2, Appendix G, the state filter and the parts of Memory-only, a part
+    of the user's own against the usual one, and the first condition against every other.
 
     The tests are corrected for their number.
     """
@@ -307,10 +307,12 @@ def contrasts(comparison: Comparison) -> tuple[Contrast, ...]:
         for pair in ((a, b), (a, c), (a, d), (b, d), (c, d))
     ]
     pairs += (*comparison.soft_pairs, *comparison.filter_pairs, *comparison.memory_pairs)
+    pairs += comparison.part_pairs
+    compared = {own.name for _, own in comparison.part_pairs}
     reference = next(chain(*comparison.ablations, comparison), None)
-    pairs += [
-        (reference, other) for other in comparison if reference and other.name != reference.name
-    ]
+    if reference is not None:
+        others = [each for each in comparison if each.name not in (reference.name, *compared)]
+        pairs += [(reference, other) for other in others]
     found = []
     for first, second in {
         (first.name, second.name): (first, second) for first, second in pairs

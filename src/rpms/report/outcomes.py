@@ -298,6 +298,17 @@ class Comparison:
         )
 
     @property
+    def part_pairs(self) -> tuple[tuple[Results, Results], ...]:
+        """Conditions that differ in nothing but a part of the user's own: without it, and with."""
+        usual = {_without_parts(each): each for each in self if not each.protocol.get("parts")}
+        pairs = []
+        for results in self:
+            twin = usual.get(_without_parts(results))
+            if results.protocol.get("parts") and twin is not None:
+                pairs.append((twin, results))
+        return tuple(pairs)
+
+    @property
     def arbitrations(self) -> Mapping[str, Results]:
         """Conditions with rules and memory that differ in arbitration alone, by mode, the
         paper's order.
@@ -334,6 +345,12 @@ def comparable(comparison: Comparison) -> Iterator[list[Results]]:
         key = json.dumps([rest, results.model, given], sort_keys=True, default=str)
         groups.setdefault(key, []).append(results)
     return iter(groups.values())
+
+
+def _without_parts(results: Results) -> str:
+    """All that a protocol records of a condition but the parts of the user's own."""
+    given = [results.protocol.get(name) for name in (*_ALIKE, "memory") if name != "parts"]
+    return json.dumps([results.switches, results.model, given], sort_keys=True, default=str)
 
 
 def _memory(results: Results) -> object:
