@@ -11,14 +11,17 @@ import json
 import re
 import sys
 import textwrap
+from dataclasses import fields, is_dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from rpms import Agent
+from rpms.logic import actions, belief, facts, goal, rules
 from rpms.logic.errors import InputError
-from rpms.paper import memory
+from rpms.paper import decide, episode, memory, prompt, verdict
 from rpms.paper.prompt import estimate_tokens
 from rpms.play.settings import Settings
 from rpms.store.runs import RunFolder
@@ -32,7 +35,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "change_the_method.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 PARTS = ["retriever", "consistency", "arbitration", "prompt", "harvest"]
-NAMES = ["by_words", "empty_handed", "unseen_places", "one_message", "tales"]
+NAMES = ["by_words", "possible_now", "unseen_places", "one_message", "tales"]
 
 
 @pytest.fixture(autouse=True)
@@ -123,31 +126,73 @@ def test_the_command_line_records_a_part_and_refuses_to_go_on_with_another(
     )  # d_γ has few values
 
 
-STUDY = """\
-title: Words against signatures
-world: alfworld
-split: builtin
-memory: embedded
-conditions:
-  usual: {condition: full}
-  words: {condition: full, retriever: "my_parts:by_words"}
-"""
+(STUDY,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+MINE = {
+    "retriever": "condition: memory-only",
+    "consistency": "condition: full",
+    "arbitration": "condition: full",
+    "prompt": "condition: full",
+}
+"""The condition in which each part is asked, as the page says."""
 
 
-def test_a_study_of_a_part_ends_in_an_exact_test_and_a_page(rpms, my_parts):
-    Path("study.yaml").write_text(STUDY)
-    words = ("study", "run", "study.yaml", "--model", "planner", "--limit", 2, "--out", "out")
+def study_of(seam: str, name: str) -> str:
+    """The page's study, with another part in place of its retriever."""
+    usual = STUDY.replace("condition: memory-only", MINE[seam])
+    return usual.replace("retriever:", f"{seam}:").replace("my_parts:by_words", f"my_parts:{name}")
+
+
+@pytest.mark.parametrize(
+    ("seam", "name"),
+    [
+        *list(zip(PARTS, NAMES, strict=True))[:4],
+        ("arbitration", "shortest_first"),
+    ],
+)
+def test_the_pages_study_of_each_part_ends_in_an_exact_test_and_a_page(rpms, my_parts, seam, name):
+    Path("study.yaml").write_text(study_of(seam, name))
+    words = ("study", "run", "study.yaml", "--model", "menu-best", "--limit", 2, "--out", "out")
     assert "add --parts" in rpms(*words).line
     done = rpms(*words, "--parts", my_parts)
     assert done.code == 0, done.err
+    assert ("reads no prompts" in done.err) == (seam == "prompt")
     protocols = Path("out").rglob("protocol.json")
     found = [RunFolder(file.parent).protocol.settings for file in protocols]
     assert sorted("parts" in settings for settings in found) == [False, True]
+    assert_compared(done)
+    assert f"my_parts:{name}" in Path("out/report/index.html").read_text()
+
+
+def assert_compared(done) -> None:
+    """A study's last words are an exact test of both conditions, and so are its page's."""
     assert "exact" in done.out
-    assert "words vs. usual" in done.out
-    page = Path("out/report/index.html").read_text()
-    assert "words vs. usual" in page
-    assert "my_parts:by_words" in page
+    (row,) = [line for line in done.out.splitlines() if line.startswith("mine vs. usual ")]
+    assert row.split()[3] == "2", row
+    assert "mine vs. usual" in Path("out/report/index.html").read_text()
+
+
+def test_the_pages_kind_of_memory_is_compared_by_showing_none_of_it(rpms, my_parts):
+    learn_tales(rpms, my_parts)
+    study = STUDY.replace("embedded", f'memory.jsonl\nharvest: "{my_parts}:tales"\noverlap: allow')
+    usual, mine = "usual: {condition: memory-only, k: {tale: 0}}", "mine: {condition: memory-only}"
+    assert usual[len("usual: ") :] in PAGE
+    lines = study.splitlines()[:-2]
+    Path("study.yaml").write_text("\n".join((*lines, f"  {usual}", f"  {mine}", "")))
+    words = ("study", "run", "study.yaml", "--model", "menu-best", "--limit", 2, "--out", "out")
+    done = rpms(*words, "--parts", my_parts)
+    assert done.code == 0, done.err
+    assert_compared(done)
+
+
+def test_a_part_is_tested_against_the_condition_that_differs_in_nothing_else(rpms, my_parts):
+    own = "  full: {condition: full}\n"
+    own += "  ranked: {condition: full, arbitration: 'my_parts:shortest_first'}\n"
+    Path("study.yaml").write_text(STUDY + own)
+    words = ("study", "run", "study.yaml", "--model", "menu-best", "--limit", 2, "--out", "out")
+    told = rpms(*words, "--parts", my_parts).out
+    assert "mine vs. usual " in told
+    assert "ranked vs. Full RPMS" in told
+    assert "ranked vs. usual" not in told
 
 
 def test_runs_with_and_without_a_part_are_compared_by_its_name(rpms, my_parts):
@@ -429,12 +474,66 @@ def test_a_part_that_is_never_called_is_told(rpms, my_parts):
 
 
 def test_a_study_says_which_condition_never_calls_a_part(rpms, my_parts):
-    rules = "  rules: {condition: rules-only, consistency: 'my_parts:empty_handed'}\n"
+    rules = "  rules: {condition: rules-only, consistency: 'my_parts:possible_now'}\n"
     Path("study.yaml").write_text(STUDY + rules)
     ran = rpms("study", "run", "study.yaml", "--parts", my_parts, "--model", "planner", "--dry-run")
-    told = "note: rules: the consistency my_parts:empty_handed is never called: memory is off"
+    told = "note: rules: the consistency my_parts:possible_now is never called: memory is off"
     assert told in ran.err.splitlines()
     assert "by_words is never called" not in ran.err
+
+
+READ = dict(
+    re.findall(
+        r"^\| `(\w+)` \| (.*) \|$", PAGE.partition("## What a part may read")[2], re.MULTILINE
+    )
+)
+EVERY_ENTRY = re.search(r"^\| every entry \| (.*) \|$", PAGE, re.MULTILINE)[1]
+FOR_PLANS = {
+    "ActiveRules": {"purpose", "lore", "goals", "purposes", "barred", "kept"},
+    "ActionSchema": {"plan", "steps", "others", "told", "once", "doubt", "waives", "patterns"},
+    "Decision": {"unlisted", "gave_up", "advice", "schemas"},
+    "Literal": {"kinds"},
+}
+"""Fields that are not for parts: they are planning's, or of no use to one step."""
+
+
+def names_in(cell: str) -> set[str]:
+    return set(re.findall(r"`(\w+)(?:\([^)]*\))?`", cell))
+
+
+@pytest.mark.parametrize("value", READ)
+def test_the_table_of_what_a_part_may_read_is_the_code(value):
+    found = {
+        name: each
+        for module in (
+            actions,
+            facts,
+            goal,
+            belief,
+            rules,
+            memory,
+            verdict,
+            prompt,
+            episode,
+            decide,
+        )
+        for name, each in vars(module).items()
+    }
+    kind = found[value]
+    told = names_in(READ[value])
+    if value in {entry.__name__ for entry in get_args(memory.Entry)}:
+        told |= names_in(EVERY_ENTRY)
+    own = {each.name for each in fields(kind)} if is_dataclass(kind) else set()
+    own |= set(getattr(kind, "_fields", ()))
+    own = {name for name in own if not name.startswith("_")}
+    assert {name for name in told if name not in own and not hasattr(kind, name)} == set()
+    assert own - told == FOR_PLANS.get(value, set())
+
+
+def test_the_table_has_all_entries_and_every_name_of_a_block():
+    assert {entry.__name__ for entry in get_args(memory.Entry)} <= set(READ)
+    for part in prompt.Part:
+        assert f'`{part.name}` "{part}"' in READ["Part"]
 
 
 def test_a_part_of_another_kind_is_refused_by_name():
