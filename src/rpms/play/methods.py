@@ -1,4 +1,4 @@
-"""The methods that people compare with (methods.toml, docs/methods.md), and what an attempt
+"""The methods that people compare with (methods.toml, docs/studies.md), and what an attempt
 leaves for the next.
 """
 
