@@ -7,6 +7,8 @@ error in it is told in one line with its file, its line and its name.
 
 import inspect
 import json
+import math
+import operator
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -81,17 +83,24 @@ _GIVEN = {
 """What a part of each seam is called with, in its order."""
 
 
+Check = Callable[[Any, tuple[Any, ...]], Any]
+"""The value that a part returned, in the form in which it is used, given what the part was called
+with; a value that its seam does not take is a `_WrongValue`."""
+
+
 class PartError(InputError):
     """A part of the user's own raised an error, or returned what its seam does not take."""
 
 
 def checked(seams: Seams) -> Seams:
     """The same parts, each of which is called with its errors and return values looked after."""
+    ranks = getattr(seams.arbitration, "list_wise", False)
+    check_judgement = _check_rulings if ranks else _check_verdict
     return replace(
         seams,
         retriever=_part_looked_after("retriever", seams.retriever, _check_found),
         consistency=_part_looked_after("consistency", seams.consistency, _check_reason),
-        arbitration=_part_looked_after("arbitration", seams.arbitration, _check_verdicts),
+        arbitration=_part_looked_after("arbitration", seams.arbitration, check_judgement),
         prompt=_part_looked_after("prompt", seams.prompt, _check_messages),
     )
 
@@ -127,12 +136,12 @@ def part_name(part: Any) -> str:
     return f"{owner.__module__}:{owner.__qualname__}"
 
 
-def _part_looked_after(seam: str, part: Any, check: Callable[[Any], Any]) -> Any:
+def _part_looked_after(seam: str, part: Any, check: Check) -> Any:
     """A part of one's own, looked after; None where the paper's is used."""
     return None if part is None else _looked_after(f"the {seam} {part_name(part)}", part, check)
 
 
-def _looked_after(which: str, part: Any, check: Callable[[Any], Any]) -> Any:
+def _looked_after(which: str, part: Any, check: Check) -> Any:
     """A part whose errors become one line that says which it is, and whose return value is
     checked.
     """
@@ -140,7 +149,7 @@ def _looked_after(which: str, part: Any, check: Callable[[Any], Any]) -> Any:
     @wraps(part)
     def called(*given: Any) -> Any:
         try:
-            made = check(part(*given))
+            made = check(part(*given), given)
         except _WrongValue as wrong:
             raise PartError(f"{which} returned {wrong}") from None
         except RPMSError:
@@ -178,37 +187,40 @@ def _place(error: Exception) -> str:
     """The last line of the user's own code that an error came through."""
     ours = str(Path(__file__).parent)
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not frame.filename.startswith(ours)]
-    if not own:
+    foreign = [frame for frame in frames if not frame.filename.startswith(ours)]
+    if not foreign:
         return ""
-    last = (
-        own[0]
-        if len(own) == 1
-        else next(
-            (frame for frame in reversed(own) if "site-packages" not in frame.filename), own[-1]
-        )
-    )
-    return f" at {Path(last.filename).name}:{last.lineno}"
+    folder = Path(foreign[0].filename).parent  # the part's; others are libraries that it called
+    own = [frame for frame in foreign if Path(frame.filename).parent == folder]
+    return f" at {Path(own[-1].filename).name}:{own[-1].lineno}"
 
 
-def _check_found(value: Any) -> list[tuple[int, float]]:
+def _check_found(value: Any, given: tuple[Any, ...]) -> list[tuple[int, float]]:
     """Positions of entries with their scores."""
+    _, _, entries, _ = given
     wanted = "; a retriever gives pairs of an entry's position and its score"
     if not isinstance(value, Iterable) or isinstance(value, str):
         raise _WrongValue(f"{excerpt(value, 60)}{wanted}")
     found: list[tuple[int, float]] = []
     for pair in value:
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise _WrongValue(f"{excerpt(pair, 60)} among others{wanted}")
-        place, score = pair
         try:
-            found.append((int(place), float(score)))
+            place, score = pair
+            found.append((operator.index(place), float(score)))
         except (TypeError, ValueError):
             raise _WrongValue(f"{excerpt(pair, 60)} among others{wanted}") from None
+        _check_position(place, entries)
+        if math.isnan(score):
+            raise _WrongValue(f"{excerpt(pair, 60)} among others; a score is a number")
     return found
 
 
-def _check_reason(value: Any) -> str:
+def _check_position(place: int, entries: Sequence[Entry]) -> None:
+    if not 0 <= place < len(entries):
+        count = f"there are {len(entries)} entries, from position 0"
+        raise _WrongValue(f"the position {place} among others; {count}")
+
+
+def _check_reason(value: Any, _given: tuple[Any, ...]) -> str:
     """Why an entry does not suit the belief; empty, or nothing, if it does."""
     if value is None:
         return ""
@@ -220,39 +232,50 @@ def _check_reason(value: Any) -> str:
     return value
 
 
-def _check_verdicts(value: Any) -> Any:
-    """A verdict or nothing; of a list-wise judge, pairs of a position and a verdict."""
+def _check_verdict(value: Any, _given: tuple[Any, ...]) -> Verdict | None:
+    """A verdict, or nothing."""
     if value is None or isinstance(value, Verdict):
         return value
-    if isinstance(value, Iterable) and not isinstance(value, str):
-        pairs = list(value)
-        if all(_is_ruling(pair) for pair in pairs):
-            return pairs
-    raise _WrongValue(
-        f"{excerpt(value, 60)}; an arbitration gives a Verdict or None, and a list-wise one pairs"
-        " of a position and a Verdict"
-    )
+    wanted = "an arbitration gives a Verdict or None, and one that ranks is marked @list_wise"
+    raise _WrongValue(f"{excerpt(value, 60)}; {wanted}")
 
 
-def _is_ruling(pair: Any) -> bool:
-    if not isinstance(pair, tuple | list) or len(pair) != 2:
-        return False
-    return isinstance(pair[0], int) and isinstance(pair[1], Verdict)
+def _check_rulings(value: Any, given: tuple[Any, ...]) -> list[tuple[int, Verdict]]:
+    """Pairs of a position and a verdict."""
+    entries, _, _ = given
+    wanted = "; a list-wise arbitration gives pairs of an entry's position and a Verdict"
+    if not isinstance(value, Iterable) or isinstance(value, str):
+        raise _WrongValue(f"{excerpt(value, 60)}{wanted}")
+    rulings: list[tuple[int, Verdict]] = []
+    for pair in value:
+        try:
+            place, verdict = pair
+            rulings.append((operator.index(place), verdict))
+        except (TypeError, ValueError):
+            raise _WrongValue(f"{excerpt(pair, 60)} among others{wanted}") from None
+        _check_position(place, entries)
+        if not isinstance(verdict, Verdict):
+            raise _WrongValue(f"{excerpt(pair, 60)} among others{wanted}")
+    return rulings
 
 
-def _check_messages(value: Any) -> Sequence[Message]:
+def _check_messages(value: Any, _given: tuple[Any, ...]) -> Sequence[Message]:
     """The messages of a prompt."""
     wanted = "; a prompt part gives a list of Message(role, content)"
     if not isinstance(value, Iterable) or isinstance(value, str):
         raise _WrongValue(f"{excerpt(value, 60)}{wanted}")
     messages = tuple(value)
-    wrong = [each for each in messages if not isinstance(each, Message)]
+    wrong = [each for each in messages if not _is_message(each)]
     if wrong or not messages:
         raise _WrongValue(f"{excerpt(wrong[0] if wrong else messages, 60)}{wanted}")
     return messages
 
 
-def _check_entries(value: Any) -> tuple[Entry, ...]:
+def _is_message(value: Any) -> bool:
+    return isinstance(value, Message) and isinstance(value.content, str)
+
+
+def _check_entries(value: Any, _given: tuple[Any, ...]) -> tuple[Entry, ...]:
     """Entries of memory."""
     wanted = "; a harvest gives entries, such as OwnEntry(KIND, goal, state, fields, origins)"
     if not isinstance(value, Iterable) or isinstance(value, str):
@@ -280,7 +303,7 @@ def _check_own_entry(entry: OwnEntry) -> None:
         ) from None
 
 
-def _check_wording(value: Any) -> str:
+def _check_wording(value: Any, _given: tuple[Any, ...]) -> str:
     """An entry in words."""
     if not isinstance(value, str):
         raise _WrongValue(f"{excerpt(value, 60)}; the wording of a kind gives a text")

@@ -23,6 +23,7 @@ from rpms.logic import actions, belief, facts, goal, rules
 from rpms.logic.errors import InputError
 from rpms.paper import decide, episode, memory, prompt, verdict
 from rpms.paper.prompt import estimate_tokens
+from rpms.parts import PartError
 from rpms.play.settings import Settings
 from rpms.store.runs import RunFolder
 from rpms.worlds.base import Setting
@@ -336,7 +337,8 @@ def test_the_embedding_retriever_finds_what_is_near(monkeypatch):
 
 
 BROKEN = """
-from rpms.parts import Fate, OwnEntry, Truth, Verdict, list_wise, register_kind
+import statistics
+from rpms.parts import Fate, Message, OwnEntry, Truth, Verdict, list_wise, register_kind
 
 def raises(goal, situation, entries, texts):
     return [(0, 1.0 / len(texts[:0]))]
@@ -352,6 +354,29 @@ def word(entry, rules, situation):
 
 def one_text(blocks):
     return "hello"
+
+def far_away(goal, situation, entries, texts):
+    return [(len(entries), 1.0)]
+
+def no_score(goal, situation, entries, texts):
+    return [(0, float("nan"))]
+
+def ranks_plainly(entries, rules, situation):
+    return [(0, Verdict(Fate.KEPT))]
+
+@list_wise
+def one_verdict(entries, rules, situation):
+    return Verdict(Fate.KEPT)
+
+@list_wise
+def below(entries, rules, situation):
+    return [(-1, Verdict(Fate.KEPT))]
+
+def nothing_said(blocks):
+    return [Message("user", None)]
+
+def deep(goal, situation, entries, texts):
+    return statistics.mean([])
 
 def of_a_belief(belief, entry):
     return ""
@@ -389,6 +414,12 @@ def last_first(entries, rules, situation):
 """
 
 
+def line_of(text: str) -> int:
+    """The line of broken.py that has a text, from 1."""
+    (found,) = (number for number, line in enumerate(BROKEN.splitlines(), 1) if text in line)
+    return found
+
+
 @pytest.fixture
 def broken(tmp_path, monkeypatch):
     (tmp_path / "broken.py").write_text(BROKEN, encoding="utf-8")
@@ -401,7 +432,11 @@ def broken(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("seam", "name", "words"),
     [
-        ("retriever", "raises", "failed at broken.py:5: ZeroDivisionError: float division by zero"),
+        (
+            "retriever",
+            "raises",
+            f"failed at broken.py:{line_of('len(texts[:0])')}: ZeroDivisionError: float division by zero",
+        ),
         ("retriever", "no_pairs", "returned 1 among others; a retriever gives pairs"),
         ("consistency", "truth", "returned True; a state filter gives the reason"),
         ("arbitration", "word", "returned dropped; an arbitration gives a Verdict or None"),
@@ -417,6 +452,23 @@ def test_an_error_in_a_part_is_one_line(rpms, broken, seam, name, words, process
     assert "Traceback" not in ran.err
 
 
+@pytest.mark.parametrize(
+    ("seam", "name", "words"),
+    [
+        ("retriever", "far_away", r"returned the position \d+ among others; there are \d+ entries"),
+        ("retriever", "no_score", "returned .* a score is a number"),
+        ("retriever", "deep", r"failed at broken.py:\d+: StatisticsError"),
+        ("arbitration", "ranks_plainly", "returned .* one that ranks is marked @list_wise"),
+        ("arbitration", "one_verdict", "returned .* a list-wise arbitration gives pairs"),
+        ("arbitration", "below", "returned the position -1 among others"),
+        ("prompt", "nothing_said", "returned .* a prompt part gives a list of Message"),
+    ],
+)
+def test_a_value_that_a_seam_does_not_take_is_told(broken, seam, name, words):
+    with pytest.raises(PartError, match=f"the {seam} broken:{name} {words}"):
+        first_step(**{seam: f"{broken}:{name}"}).decision.prompt.messages()
+
+
 def test_a_part_that_takes_something_else_is_refused_before_anything_is_played(rpms, broken):
     run = ("run", "alfworld", "--split", "builtin", "--limit", 2, "--memory", "embedded")
     ran = rpms(*run, "--consistency", f"{broken}:of_a_belief", "--out", "run")
@@ -430,7 +482,10 @@ def test_a_part_that_takes_something_else_is_refused_before_anything_is_played(r
     ("name", "words"),
     [
         ("no_entries", "returned won among others; a harvest gives entries"),
-        ("no_steps", "failed at broken.py:26: IndexError: tuple index out of range"),
+        (
+            "no_steps",
+            f"failed at broken.py:{line_of('steps[999]')}: IndexError: tuple index out of range",
+        ),
         ("no_number", "returned an entry whose fields cannot be written to a file"),
     ],
 )
@@ -446,7 +501,8 @@ def test_an_error_in_the_wording_of_a_kind_is_one_line(rpms, broken):
     learn = (*LEARN, "--rounds", 2, "--harvest", f"{broken}:sayings", "--out", "memory.jsonl")
     ran = rpms(*learn)
     assert ran.code == 2
-    assert "the wording of saying failed at broken.py:37: KeyError: 'text'" in ran.err
+    place = f"broken.py:{line_of('SAYING = register_kind')}"
+    assert f"the wording of saying failed at {place}: KeyError: 'text'" in ran.err
 
 
 def test_a_state_filter_reads_the_active_rules(broken):
