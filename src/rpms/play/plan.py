@@ -313,7 +313,12 @@ def _taught_settings(plan: RunPlan) -> dict[str, Any]:
     taught = plan.taught
     if taught is None:
         return {}
-    return {"hash": taught.hash, "games": len(taught.tasks), "overlap": len(plan.taught_overlap)}
+    return {
+        "hash": taught.hash,
+        "games": len(taught.tasks),
+        "corrections": taught.corrections,
+        "overlap": len(plan.taught_overlap),
+    }
 
 
 def overlapping(shared: int, total: int, example: str) -> str:

@@ -30,6 +30,7 @@ from rpms.report.outcomes import (
     Results,
     condition_label,
 )
+from rpms.report.taught import TaughtPoint
 
 with settings_files_unread():
     import matplotlib as mpl
@@ -275,6 +276,58 @@ def learning_figure(points: Sequence[LearningRound]) -> Picture:
         axes.set_ylim(0, 100)
         figure.legend(loc="outside upper center", ncols=min(4, len(names)), frameon=False)
         return _save("learning", "Learning curve; bands: 95 % Wilson intervals", figure)
+
+
+def taught_figure(every: Sequence[TaughtPoint]) -> Picture:
+    """Success against the number of games that a model was taught on: a panel for each model, a
+    line for each condition, dashed where the model's mistakes were corrected.
+    """
+    bases = list(dict.fromkeys(point.base for point in every))
+    with _own_parameters():
+        figure = Figure(figsize=(4.2 * len(bases), 3.0))
+        for place, base in enumerate(bases, start=1):
+            axes = figure.add_subplot(1, len(bases), place)
+            _taught_panel(axes, [point for point in every if point.base == base])
+            if len(bases) > 1:
+                axes.set_title(_drawn(base.rpartition("/")[2]))
+        lines, labels = figure.axes[0].get_legend_handles_labels()
+        columns = 2 if len(bases) == 1 else 4
+        figure.legend(lines, labels, loc="outside upper center", ncols=columns, frameon=False)
+        caption = (
+            "Success by games taught; mean of all trainings, bands: 95 % bootstrap intervals over"
+            " games; dashed: with corrections"
+        )
+        return _save("taught", caption, figure)
+
+
+def _taught_panel(axes: Any, every: Sequence[TaughtPoint]) -> None:
+    for number, (condition, colour) in enumerate(_PLACES.items()):
+        for corrected in (False, True):
+            points = [point for point in every if point.corrected is corrected]
+            if not points:
+                continue
+            rates = [point.success(condition).times(100) for point in points]
+            games = [point.games for point in points]
+            ends = ([rate.low for rate in rates], [rate.high for rate in rates])
+            axes.fill_between(games, *ends, color=COLOURS[colour], alpha=0.13, linewidth=0)
+            known = corrected and any(not point.corrected for point in every)
+            axes.plot(
+                games,
+                [rate.estimate for rate in rates],
+                "--" if corrected else "-",
+                marker=MARKERS[number],
+                markerfacecolor="white" if corrected else COLOURS[colour],
+                color=COLOURS[colour],
+                label="_" if known else condition_label(condition),
+                markersize=5,
+            )
+    games = sorted({point.games for point in every})
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(games, [str(number) for number in games])
+    axes.minorticks_off()
+    axes.set_xlabel("Games taught")
+    axes.set_ylabel("Success (%)")
+    axes.set_ylim(0, 100)
 
 
 def conduct_figure(comparison: Comparison) -> Picture:

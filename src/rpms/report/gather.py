@@ -42,7 +42,7 @@ def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Comp
     )
     several = len(models) > 1
     if several:
-        own = ("model", "context", "decoding")  # in which models of one report may differ
+        own = ("model", "taught", "context", "decoding")  # in which models of one report may differ
         _refuse_mixed({model: of_it[0] for model, of_it in models.items()}, [*varies, *own])
     named = {
         model if several else "": dict(zip(_names(of_it), of_it, strict=True))

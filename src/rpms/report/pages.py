@@ -21,12 +21,13 @@ from rpms.guard.calls import Call
 from rpms.guard.log import CheckLine, Event, ResultLine, ToldLine, read_guard_log
 from rpms.logic.errors import FileError, InputError
 from rpms.report.contrasts import omissions, success_rate
-from rpms.report.figures import Picture, ablation_figure, all_figures
+from rpms.report.figures import Picture, ablation_figure, all_figures, taught_figure
 from rpms.report.gather import gather
 from rpms.report.outcomes import Comparison, condition_label
 from rpms.report.page_data import BUCKET, EntryBook, episode_data, meta, script, task_chunks
 from rpms.report.table import Table, comma_separated, latex, markdown
 from rpms.report.tables import add_published, all_tables, left_out, main_table, methods_table
+from rpms.report.taught import taught_points, taught_table
 from rpms.store.own_folders import replaced_folder
 from rpms.store.protocol import flat
 
@@ -136,6 +137,10 @@ def _write_groups(
     tables = [add_published(main, comparisons) if with_published else main]
     panels = [comparison for comparison in comparisons if comparison.ablations]
     pictures = [ablation_figure(panels)] if len(panels) > 1 else []
+    taught = taught_points(comparisons)
+    if taught:
+        tables.append(taught_table(comparisons))
+        pictures.append(taught_figure(taught))
     _copy_static(folder)
     _write_extras(folder, tables, pictures)
     about = abouts.pop() if len(abouts) == 1 else ""

@@ -16,6 +16,7 @@ from rpms.report import conduct, outcomes
 from rpms.report.contrasts import additive_expectation, interaction_of, omissions, reservations
 from rpms.report.outcomes import Cells, Comparison, Results, condition_label, rounds, type_label
 from rpms.report.table import Table, groups, line
+from rpms.report.taught import taught_points, taught_table
 
 PUBLISHED: dict[str, Any] = YAML(typ="safe", pure=True).load(
     Path(__file__).with_name("published.yaml")
@@ -317,6 +318,11 @@ _MAKERS: Mapping[str, _Maker] = {
         attrgetter("ablations"),
         "it needs the four conditions of the 2x2",
     ),
+    "taught": _Maker(
+        lambda comparison: taught_table([comparison]),
+        lambda comparison: taught_points([comparison]),
+        "it needs the four conditions of the 2x2, played by a model that was taught",
+    ),
     "verdicts": _Maker(
         conduct.verdict_table,
         lambda comparison: any(
@@ -327,9 +333,14 @@ _MAKERS: Mapping[str, _Maker] = {
 }
 TABLES = tuple(_MAKERS)
 """The names of the tables, in the order a report shows them."""
-_ON_DEMAND = ("overview", "verdicts")
-"""Tables that are made only where they are asked for: one repeats what others have, one reads
-every episode in full."""
+_ON_DEMAND = ("overview", "taught", "verdicts")
+"""Tables that are made only where they are asked for: they repeat what others have, or read every
+episode in full."""
+_TOGETHER: Mapping[str, Callable[[Sequence[Comparison]], Table]] = {
+    "overview": overview_table,
+    "taught": taught_table,
+}
+"""Tables that show all comparisons at once."""
 _USUAL = tuple(name for name in _MAKERS if name not in _ON_DEMAND)
 """Tables of a report."""
 
@@ -337,13 +348,13 @@ _USUAL = tuple(name for name in _MAKERS if name not in _ON_DEMAND)
 def named_tables(
     name: str, comparisons: Sequence[Comparison], *, with_published: bool = False
 ) -> tuple[Table, ...]:
-    """Tables by one name, or `all`: the overview of all comparisons together, others of each
-    comparison that has something to put in.
+    """Tables by one name, or `all`: of all comparisons together where it is such a table, else of
+    each comparison that has something to put in.
     """
-    if name == "overview" and any(each.ablations for each in comparisons):
-        return (overview_table(comparisons),)
     maker = _MAKERS.get(name)
     served = [each for each in comparisons if maker is None or maker.applies(each)]
+    if served and name in _TOGETHER:
+        return (_TOGETHER[name](comparisons),)
     found: list[Table] = []
     for comparison in served or comparisons:  # where none has anything, `make_table` says why
         if name == "all":
@@ -387,8 +398,13 @@ def add_published(
 
 
 def applicable(name: str, comparisons: Sequence[Comparison]) -> tuple[Table, ...]:
-    """One table by its name, for each comparison that has something to put in."""
-    return tuple(make_table(name, each) for each in comparisons if _MAKERS[name].applies(each))
+    """One table by its name, for each comparison that has something to put in, or one of all of
+    them together.
+    """
+    served = [each for each in comparisons if _MAKERS[name].applies(each)]
+    if served and name in _TOGETHER:
+        return (_TOGETHER[name](comparisons),)
+    return tuple(make_table(name, each) for each in served)
 
 
 def left_out(comparison: Comparison) -> tuple[str, ...]:

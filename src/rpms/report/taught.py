@@ -1,0 +1,170 @@
+"""Models that were taught on more and more games: what rules and memory are worth to each.
+
+Several trainings on as many games are one point. They play the same tasks, so tasks are what is
+counted: a task's value is the share of trainings that won it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from rpms.paper.condition import ABLATION
+from rpms.report.conduct import p_value, percent, points, range_of
+from rpms.report.contrasts import (
+    Interval,
+    holm,
+    interaction,
+    mcnemar,
+    paired_bootstrap,
+    reservations,
+)
+from rpms.report.outcomes import Cells, Comparison, Results, condition_label, paired
+from rpms.report.table import Table, TableLine, groups, line
+
+_IN_ORDER = ("baseline", "memory-only", "rules-only", "full")
+_CELL = {name: place for place, name in enumerate(ABLATION.values())}
+"""The place of each condition among the cells of a 2x2."""
+
+
+class TaughtPoint(NamedTuple):
+    """A 2x2 for each of several models that were taught alike."""
+
+    base: str
+    """The model that was taught."""
+    games: int
+    """Games that it was taught on."""
+    corrected: bool
+    """True if its own mistakes were corrected, too."""
+    trainings: tuple[Cells, ...]
+
+    @property
+    def name(self) -> str:
+        games = f"{self.games} game{'s' if self.games != 1 else ''}"
+        return f"{games}, corrected" if self.corrected else games
+
+    def of(self, condition: str) -> list[Results]:
+        """One condition, by each training."""
+        return [cells[_CELL[condition]] for cells in self.trainings]
+
+    def shares(self, condition: str) -> list[float]:
+        """For each task that all trainings were to play in all conditions, the share of trainings
+        that won it.
+        """
+        every = [results for cells in self.trainings for results in cells]
+        shares: list[float] = []
+        for rows in paired(*every):
+            of_condition = rows[_CELL[condition] :: len(_CELL)]
+            shares.append(sum(row.won for row in of_condition) / len(of_condition))
+        return shares
+
+    def success(self, condition: str) -> Interval:
+        """The share of tasks won, with an interval over tasks."""
+        return paired_bootstrap(self.shares(condition))
+
+    @property
+    def tests(self) -> dict[str, float]:
+        """Exact sign tests over tasks of each condition against the baseline, after Holm."""
+        before = self.shares("baseline")
+        found: dict[str, float] = {}
+        for condition in _IN_ORDER[1:]:
+            pairs = list(zip(before, self.shares(condition), strict=True))
+            gained = sum(after > share for share, after in pairs)
+            lost = sum(after < share for share, after in pairs)
+            found[condition] = mcnemar(gained, lost).exact
+        return holm(found)
+
+    @property
+    def interaction(self) -> Interval:
+        """D - (B + C - A), over tasks."""
+        return interaction(
+            self.shares("baseline"),
+            self.shares("rules-only"),
+            self.shares("memory-only"),
+            self.shares("full"),
+        )
+
+
+def taught_points(comparisons: Sequence[Comparison]) -> tuple[TaughtPoint, ...]:
+    """The points of a curve, by model and by games taught; none where nothing says that a model
+    was taught.
+    """
+    found: dict[tuple[str, int, bool], list[Cells]] = {}
+    for comparison in comparisons:
+        for cells in comparison.ablations:
+            taught = cells[0].protocol.get("taught")
+            if not isinstance(taught, Mapping) or not isinstance(taught.get("games"), int):
+                continue
+            base = cells[0].model.partition("+")[0]
+            key = (base, taught["games"], bool(taught.get("corrections")))
+            found.setdefault(key, []).append(cells)
+    return tuple(TaughtPoint(*key, tuple(found[key])) for key in sorted(found))
+
+
+def taught_table(comparisons: Sequence[Comparison]) -> Table:
+    """Games won by models that were taught on more and more games, in the four conditions."""
+    every = taught_points(comparisons)
+    columns = (
+        "Model",
+        "Taught on",
+        "Condition",
+        "Won, by training",
+        "Mean (%)",
+        "95% interval",
+        "Infeasible per 100 steps",
+        "Steps",
+    )
+    notes: dict[str, None] = {}
+    for point in every:
+        notes |= dict.fromkeys(_notes(point))
+    for comparison in comparisons:
+        notes |= dict.fromkeys(reservations(comparison))
+    total = max((len(point.shares("baseline")) for point in every), default=0)
+    return Table(
+        "taught",
+        f"Games won of {total} by models that were taught to read what they are told.",
+        columns,
+        groups(*(list(_lines(point)) for point in every)),
+        notes=tuple(notes),
+        words=3,
+    )
+
+
+def _lines(point: TaughtPoint) -> Iterator[TableLine]:
+    for condition in _IN_ORDER:
+        trained = point.of(condition)
+        rate = point.success(condition)
+        yield line(
+            point.base.rpartition("/")[2],
+            point.name,
+            condition_label(condition),
+            ", ".join(str(results.won) for results in trained),
+            percent(rate.estimate),
+            f"[{percent(rate.low)}, {percent(rate.high)}]",
+            f"{_infeasible(trained):.1f}",
+            f"{_steps(trained):.1f}",
+        )
+
+
+def _infeasible(trained: Sequence[Results]) -> float:
+    """Infeasible actions in a hundred steps."""
+    steps = sum(results.total("steps") for results in trained)
+    refused = sum(results.total("infeasible") for results in trained)
+    return 100 * refused / steps if steps else 0.0
+
+
+def _steps(trained: Sequence[Results]) -> float:
+    """Steps an episode."""
+    episodes = sum(len(results.played) for results in trained)
+    return sum(results.total("steps") for results in trained) / episodes if episodes else 0.0
+
+
+def _notes(point: TaughtPoint) -> Iterator[str]:
+    tested: list[str] = []
+    for condition, adjusted in point.tests.items():
+        value = p_value(adjusted)
+        sign = "" if value.startswith("<") else "= "
+        tested.append(f"{condition_label(condition)} p {sign}{value}")
+    both = point.interaction
+    yield (
+        f"{point.name}: against Baseline by an exact sign test over games, Holm-corrected:"
+        f" {', '.join(tested)}. Interaction {points(both.estimate)} pp {range_of(both)}."
+    )
