@@ -14,6 +14,7 @@ from rpms.cli.screen import MOST_MISTAKES, complain, make_console, say, stop_at_
 from rpms.foreign.file_reader import is_there, read_text
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
+from rpms.guard.audit import Audited, Grade, audit
 from rpms.guard.drafting import candidates, draft_manual
 from rpms.guard.guard import Guard
 from rpms.guard.python_facts import load_python
@@ -85,6 +86,51 @@ def _judge_again(guard: Guard, log: Path) -> None:
     say(*(f"{count} {gap}" for gap, count in (+gaps).items()))
     if changed:
         raise typer.Exit(1)
+
+
+@app.command("audit")
+def audit_log(
+    log: Path, manual: list[Path], python: Path | None = None, out: Path | None = None
+) -> None:
+    """Say of each call in a log that changes something: informed, uninformed or violating; exit
+    code 1 if one was not informed.
+    """
+    gaps = Counter[str]()
+    grades = Counter[Grade]()
+    rows: list[list[str]] = []
+    steps: list[Audited] = []
+    guard = Guard(manual, python=load_python(python))
+    for number, step in enumerate(audit(guard, log, gaps), start=1):
+        grades[step.grade] += 1
+        if step.objections and len(rows) < _MOST_ROWS:
+            rows.append(_objection_row(number, step))
+        if out is not None:
+            steps.append(step)
+    if rows:
+        make_console().print(grid(("", "call", "grade", "rules", "facts"), rows, words=5))
+    notes = [f"{count} {gap}" for gap, count in (+gaps).items()]
+    say(*notes)
+    say(", ".join(f"{grades[grade]} {grade}" for grade in Grade))
+    if out is not None:
+        _write_page(steps, log, out, notes)
+    if grades.total() > grades[Grade.INFORMED]:
+        raise typer.Exit(1)
+
+
+def _write_page(steps: list[Audited], log: Path, out: Path, notes: list[str]) -> None:
+    from rpms.report.audit_page import AuditTally, write_audit  # noqa: PLC0415  needs Jinja
+
+    tally = AuditTally()
+    tally.add(steps)
+    write_audit(tally, log, out, notes)
+    say(f"wrote {out / 'index.html'}")
+
+
+def _objection_row(number: int, step: Audited) -> list[str]:
+    rules = ", ".join(each.rule for each in step.objections)
+    facts = "; ".join(dict.fromkeys(each.facts for each in step.objections))
+    words = (step.call.text, step.grade, rules, facts)
+    return [str(number), *(excerpt(word, 200) for word in words)]
 
 
 @app.command("draft")

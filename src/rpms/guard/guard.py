@@ -33,6 +33,7 @@ from rpms.guard.calls import (
     Call,
     Modify,
     OnError,
+    Policy,
     Refuse,
     Ruling,
     ToolManual,
@@ -70,6 +71,16 @@ class _Judged(NamedTuple):
     facts: CallFacts | None
     """The facts of the call that the ruling is about; None if no rule was asked."""
     ruling: Ruling
+
+
+class Weighed(NamedTuple):
+    """What one rule says of a call."""
+
+    by: Policy
+    broken: Truth
+    text: str
+    facts: str
+    """Facts that decide it, or are not known, in the manual's words."""
 
 
 @dataclass
@@ -317,9 +328,9 @@ class Guard:
         _LOUD.error("%s; THE CALL WAS NOT CHECKED", what)
         return Warn(f"{what}; the call was not checked", ERROR)
 
-    def _facts(self, call: Call) -> CallFacts:
+    def _facts(self, call: Call, manual: ToolManual | None = None) -> CallFacts:
         now = self._setup.now or self.manual.now or self._clock or datetime.now(UTC)
-        return CallFacts(call, self.manual, self._told, now, self.python)
+        return CallFacts(call, manual or self.manual, self._told, now, self.python)
 
     # --- the log ---
 
@@ -546,6 +557,16 @@ class Guard:
             why = f": {excerpt('; '.join(said))}" if said else ""
             lines.append(f"  {found.by.rule.id}: {_WORDS[found.broken]}{why}")
         return lines
+
+    def weigh(self, call: Call, manual: ToolManual | None = None) -> list[Weighed]:
+        """What each rule says of a call, whatever the ruling; by another manual if one is given."""
+        with self._transaction():
+            facts = self._facts(call, manual)
+            found = self.python.within(lambda: list(findings(facts)))
+            return [
+                Weighed(each.by, each.broken, each.text, "; ".join(map(facts.say, each.facts)))
+                for each in found
+            ]
 
     def kept_rules(self) -> list[str]:
         """The rules that were asked about the last call and stand against nothing in it."""

@@ -36,7 +36,7 @@ class Replayed:
         return self.now.word != self.then
 
 
-def _played(
+def played(
     guard: Guard, log: Path, gaps: Counter[str] | None = None, *, asked: bool = False
 ) -> Iterator[tuple[Event, Guard, Mapping[Atom, Truth]]]:
     """The events of a log, each with the guard of its conversation, which has learned it.
@@ -55,7 +55,7 @@ def _played(
             gaps["calls could not be read, as when they were made"] += 1
         before: Mapping[Atom, Truth] = {}
         if isinstance(event, ResultLine):
-            before = here.facts_of(_call(event)) if asked else {}
+            before = here.facts_of(call_of(event)) if asked else {}
             gaps["results were not kept: what followed from them is unknown"] += (
                 event.unread and not event.failed
             )
@@ -73,10 +73,11 @@ def _observe(guard: Guard, event: ResultLine) -> None:
     if event.tool == USER:
         guard.hear(str(event.arguments.get("text", "")))
         return
-    guard.observe(_call(event), MISSING if event.unread else event.result, failed=event.failed)
+    guard.observe(call_of(event), MISSING if event.unread else event.result, failed=event.failed)
 
 
-def _call(event: CheckLine | ResultLine) -> Call:
+def call_of(event: CheckLine | ResultLine) -> Call:
+    """The call of a line."""
     return Call(event.tool, event.arguments, event.id)
 
 
@@ -85,12 +86,12 @@ def tried(guard: Guard, log: Path) -> Iterator[Tried]:
     each.
     """
     steps: Counter[str] = Counter()
-    for event, here, before in _played(guard, log, asked=True):
+    for event, here, before in played(guard, log, asked=True):
         if isinstance(event, ResultLine):
             steps[event.session] += 1
             if event.failed is None:
                 continue  # nobody knows what came of it
-            call, error = _call(event), excerpt(event.result) if event.failed else ""
+            call, error = call_of(event), excerpt(event.result) if event.failed else ""
             yield Tried(
                 call,
                 event.session,
@@ -109,11 +110,11 @@ def replay(guard: Guard, log: Path, gaps: Counter[str] | None = None) -> Iterato
     A call that could not be read then is not judged: `gaps` counts those, and what else the log
     does not tell.
     """
-    for event, here, _ in _played(guard, log, gaps):
+    for event, here, _ in played(guard, log, gaps):
         if isinstance(event, CheckLine) and event.rule != FORM:
             told = {"can_modify": event.ruling != "refuse", "can_ask": event.ruling == "ask"}
-            now = here.check(_call(event), **told, approved=event.approved)
-            yield Replayed(event.session, _call(event), now, event.ruling)
+            now = here.check(call_of(event), **told, approved=event.approved)
+            yield Replayed(event.session, call_of(event), now, event.ruling)
 
 
 def resumed(guard: Guard, log: Path) -> dict[str, Guard]:
@@ -122,15 +123,15 @@ def resumed(guard: Guard, log: Path) -> dict[str, Guard]:
     """
     live: dict[str, Guard] = {}
     open_: dict[str, list[Call]] = {}
-    for event, here, _ in _played(guard, log):
+    for event, here, _ in played(guard, log):
         live[event.session], calls = here, open_.setdefault(event.session, [])
         if isinstance(event, ResultLine):
-            open_[event.session] = [each for each in calls if each.place != _call(event).place]
+            open_[event.session] = [each for each in calls if each.place != call_of(event).place]
         elif isinstance(event, CheckLine) and (
             event.ruling in ("allow", "warn", "modify") or event.shadow
         ):
             calls.append(
-                _call(event if event.made is None else replace(event, arguments=event.made))
+                call_of(event if event.made is None else replace(event, arguments=event.made))
             )
     for session, here in live.items():
         for call in open_[session]:
