@@ -23,8 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(Path(__file__).parent))
 
 from tau2.cases import replay
 from tau2.measure import policy_guard, policy_of
@@ -34,6 +33,7 @@ from rpms.guard import Call, Guard
 from rpms.guard.audit import Audited, Grade, audit
 from rpms.paper.wilson_interval import wilson
 
+HERE = Path(__file__).resolve().parent
 RECORDS = HERE.parents[1] / "shared" / "records" / "gpt-4o-airline_even.jsonl.xz"
 LABELS = HERE / "near_misses_labels.json"
 REASONS = {
@@ -128,10 +128,15 @@ def hear(guard: Guard, text: str) -> None:
 
 
 def as_now(call: Call, result: str) -> object:
-    """A result of τ-bench in the form of τ²'s, whose profiles name their user."""
-    if call.tool != "get_user_details" or not result.startswith("{"):
+    """A result of τ-bench in the form of τ²'s: profiles name their user, and reservations have a
+    status, which is null unless they were cancelled.
+    """
+    if not result.startswith("{"):
         return result
-    return {**json.loads(result), "user_id": call.arguments["user_id"]}
+    record = json.loads(result)
+    if call.tool == "get_user_details":
+        return {**record, "user_id": call.arguments["user_id"]}
+    return {"status": None, **record} if "reservation_id" in record else record
 
 
 # --- what is found ---
