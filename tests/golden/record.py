@@ -280,7 +280,7 @@ COMMANDS = {
     "memory": "show stats merge diff export audit junk quarantine restore",
     "games": "make",
     "verify": "",
-    "guard": "check draft test mcp",
+    "guard": "check audit draft test mcp",
     "envs": "list serve",
 }
 """Every command, with its commands."""
