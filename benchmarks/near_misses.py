@@ -30,7 +30,7 @@ from tau2.measure import policy_guard, policy_of
 from tau2.sandbox import DOMAINS, available, tasks
 
 from rpms.guard import Call, Guard
-from rpms.guard.audit import Audited, Grade, audit
+from rpms.guard.call_audit import Audited, Grade, audit
 from rpms.paper.wilson_interval import wilson
 
 HERE = Path(__file__).resolve().parent

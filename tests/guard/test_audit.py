@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rpms.guard import Call, Guard
-from rpms.guard.audit import Grade, audit
+from rpms.guard.call_audit import Grade, audit
 from tests.cli.command import Rpms
 
 ROOT = Path(__file__).parents[2]

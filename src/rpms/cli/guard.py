@@ -14,7 +14,7 @@ from rpms.cli.screen import MOST_MISTAKES, complain, make_console, say, stop_at_
 from rpms.foreign.file_reader import is_there, read_text
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
-from rpms.guard.audit import Audited, Grade, audit
+from rpms.guard.call_audit import Audited, Grade, audit
 from rpms.guard.drafting import candidates, draft_manual
 from rpms.guard.guard import Guard
 from rpms.guard.python_facts import load_python

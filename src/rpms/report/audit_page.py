@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rpms.foreign.shown import excerpt
-from rpms.guard.audit import Audited, Grade
+from rpms.guard.call_audit import Audited, Grade
 from rpms.report.pages import Report, write_single
 
 _COLOURS: Final = {Grade.INFORMED: "good", Grade.UNINFORMED: "warn", Grade.VIOLATING: "bad"}

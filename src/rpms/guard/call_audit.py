@@ -32,7 +32,7 @@ class Grade(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Objection:
+class AuditFinding:
     """A rule that a call breaks, or may break."""
 
     rule: str
@@ -47,7 +47,7 @@ class Audited:
 
     session: str
     call: Call
-    objections: tuple[Objection, ...] = ()
+    objections: tuple[AuditFinding, ...] = ()
 
     @property
     def grade(self) -> Grade:
@@ -97,7 +97,7 @@ def _without_defaults(manual: ToolManual) -> ToolManual:
 
 def _objections(
     guard: Guard, call: Call, untold: ToolManual, *, approved: bool
-) -> Iterator[Objection]:
+) -> Iterator[AuditFinding]:
     """The rules that are not known to be kept.
 
     A need that fails only because a fact stands as it was at first, since nobody has told it, was
@@ -113,7 +113,7 @@ def _objections(
         grade = Grade.UNINFORMED
         if each.broken is Truth.TRUE and strictly.broken is Truth.TRUE:
             grade = Grade.VIOLATING
-        yield Objection(each.by.rule.id, each.text, each.facts, grade)
+        yield AuditFinding(each.by.rule.id, each.text, each.facts, grade)
 
 
 def _is_for_a_person(found: Weighed) -> bool:
