@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rpms.learning.corrections import duty, gerund
+from rpms.learning.corrections import duty, gerund, together
 from rpms.learning.harvest import harvest
 from rpms.paper.memory import FailureLesson
 from tests.learning.episodes import MANUAL, scripted
@@ -29,6 +29,13 @@ def test_a_lesson_names_two_needs_at_most():
     (rule,) = rules_of("go to fridge 1", "put apple 99 in/on cabinet 77")
     assert rule.count(" and ") == 1
     assert rule.endswith(" before putting")
+
+
+def test_a_need_that_two_things_share_is_said_once():
+    shared = ["the tool must be here", "the object must be here"]
+    assert together(shared) == "the tool and the object must be here"
+    other = ["the tool must be here", "the object must be open"]
+    assert together(other) == "the tool must be here and the object must be open"
 
 
 def test_lessons_read_as_one_would_say_them():

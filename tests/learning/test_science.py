@@ -111,3 +111,35 @@ def test_a_question_is_no_lesson_and_its_answer_by_number_no_advice(tmp_path):
     ]
     assert not [action for action in done if action.isdecimal()]
     assert set(asked) <= set(done)
+
+
+def learned_painting(folder, *actions):
+    """The entries of one episode of painting, played by a script."""
+    world = find_world("scienceworld")
+    setting = Setting(options={"per_task": "1", "tasks": "chemistry-mix-paint-secondary-color"})
+    script = ScriptedModel("script", [f"Action: {action}" for action in actions])
+    play = plan_run(
+        world,
+        "script",
+        lend(script),
+        split="train",
+        setting=setting,
+        step_budget=len(actions),
+        memory=EpisodicMemory(),
+    )
+    (result,) = learn(LearningPlan(play, 1), folder / "memory.jsonl")
+    return read_memory(result.file, "scienceworld").entries
+
+
+def test_a_critical_failure_by_an_options_number_is_that_option(tmp_path):
+    entries = learned_painting(tmp_path, *STUDIO, "focus on wood cup", "1")
+    (critical,) = (entry for entry in entries if isinstance(entry, CriticalFailure))
+    assert critical.failed_action == "focus on wood cup (in art studio)"
+
+
+def test_what_an_action_only_may_do_is_not_told(tmp_path):
+    actions = (*STUDIO, "move jug to table", "open large cupboard", "look around")
+    entries = learned_painting(tmp_path, *actions)
+    schemas = {entry.action_type: entry for entry in entries if isinstance(entry, VerifiedSchema)}
+    assert schemas["move"].effects == ("the object is in the place",)
+    assert schemas["open"].effects == ("the object is open",)

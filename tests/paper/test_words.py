@@ -119,6 +119,25 @@ def test_the_rules_of_appendix_e_have_all_their_content():
     assert "most dangerous action, verify identity first" in focus
 
 
+def line_of(rule: str, text: str) -> str:
+    return next(line for line in text.splitlines() if f"[{rule}]" in line)
+
+
+def test_what_supposes_one_hand_is_said_otherwise_where_many_things_are_carried():
+    house = line_of("U-STATE-003", prompt("alfworld", HOUSE).text)
+    assert house.endswith("If holding an object, place it before searching for another.")
+    science = line_of("U-STATE-003", prompt("scienceworld", HALLWAY).text)
+    assert "If holding" not in science
+    assert science.endswith("Complete one placement before the next search; keep instruments.")
+
+
+def test_the_family_of_transforming_is_true_of_substances_that_are_created():
+    science = prompt("scienceworld", HALLWAY).text
+    assert "find or create the target substance" in line_of("F3-PROC-001", science)
+    assert "For melt/freeze/boil, 'focus on'" in line_of("F3-FOCUS-001", science)
+    assert "takes 10 steps" not in science  # of the episode's: waiting is one action
+
+
 def test_scienceworlds_instruction_names_the_steps_of_the_run():
     world = find_world("scienceworld")
     assert "and have 100 actions." in prompt("scienceworld", HALLWAY).text

@@ -272,6 +272,34 @@ def test_rules_of_ones_own_join_the_worlds_and_stand_in_place_of_those_with_the_
     assert [rule.locality.places for rule in manual.rules if rule.locality] == [("desk",)]
 
 
+SHARED = ManualText("shared", "universal: {hands: {U-HAND-001: Put it down first.}}")
+
+
+def test_a_world_says_a_principle_of_tier_1_in_its_own_words():
+    world = ManualText("world", "reworded: {U-HAND-001: Keep it.}")
+    (rule,) = read_manual(SHARED, world).rules
+    assert (rule.id, rule.tier, rule.text) == ("U-HAND-001", Tier.UNIVERSAL, "Keep it.")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("reworded: {U-HAND-002: Keep it.}", "U-HAND-002 is no rule of tier 1; it has U-HAND-001"),
+        ("reworded: {U-HAND-001: 3}", "write the words that U-HAND-001 has in this world"),
+    ],
+)
+def test_other_words_for_no_principle_are_a_mistake(text, problem):
+    with pytest.raises(FileError, match=problem):
+        read_manual(SHARED, ManualText("world", text))
+
+
+def test_words_for_a_principle_give_way_with_tier_1():
+    world = ManualText("world", "reworded: {U-HAND-001: Keep it.}")
+    own = ManualText("own", "universal: {other: {U-OTHER-001: Hurry.}}", own=True)
+    (rule,) = read_manual(SHARED, world, own).rules
+    assert rule.text == "Hurry."
+
+
 def test_a_procedure_goes_before_a_goal_of_the_same_type():
     text = GOALS.replace("goals: [tidy]", "goals: [tidy, light]")
     manual = read_manual(ManualText("a.yaml", text))

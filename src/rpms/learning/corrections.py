@@ -37,7 +37,7 @@ def in_words(clause: Clause, rules: ActiveRules) -> str:
 
 def schema_effects(schema: ActionSchema, rules: ActiveRules) -> tuple[str, ...]:
     """Effects of an action in words, and what it needs and leaves as it was, as `still: you
-    hold the object`.
+    hold the object`. What it only may do is not said.
     """
     changed = {literal.atom.predicate for literal in schema.effects}
     exclusive = {
@@ -46,7 +46,8 @@ def schema_effects(schema: ActionSchema, rules: ActiveRules) -> tuple[str, ...]:
     worth_saying = exclusive - changed if schema.effects else set()  # such as the one thing in hand
     alone = [clause.literals[0] for clause in schema.preconditions if len(clause.literals) == 1]
     kept = [each for each in alone if each.atom.predicate in worth_saying and not each.negated]
-    effects = [literal_in_words(literal, rules) for literal in schema.effects]
+    certain = [literal for literal in schema.effects if literal not in schema.supposed]
+    effects = [literal_in_words(literal, rules) for literal in certain]
     return (*effects, *(f"still: {literal_in_words(literal, rules)}" for literal in kept))
 
 
@@ -89,21 +90,27 @@ def corrective_rule(
     if not missing:
         return ""
     needs = list(dict.fromkeys(missing))[:_MOST_NEEDS]
-    return f"{_together(needs)} before {gerund(instance.schema.name)}"
+    return f"{together(needs)} before {gerund(instance.schema.name)}"
 
 
 _MOST_NEEDS = 2
 """Needs that a lesson names, each once: more make no sentence that is read to its end."""
 
 
-def _together(duties: Sequence[str]) -> str:
+def together(duties: Sequence[str]) -> str:
     """Duties as one clause, which names what they have in common once.
 
-    >>> _together(["the cup must be here", "the cup must be open"])
+    >>> together(["the cup must be here", "the cup must be open"])
     'the cup must be here and must be open'
+    >>> together(["the cup must be here", "the jug must be here"])
+    'the cup and the jug must be here'
     """
     first, *others = duties
-    subject = first.partition(_MUST)[0]
+    subject, must, what = first.partition(_MUST)
+    same = [other.partition(_MUST) for other in others]
+    if must and same and all(other[1:] == (must, what) for other in same):
+        subjects = (subject, *(other[0] for other in same))
+        return f"{' and '.join(subjects)}{must}{what}"
     return " and ".join((first, *(other.removeprefix(f"{subject} ") for other in others)))
 
 

@@ -6,6 +6,7 @@ whole manual. The manual gives schemas their form; a lesson is the precondition 
 the rules that the player had.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -123,9 +124,7 @@ class _Episode:
         return memory.CriticalFailure(
             goal_signature=last.decision.goal_signature,
             state_signature=last.decision.state_signature,
-            failed_action=(
-                last.command if self._usable(last) else last.command[: self.how.longest_command]
-            ),
+            failed_action=_in_full(last)[: self.how.longest_command],
             corrective_rule=(
                 "it ended the task for good: before a step that cannot be undone, verify that"
                 " its object is the one that the task names"
@@ -336,6 +335,14 @@ def _held(step: Step) -> object:
     if len(held) > 1:
         return held
     return held[0] if held else None
+
+
+def _in_full(step: Step) -> str:
+    """The command of a step; the number of an option that the world offered is that option."""
+    if not (step.command.isdecimal() and has_asked(step.decision.belief)):
+        return step.command
+    option = re.search(rf"^{step.command}:\s*(.+)$", step.observation, re.MULTILINE)
+    return " ".join(option[1].split()) if option else step.command
 
 
 def _one_line(text: str, most: int) -> str:

@@ -67,6 +67,9 @@ class ActionSchema:
     preconditions: tuple[Clause, ...] = ()
     effects: tuple[Literal, ...] = ()
     warnings: tuple[str, ...] = ()
+    supposed: frozenset[Literal] = frozenset()
+    """Those of its effects that it may have or not: plans and checks count on them, and no memory
+    tells them."""
     id: str = ""
     observes: tuple[Revelation, ...] = ()
     """Facts it reveals."""

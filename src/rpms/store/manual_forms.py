@@ -44,6 +44,7 @@ class ActionForm(_Timed):
     syntax: tuple[str, ...]
     preconditions: tuple[str, ...] = ()
     effects: tuple[str, ...] = ()
+    may: tuple[str, ...] = ()
     critical: tuple[str, ...] = ()
     id: str = ""
     observes: tuple[str, ...] = ()

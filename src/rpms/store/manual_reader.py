@@ -63,6 +63,10 @@ def manual_kind(article: str, keys: tuple[str, ...]) -> YamlKind:
     )
 
 
+REWORDED = "reworded"
+"""The section in which a world says principles of tier 1 in words that fit it, by their ids."""
+
+
 def give_way(yamls: Sequence[YamlFile], own: YamlFile) -> None:
     """Take out of a world's files what a user's own file brings instead: all but tier 1 where
     it stands alone.
@@ -75,6 +79,7 @@ def give_way(yamls: Sequence[YamlFile], own: YamlFile) -> None:
                 yaml.tree.pop(key)
         if Tier.UNIVERSAL.value in own.tree:
             yaml.tree.pop(Tier.UNIVERSAL.value, None)
+            yaml.tree.pop(REWORDED, None)
         named = ("predicates", "goals", "procedures", Tier.ENVIRONMENT.value)
         pairs = [(yaml.tree.get(section), own.tree.get(section)) for section in named]
         pairs += [

@@ -30,6 +30,7 @@ from rpms.store import manual_forms as forms
 from rpms.store.manual_reader import (
     ID,
     NAME,
+    REWORDED,
     ManualReader,
     ManualText,
     give_way,
@@ -40,7 +41,7 @@ from rpms.store.yaml_files import At, YamlFile, entries_at, plain, read_yaml, va
 
 _TIERS = tuple(tier.value for tier in Tier)
 _LORE = ("processes", "facts", "kinds", "always", "localities")
-_KEYS = ("world", "alone", "predicates", "goals", "procedures", *_LORE, *_TIERS)
+_KEYS = ("world", "alone", "predicates", "goals", "procedures", *_LORE, *_TIERS, REWORDED)
 MANUAL = manual_kind("a manual", _KEYS)
 AS_VARIABLE = "variable of its `over`"
 """The role of a goal's arguments, in messages."""
@@ -89,6 +90,7 @@ class _Reader(ManualReader[RuleManual]):
                 for _, name, value in self.entries([yaml], tier, group):
                     with self.noting():
                         self._rule(yaml, tier, group, name, value)
+        self.read_each_in(yamls, REWORDED, self._reword)
         return RuleManual(
             tuple(self.rules),
             tuple(self.actions.values()),
@@ -155,12 +157,15 @@ class _Reader(ManualReader[RuleManual]):
         names = schema.parameters
         needs = read_each(self._clause, yaml, (*path, "preconditions"), read.preconditions, names)
         gives = read_each(self._literal, yaml, (*path, "effects"), read.effects, names)
+        may = read_each(self._literal, yaml, (*path, "may"), read.may, names)
+        gives = (*gives, *may)
         self._check_agreement(yaml, (*path, "preconditions"), needs)
         self._check_agreement(yaml, (*path, "effects"), [Clause((literal,)) for literal in gives])
         self.actions[name] = replace(
             schema,
             preconditions=needs,
             effects=gives,
+            supposed=frozenset(may),
             observes=read_each(self._revelation, yaml, (*path, "observes"), read.observes, names),
             plan=read_each(self._clause, yaml, (*path, "plan"), read.plan, names),
             steps=read.steps,
@@ -359,6 +364,17 @@ class _Reader(ManualReader[RuleManual]):
         self.rules.append(
             Rule(id_, tier, group, text, frozenset(read.goals), when, tuple(forbids), locality)
         )
+
+    def _reword(self, yaml: YamlFile, id_: str, text: object) -> None:
+        """Put a world's own words in place of a principle's of tier 1."""
+        path = (REWORDED, id_)
+        if not isinstance(text, str) or not text.strip():
+            raise yaml.error(path, f"write the words that {id_} has in this world")
+        shared = [rule.id for rule in self.rules if rule.tier is Tier.UNIVERSAL]
+        if shared and id_ not in shared:
+            raise yaml.error(path, f"{id_} is no rule of tier 1; it has {', '.join(shared)}")
+        words = " ".join(text.split())
+        self.rules = [replace(rule, text=words) if rule.id == id_ else rule for rule in self.rules]
 
     def _prohibition(self, yaml: YamlFile, path: At, read: forms.ForbidsForm) -> Prohibition:
         action = self.actions.get(read.action)

@@ -69,6 +69,41 @@ def test_a_thing_is_the_goals_by_its_name_and_not_by_a_part_of_it(task, named, l
     assert objective(task, line, **named).startswith(told)
 
 
+@pytest.mark.parametrize(
+    ("task", "told"),
+    [
+        (
+            "use-thermometer",
+            "the temperature of unknown substance B, then place it in the right box",
+        ),
+        (
+            "measure-melting-point-known-substance",
+            "the melting point of chocolate, then focus on the right box",
+        ),
+        (
+            "inclined-plane-determine-angle",
+            "which inclined plane has the shallowest angle, then focus on it",
+        ),
+        ("identify-life-stages-2", "life stages of the apple plant, earliest first"),
+    ],
+)
+def test_the_last_objective_says_what_the_sentence_asks_for(task, told):
+    assert after(opening=OPENINGS[task]).asked()[-1].target == told
+
+
+def test_a_source_of_power_that_the_sentence_names_is_in_the_objective():
+    belief = after(opening=OPENINGS["power-component-renewable-vs-nonrenewable-energy"])
+    (step,) = belief.asked()
+    assert step.target == f"red light bulb with a {belief.goal.source} power source"
+
+
+def test_what_was_focused_on_is_what_is_to_be_moved():
+    belief = after(opening=OPENINGS["find-animal"])
+    assert belief.asked()[-1].target == "animal to red box"
+    found = world.update(belief, "focus on dove egg", "You focus on the dove egg.")
+    assert found.asked()[-1].target == "dove egg to red box"
+
+
 MADE = ("grow-fruit", "chemistry-mix")
 """Beginnings of tasks whose object must be made before it is focused on."""
 WALK = (

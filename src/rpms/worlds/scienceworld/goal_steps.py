@@ -22,7 +22,7 @@ class _Step(NamedTuple):
 
     verb: str
     target: str
-    """With fields of the goal: `<target>`."""
+    """With fields of the goal, such as `<target>`, or `<focused>`."""
     done: tuple[str, ...] = ()
     """Conditions that end it: a name of `_CONDITIONS`, or how many things were focused on."""
 
@@ -39,16 +39,25 @@ _STEPS: Final[Mapping[str, tuple[_Step, ...]]] = {
 }
 """By how a task's name begins; the first that fits counts."""
 _FIELD: Final = re.compile(r"<(\w+)>")
+_FOCUSED: Final = "focused"
+"""Stands for the thing that was focused on last; before that, for the kind that is sought."""
 
 
 def steps_asked(scene: Scene) -> tuple[GoalStep, ...]:
     """The steps of the goal's sentence; none where no template fits it."""
     found = []
     for step in _steps_of(scene.aim.task):
-        target = _FIELD.sub(lambda field: scene.goal.named(field[1]), step.target)
+        target = _FIELD.sub(lambda field: _named(scene, field[1]), step.target)
         met = [_is_met(scene, condition, target) for condition in step.done]
         found.append(GoalStep(step.verb, target, done=bool(met) and all(met)))
     return tuple(found)
+
+
+def _named(scene: Scene, field: str) -> str:
+    """What a field of a step's target stands for."""
+    if field == _FOCUSED:
+        return scene.focused[-1] if scene.focused else scene.goal.named("target")
+    return scene.goal.named(field)
 
 
 def _steps_of(task: str) -> tuple[_Step, ...]:

@@ -110,9 +110,9 @@ def canonical_simplifications(text: str, task: str | None = None) -> str:
 
 
 _FIELDS: Final = frozenset(
-    {"task", "target", "place", "box", "box_room", "criterion", "intermediate", "trait"}
+    {"task", "target", "place", "box", "box_room", "criterion", "intermediate", "trait", "source"}
 )
-"""Fields that a procedure may ask a goal for."""
+"""Fields that a procedure or a step of the sentence may ask a goal for."""
 
 
 @dataclass(frozen=True)
@@ -191,9 +191,7 @@ def _said(stem: str, fields: Mapping[str, str]) -> dict[str, object]:
     """Fields of a goal that a sentence tells, and what follows from them; two sides of a
     condition are its branches.
     """
-    said: dict[str, object] = {
-        name: fields[name] for name in ("source", *_FIELDS) if name in fields
-    }
+    said: dict[str, object] = {name: fields[name] for name in _FIELDS if name in fields}
     said["branches"] = tuple((name, fields[name]) for name in _SIDES if name in fields)
     if "threshold" in fields:
         said["threshold"] = float(fields["threshold"])
