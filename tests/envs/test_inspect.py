@@ -4,7 +4,7 @@ import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai._util import entrypoints
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.model import ModelOutput, ModelUsage, StopReason, get_model
 from rich.markup import render
 
 from rpms.inspect_registry import world
@@ -25,8 +25,8 @@ def nothing_of_other_packages(monkeypatch) -> None:
 ONE, OTHER = builtin_ids()[0], builtin_ids()[6]
 
 
-def said(text: str) -> ModelOutput:
-    output = ModelOutput.from_content("mockllm", text)
+def said(text: str, stop: StopReason = "stop") -> ModelOutput:
+    output = ModelOutput.from_content("mockllm", text, stop)
     output.usage = ModelUsage(
         input_tokens=30, output_tokens=4, total_tokens=34
     )  # else it would count, by a download
@@ -57,6 +57,7 @@ def test_a_task_runs_is_scored_and_is_in_the_log(tmp_path):
         "score": 0.0,
         "steps": len(knows),
         "infeasible": len(knows),
+        "cut_answers": 0,
     }
     assert "Your task is to" in first.messages[0].text
     assert [message.text for message in first.messages[1::2]] == knows
@@ -64,6 +65,18 @@ def test_a_task_runs_is_scored_and_is_in_the_log(tmp_path):
         "[RULES - CRITICAL" in text for text in first.attachments.values()
     )  # RPMS decides what is asked
     assert first.model_usage["mockllm/model"].input_tokens == 30 * len(knows)
+
+
+def test_answers_cut_by_inspects_limit_are_counted(tmp_path):
+    answers = [said("Thought: I should", "max_tokens"), said("Action: look")]
+    (log,) = inspect_eval(
+        world(task=ONE, condition="baseline", preset="paper", steps=len(answers)),
+        model=get_model("mockllm/model", custom_outputs=answers, memoize=False),
+        log_dir=str(tmp_path),
+        display="none",
+    )
+    (sample,) = log.samples
+    assert sample.metadata["rpms"]["cut_answers"] == 1
 
 
 def test_a_wrong_setting_is_one_clear_line():

@@ -72,6 +72,33 @@ def test_tables_and_episodes_show_cut_answers(rpms: Rpms, cut_run: Path):
     ]
 
 
+CUT = "the answer was cut at the limit of new tokens"
+
+
+def test_an_episode_shown_or_played_says_which_answers_were_cut(rpms: Rpms, cut_run: Path):
+    (episode,) = (cut_run / "episodes").glob("*.json.gz")
+    assert rpms("show", episode).out.count(CUT) == 2
+    answers = replies(2)
+    with serve() as server:
+        server.play_script(lambda _seen: next(answers))
+        words = ("play", "alfworld", "--model", "vllm/m", "--base-url", f"{server.url}/v1")
+        assert rpms(*words, "--condition", "baseline", "--steps", STEPS).out.count(CUT) == 2
+
+
+def test_a_study_warns_of_cut_answers_when_a_condition_is_played(rpms: Rpms, tmp_path: Path):
+    file = tmp_path / "study.yaml"
+    file.write_text("title: t\nworld: alfworld\nconditions:\n  baseline:\n", encoding="utf-8")
+    answers = replies(1)
+    with serve() as server:
+        server.play_script(lambda _seen: next(answers))
+        words = ("study", "run", file, "--model", "vllm/m", "--base-url", f"{server.url}/v1")
+        words += ("--limit", 1, "--steps", STEPS, "--out", tmp_path / "out")
+        told = rpms(*words).out
+    warning = "WARNING: vllm/m, baseline: 5 of 5 (100.0%) answers were cut"
+    assert warning in told
+    assert told.index(warning) < told.index("95% interval")
+
+
 def test_the_page_of_a_run_shows_cut_answers(rpms: Rpms, cut_run: Path, tmp_path: Path):
     pytest.importorskip("jinja2", reason="needs the report: pip install 'rpms[report]'")
     assert rpms("report", cut_run, "--out", tmp_path / "page").code == 0

@@ -356,8 +356,10 @@ def test_controls_play_the_conditions_with_a_menu_and_read_no_tokens(study, tmp_
 
 def test_a_study_without_models_wants_one(study):
     assert study.models_to_run(["a", "b", "a"]) == ("a", "b")
-    with pytest.raises(InputError, match="give one or more with --model"):
+    with pytest.raises(InputError, match="give one or more with --model") as wanted:
         replace(study, models=()).models_to_run([])
+    for case in study.cases:
+        assert case.name in str(wanted.value)
 
 
 def rpms(*words: str | Path):

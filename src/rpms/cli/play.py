@@ -31,6 +31,7 @@ from rpms.play.plan import NamedModel, lend
 from rpms.play.seats import Play, Seat, play
 from rpms.play.settings import Settings
 from rpms.play.understanding import NO_GOAL, Reads
+from rpms.store.runs import CUT
 from rpms.worlds.base import REQUEST, World
 from rpms.worlds.registry import find_world
 
@@ -242,6 +243,11 @@ def infeasible_line(step: Step) -> list[Text]:
     return [Text(words, style="red")] if step.infeasible else []
 
 
+def cut_line(step: Step) -> list[Text]:
+    """A line for an answer that was cut, which explains why it has no action, or half of one."""
+    return [Text(CUT, style="red")] if step.truncated else []
+
+
 def _known(decision: Decision, *, verbose: bool) -> Iterator[ScreenPart]:
     sub_goal = (
         f"sub-goal: {decision.progress.text.replace('_', ' ')} ({decision.progress.percent}%)"
@@ -306,6 +312,7 @@ def _done(step: Step) -> Iterator[ScreenPart]:
     yield ScreenPart([Text(f"> {step.command or '(no action)'}", style="bold cyan")], 0)
     if step.plan:
         yield ScreenPart([Text(f"plan: {' ← '.join(step.plan)}", style="dim")])
+    yield ScreenPart(cut_line(step))
     yield ScreenPart(infeasible_line(step))
 
 

@@ -16,7 +16,7 @@ from rpms.play.plan import place_of
 from rpms.report.export import export
 from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
 from rpms.store.files import read_text, write_whole
-from rpms.store.runs import PROTOCOL, RunFolder
+from rpms.store.runs import CUT, PROTOCOL, RunFolder
 
 _TAKES = "a report is made of folders of `rpms run`, a study's folder, or the log of a guard"
 
@@ -254,6 +254,8 @@ def _done(step: StepRecord) -> Iterator[str]:
     if replaced := step.extras.get("replaced"):
         yield f"replaced: {step.action or '(no action)'}: {replaced}"
     yield f"> {step.command or '(no action)'}"
+    if step.extras.get("truncated"):
+        yield CUT
     if step.infeasible:
         yield f"infeasible{f': {step.objection}' if step.objection else ''}"
     yield from (

@@ -154,6 +154,7 @@ def _tell(state: TaskState, episode: Episode) -> None:
         "score": episode.score,
         "steps": len(episode.steps),
         "infeasible": episode.counts["infeasible"],
+        "cut_answers": episode.counts["truncated"],
     }
 
 
@@ -194,7 +195,8 @@ class _Asked:
             requests=1,
             seconds=time.perf_counter() - start,
         )
-        return Answer(output.completion, usage, output.stop_reason)
+        cut = output.stop_reason == "max_tokens"
+        return Answer(output.completion, usage, "length" if cut else output.stop_reason)
 
     def close(self) -> None:
         """Inspect opened it and closes it."""

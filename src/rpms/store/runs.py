@@ -91,6 +91,8 @@ class RunSummary:
         return sum((row.usage for row in self.rows), start=Usage())
 
 
+CUT = "the answer was cut at the limit of new tokens"
+"""Words for a step."""
 MOST_TRUNCATED = 0.02
 """Share of answers cut at the limit of new tokens above which results are doubtful."""
 

@@ -40,7 +40,7 @@ from rpms.store.expel_material import Experience, read_experience, write_experie
 from rpms.store.files import remove_leftovers, write_whole
 from rpms.store.memories import read_frozen
 from rpms.store.protocol import INDEX, Group, StudyIndex, read_study_index
-from rpms.store.runs import RunSummary
+from rpms.store.runs import CutAnswers, RunSummary
 from rpms.study.studies import Case, Choice, Learning, Study
 from rpms.worlds.base import Setting, World, game_of
 
@@ -180,11 +180,12 @@ def run_study(
     models: Sequence[str],
     means: Means,
     layout: StudyLayout,
-    again: Callable[[str], None] = lambda _: None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> tuple[Result, ...]:
     """Run what is missing of a study, indexed after each run.
 
-    `again`: told of those that are an earlier run.
+    `tell`: told of runs that are an earlier one, and of those with too many cut answers, so that
+    nobody waits for the end to hear of them.
     """
     check_workers(means.workers)
     remove_leftovers(layout.out, INDEX)
@@ -203,12 +204,15 @@ def run_study(
                 plan = _experienced(plan, study, case, means, layout)
             what, folder = f"{model}, {case.name}", layout.run_folder(plan)
             if folder in known:
-                again(f"{what}: the same run as before")
+                tell(f"{what}: the same run as before")
             else:
                 known[folder], *_ = run_epochs(
                     plan, folder, means.epochs, partial(_run, means, what)
                 )
             trials = known[folder]
+            cut = CutAnswers.of(trials.summaries[0].rows)
+            if cut.too_many:
+                tell(f"WARNING: {what}: {cut.numbers} {cut.words}")
             runs = ((trials.folders[0], trials.summaries[0]), (trials.best_folder, trials.best))
             for name, (played_in, summary) in zip(case.names, runs, strict=False):
                 results.append(Result(model, replace(case, name=name), plan, played_in, summary))

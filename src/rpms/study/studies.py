@@ -166,7 +166,11 @@ class Study:
     def models_to_run(self, given: Sequence[str]) -> tuple[str, ...]:
         """The models to run: those given, else the study's own; none at all is an InputError."""
         if not (models := tuple(dict.fromkeys(given or self.models))):
-            raise InputError(f"{self.file}: names no model; give one or more with --model")
+            conditions = ", ".join(case.name for case in self.cases)
+            raise InputError(
+                f"{self.file}: names no model; give one or more with --model. Each plays"
+                f" {len(self.cases)} conditions: {conditions}"
+            )
         return models
 
     def cases_for(self, model: str) -> tuple[Case, ...]:
