@@ -3,7 +3,7 @@ what expel needs.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -50,7 +50,7 @@ from rpms.play.settings import Settings
 from rpms.report.table import TableCell, grid
 from rpms.store.episodes import EpisodeRow
 from rpms.store.expel_material import write_experience
-from rpms.store.runs import CutAnswers, RunFolder, RunSummary, lack_of_room
+from rpms.store.runs import CutAnswers, MemoryShown, RunFolder, RunSummary, lack_of_room
 from rpms.worlds.base import games_won
 from rpms.worlds.registry import find_world, world_named
 
@@ -228,6 +228,7 @@ def print_summary(console: Console, summary: RunSummary, folder: RunFolder) -> N
     errors = list(dict.fromkeys(row.error for row in summary.rows if row.error))
     for line in (
         *_counts(summary),
+        *_memory_shown(summary, folder),
         *warnings,
         *spent,
         *(f"error: {error}" for error in errors[:_ERRORS_SHOWN]),
@@ -255,6 +256,14 @@ def _counts(summary: RunSummary) -> Iterator[str]:
         yield f"re-asks: {reasks:,} ({reasks / max(1, steps):.2f} a step)"
     if replaced:
         yield f"replaced: {replaced:,} of {steps:,} actions were not the model's own"
+
+
+def _memory_shown(summary: RunSummary, folder: RunFolder) -> Iterator[str]:
+    """In how many steps a run with a memory had any of it in the prompt."""
+    memory = folder.protocol.settings.get("memory")
+    shown = MemoryShown.of(summary.rows)
+    if isinstance(memory, Mapping) and memory.get("entries") and shown.steps:
+        yield f"memory: in the prompt in {shown.numbers} steps"
 
 
 def spending_lines(usage: Usage, cost: float | None, won: int) -> list[str]:

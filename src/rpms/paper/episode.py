@@ -196,5 +196,6 @@ COUNTS: Mapping[str, Callable[[Step], int]] = {
     "led": lambda step: bool(step.command) and step.command == step.decision.menu.best,
     "shortened": lambda step: any(part is Part.HISTORY for part, _ in step.decision.prompt.no_room),
     "crowded": lambda step: step.decision.prompt.crowded,
+    "remembered": lambda step: step.decision.prompt.shows(Part.MEMORY),
 }
 """Numbers of a step that tables add up."""

@@ -212,6 +212,10 @@ class Prompt:
             return "\n\n".join(message.content for message in self.messages())
         return _join(self.blocks)
 
+    def shows(self, part: Part) -> bool:
+        """True if it has a block of that name."""
+        return any(block.part is part for block in self.blocks)
+
     def messages(self) -> tuple[Message, ...]:
         """The prompt as a chat request, in its form.
 

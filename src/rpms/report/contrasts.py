@@ -17,7 +17,7 @@ from rpms.logic.facts import grouped
 from rpms.paper.wilson_interval import wilson
 from rpms.report.outcomes import Cells, Comparison, Results, paired
 from rpms.report.table import plain
-from rpms.store.runs import CutAnswers, lack_of_room
+from rpms.store.runs import CutAnswers, MemoryShown, lack_of_room
 from rpms.worlds.base import games_won
 
 ALPHA = 0.05
@@ -439,6 +439,9 @@ def _notes_on_answers(results: Results) -> Iterator[_Note]:
     cut = CutAnswers.of(results)
     if cut.count:
         yield _Note(results.label, cut.numbers, cut.words)
+    shown = MemoryShown.of(results)
+    if results.memory_entries and shown.rare:
+        yield _Note(results.label, shown.numbers, "prompts showed memories")
     for words in lack_of_room(tuple(results)):
         count, _, rest = words.partition(" prompts ")
         yield _Note(results.label, count, f"prompts {rest}")

@@ -43,7 +43,8 @@ TABLES: Mapping[str, Mapping[str, type]] = {
             ("steps", "infeasible", "foreseeable", "repeated_failures", "contradictions"), int
         ),
         **dict.fromkeys(
-            ("reasks", "replaced", "truncated", "shortened", "crowded", "surprises"), int
+            ("reasks", "replaced", "truncated", "shortened", "crowded", "remembered", "surprises"),
+            int,
         ),
         **dict.fromkeys(
             ("prompt_tokens", "cached_tokens", "written_tokens", "completion_tokens", "requests"),

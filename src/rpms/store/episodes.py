@@ -82,6 +82,8 @@ class EpisodeRow:
     """Steps in which the menu's best entry was taken."""
     surprises: int = 0
     """Differences between what happened and what the manual foretold."""
+    remembered: int | None = None
+    """Steps whose prompt showed memories; None where earlier versions played and counted none."""
     missing: ClassVar[bool] = False
     """True for a task that has no episode."""
 

@@ -127,6 +127,33 @@ class CutAnswers:
         return f"{told}: give more with --max-tokens" if self.too_many else told
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryShown:
+    """Steps of some episodes whose prompt showed memories."""
+
+    count: int
+    steps: int
+
+    @classmethod
+    def of(cls, rows: Iterable[EpisodeRow]) -> Self:
+        """Episodes in which it was not counted are left out."""
+        count = steps = 0
+        for row in rows:
+            if row.remembered is not None:
+                count += row.remembered
+                steps += row.steps
+        return cls(count, steps)
+
+    @property
+    def rare(self) -> bool:
+        """True if most steps were decided without memories: they say little of memory."""
+        return 2 * self.count < self.steps
+
+    @property
+    def numbers(self) -> str:
+        return f"{self.count:,} of {self.steps:,}"
+
+
 def lack_of_room(rows: Sequence[EpisodeRow]) -> tuple[str, ...]:
     """Blocks left out of prompts for lack of context, in words."""
     steps, shortened, crowded = (
