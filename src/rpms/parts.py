@@ -17,37 +17,58 @@ from pathlib import Path
 from typing import Any
 
 from rpms.foreign.shown import excerpt
-from rpms.logic.belief import Belief, Situation
+from rpms.logic.actions import ActionSchema, Instance
+from rpms.logic.belief import Belief, Situation, StateSignature
 from rpms.logic.errors import InputError, RPMSError
-from rpms.logic.facts import Truth
+from rpms.logic.facts import Atom, Clause, Literal, Truth
 from rpms.logic.goal import Goal, GoalSignature
-from rpms.logic.rules import ActiveRules, Rule
+from rpms.logic.rules import ActiveRules, Prohibition, Rule
 from rpms.models.base import Answer, Model, Request
 from rpms.paper import memory
 from rpms.paper.compose import ListJudge, OwnJudge, Seams, list_wise
 from rpms.paper.condition import Condition
 from rpms.paper.consistency import Compat
+from rpms.paper.decide import Decision
 from rpms.paper.episode import Episode, OwnHarvest, Step
-from rpms.paper.memory import Entry, Kind, KindWording, Origin, OwnEntry
+from rpms.paper.memory import (
+    CriticalFailure,
+    Entry,
+    FailureLesson,
+    Kind,
+    KindWording,
+    Origin,
+    OwnEntry,
+    RememberedRequest,
+    SuccessSnippet,
+    VerifiedSchema,
+)
 from rpms.paper.prompt import Block, Message, Part, Speak
 from rpms.paper.recall import Retriever
 from rpms.paper.verdict import Candidate, Fate, Verdict
 
 __all__ = [
+    "ActionSchema",
     "ActiveRules",
     "Answer",
+    "Atom",
     "Belief",
     "Block",
     "Candidate",
+    "Clause",
     "Compat",
+    "CriticalFailure",
+    "Decision",
     "Entry",
     "Episode",
+    "FailureLesson",
     "Fate",
     "Goal",
     "GoalSignature",
+    "Instance",
     "Kind",
     "KindWording",
     "ListJudge",
+    "Literal",
     "Message",
     "Model",
     "Origin",
@@ -56,15 +77,20 @@ __all__ = [
     "OwnJudge",
     "Part",
     "PartError",
+    "Prohibition",
+    "RememberedRequest",
     "Request",
     "Retriever",
     "Rule",
     "Seams",
     "Situation",
     "Speak",
+    "StateSignature",
     "Step",
+    "SuccessSnippet",
     "Truth",
     "Verdict",
+    "VerifiedSchema",
     "checked",
     "checked_harvest",
     "list_wise",

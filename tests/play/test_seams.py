@@ -14,14 +14,13 @@ import textwrap
 from dataclasses import fields, is_dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import get_args
+from typing import Protocol, get_args
 
 import pytest
 
-from rpms import Agent
-from rpms.logic import actions, belief, facts, goal, rules
+from rpms import Agent, parts
 from rpms.logic.errors import InputError
-from rpms.paper import decide, episode, memory, prompt, verdict
+from rpms.paper import memory
 from rpms.paper.prompt import estimate_tokens
 from rpms.parts import PartError
 from rpms.play.settings import Settings
@@ -559,23 +558,7 @@ def names_in(cell: str) -> set[str]:
 
 @pytest.mark.parametrize("value", READ)
 def test_the_table_of_what_a_part_may_read_is_the_code(value):
-    found = {
-        name: each
-        for module in (
-            actions,
-            facts,
-            goal,
-            belief,
-            rules,
-            memory,
-            verdict,
-            prompt,
-            episode,
-            decide,
-        )
-        for name, each in vars(module).items()
-    }
-    kind = found[value]
+    kind = getattr(parts, value)
     told = names_in(READ[value])
     if value in {entry.__name__ for entry in get_args(memory.Entry)}:
         told |= names_in(EVERY_ENTRY)
@@ -586,9 +569,16 @@ def test_the_table_of_what_a_part_may_read_is_the_code(value):
     assert own - told == FOR_PLANS.get(value, set())
 
 
+def test_every_seam_names_its_protocol():
+    seams = re.findall(r"^\| (?:`\w+`|a kind of memory) \(([^)]*)\) \|", PAGE, re.MULTILINE)
+    assert len(seams) == len(PARTS) + 2
+    for name in names_in(" ".join(seams)):
+        assert issubclass(getattr(parts, name), Protocol)
+
+
 def test_the_table_has_all_entries_and_every_name_of_a_block():
     assert {entry.__name__ for entry in get_args(memory.Entry)} <= set(READ)
-    for part in prompt.Part:
+    for part in parts.Part:
         assert f'`{part.name}` "{part}"' in READ["Part"]
 
 
