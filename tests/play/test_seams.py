@@ -519,6 +519,10 @@ def test_a_list_wise_arbitration_ranks_the_entries_of_a_kind_anew(broken):
     assert turned
     shown = [each.entry.id for each in usual.decision.memories]
     assert [each.entry.id for each in own.decision.memories] != shown
+    lessons = [each for each in turned if each.entry.kind is memory.Kind.FAILURE]
+    assert [each.rank for each in lessons] == sorted((each.rank for each in lessons), reverse=True)
+    schemas = [each for each in own.decision.candidates if each.entry.kind is memory.Kind.SCHEMA]
+    assert {each.verdict.reason for each in schemas if each.verdict.fate.shown} == {"turned round"}
 
 
 def test_a_part_that_is_never_called_is_told(rpms, my_parts):

@@ -83,7 +83,10 @@ def judged_by(
 def _ranked_by(
     candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, judge: ListJudge
 ) -> Iterator[Candidate]:
-    """M_arb by a judge of all candidates of a kind, in the order that it gives."""
+    """M_arb by a judge of all candidates of a kind, in the order that it gives.
+
+    Their ranks are dealt out anew in that order, so that whatever sorts by rank keeps it.
+    """
     left: list[Candidate] = []
     for candidate in islice(candidates, _RANKED):
         if candidate.verdict.fate.shown:
@@ -92,14 +95,14 @@ def _ranked_by(
             yield candidate
     if not left:
         return
-    named: set[int] = set()
+    in_order: dict[int, Candidate] = {}
     for place, verdict in judge([each.entry for each in left], rules, situation):
-        if 0 <= place < len(left) and place not in named:
-            named.add(place)
-            yield left[place].judged(verdict)
+        in_order.setdefault(place, left[place].judged(verdict))
     for place, candidate in enumerate(left):
-        if place not in named:
-            yield candidate
+        in_order.setdefault(place, candidate)
+    ranks = sorted((each.rank for each in left), reverse=True)
+    for rank, candidate in zip(ranks, in_order.values(), strict=True):
+        yield replace(candidate, rank=rank)
 
 
 def compose(condition: Condition, known: Mind, memory: EpisodicMemory) -> Mind:

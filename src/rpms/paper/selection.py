@@ -148,7 +148,7 @@ def for_the_moment(
         verdict = candidate.verdict
         assert isinstance(entry, VerifiedSchema)
         level, snippet = matters.get(entry.action_type, _NEVER)
-        if level and verdict.fate is Fate.KEPT:
+        if level and verdict.fate is Fate.KEPT and not verdict.reason:
             verdict = Verdict(Fate.KEPT, _WHY[level].format(snippet or "a snippet"))
         rank = level + candidate.rank / (1.0 + candidate.rank)
         ranked.append(Candidate(entry, candidate.score, rank, verdict, candidate.adapted))
