@@ -4,7 +4,7 @@ from pathlib import Path
 
 from shop_tools import CANCEL, LOOK, cancel_order, get_order
 
-from rpms.guard import Guard, Refused
+from rpms.guard import CallRefused, Guard
 
 guard = Guard(Path(__file__).parent / "shop.yaml")
 guard.hear("yes")
@@ -12,5 +12,5 @@ tools = {tool.__name__: guard.wrap(tool) for tool in (get_order, cancel_order)}
 for name, arguments in (("cancel_order", CANCEL), ("get_order", LOOK), ("cancel_order", CANCEL)):
     try:
         print(f"{name}: {tools[name](**arguments)}")
-    except Refused as refused:
+    except CallRefused as refused:
         print(f"{name}: {refused}")

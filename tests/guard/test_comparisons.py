@@ -213,9 +213,16 @@ def test_what_was_done_once_is_not_done_again_under_another_spelling(again):
     "tool", ["Pay", "pay ", "PAY", "server__pay", "mcp.pay", "pa\u200by", "p_a_y", "P-ay"]
 )
 def test_a_tool_by_another_name_is_not_let_through_unseen(tool):
-    refused = Guard(read_tool_manual(("once.yaml", ONCE))).check(Call(tool, {"bill": "B1"}))
+    guard = Guard(read_tool_manual(("once.yaml", f"others: pass\n{ONCE}")))
+    refused = guard.check(Call(tool, {"bill": "B1"}))
     assert (refused.word, refused.rule) == ("refuse", "G-OTHER")
-    assert Guard(read_tool_manual(("once.yaml", ONCE))).check(Call("display", {})).goes_on
+    assert guard.check(Call("display", {})).goes_on
+
+
+def test_a_tool_that_is_not_declared_is_refused_unless_the_manual_says_otherwise():
+    closed = Guard(read_tool_manual(("once.yaml", ONCE)))
+    refused = closed.check(Call("display", {}))
+    assert (refused.word, refused.rule) == ("refuse", "G-OTHER")
 
 
 def test_two_calls_with_one_id_are_not_both_made():

@@ -125,7 +125,7 @@ def test_a_changed_manual_is_read_again(once):
     guard = Guard(once / "once.yaml")
     look = Call("look", {"bill": "B1"})
     assert not guard.check(look).goes_on
-    saved(once / "once.yaml", ONCE.partition("policies:")[0])
+    saved(once / "once.yaml", ONCE.partition("policies:")[0] + "...\n")
     guard.refresh()
     assert guard.check(look).goes_on
 
@@ -137,9 +137,17 @@ def test_a_changed_manual_is_read_again(once):
         ONCE.replace("facts:", "facts:\n  asked: {python: asked}", 1),
         "",
         ONCE.partition("policies:")[0].rstrip(),
+        ONCE.partition("policies:")[0],
         None,
     ],
-    ids=["broken", "wants a function nobody gave", "empty", "half saved", "deleted"],
+    ids=[
+        "broken",
+        "wants a function nobody gave",
+        "empty",
+        "half saved",
+        "half saved, to the end of a line",
+        "deleted",
+    ],
 )
 def test_without_a_manual_nothing_passes_and_the_refusal_says_so(once, caplog, text):
     manual = once / "once.yaml"
@@ -166,13 +174,27 @@ def test_a_manual_that_is_being_written_is_not_judged_by(once):
     assert "being written" in guard.check(Call("look", {"bill": "B1"})).reason
 
 
-def test_a_manual_with_a_last_line_is_half_saved_without_it(once):
+def test_a_manual_may_be_cut_anywhere_and_is_never_taken_for_whole(once):
     manual = once / "once.yaml"
-    manual.write_text(f"{ONCE}...\n")
     guard = Guard(manual)
-    saved(manual, ONCE.partition("policies:")[0])
+    whole = f"# reviewed\n{ONCE}...\n"
+    lines = whole.splitlines(keepends=True)
+    for count in range(len(lines)):
+        saved(manual, "".join(lines[:count]))
+        guard.refresh()
+        assert guard.check(Call("look", {"bill": "B1"})).rule == "G-MANUAL"
+    saved(manual, whole)
     guard.refresh()
-    assert "looks half saved" in guard.check(PAY).reason
+    assert guard.check(Call("look", {"bill": "B1"})).rule == "P-LOOK-1"
+
+
+def test_of_several_files_only_the_changed_one_must_say_that_it_is_whole(once):
+    other = once / "other.yaml"
+    other.write_text("tools: {wait: []}\n")
+    guard = Guard([once / "once.yaml", other])
+    saved(other, "tools: {wait: [], sleep: []}\n...\n")
+    guard.refresh()
+    assert guard.check(Call("sleep", {})).goes_on
 
 
 def test_cases_test_a_manual_and_name_what_they_do_not_cover(once, rpms):

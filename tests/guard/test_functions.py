@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from rpms.guard import Guard, Refused, guarded, read_tool_manual
+from rpms.guard import CallRefused, Guard, guarded, read_tool_manual
 
 MANUAL = """
 records: {order: {from: get_order, key: result.id, ask: look up the order}}
@@ -51,12 +51,12 @@ def test_a_decorated_function_is_checked_and_learned_from(guard):
     def cancel_order(order_id: str, _context: object = None) -> str:
         return "cancelled"
 
-    with pytest.raises(Refused, match="look up the order first, with get_order: W1"):
+    with pytest.raises(CallRefused, match="look up the order first, with get_order: W1"):
         cancel_order("W1")
     assert get_order("W1").status == "pending"  # the function's own result
     assert cancel_order("W1", object()) == "cancelled"  # by its place, with what is no JSON
     get_order(order_id="W2")
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CallRefused) as refused:
         cancel_order(order_id="W2")
     assert refused.value.ruling.rule == "P-CANCEL-1"
     assert str(inspect.signature(get_order)) == "(order_id: 'str') -> 'Order'"
@@ -73,17 +73,37 @@ def test_an_async_function_is_checked_and_what_is_cancelled_is_lost(guard):
 
     async def scenario() -> None:
         assert await refund("W1") == "refunded"
-        with pytest.raises(Refused, match="W1 was refunded"):
+        with pytest.raises(CallRefused, match="W1 was refunded"):
             await refund("W1")
         for _ in range(2):
             with pytest.raises(ValueError, match="no"):
                 await refund("broken")
         with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(refund("slow"), 0.05)
-        with pytest.raises(Refused, match="did not return"):
+        with pytest.raises(CallRefused, match="did not return"):
             await refund("slow")
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("error", [TimeoutError, ConnectionResetError, KeyboardInterrupt])
+def test_of_a_call_that_was_broken_off_nobody_knows_whether_it_was_done(guard, error):
+    @guard.tool
+    def refund(order_id: str) -> str:
+        raise error
+
+    async def refund_later(order_id: str) -> str:
+        raise error
+
+    with pytest.raises(error):
+        refund("W1")
+    with pytest.raises(CallRefused, match="did not return"):
+        refund("W1")
+    later = guarded(guard, refund_later, name="refund")
+    with pytest.raises(error):
+        asyncio.run(later("W2"))
+    with pytest.raises(CallRefused, match="did not return"):
+        asyncio.run(later("W2"))
 
 
 def test_a_refusal_may_be_a_result_and_a_call_may_be_changed(guard):
@@ -128,7 +148,7 @@ def test_a_person_may_be_asked(guard, decision):
     ]
     assert both == ["sent" if decision is True else "not sent"] * 2
     assert asked == [("mia", "P-SEND-1")] * 2
-    with pytest.raises(Refused, match="ask a person"):
+    with pytest.raises(CallRefused, match="ask a person"):
         guard.wrap(send)("mia")
 
 
@@ -142,5 +162,5 @@ def test_one_function_serves_many_conversations(guard):
     for _ in range(2):
         here.set(guard.fresh())
         assert shared("W1") == "refunded"
-    with pytest.raises(Refused):
+    with pytest.raises(CallRefused):
         shared("W1")

@@ -122,12 +122,12 @@ def test_a_failed_call_changes_nothing(guard):
 
 
 def test_a_call_that_failed_twice_in_a_row_is_not_made_again(guard):
-    call = Call("search", {"q": "x"})
+    call = Call("get_user", {"user_id": "x"})
     for _ in range(2):
         assert isinstance(guard.check(call), Allow)
         guard.observe(call, "Error: no such table")
     assert guard.check(call).rule == "G-REPEAT"
-    assert isinstance(guard.check(Call("search", {"q": "y"})), Allow)
+    assert isinstance(guard.check(Call("get_user", {"user_id": "y"})), Allow)
 
 
 @pytest.mark.parametrize("calls", ["ABABABAB", "AABAABAAB", "ABCABCABC"])
@@ -175,18 +175,18 @@ def test_a_circle_with_failures_in_it_is_seen():
 
 
 def test_reading_known_things_once_more_is_no_circle(guard):
-    things = [Call("read", {"thing": name}) for name in "abcd"]
+    things = [Call("get_user", {"user_id": name}) for name in "abcd"]
     for call in (*things, *things):
         assert isinstance(guard.check(call), Allow)
-        guard.observe(call, call.arguments["thing"])
+        guard.observe(call, call.arguments["user_id"])
     assert guard.check(things[0]).rule == "G-CIRCLE"
 
 
 def test_calls_that_bring_nothing_new_are_warned_of(guard):
     for _ in range(3):
-        for tool in ("left", "right"):
+        for tool in ("get_user", "get_order"):
             guard.observe(Call(tool), "a wall")
-    ruling = guard.check(Call("left"))
+    ruling = guard.check(Call("get_user"))
     assert isinstance(ruling, Warn)
     assert ruling.rule == "G-CIRCLE"
 
@@ -352,9 +352,9 @@ def test_a_fresh_guard_knows_what_the_first_knew_at_first():
 def test_a_user_who_repeats_a_word_is_no_circle(guard):
     for number in range(4):
         guard.hear("yes")
-        assert isinstance(guard.check(Call("search", {"q": number})), Allow)
+        assert isinstance(guard.check(Call("get_user", {"user_id": number})), Allow)
         guard.hear("yes")
-    assert isinstance(guard.check(Call("search", {"q": "more"})), Allow)
+    assert isinstance(guard.check(Call("get_user", {"user_id": "more"})), Allow)
 
 
 ODD = """
@@ -630,3 +630,17 @@ def test_a_spelling_that_was_told_otherwise_since_hides_no_other():
     guard = Guard(read_tool_manual(("once", ONCE)))
     guard.tell("paid(B1)", "not paid(b1)")
     assert not guard.check(Call("pay", {"bill": "B1 "})).goes_on
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Call("send", {"body": "b, to=evil"}), Call("send", {"body": "b", "to": "evil"})),
+        (Call("send", {"body=b, to": "evil"}), Call("send", {"body": "b", "to": "evil"})),
+        (Call("send", {"a": '"b"'}), Call("send", {"a": '\\"b\\"'})),
+    ],
+)
+def test_two_calls_have_two_texts(one, other):
+    """Calls without ids are told apart by their texts, and a person decides by them."""
+    assert one.text != other.text
+    assert one.key != other.key

@@ -49,7 +49,7 @@ def test_a_replay_comes_to_the_same_rulings(log):
     steps = list(replay(Guard(SHOP), log, gaps))
     assert len(steps) == 8
     assert not [step for step in steps if step.changed]
-    assert +gaps == {"calls could not be read, as when they were made": 2}
+    assert +gaps == {"calls were not of the form that their tools take, as when they were made": 2}
 
 
 def test_a_replay_says_what_the_log_does_not_tell(rpms, tmp_path):
@@ -63,7 +63,7 @@ def test_a_replay_says_what_the_log_does_not_tell(rpms, tmp_path):
     guard.tell("returned(W1)")
     done = rpms("guard", "check", "--manual", SHOP, file)
     assert "0 allow, 0 warn, 0 modify, 0 ask, 1 refuse; 1 differ from the log" in done.out
-    assert "2 calls could not be read, as when they were made" in done.out
+    assert "2 calls were not of the form that their tools take, as when they were made" in done.out
     assert "1 results were not kept: what followed from them is unknown" in done.out
     other = tmp_path / "other.yaml"
     other.write_text("facts:\n  open: {initially: false}\ntools:\n  cancel_order: [order_id]\n")

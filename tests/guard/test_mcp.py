@@ -221,7 +221,12 @@ def test_an_approval_holds_for_one_call_and_once():
         asked = await raw(given)
         assert isinstance(asked, mcp_types.InputRequiredResult)
         state = asked.request_state
-        for arguments, known in ((({**given, "to": "noah"}), state), (given, "rpms_guard made up")):
+        alike = {"body": "hello, to=mia"}
+        for arguments, known in (
+            ({**given, "to": "noah"}, state),
+            (alike, state),
+            (given, "rpms_guard made up"),
+        ):
             try:
                 result = await raw(arguments, known)
             except MCPError:
@@ -247,13 +252,33 @@ def test_values_are_of_the_type_that_the_tool_declares(value):
     assert play(scenario) == [("delete", "W1", False)]
 
 
-@pytest.mark.parametrize("sign", ["\u0085", "\u2028", "\u2029"])
-def test_no_sign_that_some_take_for_a_line_end_reaches_a_server(sign):
-    async def scenario(call, _client) -> None:
-        assert "end of a message" in await call("get_order", order_id=f"W1{sign}")
-        assert "end of a message" in await call("other", **{f"a{sign}": [{"b": 1}]})
+def test_what_is_refused_for_its_form_is_in_the_log_too(tmp_path):
+    async def decide(_message, _type, _params, _context):
+        pytest.fail("asked")
 
-    assert play(scenario) == []
+    async def scenario(call, _client) -> None:
+        await call("delete", order_id="W1", force="yes")
+        await call("nothing")
+        await call("send", to="mia", body="x" * 60_000)
+
+    log = tmp_path / "log.jsonl"
+    assert play(scenario, decide=decide, log=log) == []
+    said = [(line.tool, line.ruling, line.rule) for line in read_guard_log(log)]
+    assert said == [
+        ("delete", "refuse", "G-FORM"),
+        ("nothing", "refuse", "G-OTHER"),
+        ("send", "ask", "P-SEND-001"),
+        ("send", "refuse", "G-FORM"),
+    ]
+
+
+def test_where_the_guard_only_observes_forms_are_no_reason_to_refuse(tmp_path):
+    async def scenario(call, _client) -> None:
+        assert await call("delete", order_id="W1", force="yes") == "deleted"
+
+    log = tmp_path / "log.jsonl"
+    assert play(scenario, log=log, observe_only=True) == [("delete", "W1", True)]
+    assert [line.rule for line in read_guard_log(log) if line.type == "check"] == ["G-FORM"]
 
 
 def test_a_tool_is_called_by_the_name_it_is_listed_under():
@@ -262,6 +287,24 @@ def test_a_tool_is_called_by_the_name_it_is_listed_under():
             assert "Not done" in await call(name, order_id="W1")
 
     assert play(scenario) == []
+
+
+def test_resources_prompts_and_tools_that_are_not_declared_are_refused():
+    server, made = shop()
+    manual = read_tool_manual(("bare.yaml", "tools: {get_order: [order_id]}"))
+    server.middleware[:] = [each for each in server.middleware if not isinstance(each, McpGuard)]
+    server.add_middleware(McpGuard(Guard(manual)))
+
+    async def session() -> None:
+        async with fastmcp.Client(server) as client:
+            assert (await client.call_tool_mcp("other", {})).is_error
+            with pytest.raises(MCPError, match="G-OTHER"):
+                await client.read_resource("shop://public/news")
+            with pytest.raises(MCPError, match="G-OTHER"):
+                await client.get_prompt("greeting")
+
+    asyncio.run(asyncio.wait_for(session(), 60))
+    assert made == []
 
 
 def test_resources_and_prompts_are_judged_too():
@@ -330,7 +373,7 @@ def test_of_two_calls_at_once_one_is_made(tmp_path):
 
 def test_without_a_manual_nothing_passes(tmp_path):
     file = tmp_path / "m.yaml"
-    file.write_text("tools: {}\n")
+    file.write_text("tools: {ping: []}\n")
     server = fastmcp.FastMCP("shop")
 
     @server.tool

@@ -153,6 +153,31 @@ async def foreign_session(address: str) -> None:
             assert answer.status_code >= 400 or "look up the order first" in answer.text
 
 
+LIMITED = """
+import runpy, sys
+from rpms.guard import mcp_backends
+mcp_backends.MOST_CONNECTIONS = 1
+sys.argv = ["rpms", *sys.argv[1:]]
+runpy.run_module("rpms", run_name="__main__")
+"""
+
+
+def test_however_many_clients_come_few_servers_run(tokens):
+    async def scenario(address: str) -> None:
+        async with connected(address, MIA) as mia, connected(address, NOAH) as noah:
+            await mia("get_order", order_id="W1")
+            assert await mia("cancel_order", order_id="W1") == "cancelled"
+            assert await mia("made") == "W1"
+            assert await noah("made") == ""
+            assert await mia("made") == ""  # hers was ended for his, and began anew
+            assert await mia("cancel_order", order_id="W1") == "cancelled"  # she looked it up
+
+    options = ["guard", "mcp", "--manual", str(SHOP), "--listen", "127.0.0.1:PORT"]
+    command = [sys.executable, "-c", LIMITED, *options, "--server", SERVER, "--tokens", tokens]
+    with serving(*command) as address:
+        run(scenario(address))
+
+
 def test_a_server_that_is_down_does_not_end_the_gateway():
     port = free_port()
 

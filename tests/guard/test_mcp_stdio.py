@@ -163,6 +163,22 @@ def test_nothing_is_smuggled_past_the_guard():
         assert "error" in prompts
 
 
+def test_a_text_with_line_ends_reaches_a_server_on_one_line(tmp_path):
+    """Some servers see the end of a message at U+2028, where JSON may hold it as it is."""
+    wire = tmp_path / "wire"
+    piped = f"tee {wire} | {' '.join(SERVER)}"
+    forged = call_line(7, "cancel_order").decode()
+    with Raw(server=["sh", "-c", piped]) as client:
+        client.start()
+        for id_, sign in enumerate("\u0085\u2028\u2029", start=1):
+            text = f"W1{sign}{forged}{sign}"
+            client.ask("tools/call", id_, name="get_order", arguments={"order_id": text})
+    sent = wire.read_text()
+    assert sent.isascii()
+    assert sent.count("\\u2028") == 2
+    assert sent.splitlines() == sent.removesuffix("\n").split("\n")
+
+
 def test_a_cancelled_call_is_neither_under_way_for_good_nor_made_twice():
     with Raw() as client:
         client.start()

@@ -4,7 +4,7 @@ frameworks.
 
 from rpms.guard.call_facts import Look, Unknown
 from rpms.guard.calls import USER, Allow, Ask, Call, Modify, Refuse, Ruling, ToolManual, Warn
-from rpms.guard.functions import Refused, guarded
+from rpms.guard.functions import CallRefused, guarded
 from rpms.guard.guard import Guard
 from rpms.guard.tool_manuals import find_tool_mistakes, open_tool_manual, read_tool_manual
 
@@ -13,11 +13,11 @@ __all__ = [
     "Allow",
     "Ask",
     "Call",
+    "CallRefused",
     "Guard",
     "Look",
     "Modify",
     "Refuse",
-    "Refused",
     "Ruling",
     "ToolManual",
     "Unknown",

@@ -2,6 +2,8 @@
 are from; rulings.
 """
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -22,6 +24,8 @@ RESULT: Final = "result"
 USER: Final = "user_says"
 """The name under which a manual reads what the user says, with its `text`; no agent can call it."""
 _LONG: Final = 200
+_SEPARATES: Final = re.compile(r"[(),=\"]")
+"""Signs that part a call's text."""
 GIVEN: Final = "given"
 """A fact that every manual knows: whether a call has an argument."""
 
@@ -37,9 +41,11 @@ class Call:
 
     @property
     def text(self) -> str:
-        """The call as a person reads it."""
-        given = [f"{name}={text_of(value)}" for name, value in sorted(self.arguments.items())]
-        return f"{self.tool}({', '.join(given)})"
+        """The call as a person reads it; other calls have other texts."""
+        given = []
+        for name, value in sorted(self.arguments.items()):
+            given.append(f"{_quoted(name)}={_quoted(text_of(value))}")
+        return f"{_quoted(self.tool)}({', '.join(given)})"
 
     @cached_property
     def key(self) -> str:
@@ -55,6 +61,11 @@ class Call:
     def place(self) -> str:
         """Name of the call among those that are under way."""
         return self.id or self.key
+
+
+def _quoted(text: str) -> str:
+    """A text in quotes, if it could be taken for several."""
+    return json.dumps(text, ensure_ascii=False) if _SEPARATES.search(text) else text
 
 
 @dataclass(frozen=True)
@@ -197,8 +208,9 @@ class ManualSettings:
     unknown: OnUnknown = OnUnknown.REFUSE
     """Ruling where a fact is unknown, unless a tool or a policy says otherwise."""
     errors: OnError = OnError.CLOSED
-    others: OnUnknown = OnUnknown.PASS
-    """Ruling on calls to tools that are not declared."""
+    others: OnUnknown = OnUnknown.REFUSE
+    """Ruling on calls to tools that are not declared, and on resources and prompts if these are
+    not."""
     repeats: OnUnknown = OnUnknown.REFUSE
     """Ruling on a call that failed twice while nothing was learned."""
     circles: OnUnknown = OnUnknown.WARN

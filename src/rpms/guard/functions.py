@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 from uuid import uuid4
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
@@ -15,15 +14,35 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from rpms.guard.calls import Allow, Ask, Call, Modify, Ruling
 from rpms.guard.comparisons import MISSING
 
-if TYPE_CHECKING:
-    from rpms.guard.guard import Guard
-
 F = TypeVar("F", bound=Callable[..., Any])
-GuardOf = Callable[[], "Guard"]
+
+
+class Checker(Protocol):
+    """The part of a guard that functions need."""
+
+    def check(
+        self,
+        call: Call,
+        /,
+        *,
+        can_modify: bool,
+        can_ask: bool = False,
+        approved: bool | None = None,
+    ) -> Ruling:
+        """Judge a call."""
+
+    def observe(self, call: Call, result: object, /, *, failed: bool | None = None) -> None:
+        """Learn from a result."""
+
+    def abandon(self, call: Call, /) -> None:
+        """Note that nobody waits for a call any more."""
+
+
+CheckerOf = Callable[[], Checker]
 """Gives the guard of the conversation that a call belongs to."""
 
 
-class Refused(Exception):
+class CallRefused(Exception):
     """A call that was not made. Its text is for the model."""
 
     def __init__(self, ruling: Ruling) -> None:
@@ -32,12 +51,12 @@ class Refused(Exception):
 
 
 def raise_refused(ruling: Ruling) -> NoReturn:
-    """Raise Refused."""
-    raise Refused(ruling)
+    """Raise CallRefused."""
+    raise CallRefused(ruling)
 
 
 def guarded(
-    guard: Guard | GuardOf,
+    guard: Checker | CheckerOf,
     function: F,
     *,
     name: str = "",
@@ -63,8 +82,8 @@ def guarded(
             return refused(asked.ruling)
         try:
             result = function(*asked.bound.args, **asked.bound.kwargs)
-        except Exception as error:
-            asked.guard.observe(asked.call, str(error), failed=True)
+        except BaseException as error:
+            asked.fail(error)
             raise
         return asked.observe(result)
 
@@ -78,11 +97,8 @@ def guarded(
             return refused(asked.ruling)
         try:
             result = await function(*asked.bound.args, **asked.bound.kwargs)
-        except asyncio.CancelledError:  # nobody knows whether it was done
-            asked.guard.abandon(asked.call)
-            raise
-        except Exception as error:
-            asked.guard.observe(asked.call, str(error), failed=True)
+        except BaseException as error:
+            asked.fail(error)
             raise
         return asked.observe(result)
 
@@ -92,7 +108,7 @@ def guarded(
 class _Tool:
     """A function as the guard sees it."""
 
-    def __init__(self, guard: Guard | GuardOf, function: Callable[..., Any], name: str) -> None:
+    def __init__(self, guard: Checker | CheckerOf, function: Callable[..., Any], name: str) -> None:
         self._guard = guard
         self._signature = inspect.signature(function)
         self._name = name
@@ -121,7 +137,7 @@ class _Tool:
 class _Asked:
     """A call of a function, and its ruling."""
 
-    guard: Guard
+    guard: Checker
     call: Call
     bound: inspect.BoundArguments
     ruling: Ruling = field(default_factory=Allow)
@@ -138,6 +154,14 @@ class _Asked:
     def decide(self, approved: Any) -> None:
         """Take a person's decision."""
         self.rule(self.guard.check(self.call, can_modify=True, approved=approved is True))
+
+    def fail(self, error: BaseException) -> None:
+        """Learn from an error: the call failed, or was broken off and may have been done."""
+        broken_off = isinstance(error, TimeoutError | ConnectionError)
+        if broken_off or not isinstance(error, Exception):
+            self.guard.abandon(self.call)
+        else:
+            self.guard.observe(self.call, str(error), failed=True)
 
     def observe(self, result: Any) -> Any:
         """Learn from a result, and add to it what the model should know, if it is a text."""

@@ -244,17 +244,24 @@ class Guard:
         can_modify: bool = False,
         can_ask: bool = False,
         approved: bool | None = None,
+        wrong: Refuse | None = None,
     ) -> Ruling:
         """Allow, Warn or Refuse; a call that is refused is not to be made. Never raises for what a
         call holds.
 
         A host that `can_modify` may be told Modify: its `call` is the one to make and to observe.
         One that `can_ask` a person may be told Ask, and checks the call again with what was decided
-        as `approved`. Otherwise such calls are refused, and what to do about it is the remedy.
+        as `approved`. Otherwise such calls are refused, and what to do about it is the remedy. A
+        host that knows something `wrong` with a call says so here: no rule is asked.
         """
         start = perf_counter()
         with self._transaction():
-            judged = self._judged(call, can_modify=can_modify, can_ask=can_ask, approved=approved)
+            if wrong is not None and not self._setup.no_manual:
+                judged = _Judged(_readable(call), None, wrong)
+            else:
+                judged = self._judged(
+                    call, can_modify=can_modify, can_ask=can_ask, approved=approved
+                )
             ruling = self._written(judged, approved=approved)
             self._last = judged._replace(ruling=ruling)
             if self._setup.observe_only:
@@ -279,7 +286,7 @@ class Guard:
             if isinstance(error, TooLarge):
                 remedy = "send less at once"
             refusal = Refuse(f"the call cannot be read: {error}", FORM, "", remedy)
-            return _Judged(Call(tool_of(call)), None, refusal)
+            return _Judged(_readable(call), None, refusal)
         if self._setup.no_manual:
             what = f"there is no manual to judge by: {self._setup.no_manual}"
             return _Judged(read, None, Refuse(what, MANUAL, "", "tell the operator"))
@@ -513,7 +520,7 @@ class Guard:
             self._last = None
 
     def tool(self, function: F) -> F:
-        """Put a function behind this guard: a decorator. Where a call is refused, Refused is
+        """Put a function behind this guard: a decorator. Where a call is refused, CallRefused is
         raised.
         """
         return guarded(self, function)
@@ -595,6 +602,14 @@ def _tried(facts: CallFacts, atom: Atom) -> Truth:
         return facts.truth(atom)
     except Exception:  # noqa: BLE001  a user's code
         return Truth.UNKNOWN
+
+
+def _readable(call: Call | Mapping[str, Any]) -> Call:
+    """A call as it is logged; of one that cannot be read, only what tool it may be of."""
+    try:
+        return as_call(call)
+    except NotJson:
+        return Call(tool_of(call))
 
 
 def _unapproved(asking: Ask, approved: bool | None) -> Refuse:

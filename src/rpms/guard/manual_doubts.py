@@ -13,11 +13,7 @@ def doubts_of(manual: ToolManual) -> Iterator[tuple[str, str, str]]:
     for kind in manual.records.values() if manual.tools else ():
         for tool in kind.tools:
             if tool not in manual.tools:
-                refused = (
-                    "; it is refused, since `others` says so"
-                    if manual.others is OnUnknown.REFUSE
-                    else ""
-                )
+                refused = ", and so refused" if manual.others is OnUnknown.REFUSE else ""
                 problem = (
                     f"{kind.name} is from {excerpt(tool)!r}, which is none of the `tools`{refused}"
                 )

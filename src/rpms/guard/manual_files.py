@@ -1,7 +1,8 @@
 """The files of a manual, watched while calls are judged by it.
 
-A rule that cannot be read is no reason to judge without it, so while a file is missing, broken or
-half saved there is no manual, and every call is refused.
+A rule that cannot be read is no reason to judge without it. So while a file is missing or broken,
+was written within the last second, or is changed and does not say that it is whole, there is no
+manual, and every call is refused.
 """
 
 import logging
@@ -22,7 +23,7 @@ _LOUD = logging.getLogger("rpms.guard")
 _SETTLED = 1.0
 """Seconds that a file must have been left alone: an editor may write it in several pieces."""
 _LAST_LINE = "..."
-"""The end of a YAML document. A manual that has had one is half saved without it."""
+"""The end of a YAML document, by which a whole file is told from a half-saved one."""
 
 
 class _Stamp(NamedTuple):
@@ -61,7 +62,8 @@ class ManualFiles:
     def _change(self, stamps: list[_Stamp | None]) -> None:
         """Read changed files, or say why they cannot be."""
         try:
-            if any(map(_is_being_written, stamps)):
+            changed = set(stamps) - set(self._stamps)
+            if any(map(_is_being_written, changed)):
                 self._problem = "it is being written: try again in a second"
                 return  # and look again at the next call
             texts = [manual_text(file) for file in self._files]
@@ -97,10 +99,12 @@ def _is_being_written(stamp: _Stamp | None) -> bool:
 
 
 def _require_whole(texts: Sequence[ManualText], before: Sequence[ManualText]) -> None:
-    """Raise for a text that ends in the middle."""
+    """Raise for a changed text that may end in the middle: any line may be the last of a
+    half-saved file.
+    """
     for new, old in zip(texts, before, strict=True):
-        if not new.text.endswith("\n"):
-            raise InputError(f"{new.name}: its last line does not end, so it looks half saved")
-        ended = old.text.rstrip().endswith(f"\n{_LAST_LINE}")
-        if ended and not new.text.rstrip().endswith(f"\n{_LAST_LINE}"):
-            raise InputError(f"{new.name}: its last line was {_LAST_LINE}, so it looks half saved")
+        if new != old and not new.text.rstrip().endswith(f"\n{_LAST_LINE}"):
+            raise InputError(
+                f"{new.name}: it was changed while in use, and may be half saved; end it with a"
+                f" line `{_LAST_LINE}`, or restart"
+            )

@@ -5,11 +5,14 @@ It stands before any FastMCP server; `rpms.guard.mcp_proxy` is one that passes c
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 from asyncio import to_thread
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from time import monotonic
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
@@ -47,8 +50,6 @@ _MOST_ASKED: Final = 1_000
 """Questions that wait for their answers at once."""
 _LONGEST_QUESTION: Final = 50_000
 """Characters of a call that a person is asked to read."""
-_LINE_ENDS: Final = frozenset("\u0085\u2028\u2029")
-"""Signs that JSON may hold as they are, and at which some servers see the end of a message."""
 _YES: Final = {
     "type": "object",
     "properties": {"value": {"type": "boolean", "title": "Make this call"}},
@@ -72,6 +73,21 @@ _LOUD = logging.getLogger("rpms.guard")
 
 class NotSent(MCPError):
     """A server could not be reached, so that a call was not made."""
+
+
+def client_here(claim: str = "") -> str:
+    """Name of the client that has authenticated, by a claim of its token or its subject; empty
+    where none need.
+    """
+    token = get_access_token()
+    if token is None:
+        return ""
+    if not claim:
+        return token.subject or token.client_id
+    name = token.claims.get(claim)
+    if not isinstance(name, str) or not name:
+        raise MCPError(mcp_types.INVALID_REQUEST, f"the token has no claim {claim!r}")
+    return name
 
 
 class _Known(NamedTuple):
@@ -102,7 +118,7 @@ class McpGuard(Middleware):
         are the guards of earlier conversations, by client.
         """
         self._guard = guard if isinstance(guard, Guard) else Guard(guard, **options)
-        self._claim = claim
+        self.claim = claim
         self._conversations = Conversations(self._guard, known)
         self._asked: OrderedDict[str, str] = OrderedDict()
         """Calls that a person is asked about, by the state that comes back with the answer."""
@@ -123,15 +139,7 @@ class McpGuard(Middleware):
 
     def _guard_here(self) -> Guard:
         """The guard of whoever has authenticated."""
-        token = get_access_token()
-        if token is None:
-            return self._conversations.guard_of(self._guard.session)
-        if not self._claim:
-            return self._conversations.guard_of(token.subject or token.client_id)
-        who = token.claims.get(self._claim)
-        if not isinstance(who, str) or not who:
-            raise MCPError(mcp_types.INVALID_REQUEST, f"the token has no claim {self._claim!r}")
-        return self._conversations.guard_of(who)
+        return self._conversations.guard_of(client_here(self.claim) or self._guard.session)
 
     # --- tools ---
 
@@ -140,25 +148,22 @@ class McpGuard(Middleware):
         context: MiddlewareContext[mcp_types.CallToolRequestParams],
         call_next: CallNext[mcp_types.CallToolRequestParams, ToolResult],
     ) -> ToolResult:
-        message = context.message
         here = context.fastmcp_context
         assert here is not None
+        message = context.message
         guard = self._guard_here()
         guard.refresh()
         call = Call(message.name, message.arguments or {}, uuid4().hex)
-        tool = await self._tool(here, message.name)
-        wrong = _refusal(guard.manual, call, tool)
-        if tool is None or wrong is not None:
-            return _refused(wrong)
-        place = f"{guard.session} {call.key}"
-        approved = self._decision(message, place)
-        ruling = await _checked(guard, call, can_ask=_can_ask(here), approved=approved)
+        approved = self._decision(message, guard, call)
+        wrong = _mistake(guard.manual, call, await self._tool(here, message.name))
+        ruling = await _checked(guard, call, can_ask=_can_ask(here), approved=approved, wrong=wrong)
         if isinstance(ruling, Ask):
             question = _question(call, ruling)
             if len(question) > _LONGEST_QUESTION:
-                return _refused(Refuse("no person can read so long a call", FORM))
+                book = Refuse("no person can read so long a call", FORM)
+                return _refused(await _checked(guard, call, wrong=book))
             if _is_modern(here):
-                return self._asking(question, place)
+                return self._asking(question, _place(guard, call))
             answer = await here.elicit(question, bool)
             approved = answer.action == "accept" and answer.data is True
             ruling = await _checked(guard, call, approved=approved)
@@ -169,7 +174,8 @@ class McpGuard(Middleware):
         result = await self._observed(guard, made, lambda: _made(changed, call_next))
         if isinstance(result, InputRequiredToolResult):
             if approved:
-                _keep(self._approved, place, result.input_required.request_state or "")
+                state = result.input_required.request_state or ""
+                _keep(self._approved, _place(guard, call), state)
             return result
         return _noted(result, ruling)
 
@@ -183,11 +189,14 @@ class McpGuard(Middleware):
             self._tools[name] = _Known(tool, monotonic() + _REMEMBERED)
         return tool
 
-    def _decision(self, message: mcp_types.CallToolRequestParams, place: str) -> bool | None:
+    def _decision(
+        self, message: mcp_types.CallToolRequestParams, guard: Guard, call: Call
+    ) -> bool | None:
         """A person's answer that comes with a call, which holds for that very call and once."""
         state = message.request_state
         if state is None:
             return None
+        place = _place(guard, call)
         if self._approved.get(place) == state:
             del self._approved[place]
             return True
@@ -303,13 +312,18 @@ async def _checked(
     can_modify: bool = True,
     can_ask: bool = False,
     approved: bool | None = None,
+    wrong: Refuse | None = None,
 ) -> Ruling:
     """Check a call; what may take long does not keep other clients waiting."""
-    if not guard.may_wait:
-        return guard.check(call, can_modify=can_modify, can_ask=can_ask, approved=approved)
-    return await to_thread(
-        guard.check, call, can_modify=can_modify, can_ask=can_ask, approved=approved
+    check = partial(
+        guard.check,
+        call,
+        can_modify=can_modify,
+        can_ask=can_ask,
+        approved=approved,
+        wrong=wrong,
     )
+    return await to_thread(check) if guard.may_wait else check()
 
 
 async def _observe(guard: Guard, call: Call, result: Any, *, failed: bool | None) -> None:
@@ -341,13 +355,16 @@ def _keep(those: OrderedDict[str, str], key: str, value: str) -> None:
         those.popitem(last=False)
 
 
-def _refusal(manual: ToolManual, call: Call, tool: Tool | None) -> Ruling | None:
+def _place(guard: Guard, call: Call) -> str:
+    """Tells a client's call from every other, whatever its arguments hold."""
+    exact = json.dumps([guard.session, call.tool, call.arguments], sort_keys=True)
+    return hashlib.sha256(exact.encode()).hexdigest()
+
+
+def _mistake(manual: ToolManual, call: Call, tool: Tool | None) -> Refuse | None:
     """The ruling on a call that no rule need be asked about."""
     if tool is None or tool.name != call.tool:
         return Refuse(f"no server has a tool {excerpt(call.tool)!r}", OTHER)
-    if _holds(call.arguments, _LINE_ENDS):
-        reason = "it holds a sign at which some servers see the end of a message"
-        return Refuse(reason, FORM, "", "leave out U+0085, U+2028 and U+2029")
     declared = manual.tools.get(call.tool)
     known = tool.parameters.get("properties")
     if declared is None or not isinstance(known, dict):
@@ -382,15 +399,6 @@ def _is_of(value: Any, wanted: Sequence[str]) -> bool:
     return any(isinstance(value, _TYPES[name]) for name in wanted)
 
 
-def _holds(value: Any, signs: frozenset[str]) -> bool:
-    """True if one of some signs is anywhere in a JSON value."""
-    if isinstance(value, str):
-        return not value.isascii() and not signs.isdisjoint(value)
-    if isinstance(value, Mapping):
-        return any(_holds(each, signs) for pair in value.items() for each in pair)
-    return isinstance(value, list) and any(_holds(each, signs) for each in value)
-
-
 def _question(call: Call, ruling: Ruling) -> str:
     """Text that a person decides by: the rule, and the whole call, each argument on its line."""
     lines = [ruling.text, f"The call: {_plain(call.tool)}"]
@@ -406,9 +414,8 @@ def _plain(text: str) -> str:
     return "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text)
 
 
-def _refused(ruling: Ruling | None) -> ToolResult:
-    text = ruling.text if ruling is not None else ""
-    content = mcp_types.TextContent(type="text", text=f"Not done. {text}")
+def _refused(ruling: Ruling) -> ToolResult:
+    content = mcp_types.TextContent(type="text", text=f"Not done. {ruling.text}")
     return ToolResult(content=[content], is_error=True)
 
 

@@ -7,9 +7,8 @@ import hashlib
 import json
 import logging
 import os
-import shutil
 import signal
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,37 +18,22 @@ from rpms.foreign.file_reader import read_text
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.settings_files import settings_files_unread
 from rpms.foreign.shown import excerpt
-from rpms.guard.mcp import McpGuard, NotSent
+from rpms.guard.mcp import McpGuard
+from rpms.guard.mcp_backends import Backends, Server, transports_to
 from rpms.logic.errors import FileError, InputError
 
 try:
     with settings_files_unread():
         from fastmcp import Client, FastMCP
-        from fastmcp.client.transports import (
-            ClientTransport,
-            StdioTransport,
-            StreamableHttpTransport,
-        )
         from fastmcp.server.auth import AccessToken, AuthProvider, TokenVerifier
-        from fastmcp.server.dependencies import get_access_token, get_context
-        from fastmcp.server.providers.proxy import (
-            ProxyClient,
-            ProxyMetadataMiddleware,
-            ProxyProvider,
-        )
-        from mcp_types import INTERNAL_ERROR
-        from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+        from fastmcp.server.providers.proxy import ProxyMetadataMiddleware, ProxyProvider
         from starlette.requests import Request
         from starlette.responses import JSONResponse
 except ModuleNotFoundError as error:
     raise InputError(f"this needs {error.name}: pip install 'rpms[mcp]'") from None
 
-Server = str | Sequence[str]
-"""A server behind the guard: its address, or the command that starts it."""
 _LOUD = logging.getLogger("rpms.guard")
 _PATH: Final = "/mcp"
-_LONGEST_START: Final = 30.0
-"""Seconds that a server may take to answer for the first time."""
 _LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 
 
@@ -119,79 +103,12 @@ def read_tokens(file: Path) -> dict[str, str]:
     return found
 
 
-class _Backend(ProxyClient[Any]):
-    """A client of a server behind the guard.
-
-    A process that was started is used again by all clones of a client, with the handlers of the
-    first. They share the note of which request is served, so that a server's question goes to it.
-    """
-
-    def new(self) -> _Backend:
-        clone = super().new()
-        clone._proxy_rc_ref = self._proxy_rc_ref  # noqa: SLF001  FastMCP has no open door to it
-        clone._bind_restoring_handlers()  # noqa: SLF001
-        return clone  # type: ignore[return-value]
-
-    async def __aenter__(self) -> Any:
-        try:
-            return await super().__aenter__()  # type: ignore[no-untyped-call]
-        except Exception as error:
-            problem = f"the server behind the guard cannot be reached: {excerpt(error)}"
-            raise NotSent(INTERNAL_ERROR, problem) from error
-
-
-class _Backends:
-    """Clients of one server: one connection for each client of the guard and protocol version.
-
-    A server's question must reach the client whose call it is about, and no other.
-    """
-
-    def __init__(self, make: Callable[[], ClientTransport], patience: float) -> None:
-        self._make = make
-        self._patience = patience
-        self._clients: dict[tuple[str, str], _Backend] = {}
-
-    def __call__(self) -> Client[Any]:
-        token = get_access_token()
-        who = (token.subject or token.client_id) if token is not None else ""
-        request = get_context().request_context
-        version = request.protocol_version if request is not None else ""
-        mode = version if version in MODERN_PROTOCOL_VERSIONS else "legacy"
-        if (who, mode) not in self._clients:
-            self._clients[who, mode] = _Backend(
-                self._make(),
-                forward_incoming_headers=False,
-                timeout=self._patience,
-                init_timeout=_LONGEST_START,
-                mode=mode,
-            )
-        return self._clients[who, mode].new()
-
-    async def close(self) -> None:
-        """End the servers that were started."""
-        for client in self._clients.values():
-            await client.transport.close()
-
-
-def _transport_of(server: Server, headers: Mapping[str, str]) -> Callable[[], ClientTransport]:
-    """Makes connections to a server; InputError for one that cannot be."""
-    if isinstance(server, str):
-        if not server.startswith(("http://", "https://")):
-            raise InputError(f"{excerpt(server)!r} is no address of a server")
-        return lambda: StreamableHttpTransport(server, headers=dict(headers))
-    command, *arguments = server
-    if shutil.which(command) is None:
-        raise InputError(f"the server {excerpt(command)!r} cannot be started: no such command")
-    known = {name: value for name, value in os.environ.items() if name != "RPMS_GUARD_TOKEN"}
-    return lambda: StdioTransport(command, list(arguments), env=known, cwd=str(Path.cwd()))
-
-
 @dataclass(frozen=True)
 class Proxy:
     """A server that passes on to others what the guard lets through."""
 
     server: FastMCP[Any]
-    backends: Sequence[_Backends]
+    backends: Sequence[Backends]
 
     async def close(self) -> None:
         """End the servers that were started."""
@@ -212,7 +129,9 @@ def make_proxy(
     `headers` are sent to servers with an address, and nothing that a client sent is. A call may
     take `patience` seconds.
     """
-    backends = [_Backends(_transport_of(each, headers or {}), patience) for each in servers]
+    backends = [
+        Backends(transports_to(each, headers or {}), patience, middleware.claim) for each in servers
+    ]
 
     @asynccontextmanager
     async def lifespan(_server: FastMCP[Any]) -> AsyncIterator[dict[str, Any]]:
@@ -276,7 +195,7 @@ def run_http(proxy: Proxy, listen: Listen) -> None:
 
 def list_tools(server: Server, headers: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
     """The tools that a server lists, as JSON."""
-    make = _transport_of(server, headers or {})
+    make = transports_to(server, headers or {})
 
     async def listed() -> list[dict[str, Any]]:
         async with Client(make()) as client:

@@ -52,7 +52,7 @@ def played(
         here = live[event.session]
         here.at(event.at)
         if isinstance(event, CheckLine) and event.rule == FORM:
-            gaps["calls could not be read, as when they were made"] += 1
+            gaps["calls were not of the form that their tools take, as when they were made"] += 1
         before: Mapping[Atom, Truth] = {}
         if isinstance(event, ResultLine):
             before = here.facts_of(call_of(event)) if asked else {}
@@ -112,9 +112,14 @@ def replay(guard: Guard, log: Path, gaps: Counter[str] | None = None) -> Iterato
     """
     for event, here, _ in played(guard, log, gaps):
         if isinstance(event, CheckLine) and event.rule != FORM:
-            told = {"can_modify": event.ruling != "refuse", "can_ask": event.ruling == "ask"}
-            now = here.check(call_of(event), **told, approved=event.approved)
-            yield Replayed(event.session, call_of(event), now, event.ruling)
+            call = call_of(event)
+            now = here.check(
+                call,
+                can_modify=event.ruling != "refuse",
+                can_ask=event.ruling == "ask",
+                approved=event.approved,
+            )
+            yield Replayed(event.session, call, now, event.ruling)
 
 
 def resumed(guard: Guard, log: Path) -> dict[str, Guard]:

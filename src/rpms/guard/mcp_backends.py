@@ -1,0 +1,217 @@
+"""Servers behind the guard: commands that are started, and addresses that are called."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Self
+
+from rpms.foreign.settings_files import settings_files_unread
+from rpms.foreign.shown import excerpt
+from rpms.guard.mcp import NotSent, client_here
+from rpms.logic.errors import InputError
+
+try:
+    with settings_files_unread():
+        from fastmcp.client.transports import (
+            ClientTransport,
+            StdioTransport,
+            StreamableHttpTransport,
+        )
+        from fastmcp.client.transports.base import TransportOptions
+        from fastmcp.server.dependencies import get_context
+        from fastmcp.server.providers.proxy import ProxyClient
+        from mcp import ClientSession
+        from mcp.shared.message import SessionMessage
+        from mcp_types import INTERNAL_ERROR
+        from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+except ModuleNotFoundError as error:
+    raise InputError(f"this needs {error.name}: pip install 'rpms[mcp]'") from None
+
+Server = str | Sequence[str]
+"""A server behind the guard: its address, or the command that starts it."""
+MOST_CONNECTIONS: Final = 64
+"""Connections to one server that are kept: each may be a process of its own."""
+_LONGEST_START: Final = 30.0
+"""Seconds that a server may take to answer for the first time."""
+
+
+# --- messages on one line ---
+
+
+class _AsciiMessage:
+    """A message that is written in ASCII, so that no reader sees a line end inside it.
+
+    JSON may hold U+0085, U+2028 and U+2029 as they are, and some servers split lines there.
+    """
+
+    def __init__(self, message: Any) -> None:
+        self._message = message
+
+    def model_dump_json(self, **options: Any) -> str:
+        """The message as JSON."""
+        text: str = self._message.model_dump_json(ensure_ascii=True, **options)
+        return text
+
+
+class _AsciiStream:
+    """The stream to a server's input."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    async def send(self, message: SessionMessage, /) -> None:
+        plain: Any = _AsciiMessage(message.message)
+        await self._stream.send(replace(message, message=plain))
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+@lru_cache(maxsize=16)
+def _in_ascii(session_class: type[ClientSession]) -> type[ClientSession]:
+    """The same kind of session, whose messages are written in ASCII."""
+
+    class InAscii(session_class):  # type: ignore[misc, valid-type]
+        def __init__(self, read: Any, write: Any, **options: Any) -> None:
+            super().__init__(read, _AsciiStream(write), **options)
+
+    return InAscii
+
+
+class _Command(StdioTransport):
+    """A connection to a server that is started."""
+
+    async def connect(
+        self, *, transport_options: TransportOptions | None = None, **session: Any
+    ) -> ClientSession | None:
+        options = transport_options or TransportOptions()
+        plain = _in_ascii(options.session_class)  # type: ignore[arg-type]
+        options = replace(options, session_class=plain)
+        return await super().connect(transport_options=options, **session)
+
+
+def transports_to(server: Server, headers: Mapping[str, str]) -> Callable[[], ClientTransport]:
+    """Makes connections to a server; InputError for one that cannot be."""
+    if isinstance(server, str):
+        if not server.startswith(("http://", "https://")):
+            raise InputError(f"{excerpt(server)!r} is no address of a server")
+        return lambda: StreamableHttpTransport(server, headers=dict(headers))
+    command, *arguments = server
+    if shutil.which(command) is None:
+        raise InputError(f"the server {excerpt(command)!r} cannot be started: no such command")
+    known = {name: value for name, value in os.environ.items() if name != "RPMS_GUARD_TOKEN"}
+    return lambda: _Command(command, list(arguments), env=known, cwd=str(Path.cwd()))
+
+
+# --- one connection a client ---
+
+
+@dataclass
+class _Use:
+    """The number of requests that a connection serves."""
+
+    count: int = 0
+
+
+class _Backend(ProxyClient[Any]):
+    """A client of a server behind the guard.
+
+    A process that was started is used again by all clones of a client, with the handlers of the
+    first. They share the note of which request is served, so that a server's question goes to it.
+    """
+
+    use: _Use
+
+    def new(self) -> _Backend:
+        clone = super().new()
+        clone._proxy_rc_ref = self._proxy_rc_ref  # noqa: SLF001  FastMCP has no open door to it
+        clone._bind_restoring_handlers()  # noqa: SLF001
+        return clone  # type: ignore[return-value]
+
+    async def __aenter__(self) -> Any:
+        self.use.count += 1
+        try:
+            return await super().__aenter__()  # type: ignore[no-untyped-call]
+        except BaseException as error:
+            self.use.count -= 1
+            if not isinstance(error, Exception):
+                raise
+            problem = f"the server behind the guard cannot be reached: {excerpt(error)}"
+            raise NotSent(INTERNAL_ERROR, problem) from error
+
+    async def __aexit__(self, *error: object) -> None:
+        self.use.count -= 1
+        await super().__aexit__(*error)  # type: ignore[no-untyped-call]
+
+
+class _Key(NamedTuple):
+    """What a connection is made for: a server's question must reach the client whose call it is
+    about, and no other.
+    """
+
+    client: str
+    mode: str
+    """The version of the protocol."""
+
+
+class Backends:
+    """Clients of one server: one connection for each client of the guard and protocol version."""
+
+    def __init__(
+        self, make: Callable[[], ClientTransport], patience: float, claim: str = ""
+    ) -> None:
+        """`claim` names the part of a token that tells clients apart, instead of its subject."""
+        self._make = make
+        self._patience = patience
+        self._claim = claim
+        self._clients: OrderedDict[_Key, _Backend] = OrderedDict()
+
+    async def __call__(self) -> _Backend:
+        """A client for the request that is served."""
+        request = get_context().request_context
+        version = request.protocol_version if request is not None else ""
+        mode = version if version in MODERN_PROTOCOL_VERSIONS else "legacy"
+        key = _Key(client_here(self._claim), mode)
+        if key not in self._clients:
+            if len(self._clients) >= MOST_CONNECTIONS:
+                await self._end_one()
+            self._clients[key] = self._connected(mode)
+        self._clients.move_to_end(key)
+        return self._clients[key].new()
+
+    def _connected(self, mode: str) -> _Backend:
+        client = _Backend(
+            self._make(),
+            forward_incoming_headers=False,
+            timeout=self._patience,
+            init_timeout=_LONGEST_START,
+            mode=mode,
+        )
+        client.use = _Use()
+        return client
+
+    async def _end_one(self) -> None:
+        """End the connection that was idle for longest: its client gets another when it comes."""
+        for key, client in self._clients.items():
+            if not client.use.count:
+                del self._clients[key]
+                await client.transport.close()
+                return
+        raise NotSent(INTERNAL_ERROR, "too many clients are served at once: try again later")
+
+    async def close(self) -> None:
+        """End the servers that were started."""
+        for client in self._clients.values():
+            await client.transport.close()
