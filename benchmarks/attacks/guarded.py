@@ -140,8 +140,10 @@ def _read(name: str, value: Any) -> Any:
 _SHOP = """
 records: {order: {from: get_order, key: result.id}}
 facts: {seen: {args: [order], of: order, path: id, is: <order>}}
-tools: {get_order: [order_id], refund: [order_id]}
-policies: {P-SEEN-1: {text: Looked up first., tools: refund, requires: seen(order_id)}}
+tools: {get_order: [order_id], refund: [order_id], send: [to, body]}
+policies:
+  P-SEEN-1: {text: Looked up first., tools: refund, requires: seen(order_id)}
+  P-SEND-1: {text: A person approves., tools: send, asks: true}
 """
 
 
@@ -166,6 +168,10 @@ class _Gateway:
         @server.tool
         def refund(order_id: str) -> str:
             return f"refunded {order_id}"
+
+        @server.tool
+        def send(to: str = "everybody", body: str = "") -> str:
+            return f"sent to {to}: {body}"
 
         server.add_middleware(McpGuard(Guard(read_tool_manual(("shop", _SHOP)))))
         self._loop = asyncio.new_event_loop()
@@ -251,18 +257,71 @@ def _call(
     headers = _headers(client, session, modern=modern)
     if modern:
         headers |= {"mcp-method": "tools/call", "mcp-name": tool}
-        meta = "io.modelcontextprotocol/"
-        params["_meta"] = {
-            f"{meta}protocolVersion": _MODERN,
-            f"{meta}clientInfo": {"name": claimed or client, "version": "1"},
-            f"{meta}clientCapabilities": {},
-        }
+        params["_meta"] = _meta(claimed or client)
     if claimed:
         for name in ("x-guard-session", "x-forwarded-user", "x-client-id", "cookie", "forwarded"):
             if dice.random() < 0.5:
                 headers[name] = dice.choice((claimed, f"sub={claimed}", session or claimed))
     message = {"jsonrpc": "2.0", "id": dice.getrandbits(30), "method": "tools/call"}
     return gateway.post({**message, "params": params}, headers)
+
+
+def _meta(client: str, capabilities: dict[str, Any] | None = None) -> dict[str, Any]:
+    """What a client of the newest protocol says of itself with each request."""
+    meta = "io.modelcontextprotocol/"
+    return {
+        f"{meta}protocolVersion": _MODERN,
+        f"{meta}clientInfo": {"name": client, "version": "1"},
+        f"{meta}clientCapabilities": capabilities or {},
+    }
+
+
+# --- approvals ---
+
+
+def guard_approvals(dice: Random, _folder: Path, _samples: object) -> None:
+    """An approval used by another client, for another call, or again: one call is made by it."""
+    if not _GATEWAY:
+        _GATEWAY.append(_Gateway())
+    gateway = _GATEWAY[0]
+    owner, thief = dice.sample(["mia", "noah", "zoe"], 2)
+    body = f"letter {dice.getrandbits(64)}"
+    asked = _send(gateway, owner, {"to": "mia", "body": body})
+    state = asked.json()["result"].get("requestState", "")
+    if "sent to" in asked.text or not state:
+        raise AssertionError("nobody was asked")
+    others: list[dict[str, Any]] = [
+        {"to": "noah", "body": body},
+        {"body": f"{body}, to=mia"},
+        {"to": f"mia, body={body}"},
+        {"to": "mia", "body": [body]},
+        {"to": "mia", "body": f"{body} "},
+    ]
+    if dice.random() < 0.5:
+        stolen = _send(gateway, thief, {"to": "mia", "body": body}, state)
+    else:
+        stolen = _send(gateway, owner, dice.choice(others), state)
+    if "sent to" in stolen.text:
+        raise AssertionError("an approval was used for another call")
+    asked = _send(gateway, owner, {"to": "mia", "body": body})
+    state = asked.json()["result"]["requestState"]
+    made = [_send(gateway, owner, {"to": "mia", "body": body}, state) for _ in range(3)]
+    if sum("sent to" in each.text for each in made) != 1:
+        raise AssertionError(f"made {sum('sent to' in each.text for each in made)} times")
+
+
+def _send(gateway: _Gateway, client: str, arguments: dict[str, Any], state: str = "") -> Any:
+    """Send a letter, perhaps with a person's yes."""
+    params: dict[str, Any] = {"name": "send", "arguments": arguments}
+    params["_meta"] = _meta(client, {"elicitation": {"form": {}}})
+    if state:
+        params["requestState"] = state
+        yes = {"method": "elicitation/create", "action": "accept", "content": {"value": True}}
+        params["inputResponses"] = {"rpms_guard": yes}
+    headers = _headers(client, "", modern=True)
+    headers |= {"mcp-method": "tools/call", "mcp-name": "send"}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    return gateway.post(message, headers)
 
 
 # --- manuals that are being saved ---
@@ -287,7 +346,8 @@ def guard_reloads(dice: Random, folder: Path, _samples: object) -> None:
     old and the new one refuse never passes.
     """
     file = folder / "m.yaml"
-    file.write_text(_SAVED.format(more="# first"))
+    first = _SAVED.format(more="# first")
+    file.write_text(first if dice.random() < 0.5 else first.replace("\n...\n", "\n"))
     guard = Guard(file)
     new = _SAVED.format(more="# " + "second " * dice.randint(1, 400)).encode()
     done = threading.Event()
@@ -307,7 +367,7 @@ def guard_reloads(dice: Random, folder: Path, _samples: object) -> None:
 
 def _save(dice: Random, file: Path, new: bytes, done: threading.Event) -> None:
     try:
-        how = dice.choice(("pieces", "replace", "delete", "half", "touch"))
+        how = dice.choice(("pieces", "replace", "delete", "half", "lines", "over", "touch"))
         cut = dice.randrange(len(new))
         if how == "replace":
             other = file.with_name("other")
@@ -318,6 +378,17 @@ def _save(dice: Random, file: Path, new: bytes, done: threading.Event) -> None:
         elif how == "half":  # and long ago, so that it looks settled
             file.write_bytes(new[:cut])
             os.utime(file, (1_000_000_000, 1_000_000_000))
+        elif how == "lines":  # half, and no line is cut
+            lines = new.splitlines(keepends=True)
+            file.write_bytes(b"".join(lines[: dice.randrange(len(lines))]))
+            os.utime(file, (1_000_000_000, 1_000_000_000))
+        elif how == "over":  # the new over the old, whose end stays for a moment
+            with file.open("r+b") as stream:
+                stream.write(new[:cut])
+                stream.flush()
+                time.sleep(dice.random() / 50)
+                stream.write(new[cut:])
+                stream.truncate()
         elif how == "touch":
             os.utime(file)
         else:

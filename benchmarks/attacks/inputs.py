@@ -17,7 +17,13 @@ from random import Random
 
 from attacks.command import run_command
 from attacks.environments import environment_requests, openenv_messages, trainers_arguments
-from attacks.guarded import guard_paths, guard_reloads, guard_sessions, guard_values
+from attacks.guarded import (
+    guard_approvals,
+    guard_paths,
+    guard_reloads,
+    guard_sessions,
+    guard_values,
+)
 from attacks.learned import evidence, explorations, learned_manuals
 from attacks.mutate import NASTY_TEXTS, as_json, bomb, changed_bytes, changed_tree
 from attacks.named import named_code
@@ -499,6 +505,7 @@ KINDS: dict[str, Kind] = {
     "guard paths": guard_paths,
     "guard values": guard_values,
     "guard sessions": guard_sessions,
+    "guard approvals": guard_approvals,
     "guard reloads": guard_reloads,
     "environment requests": environment_requests,
     "OpenEnv messages": openenv_messages,
@@ -521,6 +528,7 @@ SLOW = {
     "guard manuals": 0.3,
     "guard logs": 0.3,
     "guard sessions": 0.3,
+    "guard approvals": 0.3,
     "guard reloads": 0.3,
     "learned manuals": 0.1,
     "evidence": 0.1,
