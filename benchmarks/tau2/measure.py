@@ -5,17 +5,21 @@ permitted.
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from rpms.guard import Call as GuardCall
 from rpms.guard import Guard, Refuse, Ruling
-from rpms.guard.policies import policy_guard
 from tau2.cases import Kind, made_from, replay
 from tau2.sandbox import Call, Task
 from tau2.session import Session
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "guard"))
+from tau2_policies import policy_guard
 
 
 @dataclass

@@ -2,6 +2,10 @@
 guard --python`.
 """
 
-from rpms.guard.policies import policy_functions
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from tau2_policies import policy_functions
 
 globals().update(policy_functions("retail"))

@@ -14,10 +14,9 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.solver import generate, use_tools
 from inspect_evals.tau2.retail import tools
 
-from rpms.guard import policies
 from rpms.guard.inspect import guard
 
-POLICY = Path(policies.__file__).with_name("retail.yaml")
+POLICY = Path(__file__).parent / "tau2_policies" / "retail.yaml"
 PENDING, DELIVERED = "#W5199551", "#W9389413"
 
 

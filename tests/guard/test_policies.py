@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from rpms.guard import Allow, Call, Guard, Refuse, Warn
 from rpms.guard.calls import ERROR
-from rpms.guard.policies import NAMES, policy_guard, policy_manual, records
 from rpms.logic.errors import InputError
 from rpms.logic.facts import Atom, Truth
+from tests.guard.policies import NAMES, policy_guard, policy_manual, records
 
 MIA = {
     "user_id": "mia",

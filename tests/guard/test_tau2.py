@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from rpms.guard import Guard
-from rpms.guard.policies import policy_functions, policy_manual
+from tests.guard.policies import policy_functions, policy_manual
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "guard" / "tau2_retail.py"

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from rpms.guard.call_facts import Unknown
-from rpms.guard.policies.records import PolicyFacts
+from tau2_policies.records import PolicyFacts
 
 MOST_METHODS: Final = {"certificate": 1, "credit_card": 1, "gift_card": 3}
 MEMBER_BAGS: Final = {"regular": 0, "silver": 1, "gold": 2}

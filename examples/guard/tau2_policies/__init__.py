@@ -1,18 +1,21 @@
-"""Two written policies as manuals: an airline's and a shop's, whose tools are those of τ²-bench."""
+"""Two written policies as manuals: an airline's and a shop's, whose tools are those of τ²-bench.
+
+`policy_guard("retail")` is a guard for one conversation.
+"""
 
 from collections.abc import Mapping
 from functools import cache, partial
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final
 
 from rpms.guard.call_facts import Look, PythonFact
 from rpms.guard.calls import ToolManual
 from rpms.guard.guard import Guard
-from rpms.guard.policies.airline import AirlineFacts
-from rpms.guard.policies.records import PolicyFacts
-from rpms.guard.policies.retail import RetailFacts
-from rpms.guard.tool_manuals import read_tool_manual
+from rpms.guard.tool_manuals import open_tool_manual
 from rpms.logic.errors import InputError
+from tau2_policies.airline import AirlineFacts
+from tau2_policies.records import PolicyFacts
+from tau2_policies.retail import RetailFacts
 
 _FACTS: Final[Mapping[str, type[PolicyFacts]]] = {"airline": AirlineFacts, "retail": RetailFacts}
 """The policies, each a manual and the facts that it names."""
@@ -47,5 +50,4 @@ def policy_manual(name: str) -> ToolManual:
     """One of the policies, read once."""
     if name not in _FACTS:
         raise InputError(f"no policy is called {name!r}; known: {', '.join(_FACTS)}")
-    text = files(__name__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
-    return read_tool_manual((f"{name}.yaml", text))
+    return open_tool_manual(Path(__file__).with_name(f"{name}.yaml"))

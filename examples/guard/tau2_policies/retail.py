@@ -5,7 +5,7 @@ its products.
 from collections import Counter
 from typing import Any
 
-from rpms.guard.policies.records import PolicyFacts
+from tau2_policies.records import PolicyFacts
 
 
 class RetailFacts(PolicyFacts):
