@@ -102,8 +102,10 @@ class Raw:
 
     def __exit__(self, *_: object) -> None:
         self.process.kill()
-        with contextlib.suppress(ValueError):  # it was communicated with already
-            self.process.communicate()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()  # a server that stayed behind would hold them open
 
     def send(self, data: bytes) -> None:
         self.process.stdin.write(data + b"\n")
