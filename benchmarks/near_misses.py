@@ -1,6 +1,6 @@
 """Near misses: changes that an agent made without knowing, or against, what the policy asks.
 
-    python benchmarks/near_misses.py [--page FOLDER]
+    python benchmarks/near_misses.py [--page FOLDER] [--records FILE]
 
 Two kinds of conversations are written to a guard's log, as a host that only observes would, and
 audited as `rpms guard audit` does: τ²-bench's reference actions of the official train tasks, with the
@@ -96,8 +96,8 @@ def write_references(domain: str, log: Path) -> None:
 # --- records of a real agent ---
 
 
-def read_records() -> list[Mapping[str, Any]]:
-    with lzma.open(RECORDS, "rt", encoding="utf-8") as lines:
+def read_records(file: Path = RECORDS) -> list[Mapping[str, Any]]:
+    with lzma.open(file, "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 
@@ -208,9 +208,9 @@ def as_yes_or_no(pairs: Iterable[Graded]) -> list[Graded]:
     return [Graded(coarse(each.label), coarse(each.grade)) for each in pairs]
 
 
-def judge_records(folder: Path, page: Path | None) -> None:
+def judge_records(folder: Path, file: Path, page: Path | None) -> None:
     log = folder / "records.jsonl"
-    records = read_records()
+    records = read_records(file)
     for record in records:
         write_record(record, log)
     found = list(audit(policy_guard("airline"), log))
@@ -219,10 +219,13 @@ def judge_records(folder: Path, page: Path | None) -> None:
     say_grades(f"gpt-4o, airline, all {len(records)} conversations", found)
     say_grades(f"gpt-4o, airline, the {len(succeeded)} successful ones", good)
     print(f"  with a change that was not informed: {rate(*near_misses(good))} with a change")
-    pairs = list(pair(found, json.loads(LABELS.read_text())))
-    say_agreement(pairs, "three grades")
-    say_table(pairs)
-    say_agreement(as_yes_or_no(pairs), "informed or not")
+    names = {name_of(record) for record in records}
+    labels = json.loads(LABELS.read_text())
+    if names.issuperset(labels):
+        pairs = list(pair(found, labels))
+        say_agreement(pairs, "three grades")
+        say_table(pairs)
+        say_agreement(as_yes_or_no(pairs), "informed or not")
     if page is not None:
         write_page(found, log, page)
 
@@ -239,6 +242,7 @@ def write_page(found: Iterable[Audited], log: Path, page: Path) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--page", type=Path, help="also write the page of the records' audit")
+    parser.add_argument("--records", type=Path, default=RECORDS, help="τ-bench's, packed by xz")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -255,10 +259,10 @@ def main() -> int:
                         )
         else:
             print("τ²: skipped, inspect-evals is not installed")
-        if RECORDS.is_file():
-            judge_records(folder, chosen.page)
+        if chosen.records.is_file():
+            judge_records(folder, chosen.records, chosen.page)
         else:
-            print("records: skipped, ../shared/records is not here")
+            print(f"records: skipped, {chosen.records} is not here")
     return 0
 
 

@@ -68,7 +68,7 @@ def send(guard: Guard, to: object) -> str:
         ("do it: true", True, OPEN),
         ("mail bob@x.com", "bob@x.com, eve@x.com", OPEN),
         ("x" * 2_000, "x" * 2_000, OPEN),
-        ("mail bob@x.com", ["bob@x.com"] * 500, OPEN),
+        ("mail bob@x.com", ["bob@x.com"] * 51, OPEN),
     ],
 )
 def test_a_value_is_the_users_only_if_it_was_said_as_a_word_of_its_own(said, value, truth):
@@ -209,6 +209,37 @@ def test_a_restarted_guard_knows_it_from_its_log(tmp_path: Path):
     assert send(again, "bob@x.com") == "allow"
     assert send(again, "eve@evil.com") == "refuse"
     assert send(again, "new@x.com") == "ask"
+
+
+def test_what_a_log_has_cut_is_unknown_after_a_restart(tmp_path: Path):
+    log = tmp_path / "calls.jsonl"
+    first = mail_guard(log=log, session="ann")
+    first.hear("lorem ipsum " * 1_000 + "write to bob@x.com")
+    first.observe(Call("read_mail"), "from bob@x.com")
+    assert send(first, "bob@x.com") == "allow"
+    again = resumed(mail_guard(), log)["ann"]
+    assert send(again, "bob@x.com") == "ask"
+
+
+def test_a_fact_in_python_may_ask_where_a_value_came_from():
+    manual = MAIL.replace(
+        "policies:", "facts:\n  links_known: {args: [body], python: links_known}\npolicies:"
+    ).replace("requires: ['from_user(to)", "requires: [links_known(body), 'from_user(to)")
+
+    def links_known(look, body):
+        found = [look.truth("from_user", word) for word in body.split() if "www." in word]
+        return all(found) if None not in found else None
+
+    guard = Guard(read_tool_manual(("mail.yaml", manual)), python={"links_known": links_known})
+    guard.hear("Send bob@x.com the link www.good.com")
+    guard.observe(Call("read_mail"), "visit www.evil.com now")
+    for link, word in {
+        "www.good.com": "allow",
+        "www.evil.com": "refuse",
+        "www.x.com": "ask",
+    }.items():
+        call = Call("send_mail", {"to": "bob@x.com", "body": f"see {link}"})
+        assert guard.check(call, can_ask=True).word == word
 
 
 def test_mistakes_are_named():

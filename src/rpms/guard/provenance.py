@@ -34,7 +34,8 @@ first; what is not found then may have been in them."""
 _CHUNK: Final = 20_000
 _LONGEST_VALUE: Final = 1_000
 """Characters of a longer value are not looked for: nobody reads such a text as a name."""
-_MOST_VALUES: Final = 200
+_MOST_VALUES: Final = 50
+"""Values in one argument that are looked for; a longer list is unknown."""
 _MOST_PLACES: Final = 1_000
 """Places in a text that are tried, so that no text takes seconds."""
 _SHORT: Final = 3
@@ -45,6 +46,8 @@ _JOINS: Final = ".@:/\\_+#%&=?~-"
 """Signs that make one word of what stands on both sides: bob@x.com, a/b.txt."""
 _BEGINS: Final = "./\\~"
 """Signs that belong to the word after them: /etc/passwd is not etc/passwd."""
+_NOT_WHOLE: Final = ("characters, sha256 ", "[masked ")
+"""Signs that a log has cut a text or masked a value: what is read from it again has gaps."""
 _NUMBER: Final = re.compile(r"(0|-?[1-9]\d{0,14})(\.\d{1,6})?")
 
 
@@ -137,6 +140,7 @@ class _Source:
         if not self.chunks or self.chunks[-1].size + piece.size > _CHUNK:
             self.chunks.append(_Chunk())
         self.chunks[-1].add(piece)
+        self.gap = self.gap or any(sign in piece.text for sign in _NOT_WHOLE)
         self._size += piece.size
         while self._size > MOST_CHARACTERS:
             self._size -= self.chunks.popleft().size
@@ -232,7 +236,9 @@ class _Value:
     @property
     def forms(self) -> Iterable[str]:
         """Texts without which, loosely read, the value is not there."""
-        return dict.fromkeys((self.loose, *map(_loosened, self.spellings)))
+        if len(self.spellings) == 1:
+            return (self.loose,)
+        return dict.fromkeys(each.partition(".")[0] for each in self.spellings)
 
 
 def _value_of(leaf: object) -> _Value | None:
