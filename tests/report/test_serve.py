@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from rpms.cli.report import make_server
+from rpms.cli.serving import make_server
 from rpms.logic.errors import InputError
 from rpms.models.secrets import is_local
 from tests.cli.command import Rpms, rpms

@@ -1,23 +1,22 @@
 """Look at what was run: `rpms report`, `view`, `table`, `leaderboard`, `show`, `export`."""
 
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from rpms.cli.screen import complain, flush, say
+from rpms.cli.screen import complain, say
+from rpms.cli.serving import make_live_server, make_server, serve
 from rpms.foreign.file_reader import is_there
 from rpms.guard.log import is_guard_log
 from rpms.logic.errors import InputError
-from rpms.models.secrets import is_local
 from rpms.play.plan import place_of
 from rpms.report.export import export
 from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
 from rpms.store.files import read_text, write_whole
 from rpms.store.runs import CUT, PROTOCOL, RunFolder
 
+_LOOPBACK = "127.0.0.1"
 _TAKES = "a report is made of folders of `rpms run`, a study's folder, or the log of a guard"
 
 
@@ -38,10 +37,15 @@ def report(
     published: bool = False,
     pages: int = 2_000,
     open_: bool = False,
+    watch: bool = False,
+    port: int = 0,
 ) -> None:
     """Write static pages about runs, a study or a guard's log; they open from disk, without a
     server.
     """
+    if watch:
+        _watch(inputs, port)
+        return
     for each in inputs:
         if not is_there(each):
             raise InputError(f"{each}: does not exist; {_TAKES}")
@@ -65,70 +69,23 @@ def report(
         writing.open_report(written.folder)
 
 
-def view(folder: Path, port: int | None = None, host: str = "127.0.0.1") -> None:
+def _watch(inputs: list[Path], port: int) -> None:
+    """Serve the live page of a folder in which runs are going on."""
+    if len(inputs) != 1:
+        raise InputError(
+            "--watch looks at one folder: that of a run, or of a study with all its runs"
+        )
+    serve(make_live_server(inputs[0], _LOOPBACK, port), f"{inputs[0]}, live,", _LOOPBACK)
+
+
+def view(folder: Path, port: int | None = None, host: str = _LOOPBACK) -> None:
     """Open a report in a browser, or serve it at a port."""
     inner = folder / "report"
     found = inner if (inner / "index.html").is_file() else folder
     if port is None:
         needs_extra("pages").open_report(found)
         return
-    with make_server(found, host, port) as server:
-        if not is_local(host):
-            complain(f"note: whoever reaches {host} can read this report")
-        name = f"[{host}]" if ":" in host else host
-        say(f"{found} is at http://{name}:{server.server_port}/ until Ctrl-C")
-        flush()
-        server.serve_forever(poll_interval=0.1)
-
-
-class _Handler(SimpleHTTPRequestHandler):
-    """Gives out the files of one folder, and nothing else: no listings, nothing that a link
-    leads out to.
-    """
-
-    local: bool
-    """True if only this machine may ask; then a page of another site must not ask in its name."""
-
-    def send_head(self) -> Any:
-        host = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get("Host", "")
-        if self.local and host not in ("localhost", "127.0.0.1", "[::1]"):
-            self.send_error(403, "This report is served to this machine alone")
-            return None
-        folder, file = (
-            Path(self.directory).resolve(),
-            Path(self.translate_path(self.path)).resolve(),
-        )
-        if file != folder and folder not in file.parents:
-            self.send_error(404)
-            return None
-        return super().send_head()
-
-    def list_directory(self, path: Any) -> None:
-        del path
-        self.send_error(404)
-
-    def end_headers(self) -> None:
-        self.send_header("X-Content-Type-Options", "nosniff")
-        self.send_header("Cache-Control", "no-cache")
-        super().end_headers()
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  as the base has it
-        """Logs nothing."""
-
-
-def make_server(folder: Path, host: str, port: int) -> ThreadingHTTPServer:
-    """A server of a report's pages, which listens already; `serve_forever` answers.
-
-    Port 0 takes any that is free.
-    """
-    if not is_there(folder / "index.html"):
-        raise InputError(f"{folder}: there is no report here; `rpms report` writes one")
-    handler = type("Handler", (_Handler,), {"local": is_local(host)})
-    try:
-        return ThreadingHTTPServer((host, port), partial(handler, directory=str(folder.resolve())))
-    except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot listen at {host}:{port}: {why}; choose another --port") from None
+    serve(make_server(found, host, port), str(found), host)
 
 
 def leaderboard(inputs: list[Path], form: str = "terminal", out: Path | None = None) -> None:

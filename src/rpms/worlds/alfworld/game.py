@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from itertools import combinations
@@ -18,7 +18,8 @@ from typing import IO, Any
 
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import FileError, InputError, WorldError
-from rpms.worlds.alfworld.belief import AlfworldBelief
+from rpms.logic.facts import grouped
+from rpms.worlds.alfworld.belief import AlfworldBelief, Sites
 from rpms.worlds.alfworld.engine.engine import EngineTurn, GameEngine
 from rpms.worlds.alfworld.engine.layout import GameLayout, State, bits
 from rpms.worlds.base import Game, Outcome
@@ -130,12 +131,28 @@ def _compare_places(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]
             for each in known
             if ask(each) is (each not in so)
         )
-    for one, other in combinations(names, 2):
-        together = sites.together(one, other) if one in sites.of or other in sites.of else None
+    for one, other in _comparable_pairs(names, sites, truth):
+        together = sites.together(one, other)
         if together is not None and together != (truth.places.get(one) == truth.places.get(other)):
             yield f"{one} and {other} are {'not ' if together else ''}together"
     if not {*names} <= truth.places.keys() or len(belief.places) not in (0, len(truth.places)):
         yield f"the places are {', '.join(truth.places)}"
+
+
+def _comparable_pairs(
+    names: Sequence[str], sites: Sites, truth: GroundTruth
+) -> list[tuple[str, str]]:
+    """Pairs of places that share a location in truth or a site in the belief, in the names' order.
+
+    Of no other pair can the belief be wrong, and most pairs are others.
+    """
+    in_truth = grouped((truth.places.get(name), name) for name in names)
+    in_belief = grouped((sites.of[name], name) for name in names if name in sites.of)
+    pairs: set[tuple[str, str]] = set()
+    for group in (*in_truth.values(), *in_belief.values()):
+        pairs.update(combinations(group, 2))
+    order = {name: place for place, name in enumerate(names)}
+    return sorted(pairs, key=lambda pair: (order[pair[0]], order[pair[1]]))
 
 
 _WORKER = Path(__file__).with_name("_textworld_worker.py")

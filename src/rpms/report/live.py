@@ -1,0 +1,228 @@
+"""A page about runs that are going on: how far they are, what was won, the last episodes.
+
+It is made from the episode files alone, as often as a browser asks, and reads each file once.
+"""
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+from rpms.foreign.shown import excerpt
+from rpms.logic.errors import FileError, InputError
+from rpms.paper.wilson_interval import wilson
+from rpms.report.gather import is_going
+from rpms.store.episodes import EpisodeRow, read_row
+from rpms.store.runs import PROTOCOL, RunFolder
+
+_DEEPEST = 5
+"""Folders below the one that is watched in which runs may lie: a study's epochs' controls."""
+_NO_RUNS = frozenset(("episodes", "report", "export", "answers", "carried"))
+"""Folders of a run in which no other run lies, and which may have many files."""
+_LAST = 12
+"""Episodes that the page names."""
+_SHORT = 80
+
+
+class _Stamp(NamedTuple):
+    """Tells one content of a file from another: an episode may be played again after an error."""
+
+    changed: int
+    size: int
+
+
+class LiveEpisode(NamedTuple):
+    """A finished episode."""
+
+    run: str
+    row: EpisodeRow
+    ended: float
+    """When its file was written, in seconds since 1970."""
+
+
+@dataclass(frozen=True)
+class LiveRun:
+    """A run so far."""
+
+    name: str
+    about: str
+    """Model and split."""
+    total: int
+    episodes: Sequence[LiveEpisode]
+    going: bool
+    problems: Sequence[str] = ()
+    """Files that cannot be read, in words."""
+
+    @property
+    def won(self) -> int:
+        return sum(episode.row.won for episode in self.episodes)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Time left at the pace so far; None where there is none yet, or nothing is going on."""
+        done = len(self.episodes)
+        if not self.going or done < 2:
+            return None
+        ended = [episode.ended for episode in self.episodes]
+        return (max(ended) - min(ended)) / (done - 1) * (self.total - done)
+
+
+@dataclass
+class Watcher:
+    """Looks at the runs below a folder, again and again."""
+
+    folder: Path
+    _known: dict[Path, tuple[_Stamp, EpisodeRow]] = field(default_factory=dict)
+
+    def runs(self) -> tuple[LiveRun, ...]:
+        """The runs of now, in the order of their folders."""
+        return tuple(self._look(folder) for folder in _run_folders(self.folder))
+
+    def _look(self, folder: Path) -> LiveRun:
+        name = folder.relative_to(self.folder).as_posix()
+        name = folder.resolve().name if name == "." else name
+        run = RunFolder(folder)
+        try:
+            protocol = run.protocol
+        except (InputError, FileError) as error:
+            return LiveRun(name, "", 0, (), going=False, problems=(str(error),))
+        settings = protocol.settings
+        told = [settings.get(key) for key in ("model", "world", "split")]
+        about = " · ".join(str(each) for each in told if isinstance(each, str))
+        episodes: list[LiveEpisode] = []
+        problems: list[str] = []
+        for task in protocol.tasks:
+            file = run.file(task)
+            try:
+                found = self._read(file)
+            except FileError as error:
+                problems.append(f"{file.name}: {error.problem}")
+                continue
+            if found is not None:
+                stamp, row = found
+                episodes.append(LiveEpisode(name, row, stamp.changed / 1e9))
+        going = is_going(folder)
+        return LiveRun(name, about, len(protocol.tasks), episodes, going, problems)
+
+    def _read(self, file: Path) -> tuple[_Stamp, EpisodeRow] | None:
+        """An episode in numbers, read again only if its file has changed; None before it ended."""
+        try:
+            found = file.stat()
+        except OSError:
+            return None
+        stamp = _Stamp(found.st_mtime_ns, found.st_size)
+        known = self._known.get(file)
+        if known is None or known[0] != stamp:
+            known = self._known[file] = (stamp, read_row(file))
+        return known
+
+
+def _run_folders(top: Path, depth: int = _DEEPEST) -> Iterator[Path]:
+    """The folders of runs at and below a folder. Links are not followed."""
+    try:
+        entries = sorted(os.scandir(top), key=lambda entry: entry.name)
+    except OSError:
+        return
+    if any(entry.name == PROTOCOL for entry in entries):
+        yield top
+    for entry in entries:
+        inside = entry.name not in _NO_RUNS and entry.is_dir(follow_symlinks=False)
+        if depth and inside:
+            yield from _run_folders(Path(entry.path), depth - 1)
+
+
+# The page. All that comes from files is escaped where it is put into HTML.
+
+
+def live_file(name: str) -> bytes:
+    """A file of the page: its style sheet or its program."""
+    folder = files("rpms.report").joinpath("static")
+    return folder.joinpath(name).read_bytes()
+
+
+def live_page(folder: Path, runs: Sequence[LiveRun]) -> str:
+    """The whole page, with the runs of now in it."""
+    name = escape(folder.resolve().name)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<noscript><meta http-equiv="refresh" content="5"></noscript>\n'
+        f"<title>{name}: live</title>\n"
+        '<link rel="stylesheet" href="style.css">\n<link rel="stylesheet" href="live.css">\n'
+        '<script src="live.js" defer></script>\n</head>\n<body>\n'
+        f'<main>\n<h1>{name}</h1>\n<p id="state" class="dim" role="status"></p>\n'
+        f'<div id="now">\n{live_part(runs)}</div>\n</main>\n</body>\n</html>\n'
+    )
+
+
+def live_part(runs: Sequence[LiveRun]) -> str:
+    """The part of the page that changes."""
+    if not runs:
+        return '<p class="lead">No run here yet. This page fills as soon as one begins.</p>\n'
+    episodes = [episode for run in runs for episode in run.episodes]
+    episodes.sort(key=lambda episode: -episode.ended)
+    cards = "".join(_card(run) for run in runs)
+    return f'{_totals(runs)}<div class="live-runs">\n{cards}</div>\n{_table(episodes[:_LAST])}'
+
+
+def _totals(runs: Sequence[LiveRun]) -> str:
+    done = sum(len(run.episodes) for run in runs)
+    total = sum(run.total for run in runs)
+    going = sum(run.going for run in runs)
+    state = f"{going} going on" if going else "none going on"
+    several = "run" if len(runs) == 1 else "runs"
+    return f'<p class="lead">{len(runs)} {several}, {state}; {done:,} of {total:,} episodes.</p>\n'
+
+
+def _card(run: LiveRun) -> str:
+    """One run: its progress, and what was won with its 95% interval."""
+    done = len(run.episodes)
+    state = "going on" if run.going else "done" if done == run.total else "stopped"
+    left = run.seconds_left
+    if left is not None:
+        state += f", about {_duration(left)} left"
+    won = "nothing played yet"
+    if done:
+        low, high = wilson(run.won, done)
+        won = (
+            f"<strong>{run.won}</strong> of {done} won, {run.won / done:.0%}"
+            f' <span class="dim">[{low:.0%}, {high:.0%}]</span>'
+        )
+    problems = "".join(
+        f'<p class="live-problem">{escape(excerpt(each, 200))}</p>\n' for each in run.problems[:3]
+    )
+    return (
+        f'<section class="live-run{" going" if run.going else ""}">\n'
+        f'<h2>{escape(run.name)}</h2>\n<p class="dim">{escape(run.about)}</p>\n'
+        f'<progress max="{max(run.total, 1)}" value="{done}" aria-label="episodes"></progress>\n'
+        f"<p>{done:,} of {run.total:,} episodes, {state}</p>\n<p>{won}</p>\n{problems}</section>\n"
+    )
+
+
+def _table(episodes: Sequence[LiveEpisode]) -> str:
+    """The last episodes, the latest first."""
+    if not episodes:
+        return ""
+    rows = "".join(
+        f"<tr><td>{time.strftime('%H:%M:%S', time.localtime(each.ended))}</td>"
+        f'<td><span class="live-{"won" if each.row.won else "lost"}">{escape(each.row.ending)}'
+        f"</span></td><td>{each.row.steps}</td>"
+        f"<td>{escape(excerpt(each.row.task, _SHORT))}</td><td>{escape(each.run)}</td></tr>\n"
+        for each in episodes
+    )
+    return (
+        '<h2>Last episodes</h2>\n<div class="live-table"><table>\n<thead><tr><th>ended</th>'
+        "<th>how</th><th>steps</th><th>task</th><th>run</th></tr></thead>\n"
+        f"<tbody>\n{rows}</tbody>\n</table></div>\n"
+    )
+
+
+def _duration(seconds: float) -> str:
+    """Seconds for a person: `40 s`, `12 min`, `3.5 h`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5_400 else f"{seconds / 3600:.1f} h"
