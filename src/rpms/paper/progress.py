@@ -49,6 +49,25 @@ class _Route(NamedTuple):
     lacking: list[Fact]
 
 
+class Want(NamedTuple):
+    """A fact that a goal wants, and the names in it."""
+
+    need: Need
+    binding: Mapping[str, str]
+
+
+class _Before(NamedTuple):
+    """What comes before a fact, by the usual way to it."""
+
+    binding: Mapping[str, str]
+    """Names of that way's parameters."""
+    needs: Sequence[tuple[Need, Fact]]
+    """Its needs about the goal's things, over its parameters and with names."""
+
+
+_NOTHING_BEFORE = _Before({}, ())
+
+
 class Purposeful(Ground):
     """A goal's demands in one situation, over the things known there."""
 
@@ -56,26 +75,33 @@ class Purposeful(Ground):
         """Every way to put things in place of a purpose's variables; variables of one field are
         different things.
         """
-        choices = []
+        choices: list[list[dict[str, str]]] = []
         for field_ in dict.fromkeys(purpose.over.values()):
             variables = [name for name, source in purpose.over.items() if source == field_]
-            named = goal.named(field_) or (field_ if purpose.staged else "")
-            known = list(self._facts.belief.called(named)) if named else []
-            lacking = max(len(variables) - len(known), int(imagined)) if named else 0
-            known += [f"{named} {'?' * number}" for number in range(1, lacking + 1)]
+            things = self._things_for(purpose, goal, field_, len(variables), imagined=imagined)
             pick = combinations if purpose.interchangeable else permutations
-            choices.append(
-                [
-                    dict(zip(variables, chosen, strict=True))
-                    for chosen in pick(known, len(variables))
-                ]
-            )
+            picked = pick(things, len(variables))
+            choices.append([dict(zip(variables, chosen, strict=True)) for chosen in picked])
         for chosen in product(*choices):
-            yield {name: thing for binding in chosen for name, thing in binding.items()}
+            binding: dict[str, str] = {}
+            for part in chosen:
+                binding |= part
+            yield binding
 
-    def wants(
-        self, purpose: Purpose, step: Stage, binding: Mapping[str, str]
-    ) -> list[tuple[Need, Mapping[str, str]]]:
+    def _things_for(
+        self, purpose: Purpose, goal: Goal, field_: str, wanted: int, *, imagined: bool
+    ) -> list[str]:
+        """Things that a field of the goal may mean: those known by its name, and as many unseen
+        ones (`apple ?`) as are lacking.
+        """
+        named = goal.named(field_) or (field_ if purpose.staged else "")
+        if not named:
+            return []
+        known = list(self._facts.belief.called(named))
+        lacking = max(wanted - len(known), int(imagined))
+        return known + [f"{named} {'?' * number}" for number in range(1, lacking + 1)]
+
+    def wants(self, purpose: Purpose, step: Stage, binding: Mapping[str, str]) -> list[Want]:
         """The facts that end a step, for everything that it speaks of."""
         every: list[Mapping[str, str]] = [binding]
         needs = self._manual.wanted(step)
@@ -84,7 +110,7 @@ class Purposeful(Ground):
                 word = self._facts.goal.named(source) or source
                 things = self._facts.belief.called(word) or (f"{word} ?",)
                 every = [{**one, variable: thing} for one in every for thing in things]
-        return [(need, one) for one in every for need in needs]
+        return [Want(need, one) for one in every for need in needs]
 
     def reached(self, purpose: Purpose, binding: Mapping[str, str]) -> int:
         """Count the stages of a procedure that are behind: those up to the last one whose facts
@@ -92,25 +118,27 @@ class Purposeful(Ground):
         """
         key = (id(purpose), *binding.values())
         if key not in self._reached:
-            last_first = reversed([*enumerate(purpose.steps, 1)])
-            stages = ((number, self.wants(purpose, step, binding)) for number, step in last_first)
-            past = (
-                number
-                for number, wants in stages
-                if all(self._judge(*want)[0] is True for want in wants)
-            )
-            self._reached[key] = next(past, 0)
+            self._reached[key] = self._count_reached(purpose, binding)
         return self._reached[key]
 
-    def left(
-        self, purpose: Purpose, binding: Mapping[str, str]
-    ) -> tuple[int, list[tuple[Need, Mapping[str, str]]]]:
+    def _count_reached(self, purpose: Purpose, binding: Mapping[str, str]) -> int:
+        for number in range(len(purpose.steps), 0, -1):
+            wants = self.wants(purpose, purpose.steps[number - 1], binding)
+            if all(self._judge(*want).possible is True for want in wants):
+                return number
+        return 0
+
+    def left(self, purpose: Purpose, binding: Mapping[str, str]) -> tuple[int, list[Want]]:
         """The number of stages behind, and what is wanted now: by the present stage, or by the
         whole goal.
         """
-        reached = self.reached(purpose, binding) if purpose.staged else 0
-        steps = purpose.steps[reached : reached + 1] if purpose.staged else purpose.steps
-        return reached, [pair for step in steps for pair in self.wants(purpose, step, binding)]
+        if purpose.staged:
+            reached = self.reached(purpose, binding)
+            steps = purpose.steps[reached : reached + 1]
+        else:
+            reached = 0
+            steps = purpose.steps
+        return reached, [want for step in steps for want in self.wants(purpose, step, binding)]
 
 
 class Tracker(Purposeful):
@@ -120,29 +148,27 @@ class Tracker(Purposeful):
         super().__init__(achievers, situation)
         self._lacking_before: dict[object, set[Fact]] = {}
         kept = self._vocabulary.stones
-        self._needed: dict[object, tuple[dict[str, str], list[tuple[Need, Fact]]]] = (
-            kept.setdefault("needed", {})
-        )
+        self._needed: dict[object, _Before] = kept.setdefault("needed", {})
         self._stones: dict[object, tuple[Milestone, ...]] = kept.setdefault("stones", {})
 
     def standing(self, purpose: Purpose) -> GoalStanding:
         """Progress towards the goal by the things that are furthest along."""
         for imagined in (False, True):
-            bindings = self.bindings(purpose, self._facts.goal, imagined=imagined)
-            wanted = ((each, self.left(purpose, each)[1]) for each in bindings)
-            possible = (
-                each
-                for each, wants in wanted
-                if all(self._judge(*want)[0] is not False for want in wants)
-            )
-            found = (
-                self._staged(purpose, list(possible))
-                if purpose.staged
-                else self._nearest(purpose, possible)
-            )
+            possible = self._possible(purpose, imagined=imagined)
+            if purpose.staged:
+                found = self._staged(purpose, list(possible))
+            else:
+                found = self._nearest(purpose, possible)
             if found is not None:
                 return found
         return GoalStanding()
+
+    def _possible(self, purpose: Purpose, *, imagined: bool) -> Iterator[dict[str, str]]:
+        """The ways to fill in things with which nothing that is wanted is impossible."""
+        for binding in self.bindings(purpose, self._facts.goal, imagined=imagined):
+            _, wants = self.left(purpose, binding)
+            if all(self._judge(*want).possible is not False for want in wants):
+                yield binding
 
     # A procedure.
 
@@ -153,16 +179,22 @@ class Tracker(Purposeful):
         if not bindings:
             return None
         best = max(bindings, key=lambda binding: self.reached(purpose, binding))
-        (done, wants), total = self.left(purpose, best), len(purpose.steps)
+        done, wants = self.left(purpose, best)
+        total = len(purpose.steps)
         if done == total:
             return GoalStanding(Progress("done", "", done, total), done)
-        step = purpose.steps[done]
-        lacking = next((pair for pair in wants if self._judge(*pair)[0] is not True), None)
-        arg = next(iter(lacking[0].literals[0].args), "") if lacking is not None else ""
-        thing = lacking[1].get(arg, arg) if lacking is not None else ""
-        return GoalStanding(
-            Progress(step.name, kind_of(thing) if thing.endswith("?") else thing, done, total), done
-        )
+        target = self._first_lacking(wants)
+        return GoalStanding(Progress(purpose.steps[done].name, target, done, total), done)
+
+    def _first_lacking(self, wants: Iterable[Want]) -> str:
+        """The thing that the first want is about which does not hold."""
+        for want in wants:
+            if self._judge(*want).possible is True:
+                continue
+            arg = next(iter(want.need.literals[0].args), "")
+            thing = want.binding.get(arg, arg)
+            return kind_of(thing) if thing.endswith("?") else thing
+        return ""
 
     # Facts in any order.
 
@@ -174,27 +206,26 @@ class Tracker(Purposeful):
         routes: dict[object, _Route] = {}
         for binding in bindings:
             things = tuple([binding[name] for name in purpose.sought])
-            lacking = [self._judge(need, binding)[2] for need in needs]
-            key = (
-                things,
-                *[fact is None for fact in lacking],
-            )  # the place a thing goes to makes no difference
+            judged = [self._judge(need, binding).left for need in needs]
+            # the place a thing goes to makes no difference
+            key = (things, *[fact is None for fact in judged])
             if key not in routes:
-                bound = [need.literals[0].bound(binding) for need in needs]
-                routes[key] = self._route(
-                    bound, things, [fact for fact in lacking if fact is not None]
-                )
+                wanted = [need.literals[0].bound(binding) for need in needs]
+                lacking = [fact for fact in judged if fact is not None]
+                routes[key] = self._route(wanted, things, lacking)
         if not routes:
             return None
-        route = min(
-            routes.values(),
-            key=lambda each: (len(each.todo), self._away(each.lacking, each.things)),
-        )
-        total, current = route.total, self._next(route)
+        route = min(routes.values(), key=self._distance)
+        current = self._next(route)
         if current is None:
-            return GoalStanding(Progress("done", "", total, total))
+            return GoalStanding(Progress("done", "", route.total, route.total))
         target = kind_of(current.thing) if current.found else current.thing
-        return GoalStanding(Progress(current.name, target, total - len(route.todo), total))
+        done = route.total - len(route.todo)
+        return GoalStanding(Progress(current.name, target, done, route.total))
+
+    def _distance(self, route: _Route) -> tuple[int, int]:
+        """Milestones left, and things that are not at hand."""
+        return len(route.todo), self._away(route.lacking, route.things)
 
     def _route(
         self, wanted: Iterable[Fact], things: tuple[str, ...], lacking: list[Fact]
@@ -203,11 +234,11 @@ class Tracker(Purposeful):
         stones = dict.fromkeys(stone for fact in wanted for stone in self._milestones(fact, things))
         left = {one for fact in lacking for one in self._left(fact, things)}
         todo: list[Milestone] = []
-        behind: set[str] = (
-            set()
-        )  # of one thing, nothing counts before all that comes before it: a cold mug is not home
+        # of one thing, nothing counts before all that comes before it: a cold mug is not home
+        behind: set[str] = set()
         for stone in stones:
-            if stone.thing in behind or stone.fact in left or (stone.found and "?" in stone.thing):
+            unseen = stone.found and "?" in stone.thing
+            if stone.thing in behind or stone.fact in left or unseen:
                 todo.append(stone)
                 behind.add(stone.thing)
         return _Route(things, len(stones), todo, lacking)
@@ -216,37 +247,40 @@ class Tracker(Purposeful):
         """The milestone to see to first: of the first fact that is lacking, or of the nearest
         one like it.
         """
-        lacking, todo, things = route.lacking, route.todo, route.things
-        if not lacking or not todo:
-            return todo[0] if todo else None
-        first = lacking[0]
-        like = [
-            fact
-            for fact in lacking
-            if (fact.predicate, fact.negated) == (first.predicate, first.negated)
-        ]
-        left = {stone.fact for stone in todo}
+        if not route.todo:
+            return None
+        if not route.lacking:
+            return route.todo[0]
+        first = route.lacking[0]
+        sort = (first.predicate, first.negated)
+        like = [fact for fact in route.lacking if (fact.predicate, fact.negated) == sort]
+        left = {stone.fact for stone in route.todo}
 
         def distance(fact: Fact) -> tuple[int, int]:
-            return sum(stone.fact in left for stone in self._milestones(fact, things)), self._away(
-                [fact], things
-            )
+            stones = self._milestones(fact, route.things)
+            todo = sum(stone.fact in left for stone in stones)
+            return todo, self._away([fact], route.things)
 
-        chain = {stone.fact for stone in self._milestones(min(like, key=distance), things)}
-        return next((stone for stone in todo if stone.fact in chain), todo[0])
+        nearest = min(like, key=distance)
+        chain = {stone.fact for stone in self._milestones(nearest, route.things)}
+        return next((stone for stone in route.todo if stone.fact in chain), route.todo[0])
 
     def _away(self, facts: Iterable[Fact], things: Sequence[str]) -> int:
         """Count what is not at hand of the things that some facts are about; what nobody has
         seen is farthest.
         """
-        named = {
-            arg for fact in facts if fact.predicate != "or" for arg in fact.args if arg in things
-        }
+        named: set[str] = set()
+        for fact in facts:
+            if fact.predicate != "or":
+                named.update(arg for arg in fact.args if arg in things)
         here, seen = self._at_hand
-        return sum(
-            2 if "?" in name else int(name not in here and seen.get(name) not in here)
-            for name in named
-        )
+        away = 0
+        for name in named:
+            if "?" in name:
+                away += 2
+            elif name not in here and seen.get(name) not in here:
+                away += 1
+        return away
 
     @cached_property
     def _at_hand(self) -> tuple[set[str | None], Mapping[str, str]]:
@@ -261,48 +295,47 @@ class Tracker(Purposeful):
         fact = Fact(fact.predicate, fact.args, fact.negated)
         key = (fact, things)
         if key not in self._lacking_before:
-            left = self._lacking_before[key] = (
-                set()
-            )  # before its needs: what needs itself adds nothing
+            # entered before its needs are looked at: what needs itself adds nothing
+            left = self._lacking_before[key] = set[Fact]()
             if fact.predicate == "or":
                 before = [Fact(*each) for each in fact.args]
             else:
                 left.add(fact)
-                binding, needs = self._before(fact, things)
-                before = [
-                    bound for need, bound in needs if self._judge(need, binding)[2] is not None
-                ]
+                before = self._lacking_needs(fact, things)
             for one in before:
                 left |= self._left(one, things)
         return self._lacking_before[key]
 
-    def _before(
-        self, fact: Fact, things: tuple[str, ...]
-    ) -> tuple[dict[str, str], list[tuple[Need, Fact]]]:
+    def _lacking_needs(self, fact: Fact, things: tuple[str, ...]) -> list[Fact]:
+        binding, needs = self._before(fact, things)
+        return [bound for need, bound in needs if self._judge(need, binding).left is not None]
+
+    def _before(self, fact: Fact, things: tuple[str, ...]) -> _Before:
         """Preconditions of the usual way to a fact that concern the things and that actions can
         cause.
         """
         key = (fact, things)
         if key not in self._needed:
-            makers = self._manual.makers(fact.predicate, fact.negated)
-            if (
-                not makers
-                or fact.predicate in self._manual.positional
-                or not any(arg in things for arg in fact.args)
-            ):
-                self._needed[key] = {}, []
-            else:
-                binding = dict(zip(makers[0].fact.args, fact.args, strict=True))
-                makeable = [
-                    need for need in makers[0].needs if need.literals and need.literals[0].makeable
-                ]
-                needs = [(need, need.literals[0].bound(binding)) for need in makeable]
-                about = [each for each in needs if not set(things).isdisjoint(each[1].args)]
-                unmoving = [
-                    each for each in about if each[1].predicate not in self._manual.positional
-                ]
-                self._needed[key] = binding, [each for each in unmoving if self._can_make(each[1])]
+            self._needed[key] = self._find_before(fact, things)
         return self._needed[key]
+
+    def _find_before(self, fact: Fact, things: tuple[str, ...]) -> _Before:
+        makers = self._manual.makers(fact.predicate, fact.negated)
+        about_things = any(arg in things for arg in fact.args)
+        if not makers or not about_things or fact.predicate in self._manual.positional:
+            return _NOTHING_BEFORE
+        usual = makers[0]
+        binding = dict(zip(usual.fact.args, fact.args, strict=True))
+        needs: list[tuple[Need, Fact]] = []
+        for need in usual.needs:
+            if not need.literals or not need.literals[0].makeable:
+                continue
+            bound = need.literals[0].bound(binding)
+            if set(things).isdisjoint(bound.args) or bound.predicate in self._manual.positional:
+                continue
+            if self._can_make(bound):
+                needs.append((need, bound))
+        return _Before(binding, needs)
 
     def _milestones(
         self, fact: Fact, things: tuple[str, ...], above: frozenset[Fact] = frozenset()
@@ -321,19 +354,16 @@ class Tracker(Purposeful):
         fact = Fact(fact.predicate, fact.args, fact.negated)
         thing = next((arg for arg in fact.args if arg in things), None)
         makers = self._manual.makers(fact.predicate, fact.negated)
-        if (
-            thing is None
-            or not makers
-            or fact.predicate in self._manual.positional
-            or fact in above
-        ):
+        if thing is None or not makers or fact in above:
+            return
+        if fact.predicate in self._manual.positional:
             return
         binding, needs = self._before(fact, things)
         role = next((name for name, bound in binding.items() if bound == thing), "object")
-        before = [
-            stone for _, one in needs for stone in self._milestones(one, things, above | {fact})
-        ]
-        stones = [stone for stone in before if stone.thing == thing]
+        stones: list[Milestone] = []
+        for _, need in needs:
+            before = self._milestones(need, things, above | {fact})
+            stones += [stone for stone in before if stone.thing == thing]
         yield from stones or [Milestone(Fact("found", (thing,)), f"find_{role}", thing, found=True)]
         yield Milestone(fact, f"{makers[0].schema.name}_{role}", thing)
 
