@@ -118,15 +118,15 @@ def test_a_broken_file_of_no_task_is_damaged(copied):
     (evidence,) = gather([copied["full"]])
     results = evidence.conditions["full"]
     assert (list(results.damaged), results.stray) == (["zzz.json.gz"], ())
-    assert omissions(evidence) == ("full: 1 damaged file skipped: zzz.json.gz",)
+    assert "full: 1 damaged file skipped: zzz.json.gz" in omissions(evidence)
 
 
 def test_a_run_is_named_by_its_folder_where_its_label_is_another(copied, tmp_path):
     moved = copied["full"].rename(tmp_path / "tuesday")
     next((moved / "episodes").glob("*.json.gz")).unlink()
     (evidence,) = gather([moved])
-    (note,) = omissions(evidence)
-    assert note.startswith(f"full ({moved}): 1 of 6 episodes missing")
+    named = f"full ({moved}): 1 of 6 episodes missing"
+    assert any(note.startswith(named) for note in omissions(evidence))
 
 
 def test_a_run_tells_its_seconds_and_what_it_cost(copied):
