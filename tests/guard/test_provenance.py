@@ -46,6 +46,8 @@ def send(guard: Guard, to: object) -> str:
         ("Mail BOB@x.com", "bob@x.com", OPEN),
         ("mail bo\u200bb@x.com", "bob@x.com", OPEN),
         ("mail bob@x.com.uk", "bob@x.com", OPEN),
+        ("mail bob@x.com\u200b.uk", "bob@x.com", OPEN),
+        ("mail rene\u0301", "rene", OPEN),
         ("mail bob@x.com", "bob", OPEN),
         ("read /etc/passwd", "etc/passwd", OPEN),
         ("read etc/passwd", "/etc/passwd", OPEN),

@@ -334,18 +334,23 @@ def _is_within(text: str, value: str) -> bool:
 def _joins_before(text: str, place: int) -> bool:
     """True if the word that begins at a place began earlier."""
     before = text[place - 1]  # there is an end before every value
-    if before.isalnum() or before in _BEGINS:
+    if _is_of_word(before) or before in _BEGINS:
         return True
     if before in "-," and text[place].isdigit():
         return before == "-" or text[place - 2].isdigit()
-    return before in _JOINS and text[place - 2].isalnum()
+    return before in _JOINS and _is_of_word(text[place - 2])
 
 
 def _joins_after(text: str, end: int) -> bool:
     """True if the word that ends at a place goes on."""
     after = text[end]  # there is an end after every value
-    if after.isalnum():
+    if _is_of_word(after):
         return True
     if after == ",":
         return text[end - 1].isdigit() and text[end + 1].isdigit()
-    return after in _JOINS and text[end + 1].isalnum()
+    return after in _JOINS and _is_of_word(text[end + 1])
+
+
+def _is_of_word(sign: str) -> bool:
+    """True for letters, digits, accents and invisible signs, behind which a word may go on."""
+    return sign.isalnum() or unicodedata.category(sign) in ("Mn", "Mc", "Me", "Cf")
