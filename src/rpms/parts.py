@@ -19,7 +19,7 @@ from typing import Any
 from rpms.foreign.shown import excerpt
 from rpms.logic.actions import ActionSchema, Instance
 from rpms.logic.belief import Belief, Situation, StateSignature
-from rpms.logic.errors import InputError, RPMSError
+from rpms.logic.errors import ANYTHING, InputError, RPMSError
 from rpms.logic.facts import Atom, Clause, Literal, Truth
 from rpms.logic.goal import Goal, GoalSignature
 from rpms.logic.rules import ActiveRules, Prohibition, Rule
@@ -180,7 +180,7 @@ def _looked_after(which: str, part: Any, check: Check) -> Any:
             raise PartError(f"{which} returned {wrong}") from None
         except RPMSError:
             raise
-        except Exception as error:  # noqa: BLE001  a part is a stranger's, and may raise anything
+        except ANYTHING as error:  # a part is a stranger's, and may raise anything
             raise PartError(f"{which} failed{_place(error)}: {_said(error)}") from None
         return made
 
@@ -205,11 +205,11 @@ class _WrongValue(Exception):
     """A value that a seam does not take, in words."""
 
 
-def _said(error: Exception) -> str:
+def _said(error: BaseException) -> str:
     return excerpt(f"{type(error).__name__}: {error}")
 
 
-def _place(error: Exception) -> str:
+def _place(error: BaseException) -> str:
     """The last line of the user's own code that an error came through."""
     ours = str(Path(__file__).parent)
     frames = traceback.extract_tb(error.__traceback__)

@@ -29,7 +29,7 @@ from rpms.play.seats import Play, play
 from rpms.play.sources import choose_manual, knowledge_of, manual_of
 from rpms.play.step import Player
 from rpms.store.evidence import Spoken, Witness, evidence_of
-from rpms.worlds.base import Setting, start
+from rpms.worlds.base import Setting
 from tests.induction.house import House
 from tests.induction.tidy import HOMES, STRANGE, Tidy
 
@@ -163,7 +163,7 @@ def test_names_are_taken_out_of_calls_and_of_sentences() -> None:
 def test_a_command_that_is_a_name_itself_is_an_order() -> None:
     world, setting = House(), Setting()
     ledger = Ledger(world, vocabulary_of(world))
-    opening = start(world.open(world.tasks("train", setting)[0], setting)).observation
+    opening = world.open(world.tasks("train", setting)[0], setting).reset().observation
     diary = Diary(ledger, "1", opening)
     ledger.names.learn({"order": ["jump up and down"]})
     for command in ("jump up and down", "jump"):

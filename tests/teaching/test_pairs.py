@@ -19,7 +19,7 @@ from rpms.store.runs import RunFolder
 from rpms.teaching.lessons import Classroom, correct, teach_pairs
 from rpms.teaching.pairs import PairSource, add_pairs, read_pairs
 from rpms.teaching.teacher import Corrections, Follower, player_of, spread, taught_step
-from rpms.worlds.base import Setting, act, start
+from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 
 ALFWORLD = find_world("alfworld")
@@ -114,7 +114,7 @@ def test_wherever_a_student_is_the_teacher_wins_from_there(place):
     task = room.tasks[place]
     teacher = room.teacher()
     game = ALFWORLD.open(task, room.setting)
-    outcome = start(game)
+    outcome = game.reset()
     choices = commands_of(game, outcome.observation)
     walk = Random(place)
     player = player_of(teacher, teacher.open_model())
@@ -124,7 +124,7 @@ def test_wherever_a_student_is_the_teacher_wins_from_there(place):
         said = taught_step(move)
         assert said is not None
         command = walk.choice(choices) if number < 25 else said.command
-        outcome = act(game, command)
+        outcome = game.step(command)
         follower.hear(move, f"Action: {command}", command, outcome)
         if outcome.won:
             assert number >= 25

@@ -16,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 import rpms
 from rpms.cli.knobs import declare, with_shared
 from rpms.cli.screen import complain, say, show_logs
+from rpms.logic.errors import ANYTHING
 
 ENTRY_POINTS = "rpms.commands"
 """Functions that add the commands of a world, or of another package, to the application they
@@ -308,7 +309,7 @@ def add_others(app: typer.Typer, but: str = "") -> list[str]:
     for point in sorted(each for each in entry_points(group=ENTRY_POINTS) if each.value != but):
         try:
             point.load()(app)
-        except Exception as error:  # noqa: BLE001  a stranger's package may raise anything
+        except ANYTHING as error:  # a stranger's package may raise anything
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             problems.append(
                 f"the commands of {point.name} ({point.value}) cannot be loaded: {reason}"

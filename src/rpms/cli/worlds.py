@@ -14,7 +14,7 @@ from rpms.cli import options
 from rpms.cli.models import ready_cell
 from rpms.cli.screen import make_console, say
 from rpms.conformance import Status, check_world
-from rpms.logic.errors import InputError, RPMSError, nearest
+from rpms.logic.errors import ANYTHING, InputError, RPMSError, nearest
 from rpms.play.sources import manual_of
 from rpms.report.table import TableCell, grid
 from rpms.store.own_folders import write_folder
@@ -64,9 +64,9 @@ def _finished(name: str) -> World:
     world = find_world(name)
     try:
         manual_of(world)
-    except RPMSError:
+    except InputError:
         raise
-    except Exception as error:  # noqa: BLE001  a stranger's world may raise anything
+    except ANYTHING as error:  # a stranger's world may raise anything
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise InputError(
             f"world {world.name!r} is not finished: its manual cannot be had: {reason}"

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.limits import LONGEST_COMMAND
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import InputError
 
@@ -26,7 +27,6 @@ _NAMES = ("id", "method", "jsonrpc", "type", "session_id", "episode_id")
 """Fields of a message that are sent back as they came."""
 LONGEST_NAME = 200
 """Characters of what a client calls its episode, which is sent back to it."""
-LONGEST_COMMAND = 10_000
 _JSON = "application/json"
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import InputError
-from rpms.worlds.base import REQUEST, Game, Outcome, Setting, Task, World, act, start
+from rpms.worlds.base import REQUEST, Game, Outcome, Setting, Task, World
 from rpms.worlds.registry import find_world
 
 _LISTS = 16
@@ -117,7 +117,7 @@ class Episodes:
         self.close()
         self._game = self.world.open(task, self.setting)
         self.task, self.steps = task, 0
-        opening = start(self._game)
+        opening = self._game.reset()
         if request := task.source.get(REQUEST):
             opening = replace(opening, observation=self.world.stating(opening.observation, request))
         return self._turn(opening, 0.0)
@@ -137,7 +137,7 @@ class Episodes:
         if not isinstance(command, str):
             raise InputError(f"a command is a text, not {type(command).__name__}")
         self.steps += 1
-        return self._turn(act(game, command), last.score)
+        return self._turn(game.step(command), last.score)
 
     def _turn(self, outcome: Outcome, before: float) -> EnvTurn:
         used_up = self.steps >= self.max_steps and not outcome.done

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rpms.envs.admission import LARGEST_MESSAGE, LONGEST_COMMAND, LONGEST_NAME, Admission, Admitting
+from rpms.envs.admission import LARGEST_MESSAGE, LONGEST_NAME, Admission, Admitting
 from rpms.envs.env_episodes import EnvTurn, Episodes, is_whole
+from rpms.foreign.limits import LONGEST_COMMAND
 from rpms.foreign.settings_files import settings_files_unread
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import InputError, RPMSError

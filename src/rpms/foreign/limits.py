@@ -58,6 +58,10 @@ XZ_MEMORY: Final = 96 * MEGABYTE
 LONGEST_OBSERVATION: Final = 100_000
 """Characters that a world says at once; the longest here have some thousands, and every prompt
 repeats them."""
+MOST_COMMANDS: Final = 200_000
+"""Commands that a world lists at once; a room of ScienceWorld has some thousands."""
+LONGEST_COMMAND: Final = 10_000
+"""Characters of a command; the longest of a tool's calls have some hundreds."""
 
 # --- entries of a memory ---
 

@@ -17,7 +17,7 @@ from rpms.logic.actions import Instance
 from rpms.logic.errors import FileError, InputError, WorldError
 from rpms.logic.facts import Truth, kind_of
 from rpms.store.evidence import Spoken, Trace
-from rpms.worlds.base import Setting, Task, World, act, by_verb, start
+from rpms.worlds.base import Setting, Task, World, by_verb
 
 
 class Session(Standing):
@@ -411,7 +411,7 @@ class Explorer:
         with ExitStack() as opened:
             try:
                 game = opened.enter_context(closing(self.world.open(task, self.setting)))
-                opening = start(game).observation
+                opening = game.reset().observation
             except (WorldError, FileError) as error:
                 self._count_failure(number, error)
                 return Trace(f"{number}:{task.id}", task.id, task.type, "")  # teaches nothing
@@ -427,7 +427,7 @@ class Explorer:
             try:
                 for session.left in range(left, 0, -1):
                     command = session.choose()
-                    outcome = act(game, command)
+                    outcome = game.step(command)
                     lost = outcome.done and not outcome.won
                     refused = diary.add(
                         Spoken(command, outcome.observation, outcome.score, outcome.won, lost)

@@ -13,6 +13,7 @@ RPMSError               anything this package raises on purpose
 
 from collections.abc import Iterable
 from pathlib import PurePath
+from typing import Final
 
 
 class RPMSError(Exception):
@@ -54,6 +55,10 @@ class ModelUnavailable(ModelError):
 class ContextOverflow(ModelError):
     """The prompt does not fit the model's context window."""
 
+
+ANYTHING: Final = (Exception, SystemExit)
+"""What code of others may raise: an exit of theirs would end a command with their exit code.
+Ctrl-C is a person's, and passes."""
 
 _NEAR = 0.6
 """Similarity from which one name is taken for another misspelt."""

@@ -19,7 +19,7 @@ from rapidfuzz import process
 from rpms.foreign.file_reader import is_there
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
-from rpms.logic.errors import InputError, ModelUnavailable, RPMSError
+from rpms.logic.errors import ANYTHING, InputError, ModelUnavailable, RPMSError
 from rpms.models.accounting import KNOWN
 from rpms.models.base import Model, Scalar, ShorteningModel
 from rpms.models.constraint import LLAMACPP, OPENAI, VLLM, ConstraintForm
@@ -326,7 +326,7 @@ def _load_installed(name: ModelName) -> Model:
         made: Model = point.load()(name.rest)
     except RPMSError:
         raise
-    except Exception as error:  # noqa: BLE001  a stranger's package may raise anything
+    except ANYTHING as error:  # a stranger's package may raise anything
         raise ModelUnavailable(
             f"{name} cannot be opened: {excerpt(f'{type(error).__name__}: {error}')}"
         ) from None

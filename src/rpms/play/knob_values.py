@@ -23,7 +23,7 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter
 
 from rpms.foreign.shown import excerpt
-from rpms.logic.errors import InputError, nearest
+from rpms.logic.errors import ANYTHING, InputError, nearest
 from rpms.logic.rules import Tier
 from rpms.paper.compose import Seams
 from rpms.paper.condition import named_condition
@@ -57,7 +57,7 @@ def find_part(seam: str, name: str, folder: Path | None = None) -> Part:
     try:
         sys.path[:0] = [str(folder)] if folder is not None else []
         part = points[name].load() if name in points else getattr(import_module(module), attribute)
-    except Exception as error:  # noqa: BLE001  a stranger's module may raise anything
+    except ANYTHING as error:  # a stranger's module may raise anything
         reason = excerpt(f"{type(error).__name__}: {error}")
         raise InputError(f"the {seam} {excerpt(name)} cannot be loaded: {reason}") from None
     finally:

@@ -25,7 +25,7 @@ from rpms.play.step import Player
 from rpms.play.understanding import Reads
 from rpms.store.episodes import EpisodeRow, episode_text, packed, row_of
 from rpms.store.runs import Timing
-from rpms.worlds.base import REQUEST, Game, Outcome, Task, act, start
+from rpms.worlds.base import REQUEST, Game, Outcome, Task
 
 NO_ACTION = "Nothing happens. Your answer had no action; write one after `Action:`."
 """Observation for a model whose answer names no action, where notes are added to the world's
@@ -61,7 +61,7 @@ class Play:
             mind = replace(mind, mask=Mask(share, self.seed, self.task.id))
         self._outcome = Outcome("")
         try:
-            self._outcome = start(self.game)
+            self._outcome = self.game.reset()
         except WorldError as error:
             self._stop(Ending.WORLD_ERROR, str(error))
         self.games_own = ""
@@ -103,7 +103,7 @@ class Play:
                 self._course, self._outcome.observation, self.episode_id or self.task.id
             )
             drift = self.player.world.contradictions(move.decision.belief, self.game)
-            self._outcome = act(self.game, move.command) if move.command else self._unsaid()
+            self._outcome = self.game.step(move.command) if move.command else self._unsaid()
             self._course = self.player.after(self._course, move, self._outcome, drift, self.brought)
         except ModelUnavailable:
             raise
@@ -219,13 +219,25 @@ class Seat:
             episode = Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), str(error))
         else:
             with closing(game):
-                play = self.begin(task, game, brought)
-                while play.ending is None:
-                    if stop():
-                        return None
-                    play.step()
-                episode = play.episode()
+                played = self._play(task, game, brought, stop)
+            if played is None:
+                return None
+            episode = played
         return finish(plan, episode, time.perf_counter() - start, brought.carried)
+
+    def _play(
+        self, task: Task, game: Game, brought: Reflection, stop: Callable[[], bool]
+    ) -> Episode | None:
+        """Play a game that is open to its end; None if asked to stop."""
+        try:
+            play = self.begin(task, game, brought)
+        except WorldError as error:  # it cannot tell what its task is
+            return Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), str(error))
+        while play.ending is None:
+            if stop():
+                return None
+            play.step()
+        return play.episode()
 
     def _name(self, task: Task) -> str:
         """Name of an episode for the model."""

@@ -5,20 +5,17 @@ live simulator.
 import re
 import sys
 import tomllib
-import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.resources import files
 from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from rpms.foreign.call_text import Tool
-from rpms.foreign.limits import LONGEST_OBSERVATION
-from rpms.foreign.shown import excerpt, whole_letters
 from rpms.logic.belief import Belief, Situation
-from rpms.logic.errors import InputError, RPMSError, WorldError, nearest
+from rpms.logic.errors import InputError, nearest
 from rpms.logic.facts import grouped
 from rpms.logic.goal import UNKNOWN_GOAL, Goal
 from rpms.logic.rules import ActiveRules
@@ -105,44 +102,6 @@ class Game(Protocol):
         ...
 
 
-def start(game: Game) -> Outcome:
-    """Reset a game of anybody's world; what is no outcome of bounded size is a WorldError."""
-    return _checked("reset", game.reset)
-
-
-def act(game: Game, command: str) -> Outcome:
-    """Give a command to a game of anybody's world; what is no outcome of bounded size is a
-    WorldError.
-    """
-    return _checked("step", game.step, command)
-
-
-def _checked(name: str, call: Callable[..., Outcome], *arguments: str) -> Outcome:
-    try:
-        outcome = call(*arguments)
-    except RPMSError:
-        raise
-    except Exception as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        why = excerpt(f"{type(error).__name__}: {error}")
-        raise WorldError(
-            f"the world failed in {name} ({Path(place.filename).name}:{place.lineno}): {why}"
-        ) from error
-    if not isinstance(outcome, Outcome) or not isinstance(outcome.observation, str):
-        raise WorldError(
-            f"the world answered {name} with {type(outcome).__name__}, not with an Outcome and its"
-            " text"
-        )
-    if len(outcome.observation) > LONGEST_OBSERVATION:
-        said = f"{len(outcome.observation):,} characters"
-        raise WorldError(
-            f"the world said {said} at once; an observation has at most {LONGEST_OBSERVATION:,}"
-        )
-    if not outcome.observation.isascii():
-        return replace(outcome, observation=whole_letters(outcome.observation))
-    return outcome
-
-
 @dataclass(frozen=True, slots=True)
 class Setting:
     """Setting of a run's games. Recorded in every result."""
@@ -169,7 +128,7 @@ class World(ABC):
 
     A world is written as a subclass: a name, splits, a wording, the methods marked abstract, and a
     `manual.yaml` beside it. All else has a default. What to do in the world is nowhere written: it
-    follows from the manual.
+    follows from the manual. What its methods return is checked (`rpms.worlds.checked`).
     """
 
     name: str
@@ -199,6 +158,12 @@ class World(ABC):
     procedure_names: tuple[str, ...] = ()
     """Those with knowledge of the planner, and of no prompt, beyond the paper's manual: how
     tasks are solved."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        from rpms.worlds.checked import check_methods  # noqa: PLC0415  it knows this module
+
+        super().__init_subclass__(**options)
+        check_methods(cls)
 
     @abstractmethod
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:

@@ -1,0 +1,239 @@
+"""What a world returns, checked for every caller: anybody may write one, and it may do anything.
+
+Whatever a world raises, SystemExit too, and whatever it returns that is not what was asked for, is
+a WorldError in one line. `World` wraps the methods of each subclass in this as it is written, so
+that no caller can forget it.
+"""
+
+import functools
+import logging
+import math
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from numbers import Real
+from pathlib import Path
+from typing import Any, NoReturn
+
+from rpms.foreign.limits import LONGEST_COMMAND, LONGEST_OBSERVATION, MOST_COMMANDS
+from rpms.foreign.shown import excerpt, whole_letters
+from rpms.logic.belief import Belief
+from rpms.logic.errors import ANYTHING, RPMSError, WorldError
+from rpms.logic.goal import Goal
+from rpms.worlds.base import Command, Game, Outcome, Task
+
+_LOG = logging.getLogger("rpms")
+Check = Callable[[str, Any], Any]
+"""Takes the name of a method and what it returned, and gives back what may be relied on."""
+
+
+def check_methods(kind: type) -> None:
+    """Wrap the methods that a world's class writes, so that each is checked."""
+    for name, check in _CHECKS.items():
+        written = vars(kind).get(name)
+        if callable(written) and not getattr(written, "__isabstractmethod__", False):
+            setattr(kind, name, _checked(name, written, check))
+
+
+def _checked(name: str, method: Callable[..., Any], check: Check) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def ask(*arguments: Any, **options: Any) -> Any:
+        return check(name, _ask(name, method, *map(_bare, arguments), **options))
+
+    return ask
+
+
+def _bare(argument: Any) -> Any:
+    """A game as its world knows it."""
+    while isinstance(argument, CheckedGame):
+        argument = argument.inner
+    return argument
+
+
+def _ask(name: str, call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+    """Call something of a world's; what it raises is a WorldError that says where."""
+    try:
+        return call(*arguments, **options)
+    except RPMSError:
+        raise
+    except ANYTHING as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        why = excerpt(f"{type(error).__name__}: {_words(error)}")
+        raise WorldError(
+            f"the world failed in {name} ({Path(place.filename).name}:{place.lineno}): {why}"
+        ) from error
+
+
+def _words(error: BaseException) -> str:
+    """The text of an exception of a stranger's, which may raise one itself."""
+    try:
+        return str(error)
+    except ANYTHING:
+        return "(no text)"
+
+
+def _refuse(name: str, returned: Any, wanted: str) -> NoReturn:
+    raise WorldError(f"the world answered {name} with {type(returned).__name__}, not with {wanted}")
+
+
+class CheckedGame:
+    """A live game whose every answer is checked; all else of it is as its world made it."""
+
+    def __init__(self, inner: Game) -> None:
+        self.inner = inner
+
+    def reset(self) -> Outcome:
+        return _outcome("reset", _ask("reset", self.inner.reset))
+
+    def step(self, command: str) -> Outcome:
+        return _outcome("step", _ask("step", self.inner.step, command))
+
+    def admissible(self) -> tuple[str, ...]:
+        return _ask("admissible", lambda: _commands(self.inner.admissible()))  # type: ignore[no-any-return]
+
+    def close(self) -> None:
+        """Release the game.
+
+        One that cannot be released has played to its end: that is reported, and ends nothing.
+        """
+        try:
+            _ask("close", self.inner.close)
+        except WorldError as error:
+            _LOG.warning("%s", error)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "inner":  # a copy that is being made has none yet
+            raise AttributeError(name)
+        return getattr(self.inner, name)
+
+
+def _outcome(name: str, returned: Any) -> Outcome:
+    """An outcome whose parts are what they are declared to be."""
+    if not isinstance(returned, Outcome) or not isinstance(returned.observation, str):
+        _refuse(name, returned, "an Outcome and its text")
+    outcome: Outcome = returned
+    if len(outcome.observation) > LONGEST_OBSERVATION:
+        said = f"{len(outcome.observation):,} characters"
+        raise WorldError(
+            f"the world said {said} at once; an observation has at most {LONGEST_OBSERVATION:,}"
+        )
+    if type(outcome.score) is not float or not math.isfinite(outcome.score):
+        outcome = replace(outcome, score=_number(outcome.score))
+    if type(outcome.won) is not bool or type(outcome.done) is not bool:
+        won = _flag("won", outcome.won)
+        outcome = replace(outcome, won=won, done=_flag("done", outcome.done))
+    if not outcome.observation.isascii():
+        return replace(outcome, observation=whole_letters(outcome.observation))
+    return outcome
+
+
+def _number(score: Any) -> float:
+    """A score as a number that can be written down."""
+    number = float(score) if isinstance(score, Real) else math.nan
+    if not math.isfinite(number):
+        raise WorldError(f"the world gave the score {excerpt(score, 60)}, which is no number")
+    return number
+
+
+def _flag(name: str, value: Any) -> bool:
+    """True or False, of Python or of NumPy."""
+    if type(value).__name__ not in ("bool", "bool_"):
+        raise WorldError(f"the world gave {name} as {excerpt(value, 60)}: it is True or False")
+    return bool(value)
+
+
+def _commands(listed: Any) -> tuple[str, ...]:
+    """Commands as a tuple of texts, not more of them than a world can mean."""
+    if not isinstance(listed, Sequence) or isinstance(listed, str):
+        _refuse("admissible", listed, "a list of commands")
+    if len(listed) > MOST_COMMANDS:
+        raise WorldError(
+            f"the world lists {len(listed):,} commands at once; there are at most {MOST_COMMANDS:,}"
+        )
+    for command in listed:
+        if not isinstance(command, str) or len(command) > LONGEST_COMMAND:
+            what = f"a command of at most {LONGEST_COMMAND:,} characters"
+            _refuse("admissible", command, what)
+    return tuple(listed)
+
+
+def _game(name: str, game: Any) -> CheckedGame:
+    lacking = [each for each in ("reset", "step", "admissible", "close") if not hasattr(game, each)]
+    if lacking:
+        _refuse(name, game, f"a game: it has no {lacking[0]}")
+    return CheckedGame(game)
+
+
+def _tasks(name: str, tasks: Any) -> Sequence[Task]:
+    if not isinstance(tasks, Sequence) or isinstance(tasks, str):
+        _refuse(name, tasks, "a list of tasks")
+    for task in tasks:
+        if not isinstance(task, Task) or not isinstance(task.id, str) or not task.id:
+            _refuse(name, task, "a list of tasks, each a Task with an id")
+    return tasks
+
+
+def _command(name: str, command: Any) -> Command:
+    if not isinstance(command, Command) or not isinstance(command.text, str):
+        _refuse(name, command, "a Command and its text")
+    return command
+
+
+def _text(name: str, text: Any) -> str:
+    if not isinstance(text, str):
+        _refuse(name, text, "a text")
+    return text
+
+
+def _texts(name: str, texts: Any) -> tuple[str, ...]:
+    if not isinstance(texts, tuple | list) or not all(isinstance(each, str) for each in texts):
+        _refuse(name, texts, "texts")
+    return tuple(texts)
+
+
+def _a_goal(name: str, goal: Any) -> Goal:
+    if not isinstance(goal, Goal):
+        _refuse(name, goal, "a Goal")
+    return goal
+
+
+def _a_belief(name: str, belief: Any) -> Belief:
+    if not isinstance(belief, Belief):
+        _refuse(name, belief, "a Belief")
+    return belief
+
+
+def _truth(name: str, value: Any) -> bool:
+    return bool(_ask(name, bool, value))
+
+
+def _as_it_is(_name: str, value: Any) -> Any:
+    """What is checked where it is used; here only what is raised counts."""
+    return value
+
+
+_CHECKS: Mapping[str, Check] = {
+    "open": _game,
+    "tasks": _tasks,
+    "goal": _a_goal,
+    "goal_of": _a_goal,
+    "start": _a_belief,
+    "update": _a_belief,
+    "infeasible": _truth,
+    "command": _command,
+    "form": _command,
+    "stating": _text,
+    "compat": _text,
+    "not_installed": _text,
+    "embedded_memory": _text,
+    "contradictions": _texts,
+    "manual": _as_it_is,
+    "paper_manual": _as_it_is,
+    "procedures": _as_it_is,
+    "called": _as_it_is,
+    "chosen": _as_it_is,
+    "variation": _as_it_is,
+    "edition": _as_it_is,
+    "tools": _as_it_is,
+}
+"""The methods of a world, each with the check of what it returns."""
