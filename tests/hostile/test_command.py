@@ -333,3 +333,46 @@ def test_a_full_disk_under_a_record_has_the_documented_code(tmp_path):
     assert len(complaints(ran.stderr)) == 1, ran.stderr
     assert "cannot be recorded" in ran.stderr or "cannot be written" in ran.stderr
     assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("place", [".", "..", "/"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("memory", "diff", "embedded", "PLACE"),
+        ("memory", "show", "PLACE"),
+        ("memory", "junk", "PLACE"),
+        ("memory", "merge", "PLACE", "--out", "PLACE"),
+        ("rules", "review", "PLACE"),
+        ("rules", "check", "PLACE"),
+        ("rules", "verify", "PLACE", "PLACE"),
+        ("rules", "mend", "PLACE", "PLACE"),
+        ("guard", "check", "--manual", "PLACE"),
+    ],
+    ids=" ".join,
+)
+def test_a_folder_in_the_place_of_a_file_is_one_line(
+    command, place, rpms: Rpms, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert rpms(*(place if word == "PLACE" else word for word in command)).line
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://①②⑦.0.0.1/v1",
+        "http://ｌocalhost:1/v1",
+        "http://a..b/v1",
+        "http://[::1/v1",
+        "http://[v1.x]/v1",
+        "http://-a-.example:99999/v1",
+    ],
+)
+def test_an_address_that_is_none_is_one_line(url, rpms: Rpms, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-123456789")
+    words = ("run", "alfworld", "--limit", "1", "--memory", "none", "--model", "openai/x")
+    ran = rpms(*words, "--base-url", url)
+    assert ran.code in (1, 2)
+    assert len(complaints(ran.err)) == 1, ran.err

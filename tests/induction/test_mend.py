@@ -237,7 +237,9 @@ def test_a_run_with_a_planted_fault_mends_its_manual_which_then_wins_without_dou
 ):
     type_, tree, line, edit = PLANTED[fault]
     manual, run = tmp_path / "mine.yaml", tmp_path / "run"
-    manual.write_text(yaml_text({"world": "alfworld", **tree}), encoding="utf-8")
+    kept = tmp_path / "kept.yaml"
+    kept.write_text(yaml_text({"world": "alfworld", **tree}), encoding="utf-8")
+    manual.symlink_to(kept)
     play = (
         "run",
         "alfworld",
@@ -256,4 +258,5 @@ def test_a_run_with_a_planted_fault_mends_its_manual_which_then_wins_without_dou
     assert line in printed
     assert f"edit: {edit}\n" in printed
     assert "edits written to" in printed
+    assert manual.is_symlink()
     assert "1 won" in rpms(*play, "--enforce", "doubt=off", "--out", tmp_path / "mended").out

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from rpms.foreign.limits import MOST_RECEIVED
+from rpms.foreign.limits import MOST_PIECES, MOST_RECEIVED
 from rpms.logic.errors import InputError, ModelError, ModelUnavailable
 from rpms.models import wire
 from rpms.models.catalogue import ModelOptions, open_model
@@ -233,6 +233,27 @@ def test_one_bad_response_is_a_failed_try_and_then_the_end_of_one_episode(what, 
         model.close()
         assert not isinstance(caught.value, ModelUnavailable)
         assert len(server.requests) == 2
+
+
+def in_chunks(body: bytes, blanks: int) -> bytes:
+    """A response that comes in chunks of one byte, after so many blanks."""
+    return CHUNKED + b"1\r\n \r\n" * blanks + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+
+
+def test_a_response_in_tiny_pieces_is_bounded_in_work_and_not_only_in_bytes(monkeypatch):
+    body = json.dumps(openai_ok().body).encode()
+    whole = in_chunks(body, MOST_PIECES + 1)
+    assert len(whole) < MOST_RECEIVED
+    answers = iter([whole, in_chunks(body, 2_000)])
+    with raw(lambda _request: [next(answers)]) as server:
+        model = connect("openai/gpt-x", server.url, monkeypatch)
+        assert model.answer(request()).usage.requests == 2
+        model.close()
+    with raw(lambda _request: [whole]) as server:
+        model = connect("openai/gpt-x", server.url, monkeypatch)
+        with pytest.raises(ModelError, match=f"more than {MOST_PIECES:,} pieces"):
+            model.answer(request())
+        model.close()
 
 
 def test_a_good_answer_after_a_bad_one_is_taken(monkeypatch):

@@ -150,10 +150,10 @@ def diff(before: Path, after: Path) -> None:
 
     The exit code is 0 if they are equal, 1 if they differ.
     """
+    found = difference(memories.read_memory(before), memories.read_memory(after))
     for file in (before, after):
         _warn_if_changed(file)
     console = make_console(soft_wrap=True)
-    found = difference(memories.read_memory(before), memories.read_memory(after))
     for entry in found.removed:
         console.print(Text.assemble(("- ", "red"), _line(entry)))
     for entry in found.added:

@@ -7,13 +7,13 @@ from typing import Any
 
 from rpms.cli.screen import complain, say
 from rpms.cli.serving import make_live_server, make_server, serve
-from rpms.foreign.file_reader import is_there
+from rpms.foreign.file_reader import beside, is_there
 from rpms.guard.log import is_guard_log
 from rpms.logic.errors import InputError
 from rpms.play.plan import place_of
 from rpms.report.export import export
 from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
-from rpms.store.files import read_text, write_whole
+from rpms.store.files import change_text, read_text
 from rpms.store.runs import CUT, PROTOCOL, RunFolder
 
 _LOOPBACK = "127.0.0.1"
@@ -54,7 +54,7 @@ def report(
     writing = needs_extra("pages")
     if all(map(is_guard_log, inputs)):
         written = writing.write_guard_report(
-            inputs, out or inputs[0].with_suffix(".report"), title=title
+            inputs, out or beside(inputs[0], f"{inputs[0].stem}.report"), title=title
         )
     else:
         place = out or inputs[0] / "report"
@@ -114,11 +114,12 @@ def table(
     made = tables.named_tables(name, gather.gather(inputs), with_published=published)
     if into is not None:
         text = "\n".join(table.render(each, "markdown") for each in made)
-        page = table.with_table(read_text(into), name, text)
+        before = read_text(into)
+        page = table.with_table(before, name, text)
         if page is None:
             begin, end = table.markers(name)
             raise InputError(f"{into}: has no place for this table: write {begin} and {end} in it")
-        write_whole(into, page)
+        change_text(into, before, page)
         say(f"the table {name} is in {into}")
         return
     told: set[str] = set()

@@ -28,7 +28,7 @@ from rpms.play.sources import (
     weakness_of_guard,
 )
 from rpms.store.evidence import counts_of, read_traces, traces_file
-from rpms.store.files import write_whole
+from rpms.store.files import change_text
 from rpms.store.manual_reader import ManualText, manual_text
 from rpms.store.manuals import find_mistakes, merged_text, read_manual
 from rpms.store.runs import RunFolder
@@ -324,6 +324,7 @@ def mend(manual: Path, runs: list[Path], world: str | None = None, write: bool =
             " name its folder with --world"
         )
     moments = list(recorded_steps(played_in, recorded(played_in, runs)))
+    before = manual_text(manual).text if write else ""
     choice = choose_manual(str(manual))
     proposals, _ = propose(manual_of(played_in, choice), moments)
     edits = list(dict.fromkeys(each.edit for each in proposals))  # None: no edit passes
@@ -342,7 +343,7 @@ def mend(manual: Path, runs: list[Path], world: str | None = None, write: bool =
         f" {len(passed)}"
     )
     if write and passed:
-        _write_edits(manual, choice, played_in, passed)
+        _write_edits(manual, before, choice, played_in, passed)
 
 
 def _world_of(runs: list[Path], given: str | None) -> World:
@@ -357,9 +358,14 @@ def _world_of(runs: list[Path], given: str | None) -> World:
     return world_named(names.pop(), runs[0])
 
 
-def _write_edits(manual: Path, choice: ManualChoice, world: World, edits: list[Edit]) -> None:
-    """Write edits into a manual's file, once the changed manual is known to have no mistake."""
-    text = manual_text(manual).text
+def _write_edits(
+    manual: Path, before: str, choice: ManualChoice, world: World, edits: list[Edit]
+) -> None:
+    """Write edits into a manual's file, once the changed manual is known to have no mistake.
+
+    `before`: its text as the edits were found.
+    """
+    text = before
     lacking: list[Edit] = []
     for edit in edits:
         changed = write_edit(text, edit)
@@ -368,6 +374,6 @@ def _write_edits(manual: Path, choice: ManualChoice, world: World, edits: list[E
         else:
             text = changed
     manual_of(world, replace(choice, own=ManualText(str(manual), text, own=True)))
-    write_whole(manual, text)
+    change_text(manual, before, text)
     say(f"edits written to {manual}: {len(edits) - len(lacking)}")
     say(*(f"  not written, since the file does not hold it: {edit}" for edit in lacking))

@@ -78,6 +78,16 @@ def is_there(file: Path) -> bool:
     return True
 
 
+def beside(file: Path, name: str) -> Path:
+    """A file of another name in the same folder; a FileError where the first has no name that it
+    could go by, such as `.` or `/`.
+    """
+    try:
+        return file.with_name(name)
+    except ValueError:
+        raise FileError(file, None, "is a folder, not a file that can be read") from None
+
+
 @contextmanager
 def parsing(file: str | Path, problem: Callable[[Exception], str]) -> Iterator[None]:
     """Run a library's parser on a stranger's bytes: whatever it raises is one line about the

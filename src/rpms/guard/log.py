@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Final
 
 from filelock import FileLock
 
-from rpms.foreign.file_reader import is_there, open_regular, text_lines
+from rpms.foreign.file_reader import beside, is_there, open_regular, text_lines
 from rpms.foreign.json_text import read_jsonl, tagged_reader
 from rpms.logic.errors import FileError
 
@@ -156,7 +156,7 @@ class GuardLog:
 
 
 def _older(file: Path) -> Path:
-    return file.with_name(f"{file.name}.1")
+    return beside(file, f"{file.name}.1")
 
 
 def _cut_unfinished(file: Path) -> None:

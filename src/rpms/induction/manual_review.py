@@ -19,7 +19,7 @@ from rpms.logic.facts import Clause
 from rpms.logic.rules import Purpose, RuleManual
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import GUARD, Claim, Evidence, Label, evidence_of
-from rpms.store.files import write_whole
+from rpms.store.files import change_text
 from rpms.store.manual_reader import ManualText, manual_text
 from rpms.store.manuals import MANUAL, read_manual
 from rpms.store.yaml_files import plain, read_yaml, yaml_text
@@ -59,7 +59,8 @@ def decide(manual: Path, choices: Mapping[str, bool]) -> list[str]:
     """
     evidence = evidence_of(manual)
     try:
-        rows, tree = lines_of(manual), _tree(manual, manual_text(manual).text, evidence)
+        before = manual_text(manual).text
+        rows, tree = lines_of(manual), _tree(manual, before, evidence)
         written: Any = plain(_tree(manual, evidence.written, evidence))
     except FileError as error:
         raise InputError(f"{error}. Nothing was changed") from None
@@ -77,7 +78,7 @@ def decide(manual: Path, choices: Mapping[str, bool]) -> list[str]:
             raise InputError(
                 f"{manual}: would have a mistake: {error.problem}. Nothing was changed"
             ) from None
-        write_whole(manual, text)
+        change_text(manual, before, text)
     return said
 
 

@@ -16,7 +16,7 @@ from itertools import count, takewhile
 from pathlib import Path
 from typing import Unpack
 
-from rpms.foreign.file_reader import read_bytes
+from rpms.foreign.file_reader import beside, read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.learning.audit import Audit, audit
 from rpms.learning.corrections import worded_by
@@ -145,12 +145,12 @@ class Round:
 
 def snapshot_file(out: Path, number: int) -> Path:
     """File of the memory after a round: `memory.round1.jsonl` beside `memory.jsonl`."""
-    return out.with_name(f"{out.stem}.round{number}{out.suffix}")
+    return beside(out, f"{out.stem}.round{number}{out.suffix}")
 
 
 def round_folder(out: Path, number: int) -> Path:
     """Folder of a round's episodes: `memory.rounds/round1` beside `memory.jsonl`."""
-    return out.with_name(f"{out.stem}.rounds") / f"round{number}"
+    return beside(out, f"{out.stem}.rounds") / f"round{number}"
 
 
 def learn(

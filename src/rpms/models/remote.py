@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from rpms.foreign.call_text import NotACall, from_fields
 from rpms.foreign.limits import LONGEST_WORD
 from rpms.foreign.shown import one_line
-from rpms.logic.errors import ModelError, ModelUnavailable
+from rpms.logic.errors import InputError, ModelError, ModelUnavailable
 from rpms.models.base import Answer, CannotHold, Decoding, Request, Usage, cut_at_stop
 from rpms.models.constraint import NOT_HELD, THOUGHT, ConstraintForm, Fields, held, shapes_of
 from rpms.models.parsing import parse_answer
@@ -82,13 +82,18 @@ class ServedModel:
         )  # httpx, or its successor
         limits = {"silence": self._patience.timeout, "whole": self._patience.whole}
         # The SDK's own retries are off: two layers would multiply, and only one would be recorded.
-        self._client: Any = getattr(sdk, client)(
-            api_key=key or "none",
-            base_url=base_url,
-            max_retries=0,
-            timeout=self._patience.timeout,
-            http_client=make_client(library, base_url, self._endpoint, **limits),
-        )
+        try:
+            self._client: Any = getattr(sdk, client)(
+                api_key=key or "none",
+                base_url=base_url,
+                max_retries=0,
+                timeout=self._patience.timeout,
+                http_client=make_client(library, base_url, self._endpoint, **limits),
+            )
+        except (library.InvalidURL, ValueError):  # it reads addresses by rules of its own
+            raise InputError(
+                f"{name}: the base URL cannot be used: it names no host that can be asked"
+            ) from None
         self._response = library.Response
         self._lock = threading.Lock()
         self._adapted: dict[str, str | None] = {}

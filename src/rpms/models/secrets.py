@@ -65,6 +65,8 @@ def check_base_url(url: str) -> None:
         host.encode("idna")
     except UnicodeError:
         raise InputError("the base URL names a host that cannot be") from None
+    if unicodedata.normalize("NFKC", host) != host:
+        raise InputError("the base URL names a host in signs that only stand for letters or digits")
 
 
 def check_allowed(url: str) -> None:

@@ -11,13 +11,15 @@ import importlib.util
 import threading
 import time
 import zlib
+from collections.abc import Iterable
+from itertools import islice
 from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from rpms.foreign.json_text import NotJson, loads
-from rpms.foreign.limits import MOST_HEAD, MOST_RECEIVED, MOST_TOKENS, MOST_UNPACKED
+from rpms.foreign.limits import MOST_HEAD, MOST_PIECES, MOST_RECEIVED, MOST_TOKENS, MOST_UNPACKED
 from rpms.logic.errors import InputError, ModelError, ModelUnavailable, RPMSError
 from rpms.models.patience import Endpoint, TryAgain
 from rpms.models.secrets import (
@@ -30,6 +32,7 @@ from rpms.models.secrets import (
 )
 
 _OK = range(200, 300)
+_TOO_MANY = f"the response comes in more than {MOST_PIECES:,} pieces"
 JSON = "rpms.json"
 """The extension of a response that has its JSON, or its text where it is no JSON."""
 
@@ -40,13 +43,14 @@ def _bad(what: str) -> TryAgain:
 
 
 class _Allowance(threading.local):
-    """Seconds and bytes left to the request of this thread.
+    """Seconds, bytes and reads left to the request of this thread.
 
     One thread makes one request at a time.
     """
 
     deadline = float("inf")
     left = 0
+    reads = 0
     piece = "head"
 
 
@@ -83,6 +87,9 @@ class _Bounded:
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         data: bytes = self._inner.read(max_bytes, timeout=self._seconds(timeout))
         self._allowance.left -= len(data)
+        self._allowance.reads -= 1
+        if self._allowance.reads < 0:
+            raise _bad(_TOO_MANY)
         if self._allowance.left < 0:
             raise _bad(f"the response is too large: its {self._allowance.piece} does not end")
         return data
@@ -154,11 +161,12 @@ def make_client(
             request.headers["accept-encoding"] = "identity"
             allowance.deadline = time.monotonic() + whole
             allowance.left, allowance.piece = MOST_HEAD, "head"
+            allowance.reads = MOST_PIECES
             try:
                 response = inner.handle_request(request)
                 allowance.left, allowance.piece = MOST_RECEIVED, "body"
                 try:
-                    body = b"".join(response.stream)
+                    body = _joined(response.stream)
                 finally:
                     response.close()
             except library.TimeoutException:
@@ -183,6 +191,14 @@ def make_client(
     return library.Client(
         transport=Transport(), follow_redirects=False, trust_env=False, timeout=silence
     )
+
+
+def _joined(pieces: Iterable[bytes]) -> bytes:
+    """A response's body, of not more pieces than any server has a reason to send."""
+    taken = list(islice(pieces, MOST_PIECES + 1))
+    if len(taken) > MOST_PIECES:
+        raise _bad(_TOO_MANY)
+    return b"".join(taken)
 
 
 def _proxy(base_url: str) -> str | None:

@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rpms.foreign.file_reader import is_there, open_regular, read_bytes
+from rpms.foreign.file_reader import beside, is_there, open_regular, read_bytes
 from rpms.foreign.json_text import read_jsonl, tagged_reader
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.logic.errors import FileError, InputError
@@ -218,7 +218,7 @@ def counts_of(claim: Claim) -> str:
 
 def evidence_file(manual: Path) -> Path:
     """File of a manual's evidence."""
-    return manual.with_name(f"{manual.stem}.evidence.jsonl")
+    return beside(manual, f"{manual.stem}.evidence.jsonl")
 
 
 def write_evidence(file: Path, evidence: Evidence) -> None:
@@ -323,7 +323,7 @@ class Trace:
 
 def traces_file(manual: Path) -> Path:
     """File of the episodes of a manual's exploration."""
-    return manual.with_name(f"{manual.stem}{TRACES}")
+    return beside(manual, f"{manual.stem}{TRACES}")
 
 
 @dataclass(frozen=True, slots=True)

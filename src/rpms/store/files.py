@@ -184,6 +184,24 @@ def write_whole(file: Path, content: str | bytes) -> None:
             beside.replace(file)
 
 
+def change_text(file: Path, before: str, after: str) -> None:
+    """Write another text into a file that a person keeps; one that says something else by now was
+    changed meanwhile, and is an InputError.
+
+    Of two commands that change it at once, the later one changes nothing. A link is followed: it
+    is the file it leads to that is wrong.
+    """
+    real = Path(os.path.realpath(file))
+    with writing(file), opened(real) as handle:
+        _lock(handle, wait=True)  # whoever waited finds another text below
+        if foreign.read_text(real, LARGEST_MEMORY) != before:
+            raise InputError(
+                f"{file}: was changed by somebody else meanwhile; nothing was written, run the"
+                " command again"
+            )
+        write_whole(real, after)
+
+
 @contextmanager
 def written_beside(file: Path, data: bytes) -> Iterator[Path]:
     """A new file with some data beside another, on the disk and marked as in use; gone

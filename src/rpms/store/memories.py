@@ -12,7 +12,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rpms.foreign.file_reader import is_there, read_bytes
+from rpms.foreign.file_reader import beside, is_there, read_bytes
 from rpms.foreign.json_text import (
     NotJson,
     Reader,
@@ -298,7 +298,7 @@ def memory_hash(memory: EpisodicMemory) -> str:
 
 def freeze_file(file: Path) -> Path:
     """File of a memory's hash, in the form that `sha256sum --check` reads."""
-    return file.with_name(f"{file.name}.sha256")
+    return beside(file, f"{file.name}.sha256")
 
 
 def freeze(file: Path) -> str:
@@ -360,7 +360,7 @@ _BEGIN = 'should begin with {"type": "quarantine", "world": …, "version": 1}; 
 
 def quarantine_file(memory: Path) -> Path:
     """File of the entries that left a memory: `memory.quarantine.jsonl` beside `memory.jsonl`."""
-    return memory.with_name(f"{memory.stem}.quarantine{memory.suffix}")
+    return beside(memory, f"{memory.stem}.quarantine{memory.suffix}")
 
 
 def read_quarantine(memory: Path, world: str = "") -> tuple[Quarantined, ...]:

@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from rpms.foreign.file_reader import beside
 from rpms.logic.errors import RPMSError
 from rpms.models.accounting import list_cost
 from rpms.models.catalogue import NO_LLM, parse_model_name
@@ -72,7 +73,7 @@ def estimate_study(
             for number in range(1, learning.rounds + 1) if out not in seen else ():
                 plan = plan_round(learning, number, who, means)
                 # the folders that learning keeps its rounds in; a study only counts what is there
-                done = _finished(RunFolder(out.with_name(f"{out.stem}.rounds") / f"round{number}"))
+                done = _finished(RunFolder(beside(out, f"{out.stem}.rounds") / f"round{number}"))
                 usage = _times(_guess(plan), len(plan.tasks) - done)
                 found.append(
                     Estimate(
@@ -124,7 +125,7 @@ def _memory(
     file = case.memory_file(world)
     if learning is not None and case.learns and (who := study.learner(model)):
         out = layout.learned(learning, means, who)
-        file = out.with_name(f"{out.stem}.round{case.round or learning.rounds}{out.suffix}")
+        file = beside(out, f"{out.stem}.round{case.round or learning.rounds}{out.suffix}")
         if not file.is_file():
             return None
     return (

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from rpms.foreign.file_reader import beside
 from rpms.logic.errors import InputError
 from rpms.models.catalogue import IN_PROCESS, backend_of
 from rpms.paper.condition import CONDITIONS, named_condition
@@ -139,7 +140,7 @@ def teach_pairs(
         told[condition] = room.student(condition, TEACHER, NamedModel(TEACHER))
     lessons = f"lessons-{_digest(told.values())}"
     plan = replace(teacher, keep={lessons: TeacherLessons(teacher, told)})
-    folder = out.with_name(f"{out.stem}.teacher") / _digest([teacher])
+    folder = beside(out, f"{out.stem}.teacher") / _digest([teacher])
     summary = run(plan, folder, workers, listener, engine=InProcesses(processes))
     found = _kept(RunFolder(folder), lessons)
     return Lessons({TEACHER: summary}, len(found), add_pairs(out, found))
@@ -166,7 +167,7 @@ def correct(
     for condition in room.conditions:
         plan = room.student(condition, student.name, student, context)
         corrections = Corrections(teacher, plan, condition, most)
-        folder = out.with_name(f"{out.stem}.students") / f"{condition}-{_digest([plan])}"
+        folder = beside(out, f"{out.stem}.students") / f"{condition}-{_digest([plan])}"
         runs.append(PlannedRun(condition, replace(plan, keep={name: corrections}), folder))
     summaries = _play(runs, student, listener, workers, processes)
     found: list[Pair] = []

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from rpms.foreign.file_reader import is_there, read_text
+from rpms.foreign.file_reader import beside, is_there, read_text
 from rpms.foreign.limits import LARGEST_TABLE
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import InputError, ModelError, ModelUnavailable
@@ -82,7 +82,7 @@ def train(
     pairs = _read_all(files, overlap=overlap)
     libraries = _import_libraries()
     torch: Any = libraries["torch"]
-    work = out.with_name(f"{out.name}.training")
+    work = beside(out, f"{out.name}.training")
     started = time.monotonic()
     with replaced_folder(out, "a taught model") as folder:
         on_gpu = torch.cuda.is_available() and not on_processor
