@@ -218,6 +218,21 @@ CREATE = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create"}
         ({"content-type": "application/json", "host": "evil.example"}, 421),
         ({"content-type": "application/json", "origin": "https://evil.example"}, 403),
         ({"content-type": "application/json", "origin": "null"}, 403),
+        ({"content-type": "application/json", "host": "evil.com@localhost"}, 421),
+        ({"content-type": "application/json", "host": "localhost:80@evil.com"}, 421),
+        ({"content-type": "application/json", "host": "[::1].evil.com"}, 421),
+        ({"content-type": "application/json", "origin": "http://[::1].evil.com"}, 403),
+        ({"content-type": "application/json", "origin": "http://evil.com@localhost"}, 403),
+        ({"content-type": "application/json", "origin": "http://localhost/.evil.com"}, 403),
+        (
+            [
+                ("content-type", "application/json"),
+                ("origin", "https://evil.example"),
+                ("origin", "http://localhost"),
+            ],
+            400,
+        ),
+        ([("content-type", "application/json"), ("host", "evil.com"), ("host", "localhost")], 400),
     ],
 )
 def test_a_web_page_cannot_open_sessions(server, headers, status):
@@ -227,6 +242,30 @@ def test_a_web_page_cannot_open_sessions(server, headers, status):
     assert {answer.status_code for answer in answers} == {status}
     with client(server) as env:  # there is room for whoever may come in
         assert env.reset(world="toolbox").observation.text
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"method": None},
+        {"method": 5},
+        {"method": None, "id": None},
+        {"jsonrpc": None},
+        {"jsonrpc": "1.0"},
+        {"params": 5},
+        {"params": None},
+        {"params": []},
+    ],
+)
+def test_a_request_that_is_no_json_rpc_is_one_line_without_an_address(server, sent):
+    answers = [httpx.post(f"{server}/mcp", json={**CREATE, **sent})]
+    missing = {name: value for name, value in CREATE.items() if name not in sent}
+    answers.append(httpx.post(f"{server}/mcp", json=missing))
+    for answer in answers:
+        assert answer.status_code < 500
+        assert "http" not in answer.text
+        assert "\\n" not in answer.text
+        assert len(answer.content) < 400
 
 
 def test_a_page_of_another_site_gets_no_web_socket(server):
@@ -244,6 +283,7 @@ def test_a_page_of_another_site_gets_no_web_socket(server):
         b'{"jsonrpc": "2.0", "id": NaN, "method": "tools/list"}',
         b'{"jsonrpc": "2.0", "id": [1], "method": "tools/list"}',
         b'{"jsonrpc": "2.0", "id": {"a": 1}, "method": ["x"]}',
+        b'{"jsonrpc": "2.0", "id": 1, "method": [null]}',
         b"null",
         b"[]",
         b"{",

@@ -3,10 +3,10 @@
 import contextlib
 import hmac
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LONGEST_COMMAND
@@ -25,6 +25,8 @@ TOKEN_VARIABLE = "RPMS_ENVS_TOKEN"  # noqa: S105  the name of one
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _NAMES = ("id", "method", "jsonrpc", "type", "session_id", "episode_id")
 """Fields of a message that are sent back as they came."""
+_RPC = "/mcp"
+"""The path of JSON-RPC messages."""
 LONGEST_NAME = 200
 """Characters of what a client calls its episode, which is sent back to it."""
 _JSON = "application/json"
@@ -43,10 +45,10 @@ class Admission:
 
     def refusal(self, headers: Mapping[str, str]) -> tuple[int, str] | None:
         """Status and reason, if a request is not to be answered."""
-        if _host(f"//{headers.get('host', '')}") not in self.hosts:
+        if _host(_HOST, headers.get("host", "")) not in self.hosts:
             return 421, "this server has another name: --allow-host adds one"
         origin = headers.get("origin")
-        if origin is not None and _host(origin) not in self.hosts:
+        if origin is not None and _host(_ORIGIN, origin) not in self.hosts:
             return 403, "pages of other sites may not use this server: --allow-host adds one"
         sent = headers.get("authorization", "").removeprefix("Bearer ").encode("utf-8", "replace")
         if self.token and not hmac.compare_digest(sent, self.token.encode("utf-8", "replace")):
@@ -57,11 +59,33 @@ class Admission:
         return None
 
 
-def _host(address: str) -> str:
-    try:
-        return urlsplit(address).hostname or ""
-    except ValueError:
-        return ""
+_NAMED = r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::[0-9]{1,5})?"
+_HOST = re.compile(_NAMED, re.IGNORECASE | re.ASCII)
+_ORIGIN = re.compile(rf"[a-z][a-z0-9+.-]*://{_NAMED}", re.IGNORECASE | re.ASCII)
+"""A host and an origin as browsers write them: what is read more kindly, such as a user's name
+before the host, is read otherwise by somebody else."""
+
+
+def _host(form: re.Pattern[str], written: str) -> str:
+    """The host that a header names; nothing where it is not written as it must be."""
+    found = form.fullmatch(written)
+    return (found["address"] or found["name"]).lower() if found else ""
+
+
+_ONCE = ("host", "origin", "authorization", "content-type", "content-length")
+"""Headers that decide: of two, the code behind might take the other one."""
+
+
+def _named_once(pairs: Iterable[tuple[bytes, bytes]]) -> tuple[dict[str, str], str]:
+    """Headers by their names, and one that stands twice though it decides; empty for none."""
+    headers: dict[str, str] = {}
+    twice = ""
+    for name_bytes, value in pairs:
+        name = name_bytes.decode("latin-1").lower()
+        if name in headers and name in _ONCE:
+            twice = name
+        headers[name] = value.decode("latin-1")
+    return headers, twice
 
 
 def admission(host: str, allowed: Iterable[str], token: str) -> Admission:
@@ -94,11 +118,10 @@ class Admitting:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        headers = {
-            name.decode("latin-1").lower(): value.decode("latin-1")
-            for name, value in scope["headers"]
-        }
+        headers, twice = _named_once(scope["headers"])
         refused = self._admitted.refusal(headers)
+        if twice:
+            refused = 400, f"the header {twice} stands twice"
         if scope["type"] == "http":
             await self._answer(scope, receive, send, headers.get("content-type", ""), refused)
         elif refused is not None:
@@ -128,7 +151,7 @@ class Admitting:
             await JSONResponse({"detail": refused[1]}, refused[0], {"connection": "close"})(
                 scope, receive, send
             )
-        elif body and (problem := _problem(body)):
+        elif body and (problem := _problem(body, rpc=scope["path"] == _RPC)):
             await JSONResponse({"detail": problem}, 422)(scope, receive, send)
         else:
             read = [{**message, "body": body}]
@@ -146,7 +169,8 @@ class Admitting:
         async def next_sound() -> Any:
             while (message := await receive())["type"] == "websocket.receive":
                 problem = _problem(
-                    message.get("bytes") or (message.get("text") or "").encode("utf-8", "replace")
+                    message.get("bytes") or (message.get("text") or "").encode("utf-8", "replace"),
+                    rpc=scope["path"] == _RPC,
                 )
                 if not problem:
                     break
@@ -162,8 +186,24 @@ class Admitting:
         await self._app(scope, next_sound, tell)
 
 
-def _problem(body: bytes) -> str:
-    """The first thing about a message that the code behind could not answer in kind."""
+def _rpc_problem(sent: Any) -> str:
+    """The first thing that keeps a message from being a request of JSON-RPC."""
+    if not isinstance(sent, dict):
+        return "a request of JSON-RPC is a JSON object"
+    if sent.get("jsonrpc") != "2.0":
+        return 'a request of JSON-RPC has "jsonrpc": "2.0"'
+    if not isinstance(sent.get("method"), str):
+        return "a request of JSON-RPC has a method, which is a text"
+    if not isinstance(sent.get("params", {}), dict):
+        return "the params of a request of JSON-RPC are a JSON object"
+    return ""
+
+
+def _problem(body: bytes, *, rpc: bool) -> str:
+    """The first thing about a message that the code behind could not answer in kind.
+
+    `rpc`: the message itself is a request of JSON-RPC, and not only what it holds.
+    """
     try:
         sent = loads(body)
         json.dumps(sent, ensure_ascii=False).encode()
@@ -173,6 +213,15 @@ def _problem(body: bytes) -> str:
         return "a text holds half of a letter (a lone surrogate)"
     if not isinstance(sent, dict):
         return "a message is a JSON object"
+    if rpc:
+        return _name_problem(sent) or _rpc_problem(sent)
+    if sent.get("type") == "mcp":
+        return _name_problem(sent) or _rpc_problem(sent.get("data"))
+    return _name_problem(sent)
+
+
+def _name_problem(sent: dict[str, Any]) -> str:
+    """The first name or text of a message that is too long, or of another kind than it must be."""
     held: list[tuple[str, Any]] = list(sent.items())
     for name, value in held:  # grows by what is inside
         if name in _NAMES and not (value is None or isinstance(value, str | int)):

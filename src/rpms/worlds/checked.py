@@ -31,7 +31,9 @@ def check_methods(kind: type) -> None:
     """Wrap the methods that a world's class writes, so that each is checked."""
     for name, check in _CHECKS.items():
         written = vars(kind).get(name)
-        if callable(written) and not getattr(written, "__isabstractmethod__", False):
+        if isinstance(written, staticmethod | classmethod):
+            setattr(kind, name, type(written)(_checked(name, written.__func__, check)))
+        elif callable(written) and not getattr(written, "__isabstractmethod__", False):
             setattr(kind, name, _checked(name, written, check))
 
 
