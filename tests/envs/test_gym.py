@@ -190,3 +190,37 @@ def test_an_opening_states_a_goal_in_ones_own_words():
     assert info["task"].endswith("#1")
     assert "lamplight" in observation
     human.close()
+
+
+@pytest.mark.parametrize("data", [5, b"x", ["x"], "a\0b", object()])
+def test_data_is_the_path_of_a_folder(data):
+    with pytest.raises(InputError, match="data is the path of a folder"):
+        rpms_gym.WorldEnv("alfworld", data=data)
+
+
+def test_seeds_of_numpy_draw_the_same_tasks():
+    numpy = pytest.importorskip("numpy")
+    vector = rpms_gym.WorldVectorEnv(2, "alfworld")
+    plain = vector.reset(seed=[3, 4])[1]["task"]
+    for seeds in (3, numpy.int64(3), numpy.array([3, 4]), [numpy.uint8(3), 4]):
+        assert list(vector.reset(seed=seeds)[1]["task"]) == list(plain)
+    vector.close()
+    env = rpms_gym.WorldEnv("alfworld")
+    assert env.reset(seed=numpy.int64(3))[1]["task"] == env.reset(seed=3)[1]["task"]
+    for seed in (numpy.float64(3), "3", -1, numpy.bool_(True)):
+        with pytest.raises(InputError, match="a seed is a whole number"):
+            env.reset(seed=seed)
+
+
+@pytest.mark.parametrize("name", ["x" * 100_000, "a b " * 25_000])
+def test_a_long_name_is_not_echoed_whole(name):
+    for make in (
+        lambda: rpms_gym.WorldEnv(name),
+        lambda: rpms_gym.WorldEnv("alfworld", split=name),
+        lambda: rpms_gym.WorldEnv("alfworld", engine=name),
+        lambda: rpms_gym.WorldEnv("alfworld", options={name: "x"}),
+        lambda: rpms_gym.WorldEnv("alfworld", options={"dialect": name}),
+    ):
+        with pytest.raises(InputError) as caught:
+            make()
+        assert len(str(caught.value)) < 5_000

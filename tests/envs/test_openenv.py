@@ -232,7 +232,6 @@ CREATE = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create"}
             ],
             400,
         ),
-        ([("content-type", "application/json"), ("host", "evil.com"), ("host", "localhost")], 400),
     ],
 )
 def test_a_web_page_cannot_open_sessions(server, headers, status):

@@ -125,3 +125,19 @@ def test_misuse_is_one_clear_line():
     assert environment.act("look").endswith("The episode is over; the task is not done.")
     with pytest.raises(InputError, match="step after the end"):
         environment.act("look")
+
+
+@pytest.mark.parametrize(
+    "world", [None, 5, b"alfworld", object(), ["alfworld"], "x" * 100_000, "a\0b"]
+)
+def test_what_is_no_world_is_one_line(world):
+    for make in (environment_factory, prompts):
+        with pytest.raises(InputError) as caught:
+            make(world)
+        assert len(str(caught.value)) < 500
+
+
+@pytest.mark.parametrize("limit", [0, -1, "2", 1.5, True])
+def test_a_limit_is_a_number_of_rows(limit):
+    with pytest.raises(InputError, match="leaves no rows"):
+        prompts("alfworld", limit=limit)

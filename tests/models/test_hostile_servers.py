@@ -159,6 +159,15 @@ def test_an_echoed_key_is_kept_nowhere_however_it_is_written(
     assert written not in json.loads(json.dumps(kept))
 
 
+@pytest.mark.parametrize("write", [str.upper, str.swapcase, str.title])
+def test_a_key_in_other_letters_is_removed_too(write, monkeypatch):
+    key = "Planted-key-8c1d22e7f0a4"
+    monkeypatch.setenv("SOME_API_KEY", key)
+    for told in (excerpt(f"bad key {write(key)}!"), without_secrets(f"bad key {write(key)}!", ())):
+        assert key.lower() not in told.lower()
+    assert "ABCDEF" not in excerpt("no such key: SK-ABCDEFGH123456")
+
+
 def test_other_text_stays_as_it_is(monkeypatch):
     monkeypatch.setenv("SOME_TOKEN", "desk12")
     text = "go to desk 1\tthen\u200b 12 \u2014 ünïcode\x07 ｄｅｓｋ and desk 12\n"

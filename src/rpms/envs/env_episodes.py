@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache
+from numbers import Integral
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
@@ -58,7 +59,7 @@ class Episodes:
         options: Mapping[str, str] | None = None,
         max_steps: int | None = None,
     ) -> None:
-        self.world = find_world(world) if isinstance(world, str) else world
+        self.world = world_of(world)
         self.split = split or self.world.splits[0]
         if not isinstance(self.split, str):
             raise InputError(f"a split is named by a text, not by {excerpt(split, 60)}")
@@ -76,7 +77,7 @@ class Episodes:
                 raise InputError(f"the option {name}={excerpt(value, 60)}: give a text or a number")
         steps = self.world.step_budget if max_steps is None else max_steps
         self.max_steps = at_least_one(steps, "episodes of {} steps")
-        folder = Path(data).absolute() if data is not None else None
+        folder = _folder_of(data)
         self.setting = Setting(folder, engine, {name: str(value) for name, value in given.items()})
         self.world.chosen(self.setting)
         self.tasks = _listed(
@@ -93,7 +94,8 @@ class Episodes:
         """
         where = f"{self.world.name}/{self.split}"
         if wanted is None:
-            return Random(seed).choice(self.tasks)  # noqa: S311  a draw, not a secret
+            drawn = Random(int(seed) if is_whole(seed) else seed)  # noqa: S311  no secret
+            return drawn.choice(self.tasks)
         if isinstance(wanted, str):
             ids = {task.id: task for task in self.tasks}
             if wanted not in ids:
@@ -163,16 +165,43 @@ class Episodes:
             game.close()
 
 
+def world_of(given: str | World) -> World:
+    """A world by its name or itself; what is neither is an InputError."""
+    if isinstance(given, str):
+        return find_world(given)
+    if not isinstance(given, World):
+        raise InputError(f"a world is given by its name or as a World, not as {excerpt(given, 60)}")
+    return given
+
+
+def _folder_of(data: str | Path | None) -> Path | None:
+    """The folder of game files, by its path."""
+    if data is None:
+        return None
+    if not isinstance(data, str | Path) or "\0" in str(data):
+        raise InputError(f"data is the path of a folder of games, not {excerpt(data, 60)}")
+    return Path(data).absolute()
+
+
 def is_whole(value: object) -> bool:
-    """True for a number that counts something; True and False are none."""
-    return isinstance(value, int) and not isinstance(value, bool)
+    """True for a number that counts something, of NumPy too; True and False are none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def seed_of(value: Any) -> int | None:
+    """A seed as Python's own number; None for none."""
+    if value is None:
+        return None
+    if not is_whole(value) or value < 0:
+        raise InputError(f"a seed is a whole number, 0 or more, not {excerpt(value, 60)}")
+    return int(value)
 
 
 def at_least_one(value: int, what: str) -> int:
     """The number, if it is one that counts something; `what` has a place for one that is not."""
     if not is_whole(value) or not 1 <= value <= LONGEST_NUMBER:
         raise InputError(f"{what.format(excerpt(value, 60))}: give a whole number, 1 or more")
-    return value
+    return int(value)
 
 
 def one_each(values: Any, count: int, what: str, of: str) -> None:

@@ -16,6 +16,7 @@ from rpms.envs.env_episodes import (
     commands_each,
     is_whole,
     one_each,
+    seed_of,
 )
 from rpms.foreign.limits import LONGEST_OBSERVATION
 from rpms.foreign.shown import excerpt
@@ -87,7 +88,7 @@ class WorldEnv(gymnasium.Env[str, str]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        super().reset(seed=seed)
+        super().reset(seed=seed_of(seed))
         given = by_name(options, f"options are given by name; {_OPTIONS}")
         for unknown in given.keys() - {"task", "goal"}:
             raise InputError(f"reset has no option {excerpt(unknown, 60)}; {_OPTIONS}")
@@ -152,17 +153,14 @@ class WorldVectorEnv(SyncVectorEnv):
         """Start a task in each: `seed` for the first, one more for each other, or a list of
         seeds.
         """
-        seeds = [None] * self.num_envs if seed is None else seed
-        seeds = (
-            [seeds + place for place in range(self.num_envs)] if isinstance(seeds, int) else seeds
-        )
+        seeds: Any = [None] * self.num_envs if seed is None else seed
+        if is_whole(seeds):
+            first = int(seeds)
+            seeds = [first + place for place in range(self.num_envs)]
         one_each(seeds, self.num_envs, "seeds", f"{self.num_envs} environments")
-        if wrong := [
-            each for each in seeds if each is not None and not (is_whole(each) and each >= 0)
-        ]:
-            raise InputError(f"a seed is a whole number, 0 or more, not {excerpt(wrong[0], 60)}")
         return super().reset(
-            seed=list(seeds), options=by_name(options, f"options are given by name; {_OPTIONS}")
+            seed=[seed_of(each) for each in seeds],
+            options=by_name(options, f"options are given by name; {_OPTIONS}"),
         )
 
     def step(self, actions: Sequence[str]) -> tuple[tuple[str, ...], Any, Any, Any, dict[str, Any]]:

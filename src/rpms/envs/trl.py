@@ -5,11 +5,9 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from rpms.envs.env_episodes import Episodes
-from rpms.logic.errors import InputError
+from rpms.envs.env_episodes import Episodes, at_least_one, world_of
 from rpms.play.methods import BOTH
 from rpms.worlds.base import World
-from rpms.worlds.registry import find_world
 
 _WRITTEN = re.compile(
     BOTH.replace(" ", r"\s+") + r" ([^,\n]+), in this form:\nThought:.*\nAction: *(.*)\n"
@@ -66,7 +64,7 @@ def environment_factory(
     world: str | World, split: str | None = None, **settings: Any
 ) -> Callable[[], TaskEnvironment]:
     """Make the factory that TRL calls for each rollout; `settings` are those of `Episodes`."""
-    found = find_world(world) if isinstance(world, str) else world
+    found = world_of(world)
     Episodes(found, split, **settings)
     return lambda: TaskEnvironment(Episodes(found, split, **settings))
 
@@ -78,8 +76,8 @@ def prompts(
     prompt play one game.
     """
     episodes = Episodes(world, split, **settings)
-    if limit is not None and limit < 1:
-        raise InputError(f"a limit of {limit} leaves no rows")
+    if limit is not None:
+        at_least_one(limit, "a limit of {} leaves no rows")
     messages = [
         {"role": "system", "content": _asking_for_calls(episodes.world.wording.instruction)},
         {

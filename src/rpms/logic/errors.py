@@ -11,9 +11,23 @@ RPMSError               anything this package raises on purpose
     └── ContextOverflow     the prompt is too long for the model
 """
 
+import re
 from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Final
+
+_LONG_WORD = re.compile(r"(\S{200})\S{200,}(\S{40})")
+_LONGEST = 4_000
+
+
+def _shortened(text: str) -> str:
+    """A message of bounded length: whatever name it quotes, its words are to be read."""
+    if len(text) <= _LONGEST // 10:
+        return text
+    text = _LONG_WORD.sub(r"\1…\2", text)
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST // 2]} … {text[-_LONGEST // 4 :]}"
 
 
 class RPMSError(Exception):
@@ -21,6 +35,9 @@ class RPMSError(Exception):
 
     exit_code = 1
     """Exit code of a command that ends with this error."""
+
+    def __init__(self, text: object = "") -> None:
+        super().__init__(_shortened(str(text)))
 
 
 class InputError(RPMSError):

@@ -20,7 +20,7 @@ that child processes inherit it."""
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
 _KEY_SHAPE = re.compile(
-    r"\b(?:sk|gsk|hf|pk|rk)[-_][A-Za-z0-9_\-*.]{6,}"
+    r"\b(?i:sk|gsk|hf|pk|rk)[-_][A-Za-z0-9_\-*.]{6,}"
     r"|(?i:bearer)\s+[A-Za-z0-9_\-.=]{6,}"
     # base64, as told from the words of `Basic authentication is required`
     r"|(?i:basic)\s+(?=[A-Za-z]*(?:[0-9+/=]|[a-z][A-Z]))[A-Za-z0-9+/]{4,}={0,2}"
@@ -123,8 +123,8 @@ def _cut(text: str, secrets: Iterable[str]) -> str:
     letters, places = _plain(text)
     pieces, end = [], 0
     for found in re.finditer(
-        f"(?=({'|'.join(map(re.escape, wanted))}))", letters
-    ):  # they may overlap
+        f"(?=({'|'.join(map(re.escape, wanted))}))", letters, re.IGNORECASE
+    ):  # they may overlap, and a server may write them in capitals
         if places[found.start(1)] >= end:
             pieces += [text[end : places[found.start(1)]], _REMOVED]
         end = max(end, places[found.end(1) - 1] + 1)

@@ -59,7 +59,11 @@ def find_world(name: str) -> World:
         if point.name == name:
             return _load(point)
     folder = Path(name)
-    if (folder / PROJECT).is_file():
+    try:
+        is_project = (folder / PROJECT).is_file()
+    except OSError:  # it is too long, or may not be looked at
+        raise InputError(f"unknown world {excerpt(name, 80)}: there is no such folder") from None
+    if is_project:
         world = _load(_point_in(folder), folder.resolve())
         _given[world.name] = world
         return world
