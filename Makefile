@@ -3,13 +3,15 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v p
 VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
+# Versions that the tests were last run with. Users are not bound by them.
+LOCKED = -c constraints.txt
 
 # A test that starts `rpms` anew would compile all of it anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 EXTRAS = anthropic,scienceworld,report,ray,textworld-express,tau2,inspect,mcp,gym,openenv,parquet
 
-.PHONY: help install quickstart requests readme test test-all lint types floors imports pytest coverage golden benchmarks clean
+.PHONY: help install quickstart requests readme test test-all lint types floors imports pytest coverage constraints audit golden benchmarks clean
 
 help:
 	@echo "make quickstart   the 2x2 ablation on embedded games, by a program and by recorded LLMs: tables and a page"
@@ -19,6 +21,7 @@ help:
 	@echo "make test-all     the same with transformers, and with every ScienceWorld variation: heavy, and long"
 	@echo "make imports      who imports whom, by folder"
 	@echo "make golden       whole episodes, pages and manuals are the same to the byte: tests/golden/README.md"
+	@echo "make constraints  renew the versions that the tests run with; make audit looks them up among known vulnerabilities"
 	@echo "make benchmarks   print what things cost, as ratios"
 
 $(VENV)/.python: pyproject.toml
@@ -27,13 +30,13 @@ $(VENV)/.python: pyproject.toml
 	touch $@
 
 # Few of the modules are ever imported: each is compiled when it is.
-$(VENV)/.base: $(VENV)/.python
-	$(PIP) install --no-compile -e '.[report]'
+$(VENV)/.base: $(VENV)/.python constraints.txt
+	$(PIP) install --no-compile $(LOCKED) -e '.[report]'
 	touch $@
 
-$(VENV)/.test: $(VENV)/.python
+$(VENV)/.test: $(VENV)/.python constraints.txt
 	$(PIP) install 'pip>=25.1'  # knows dependency groups
-	$(PIP) install --no-compile -e '.[$(EXTRAS)]' --group test
+	$(PIP) install --no-compile $(LOCKED) -e '.[$(EXTRAS)]' --group test
 	-$(BIN)/python -m compileall -qq -j 0 -x '/tests/|/rllib/' $(VENV)/lib  # pip uses one processor, and compiles all
 	touch $@
 
@@ -77,8 +80,25 @@ test: lint
 	$(MAKE) --no-print-directory -j types floors pytest
 
 test-all: lint types floors
-	$(PIP) install -e '.[$(EXTRAS),hf,teach]' --group test
+	$(PIP) install $(LOCKED) -e '.[$(EXTRAS),hf,teach]' --group test
 	RPMS_SLOW=1 RPMS_EXPLORE=1 $(BIN)/pytest -n auto
+
+# The newest versions that pyproject.toml allows, installed in an environment of their own.
+constraints:
+	rm -rf $(VENV)-newest && $(PYTHON) -m venv $(VENV)-newest
+	$(VENV)-newest/bin/python -m pip -q install 'pip>=25.1'
+	$(VENV)-newest/bin/python -m pip -q install -e '.[$(EXTRAS)]' --group test
+	grep '^#' constraints.txt > constraints.new
+	$(VENV)-newest/bin/python -m pip freeze --exclude-editable >> constraints.new
+	mv constraints.new constraints.txt
+	rm -rf $(VENV)-newest
+
+# Needs a network: pip-audit asks the Python Packaging Advisory Database about each line.
+audit:
+	rm -rf $(VENV)-audit && $(PYTHON) -m venv $(VENV)-audit
+	$(VENV)-audit/bin/python -m pip -q install pip-audit
+	$(VENV)-audit/bin/pip-audit --requirement constraints.txt --disable-pip --no-deps
+	rm -rf $(VENV)-audit
 
 golden: $(VENV)/.test
 	$(BIN)/python tests/golden/record.py
@@ -87,4 +107,4 @@ benchmarks: $(VENV)/.test
 	for program in $(filter-out benchmarks/small_model.py,$(wildcard benchmarks/*.py)); do echo "== $$program"; $(BIN)/python $$program || exit 1; done
 
 clean:
-	rm -rf $(VENV) runs .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-newest $(VENV)-audit runs .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

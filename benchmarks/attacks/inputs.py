@@ -27,6 +27,17 @@ from attacks.guarded import (
 from attacks.learned import evidence, explorations, learned_manuals
 from attacks.mutate import NASTY_TEXTS, as_json, bomb, changed_bytes, changed_tree
 from attacks.named import named_code
+from attacks.others import (
+    addresses,
+    changes_at_once,
+    checked_studies,
+    current_folder,
+    echoed_keys,
+    library_arguments,
+    own_folders,
+    worlds_of_others,
+    yaml_pieces,
+)
 from attacks.tools import guard_logs, guard_manuals, python_facts, tool_results
 from rpms.foreign.json_text import question_key
 from rpms.learning.inventory import full_text
@@ -465,6 +476,9 @@ def command_lines(dice: Random, folder: Path, samples: Samples) -> None:
         "/dev/zero",
         "/dev/null",
         str(samples.root / "README.md"),
+        ".",
+        "..",
+        "/",
     )
     words = list(dice.choice(COMMANDS))
     for _ in range(dice.randrange(4)):
@@ -514,6 +528,15 @@ KINDS: dict[str, Kind] = {
     "learned manuals": learned_manuals,
     "evidence": evidence,
     "explorations": explorations,
+    "folders of others": own_folders,
+    "the current folder": current_folder,
+    "YAML pieces": yaml_pieces,
+    "worlds of others": worlds_of_others,
+    "addresses": addresses,
+    "echoed keys": echoed_keys,
+    "changes at once": changes_at_once,
+    "checked studies": checked_studies,
+    "library arguments": library_arguments,
 }
 """Every kind of input, by the name that the table gives it."""
 SLOW = {
@@ -533,5 +556,11 @@ SLOW = {
     "learned manuals": 0.1,
     "evidence": 0.1,
     "explorations": 0.05,
+    "folders of others": 0.02,
+    "the current folder": 0.001,
+    "worlds of others": 0.1,
+    "addresses": 0.2,
+    "changes at once": 0.2,
+    "checked studies": 0.02,
 }
 """Kinds that take longer, with their share of the tries."""

@@ -114,6 +114,8 @@ FAULTS: tuple[Callable[[Random], Pieces], ...] = (
         )
     ],
     lambda _: endless(b"10000\r\n" + b" " * 0x10000 + b"\r\n", CHUNKED),
+    lambda dice: [CHUNKED, b"1\r\n \r\n" * dice.choice((100, 30_000, 1_300_000))],
+    lambda _: endless(b" ", b"HTTP/1.1 200 OK\r\ncontent-length: 4000000\r\n\r\n"),
     lambda _: endless(b"x-more: " + b"y" * 300 + b"\r\n", b"HTTP/1.1 200 OK\r\n"),
     lambda _: endless(b"HTTP/1.1 103 Early\r\n\r\n" * 20),
     lambda dice: [response(as_json(ANSWER))[: dice.randrange(1, 150)]],

@@ -19,6 +19,7 @@ from rpms.learning.rounds import LearningPlan, learn, learned
 from rpms.logic.errors import InputError
 from rpms.models.catalogue import NO_LLM, parse_model_name
 from rpms.models.windows import context_window
+from rpms.models.wire import fetch
 from rpms.paper.usage import Price
 from rpms.paper.wilson_interval import wilson
 from rpms.parts import unused
@@ -32,7 +33,14 @@ from rpms.store.expel_material import Experience
 from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, Estimate, estimate_study
-from rpms.study.running import Means, Result, StudyLayout, plan_round, run_study
+from rpms.study.running import (
+    Means,
+    Result,
+    StudyLayout,
+    check_study,
+    plan_round,
+    run_study,
+)
 from rpms.study.studies import Learning, Study, find_study, read_study, shipped_studies
 from rpms.worlds.registry import find_world, world_named
 
@@ -156,7 +164,9 @@ def check(files: list[Path], world: str | None = None, parts: list[str] | None =
         find_world(world)
     for file in map(find_study, files):
         study = read_study(file, parts or ())
-        world_named(study.world, study.file)
+        played_in = world_named(study.world, study.file)
+        setting = options.make_setting(played_in, None, study.engine, None)
+        check_study(study, played_in, setting)
         say(f"{file}: ok, {len(study.cases)} conditions of {study.world}: {study.title}")
 
 
@@ -206,10 +216,12 @@ def _means(
     setting = options.make_setting(world, resources.data, study.engine, None)
     engine, meter = resources.player(), resources.meter(prices)
 
+    ask = cache(fetch)  # one server tells of all its models at once
+
     @cache
     def window(model: str, given: int | None) -> int:
         """Asked, and assumed where it must be, once a model."""
-        found = context_window(model, given, resources.base_url)
+        found = context_window(model, given, resources.base_url, ask)
         if found.note:
             complain(f"note: {model}: {found.note}")
         return found.tokens

@@ -94,7 +94,7 @@ class Episodes:
         """
         where = f"{self.world.name}/{self.split}"
         if wanted is None:
-            drawn = Random(int(seed) if is_whole(seed) else seed)  # noqa: S311  no secret
+            drawn = Random(None if seed is None else int(seed))  # noqa: S311  no secret
             return drawn.choice(self.tasks)
         if isinstance(wanted, str):
             ids = {task.id: task for task in self.tasks}

@@ -2,11 +2,11 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from rpms.foreign.file_reader import read_text
 from rpms.foreign.json_text import NotJson, loads
@@ -17,6 +17,8 @@ from rpms.models.catalogue import NO_LLM, Backend, ModelName, base_url_of, parse
 from rpms.models.hf.adapters import read_weights
 from rpms.models.wire import count, dig, fetch
 
+Fetch = Callable[[str, str, float], Any]
+"""Gets the JSON at an address, with a key, within seconds."""
 ASSUMED: Final = 8_192
 """Assumed window: the smallest of the models in use."""
 _TIMEOUT_S: Final = 5.0
@@ -50,10 +52,13 @@ class Window:
         )
 
 
-def context_window(model: str, given: int | None = None, base_url: str | None = None) -> Window:
+def context_window(
+    model: str, given: int | None = None, base_url: str | None = None, ask: Fetch = fetch
+) -> Window:
     """The window of a model, by its name as after `--model`.
 
-    Asks its server where that may know better.
+    Asks its server where that may know better. `ask`: whoever wants the windows of many models
+    gives one that remembers.
     """
     name = parse_model_name(model)
     if given is not None:
@@ -75,23 +80,23 @@ def context_window(model: str, given: int | None = None, base_url: str | None = 
     if (
         name.provider.backend is Backend.OPENAI
         and (own_server or not known)
-        and (asked := _asked(name, base_url))
+        and (asked := _asked(name, base_url, ask))
     ):
         return Window(asked, "asked")
     return Window(known, "known") if known else Window(ASSUMED, "assumed")
 
 
-def _asked(name: ModelName, base_url: str | None) -> int:
+def _asked(name: ModelName, base_url: str | None, ask: Fetch) -> int:
     """Window by the model's server; 0 if it says nothing, or cannot be asked now."""
     base = (base_url_of(name.provider, base_url) or "").rstrip("/")
     key = os.environ.get(name.provider.key_variable or "", "").strip()
-    listed = fetch(f"{base}/models", key, _TIMEOUT_S)
+    listed = ask(f"{base}/models", key, _TIMEOUT_S)
     entries = listed.get("data") if isinstance(listed, Mapping) else listed
     for entry in entries if isinstance(entries, list) else ():
         if dig(entry, "id") == name.rest and (found := _largest(entry)):
             return found
     if name.provider.name == "llamacpp":
-        return _largest(fetch(f"{base.removesuffix('/v1')}/props", key, _TIMEOUT_S))
+        return _largest(ask(f"{base.removesuffix('/v1')}/props", key, _TIMEOUT_S))
     return 0
 
 

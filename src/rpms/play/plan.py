@@ -118,6 +118,9 @@ class RunPlan:
     """Number of the attempt at its tasks; see `rpms.play.run`."""
     earlier: Mapping[str, Earlier] = field(default_factory=dict)
     """By task: the attempt before, from which the model is to carry something to this one."""
+    edition: Mapping[str, str] | None = None
+    """The edition of its games where somebody has looked at them just now; by default they are
+    looked at when the protocol is made."""
 
     @property
     def overlap(self) -> tuple[str, ...]:
@@ -173,7 +176,11 @@ class RunPlan:
             "package": version("rpms"),
             "world": self.world.name,
             "engine": self.setting.engine,
-            "edition": dict(self.world.edition(self.tasks, self.setting)),
+            "edition": dict(
+                self.world.edition(self.tasks, self.setting)
+                if self.edition is None
+                else self.edition
+            ),
             "options": dict(sorted(self.setting.options.items())),
             "split": self.split,
             "model": self.model_name,

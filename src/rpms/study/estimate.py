@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rpms.foreign.file_reader import beside
@@ -14,10 +14,11 @@ from rpms.paper.decide import decide
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.usage import Price, Usage
 from rpms.play.plan import RunPlan
-from rpms.store.memories import read_frozen
+from rpms.store.memories import memory_hash, read_frozen
 from rpms.store.runs import RunFolder
 from rpms.study.running import Means, StudyLayout, plan_cell, plan_round, refuse_overlap
 from rpms.study.studies import Case, Study
+from rpms.worlds.base import Setting, World
 
 STEPS = 0.65
 """The share of the step budget that an episode takes: the paper's conditions take 31 to 37 of
@@ -65,6 +66,8 @@ def estimate_study(
     anything.
     """
     refuse_overlap(study, means)
+    means = replace(means, editions={})
+    prompts = _FirstPrompts()
     learning, found, seen = study.learning, list[Estimate](), set[object]()
     for model in models:
         cases, who = study.cases_for(model), study.learner(model)
@@ -74,7 +77,7 @@ def estimate_study(
                 plan = plan_round(learning, number, who, means)
                 # the folders that learning keeps its rounds in; a study only counts what is there
                 done = _finished(RunFolder(beside(out, f"{out.stem}.rounds") / f"round{number}"))
-                usage = _times(_guess(plan), len(plan.tasks) - done)
+                usage = _times(_guess(plan, prompts), len(plan.tasks) - done)
                 found.append(
                     Estimate(
                         f"learning, round {number}",
@@ -93,7 +96,7 @@ def estimate_study(
             )
             folder = layout.run_folder(plan) if memory is not None else None
             key: object = folder or (model, str(case.settings), case.round)
-            found.append(_of_case(case, plan, folder, shared=key in seen))
+            found.append(_of_case(case, plan, folder, prompts, shared=key in seen))
             seen.add(key)
     return tuple(found)
 
@@ -102,7 +105,9 @@ def _finished(run: RunFolder) -> int:
     return run.summary().done if run.begun else 0
 
 
-def _of_case(case: Case, plan: RunPlan, folder: Path | None, *, shared: bool) -> Estimate:
+def _of_case(
+    case: Case, plan: RunPlan, folder: Path | None, prompts: "_FirstPrompts", *, shared: bool
+) -> Estimate:
     run = RunFolder(folder) if folder is not None else None
     done = _finished(run) if run is not None else 0
     left, waits = len(plan.tasks) - done, list[float]()
@@ -110,7 +115,7 @@ def _of_case(case: Case, plan: RunPlan, folder: Path | None, *, shared: bool) ->
         usage = _times(run.summary().usage, left / done)
         waits = [wait for timing in run.timings().values() for wait in timing.model_seconds]
     else:
-        usage = _times(_guess(plan), left)
+        usage = _times(_guess(plan, prompts), left)
     seconds = sum(waits) / len(waits) if waits else None
     return Estimate(
         case.name, plan.model_name, len(plan.tasks), done, usage, bool(done), shared, seconds
@@ -135,7 +140,7 @@ def _memory(
     )
 
 
-def _guess(plan: RunPlan) -> Usage:
+def _guess(plan: RunPlan, prompts: "_FirstPrompts") -> Usage:
     """Tokens of one episode: its first prompt, growing by a turn with each step.
 
     What is no LLM reads none.
@@ -143,29 +148,58 @@ def _guess(plan: RunPlan) -> Usage:
     if parse_model_name(plan.model_name).provider.backend in NO_LLM:
         return Usage()
     steps = max(1, round(plan.step_budget * STEPS))
-    first = _first_prompt(plan)
+    first = prompts.tokens(plan)
     if plan.condition.memory and not plan.memory.entries:
         first += plan.knowledge().style.budget.memory
     prompt = steps * first + TURN * steps * (steps - 1) // 2
     return Usage(prompt_tokens=prompt, completion_tokens=steps * ANSWER)
 
 
-def _first_prompt(plan: RunPlan) -> int:
-    """Measured on the world's first split, which is never held out: an estimate looks at no
-    game of a test.
+class _FirstPrompts:
+    """Tokens of first prompts, each measured once: many models read the same one.
+
+    Measured on the world's first split, which is never held out: an estimate looks at no game of a
+    test.
     """
-    world = plan.world
-    try:
-        tasks = world.tasks(world.splits[0], plan.setting)
-        if not tasks:
+
+    def __init__(self) -> None:
+        self._openings: dict[str, str | None] = {}
+        self._tokens: dict[str, int] = {}
+
+    def tokens(self, plan: RunPlan) -> int:
+        """Tokens of a plan's first prompt, or a guess where no game can be opened here."""
+        key = f"{plan.setting} {plan.condition} {plan.sources} {memory_hash(plan.memory)}"
+        if key not in self._tokens:
+            self._tokens[key] = self._measure(plan)
+        return self._tokens[key]
+
+    def _measure(self, plan: RunPlan) -> int:
+        opening = self._opening(plan)
+        if opening is None:
             return FALLBACK
-        with closing(world.open(tasks[0], plan.setting)) as game:
-            opening = game.reset().observation
+        goal = plan.world.goal(opening)
+        mind = compose(plan.condition, plan.knowledge(), plan.memory)
+        return decide(mind, goal, plan.world.start(goal), None, opening, ()).prompt.tokens
+
+    def _opening(self, plan: RunPlan) -> str | None:
+        """The first observation of the first game under a setting; None where none can be
+        opened.
+        """
+        key = str(plan.setting)
+        if key not in self._openings:
+            self._openings[key] = _open_first(plan.world, plan.setting)
+        return self._openings[key]
+
+
+def _open_first(world: World, setting: Setting) -> str | None:
+    try:
+        tasks = world.tasks(world.splits[0], setting)
+        if not tasks:
+            return None
+        with closing(world.open(tasks[0], setting)) as game:
+            return game.reset().observation
     except RPMSError:
-        return FALLBACK
-    goal = world.goal(opening)
-    mind = compose(plan.condition, plan.knowledge(), plan.memory)
-    return decide(mind, goal, world.start(goal), None, opening, ()).prompt.tokens
+        return None
 
 
 def _times(usage: Usage, count: float) -> Usage:

@@ -16,7 +16,8 @@ from functools import cache, partial
 from pathlib import Path
 
 from rpms.foreign.file_reader import is_there
-from rpms.logic.errors import InputError
+from rpms.logic.errors import FileError, InputError
+from rpms.models.catalogue import parse_model_name
 from rpms.paper.condition import CONDITIONS, Condition
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.usage import Price
@@ -36,6 +37,7 @@ from rpms.play.run import (
 )
 from rpms.play.seats import Threads
 from rpms.play.settings import ALLOW, Settings
+from rpms.play.understanding import CONTROLS as READERS
 from rpms.store.expel_material import Experience, read_experience, write_experience
 from rpms.store.files import remove_leftovers, write_whole
 from rpms.store.memories import read_frozen
@@ -76,6 +78,18 @@ class Means:
     """Counts against the limits of this call, over all its runs."""
     epochs: int = 1
     """Times that each run is played; the table shows the first."""
+    editions: dict[str, Mapping[str, str]] | None = None
+    """Editions of the games by choice of tasks, where they are looked at once: an estimate makes
+    a thousand plans in a moment. A study that plays for hours looks anew for each run."""
+
+    def edition(self, choice: Choice, plan: RunPlan) -> Mapping[str, str] | None:
+        """The edition of a plan's games, if it is looked at once for all plans."""
+        if self.editions is None:
+            return None
+        key = repr(choice)
+        if key not in self.editions:
+            self.editions[key] = self.world.edition(plan.tasks, plan.setting)
+        return self.editions[key]
 
 
 @dataclass(frozen=True)
@@ -154,7 +168,7 @@ def plan_cell(
     choice: Choice, case: Case, model: str, means: Means, memory: EpisodicMemory
 ) -> RunPlan:
     """The run of one condition; its first trial, where it has several."""
-    return case.settings.plan(
+    plan = case.settings.plan(
         means.world,
         model,
         means.open_model(model),
@@ -167,6 +181,7 @@ def plan_cell(
         step_budget=choice.settings.steps,
         method=case.method(means.world),
     )
+    return replace(plan, edition=means.edition(choice, plan))
 
 
 def plan_round(learning: Learning, number: int, model: str, means: Means) -> RunPlan:
@@ -233,6 +248,35 @@ def refuse_overlap(study: Study, means: Means) -> None:
             raise InputError(f"{study.file}: {overlapping(len(shared), len(tested), shared[0])}")
 
 
+def check_study(study: Study, world: World, setting: Setting) -> None:
+    """Refuse what running would refuse wherever it is run: options, models, readers, methods,
+    memories and manuals that are none. No game is looked for.
+    """
+    study.choice.setting(world, setting)
+    if study.learning is not None:
+        study.learning.choice.setting(world, setting)
+        study.learning.settings.sources(world)
+    for name in filter(None, (*study.models, study.learner(""))):
+        parse_model_name(name)
+    for case in study.cases:
+        _check_case(study, case, world)
+
+
+def _check_case(study: Study, case: Case, world: World) -> None:
+    try:
+        case.settings.sources(world)
+        reader = case.settings.reader
+        if reader and reader not in READERS:
+            parse_model_name(reader)
+        case.method(world)
+        if file := case.memory_file(world):
+            read_frozen(file, world.name)
+    except FileError:
+        raise
+    except InputError as error:
+        raise InputError(f"{study.file}: {case.name}: {error}") from None
+
+
 def _check_plans(study: Study, cases: Mapping[str, Sequence[Case]], means: Means) -> None:
     """Make every plan once, so that missing games or files, or tasks both learned from and
     played, stop it at once.
@@ -249,6 +293,7 @@ def _check_plans(study: Study, cases: Mapping[str, Sequence[Case]], means: Means
             if method.recalled and method.experience is None and no_way_to_learn:
                 what = "give expel `insights: FILE`, or the study a `learn` block"
                 raise InputError(f"{study.file}: {case.name}: {what}")
+    check_study(study, means.world, means.setting)
 
 
 def _run(means: Means, what: str, plan: RunPlan, folder: Path) -> Trials:
