@@ -211,7 +211,11 @@ FAULTS: list[tuple[str, str, type]] = [
         game_with(admissible=lambda self: tuple(sorted(self._possible(), reverse=True))),
     ),
     ("games", "another opening", game_with(reset=tired)),
-    ("games", "raised ZeroDivisionError", game_with(step=lambda self, text: Outcome(str(1 // 0)))),
+    (
+        "games",
+        "failed in step (test_check.py",
+        game_with(step=lambda self, text: Outcome(str(1 // 0))),
+    ),
     (
         "games",
         "engine is missing",
@@ -231,7 +235,7 @@ FAULTS: list[tuple[str, str, type]] = [
         world_with(**dice(goal=lambda tick, self, opening: Goal("unknown", str(tick)))),
     ),
     ("belief", "changed an earlier", world_with(update=mutate)),
-    ("belief", "raised KeyError", world_with(update=raise_on_nonsense)),
+    ("belief", "failed in update (test_check.py", world_with(update=raise_on_nonsense)),
     ("belief", "second time", belief_with(lines=lambda self: (f"made as {id(self)}",))),
     (
         "signature",

@@ -20,7 +20,7 @@ from rpms.foreign.shown import excerpt, whole_letters
 from rpms.logic.belief import Belief
 from rpms.logic.errors import ANYTHING, RPMSError, WorldError
 from rpms.logic.goal import Goal
-from rpms.worlds.base import Command, Game, Outcome, Task
+from rpms.worlds.base import Command, Game, Outcome, Task, World
 
 _LOG = logging.getLogger("rpms")
 Check = Callable[[str, Any], Any]
@@ -31,6 +31,8 @@ def check_methods(kind: type) -> None:
     """Wrap the methods that a world's class writes, so that each is checked."""
     for name, check in _CHECKS.items():
         written = vars(kind).get(name)
+        if written is vars(World).get(name):
+            continue  # our own
         if isinstance(written, staticmethod | classmethod):
             setattr(kind, name, type(written)(_checked(name, written.__func__, check)))
         elif callable(written) and not getattr(written, "__isabstractmethod__", False):
