@@ -8,4 +8,4 @@ server.tool(get_order)
 server.tool(cancel_order)
 
 if __name__ == "__main__":
-    server.run(show_banner=False)
+    server.run(show_banner=False, log_level="ERROR")
