@@ -249,19 +249,6 @@ class ToolManual(ManualSettings):
                 found.setdefault(name, []).append(policy)
         return found
 
-    @property
-    def asking(self) -> frozenset[str]:
-        """The tools about whose calls a person may be asked."""
-        policies = (
-            name
-            for each in self.policies
-            if each.asks or each.unknown is OnUnknown.ASK
-            for name in each.tools
-        )
-        return frozenset(policies) | {
-            name for name, tool in self.tools.items() if tool.unknown is OnUnknown.ASK
-        }
-
     @cached_property
     def traces(self) -> bool:
         """True if a rule asks where a value came from."""

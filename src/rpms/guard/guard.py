@@ -317,14 +317,6 @@ class Guard:
             possible = self._facts(judged.asked).possible()
             self._told.announce(judged.asked, possible, self.manual)
 
-    def preview(self, call: Call | Mapping[str, Any]) -> Ruling:
-        """The ruling that a host would get that can modify and ask; nothing is noted or logged."""
-        with self._transaction():
-            try:
-                return judge(self._facts(as_call(call)), can_modify=True)[1]
-            except NotJson as error:
-                return Refuse(f"the call cannot be read: {error}", FORM)
-
     def _failed(self, call: Call, error: Exception) -> Ruling:
         """The ruling when the guard itself broke: as the manual wants it, and never quietly."""
         what = f"the guard failed on {excerpt(call.tool)}: {type(error).__name__}: {excerpt(error)}"

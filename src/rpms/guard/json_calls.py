@@ -14,6 +14,7 @@ from rpms.guard.calls import Call
 _HOLDERS: Final = (Mapping, list, tuple)
 _LONGEST: Final = 1_000
 """Bits of a whole number."""
+_LONGEST_NAME: Final = 1_000
 
 
 class TooLarge(NotJson):
@@ -33,31 +34,37 @@ def as_call(call: Call | Mapping[str, Any]) -> Call:
     and perhaps an id.
     """
     if not isinstance(call, Call):
-        if not isinstance(call, Mapping):
-            raise NotJson("it is not an object")
-        inner = call.get("function", call)
-        inner = inner if isinstance(inner, Mapping) else call
-        name = inner.get("tool", inner.get("name", ""))
-        arguments: Any = next(
-            (inner[key] for key in ("arguments", "args", "input") if key in inner), {}
-        )
-        if isinstance(arguments, str):
-            if len(arguments) > LARGEST_CALL:
-                raise TooLarge(f"its arguments have more than {LARGEST_CALL:,} characters")
-            arguments = loads(arguments, once=True) if arguments.strip() else {}
-        call = Call(name, arguments, call.get("id", ""))
+        call = _from_mapping(call)
     if not isinstance(call.tool, str) or not call.tool:
         raise NotJson("it names no tool")
-    if not isinstance(call.arguments, Mapping) or not all(
-        isinstance(name, str) for name in call.arguments
-    ):
+    if len(call.tool) > _LONGEST_NAME:
+        raise TooLarge(f"the name of its tool has more than {_LONGEST_NAME:,} characters")
+    given = call.arguments
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
         raise NotJson("its arguments are not an object")
-    _check_size(call.arguments, LARGEST_CALL)
-    if len(call.tool) > 1_000:
-        raise TooLarge("the name of its tool has more than 1,000 characters")
+    _check_size(given, LARGEST_CALL)
     if not isinstance(call.id, str):  # without one, calls are told apart by what they say
         call = replace(call, id="" if call.id is None else excerpt(call.id))
     return call
+
+
+def _from_mapping(call: Mapping[str, Any]) -> Call:
+    """A call that is written as an object, its function perhaps in an object of its own."""
+    if not isinstance(call, Mapping):
+        raise NotJson("it is not an object")
+    inner = call.get("function", call)
+    if not isinstance(inner, Mapping):
+        inner = call
+    arguments: Any = {}
+    for key in ("arguments", "args", "input"):
+        if key in inner:
+            arguments = inner[key]
+            break
+    if isinstance(arguments, str):
+        if len(arguments) > LARGEST_CALL:
+            raise TooLarge(f"its arguments have more than {LARGEST_CALL:,} characters")
+        arguments = loads(arguments, once=True) if arguments.strip() else {}
+    return Call(inner.get("tool", inner.get("name", "")), arguments, call.get("id", ""))
 
 
 def as_result(result: object) -> object:

@@ -1,60 +1,94 @@
 """Likely mistakes of a sound manual: rules that never decide, facts that nothing sets."""
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import OnUnknown, Policy, ToolManual
 from rpms.guard.provenance import FROM_TOOL
-from rpms.logic.facts import Literal
+from rpms.logic.facts import Atom, Literal
 
 
-def doubts_of(manual: ToolManual) -> Iterator[tuple[str, str, str]]:
-    """All that is odd about a manual: the section and the name of an entry, and what it is."""
-    for kind in manual.records.values() if manual.tools else ():
-        for tool in kind.tools:
-            if tool not in manual.tools:
-                refused = ", and so refused" if manual.others is OnUnknown.REFUSE else ""
-                problem = (
-                    f"{kind.name} is from {excerpt(tool)!r}, which is none of the `tools`{refused}"
-                )
-                yield ("records", kind.name, problem)
-    tools = manual.tools.values()
-    asked = [clause for tool in tools for clause in tool.needs]
-    asked += [clause for each in manual.policies for clause in (*each.when, *each.requires)]
-    used = {literal.atom.predicate for clause in asked for literal in clause.literals}
-    changed = {
-        effect.literal.atom.predicate for tool in tools for effect in (*tool.effects, *tool.failing)
-    }
-    yield from _unknown_sources(manual)
-    for name, fact in manual.facts.items():
-        if fact.told and name in used - changed:
-            yield ("facts", name, f"nothing sets {name}: no effect does, so only `guard.tell` can")
+class Doubt(NamedTuple):
+    """An entry of a manual that is likely to be a mistake."""
+
+    section: str
+    name: str
+    problem: str
+
+
+def doubts_of(manual: ToolManual) -> Iterator[Doubt]:
+    """All that is odd about a manual."""
+    yield from _undeclared_lookups(manual)
+    yield from _undeclared_sources(manual)
+    yield from _unset_facts(manual)
     for place, policy in enumerate(manual.policies):
         name = policy.rule.id
-        alone = [clause.literals[0] for clause in policy.when if len(clause.literals) == 1]
-        if _opposed(alone) or (
-            policy.requires and all(_opposed(clause.literals) for clause in policy.requires)
-        ):
-            yield ("policies", name, f"{name} never decides: what it says cannot be broken")
-        elif earlier := next(
-            (each for each in manual.policies[:place] if _covers(each, policy)), None
-        ):
-            yield (
-                "policies",
-                name,
-                f"{name} never decides: {earlier.rule.id} refuses all that it would",
-            )
+        earlier = next((each for each in manual.policies[:place] if _covers(each, policy)), None)
+        if _never_broken(policy):
+            problem = f"{name} never decides: what it says cannot be broken"
+            yield Doubt("policies", name, problem)
+        elif earlier is not None:
+            problem = f"{name} never decides: {earlier.rule.id} refuses all that it would"
+            yield Doubt("policies", name, problem)
 
 
-def _unknown_sources(manual: ToolManual) -> Iterator[tuple[str, str, str]]:
+def _undeclared_lookups(manual: ToolManual) -> Iterator[Doubt]:
+    """Records that are from a tool that is not declared."""
+    if not manual.tools:
+        return
+    refused = ", and so refused" if manual.others is OnUnknown.REFUSE else ""
+    for kind in manual.records.values():
+        for tool in kind.tools:
+            if tool not in manual.tools:
+                problem = f"{kind.name} is from {excerpt(tool)!r}, which is none of the `tools`"
+                yield Doubt("records", kind.name, problem + refused)
+
+
+class _Asked(NamedTuple):
+    """A fact that a tool or a policy asks for."""
+
+    section: str
+    name: str
+    atom: Atom
+
+
+def _asked(manual: ToolManual) -> Iterator[_Asked]:
+    """The facts that rules ask for."""
+    for tool in manual.tools.values():
+        for clause in tool.needs:
+            yield from (_Asked("tools", tool.name, each.atom) for each in clause.literals)
+    for policy in manual.policies:
+        for clause in (*policy.when, *policy.requires):
+            yield from (_Asked("policies", policy.rule.id, each.atom) for each in clause.literals)
+
+
+def _undeclared_sources(manual: ToolManual) -> Iterator[Doubt]:
     """Rules that ask whether a value is from a tool that is not declared."""
-    asked = [("tools", tool.name, tool.needs) for tool in manual.tools.values()]
-    asked += [("policies", each.rule.id, (*each.when, *each.requires)) for each in manual.policies]
-    for section, name, clauses in asked:
-        for literal in (each for clause in clauses for each in clause.literals):
-            atom = literal.atom
-            if atom.predicate == FROM_TOOL and atom.args[1] not in manual.tools:
-                yield (section, name, f"{excerpt(atom.args[1])!r} is none of the `tools`")
+    for section, name, atom in _asked(manual):
+        if atom.predicate == FROM_TOOL and atom.args[1] not in manual.tools:
+            yield Doubt(section, name, f"{excerpt(atom.args[1])!r} is none of the `tools`")
+
+
+def _unset_facts(manual: ToolManual) -> Iterator[Doubt]:
+    """Facts that rules ask for, and that no effect sets."""
+    changed: set[str] = set()
+    for tool in manual.tools.values():
+        for effect in (*tool.effects, *tool.failing):
+            changed.add(effect.literal.atom.predicate)
+    unset = {each.atom.predicate for each in _asked(manual)} - changed
+    for name, fact in manual.facts.items():
+        if fact.told and name in unset:
+            problem = f"nothing sets {name}: no effect does, so only `guard.tell` can"
+            yield Doubt("facts", name, problem)
+
+
+def _never_broken(policy: Policy) -> bool:
+    """True if a rule never applies, or always holds."""
+    alone = [clause.literals[0] for clause in policy.when if len(clause.literals) == 1]
+    if _opposed(alone):
+        return True
+    return bool(policy.requires) and all(_opposed(each.literals) for each in policy.requires)
 
 
 def _opposed(literals: Iterable[Literal]) -> bool:
