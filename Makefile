@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 EXTRAS = anthropic,scienceworld,report,ray,textworld-express,tau2,inspect,mcp,gym,openenv,parquet
 
-.PHONY: help install quickstart requests readme test test-all lint types floors imports pytest coverage constraints audit golden benchmarks clean
+.PHONY: help install base docs quickstart requests readme test test-all lint types floors imports pytest coverage constraints audit golden benchmarks clean
 
 help:
 	@echo "make quickstart   the 2x2 ablation on embedded games, by a program and by recorded LLMs: tables and a page"
@@ -19,6 +19,7 @@ help:
 	@echo "make test         install what the tests need and run them all"
 	@echo "make coverage     the tests, and what of the code they reach"
 	@echo "make test-all     the same with transformers, and with every ScienceWorld variation: heavy, and long"
+	@echo "make docs         the documentation as a site, in build/docs"
 	@echo "make imports      who imports whom, by folder"
 	@echo "make golden       whole episodes, pages and manuals are the same to the byte: tests/golden/README.md"
 	@echo "make constraints  renew the versions that the tests run with; make audit looks them up among known vulnerabilities"
@@ -41,6 +42,18 @@ $(VENV)/.test: $(VENV)/.python constraints.txt
 	touch $@
 
 install: $(VENV)/.test
+
+base: $(VENV)/.base
+
+$(VENV)/.docs: $(VENV)/.base
+	$(PIP) install 'pip>=25.1'
+	$(PIP) install --no-compile $(LOCKED) --group docs
+	touch $@
+
+# The pages of docs/ as a site that opens from disk.
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo open build/docs/index.html
 
 quickstart: $(VENV)/.base
 	$(BIN)/rpms study run studies/quickstart.yaml --out runs/quickstart --no-report  # the last one writes the page of all
@@ -80,7 +93,7 @@ test: lint
 	$(MAKE) --no-print-directory -j types floors pytest
 
 test-all: lint types floors
-	$(PIP) install $(LOCKED) -e '.[$(EXTRAS),hf,teach]' --group test
+	$(PIP) install $(LOCKED) -e '.[$(EXTRAS),hf,teach]' --group test --group docs
 	RPMS_SLOW=1 RPMS_EXPLORE=1 $(BIN)/pytest -n auto
 
 # The newest versions that pyproject.toml allows, installed in an environment of their own.
