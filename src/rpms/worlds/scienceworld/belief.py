@@ -15,10 +15,11 @@ from rpms.logic.goal import GoalStep
 from rpms.worlds.base import keyed, some
 from rpms.worlds.scienceworld import object_properties as properties
 from rpms.worlds.scienceworld import reach
+from rpms.worlds.scienceworld.affordances import is_fixed
 from rpms.worlds.scienceworld.goal_steps import steps_asked
 from rpms.worlds.scienceworld.reach import ROOMS
+from rpms.worlds.scienceworld.recipes.heat import device_around
 from rpms.worlds.scienceworld.recipes.household import EVERY_RECIPE, RECIPES, WORDS, to_use
-from rpms.worlds.scienceworld.recipes.physics import treated
 from rpms.worlds.scienceworld.scene import Ask, Scene
 from rpms.worlds.scienceworld.tree import read_phrase, walk
 
@@ -61,8 +62,10 @@ PREDICATES: Final[Mapping[str, Ask]] = {
 """Predicate → who answers."""
 _ALL_PREDICATES: Final = {**PREDICATES, **RECIPES}
 _ARITY: Final = {name: len(signature(ask).parameters) - 1 for name, ask in _ALL_PREDICATES.items()}
-_WATCHING: Final = re.compile(r"(?:wait|look|examine|use thermometer|pour|move jug)")
+_WATCHING: Final = re.compile(r"(?:wait|look|examine|use thermometer)")
 """The commands that let the world work."""
+_TENDING: Final = re.compile(r"(?:pour|move jug)")
+"""Commands that let plants grow; elsewhere, pouring to and fro leads back to where it began."""
 
 
 @dataclass(frozen=True)
@@ -114,9 +117,14 @@ class ScienceBelief(Scene):
                 case "portable":
                     return None
                 case "with":  # it is in no room that was searched
-                    room = kinds[0]
-                    return None if self.veiled(room) or self.hiding(room) else False
+                    return None if self._may_hold(*kinds) else False
         return PREDICATES[predicate](self, *kinds)
+
+    def _may_hold(self, room: str, kind: str) -> bool:
+        """True if a thing never seen may be in a room; under a lid, if it is not built in."""
+        if is_fixed(kind):
+            return room not in self.looked
+        return self.veiled(room) or bool(self.hiding(room))
 
     def signature(self) -> StateSignature:
         """σ(b): `room=kitchen|inventory=empty`, and the instruments carried if there are any."""
@@ -134,8 +142,9 @@ class ScienceBelief(Scene):
         Where the world is at work too, watching it is never the same. Numbers are compared within
         one episode alone, and mean nothing outside the process that made them.
         """
-        watching = not self.failed and _WATCHING.match(self.last_action or "")
-        if watching and self._at_work:
+        command = "" if self.failed else self.last_action or ""
+        tending = self.aim.type == "F4" and _TENDING.match(command)
+        if (tending or _WATCHING.match(command)) and self._at_work:
             return str(self.steps)
         exits = frozenset((room, frozenset(ways.items())) for room, ways in self.exits.items())
         rooms = frozenset(self.rooms.items())
@@ -154,7 +163,7 @@ class ScienceBelief(Scene):
         here = [seen.thing for seen in self.things if seen.place == (self.room or "")]
         if any("on" in thing.flags for thing in here):
             return True
-        return bool(self.aim.target and treated(self, self.aim.target))
+        return bool(self.aim.target and device_around(self, self.aim.target))
 
     def asked(self) -> tuple[GoalStep, ...]:
         return steps_asked(self)

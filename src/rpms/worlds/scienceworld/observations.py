@@ -217,6 +217,7 @@ def refused(observation: str) -> bool:
     return _REFUSALS.match(observation) is not None
 
 
+_LIQUIDS: Final = frozenset(THINGS["liquids"])
 _WATER: Final = {"water": "liquid", "ice": "solid", "steam": "gas"}
 
 
@@ -234,9 +235,14 @@ def substance_of(name: str) -> str:
 def state_of(thing: Thing) -> str | None:
     """Solid, liquid or gas; None where its name does not tell."""
     name = thing.name.casefold()
-    shown = next(
-        (state for state in ("solid", "liquid", "gas") if state in thing.flags), None
-    ) or _WATER.get(name)
-    return shown or next(
-        (state for state, names in THINGS["states"].items() if name in names), None
-    )
+    for state in ("solid", "liquid", "gas"):
+        if state in thing.flags:
+            return state
+    if name in _WATER:
+        return _WATER[name]
+    return "liquid" if sounds_liquid(name) else None
+
+
+def sounds_liquid(name: str) -> bool:
+    """True for what is liquid by nature, as its last word tells: `apple juice`."""
+    return name.casefold().rpartition(" ")[2] in _LIQUIDS

@@ -6,12 +6,21 @@ from dataclasses import replace
 from typing import Final
 
 from rpms.worlds.base import ToldDeed, keyed
+from rpms.worlds.quantity import Reading
 from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.affordances import is_a, is_fixed
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.commands import meant, menu_options
-from rpms.worlds.scienceworld.observations import FLAGS, RoomSight, Thing, state_of, substance_of
+from rpms.worlds.scienceworld.observations import (
+    FLAGS,
+    MATTER,
+    RoomSight,
+    Thing,
+    state_of,
+    substance_of,
+)
 from rpms.worlds.scienceworld.reach import ROOMS
+from rpms.worlds.scienceworld.recipes.heat import device_around
 from rpms.worlds.scienceworld.recipes.household import EVERY_RECIPE
 from rpms.worlds.scienceworld.spots import (
     Named,
@@ -27,6 +36,10 @@ from rpms.worlds.scienceworld.tree import INVENTORY, Forest, Phrase, Seen, merge
 
 _HEARD_KEPT: Final = 8_000
 _STATES_KEPT: Final = 50
+_READINGS_KEPT: Final = 200
+_OTHER: Final = {"liquid": "solid", "solid": "liquid", "gas": "liquid"}
+"""State shown by name → the state that a substance without one was in before."""
+_NO_LIQUIDS: Final = "You can't pick up a liquid"
 _LOOKS: Final = re.compile(r"(?:look at|look on|examine) ")
 _SLID: Final = re.compile(r"approximately (\d{1,3})% down the plane")
 _AT_AN_END: Final = {"at the top of the plane": "0", "at the bottom of the plane": "100"}
@@ -112,17 +125,56 @@ def _seen(belief: ScienceBelief, sight: RoomSight, *, at_home: bool) -> ScienceB
 def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
     """Note the states of matter, and how far blocks have slid, that a listing shows."""
     history = dict(belief.state_history)
+    measurements = dict(belief.measurements)
     since = dict(belief.since)
     readings = dict(belief.readings)
     for seen in walk(things):
         substance = substance_of(seen.name)
-        since[substance] = belief.clock
         state = state_of(seen.thing)
         before = history.get(substance, ())
+        if state is None and substance == substance_of(belief.goal.state):
+            state = readings.get(f"nature of {substance}")
+        elif state is not None and not before and substance in since:
+            # its name said nothing until now: it was in the state that it is in by nature
+            readings[f"nature of {substance}"] = _OTHER[state]
+            before = (_OTHER[state],)
+        since[substance] = belief.clock
+        since.pop(f"misnamed {substance}", None)
         if state is not None and state not in before[-1:]:
-            history[substance] = (*before, state)[-_STATES_KEPT:]
+            before = (*before, state)
+        if before:
+            history[substance] = before[-_STATES_KEPT:]
+        if substance in measurements:
+            same = before[-1:] == belief.state_history.get(substance, before)[-1:]
+            state_then = before[-1] if before and same else "passing"
+            measurements[substance] = _dated(measurements[substance], state_then)
         readings |= _readings_of(seen)
-    return belief.but(readings=readings, state_history=history, since=since)
+    return belief.but(
+        readings=readings, measurements=measurements, state_history=history, since=since
+    )
+
+
+def _dated(measured: tuple[Reading, ...], state: str) -> tuple[Reading, ...]:
+    """Readings with the state that they were taken in, where it is the same before and after."""
+    return tuple(
+        reading if reading.state else reading._replace(state=state) for reading in measured
+    )
+
+
+def _with_nature(belief: ScienceBelief, name: str, state: str) -> ScienceBelief:
+    """Note the state that the goal's substance is in where its name does not tell: what is moved
+    by hand is solid, and liquids cannot be.
+    """
+    substance = substance_of(name)
+    if substance != substance_of(belief.goal.state) or state_of(Thing(name)) is not None:
+        return belief
+    if name != substance:
+        return belief
+    history = {**belief.state_history}
+    history.setdefault(substance, (state,))
+    return belief.but(
+        readings={**belief.readings, f"nature of {substance}": state}, state_history=history
+    )
 
 
 def _readings_of(seen: Seen) -> Mapping[str, str]:
@@ -194,6 +246,10 @@ def _refused(belief: ScienceBelief, observation: str, command: Named) -> Science
     if observation.startswith("The door is not open.") and belief.room is not None:
         doors = {**belief.exits.get(belief.room, {}), command.text.removeprefix("go to "): False}
         return belief.but(exits={**belief.exits, belief.room: doors})
+    if observation.startswith(_NO_LIQUIDS):
+        return _with_nature(belief, command.one.head, "liquid")
+    if observation.startswith(_NOT_UNDERSTOOD[0]):
+        return _misnamed(belief, command)
     done = heard.deed(observation)
     if done is None or done.verb != "broken":
         return belief
@@ -201,6 +257,15 @@ def _refused(belief: ScienceBelief, observation: str, command: Named) -> Science
     if find_spot(belief, command.one, done.object) is not None:
         return belief
     return with_unlisted(belief, Thing(done.object))
+
+
+def _misnamed(belief: ScienceBelief, command: Named) -> ScienceBelief:
+    """Note that what was to be measured goes by another name: its state has changed."""
+    spot = find_spot(belief, command.two)
+    if spot is None or not command.text.startswith("use "):
+        return belief
+    name = f"misnamed {substance_of(spot.name)}"
+    return belief.but(since={**belief.since, name: belief.clock})
 
 
 # Deeds: the belief after something was done, by what was done and the command
@@ -244,6 +309,7 @@ def _door(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelie
 def _move(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
     picked_up = done.place == INVENTORY
     belief = belief.but(handled=belief.handled | {done.object})
+    belief = _with_nature(belief, done.object, "solid")
     belief, thing = take(belief, command.one, done.object, carried_first=not picked_up)
     if picked_up:
         return belief if thing.restless else belief.but(inventory=(*belief.inventory, thing))
@@ -360,15 +426,19 @@ def _measure(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBe
         return belief
     spot = find_spot(belief, command.two)
     substance = substance_of(command.two.head if spot is None else spot.name)
-    belief = belief.but(
+    measured = Thing(command.two.head) if spot is None else spot.thing
+    state = ""
+    if MATTER.match(measured.name):
+        # a name that was understood tells the state: `liquid marshmallow`
+        belief = _noted(belief, (measured,))
+        state = state_of(measured) or ""
+    device = device_around(belief, spot.name) if spot is not None else ""
+    reading = Reading(belief.clock, degrees, device, state)
+    before = belief.measurements.get(substance, ())
+    return belief.but(
         temperatures={**belief.temperatures, substance: degrees},
-        since={**belief.since, f"heat of {substance}": belief.clock},
+        measurements={**belief.measurements, substance: (*before, reading)[-_READINGS_KEPT:]},
     )
-    # a name that was understood tells the state: `liquid marshmallow`
-    called = heard.parse_thing(command.two.head)
-    if called is None or substance_of(called.name) == called.name:
-        return belief
-    return _noted(belief, (called,))
 
 
 def _read(belief: ScienceBelief, done: ToldDeed, _command: Named) -> ScienceBelief:

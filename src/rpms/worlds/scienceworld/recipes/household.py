@@ -9,7 +9,7 @@ from typing import Final
 from rpms.worlds.base import keyed
 from rpms.worlds.scienceworld.affordances import THINGS, is_a, is_fixed, takes_things
 from rpms.worlds.scienceworld.observations import substance_of
-from rpms.worlds.scienceworld.recipes import biology, physics
+from rpms.worlds.scienceworld.recipes import biology, heat, physics
 from rpms.worlds.scienceworld.scene import Ask, Names, Recipe, Scene
 from rpms.worlds.scienceworld.tree import Seen, alike, head_of, read_phrase
 
@@ -37,6 +37,12 @@ def _holds(scene: Scene, place: str, word: str) -> bool:
     return holder is not None and any(
         seen.holders[:1] == (holder.thing,) for seen in scene.find(word)
     )
+
+
+def _apart(scene: Scene, one: str, other: str) -> bool:
+    """True if two names are not of one thing."""
+    first = scene.first(one)
+    return first is None or first is not scene.first(other)
 
 
 def _opened(scene: Scene, room: str) -> bool:
@@ -81,7 +87,7 @@ def _focused(scene: Scene, word: str) -> bool:
 _TOOLS: Final = frozenset(THINGS["kinds"]["tool"])
 EVERYDAY: Final = Recipe(
     predicates={
-        **keyed(_carried, _within, _holds, _opened, _focused),
+        **keyed(_carried, _within, _holds, _apart, _opened, _focused),
         "handled": lambda scene, word: any(seen.name in scene.handled for seen in scene.find(word)),
         "veiled": Scene.veiled,
         "hides": lambda scene, name, room: name in scene.hiding(room),
@@ -267,7 +273,7 @@ def _loads(scene: Scene) -> list[str]:
         if not (alike(seen.name, chosen.head) if goal.type == "F1" else name in mine):
             continue
         if seen.holder in (place, "") or not biology.FLOWER_POT.fullmatch(place):
-            poured = physics.flows(seen.thing) and bool(seen.holders) and not is_fixed(seen.holder)
+            poured = heat.flows(seen.thing) and bool(seen.holders) and not is_fixed(seen.holder)
             if poured or biology.FLOWER_POT.fullmatch(seen.holder):
                 return [
                     next(
@@ -293,8 +299,8 @@ def _boxes(scene: Scene) -> list[str]:
 
 
 _VERDICTS: Final[Mapping[str, Callable[[Scene], str]]] = {
-    "use": physics.reading_side,
-    "measure": physics.melting_side,
+    "use": heat.reading_side,
+    "measure": heat.melting_side,
     "mendelian": biology.heredity,
     "inclined": physics.chosen_plane,
     "test": physics.conducts,
@@ -329,7 +335,7 @@ BOXES: Final = Recipe(
 )
 
 EVERY_RECIPE: Final = (
-    *(EVERYDAY, BOXES, physics.HEAT, MIXING),
+    *(EVERYDAY, BOXES, heat.HEAT, MIXING),
     *(biology.ANIMALS, biology.GARDEN, physics.PLANES, physics.CIRCUITS),
 )
 RECIPES: Final[dict[str, Ask]] = {

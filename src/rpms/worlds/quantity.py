@@ -1,0 +1,114 @@
+"""A number that a device drives one way, such as a temperature: its rate, and where it will end,
+from what was measured.
+
+Nothing is known beforehand of devices or of what is in them. A number is taken to come to rest as a
+warm thing does: the nearer the end, the slower. Two readings give a rate; a second rate, smaller
+than the first, gives the end.
+"""
+
+from collections.abc import Sequence
+from math import copysign, exp
+from typing import Final, NamedTuple
+
+_REST: Final = 0.12
+"""Share of the way from the first reading to the end after which little more is to be expected."""
+_APART: Final = 8
+"""Ticks between readings whose difference tells a rate."""
+_LEAST: Final = 4.0
+"""Way left, in units of the number, that is not worth waiting for."""
+
+
+class Reading(NamedTuple):
+    """A measured value."""
+
+    time: int
+    value: float
+    device: str
+    """Device that was at work on it; empty if none was."""
+    state: str
+    """State that the measured thing was in; empty if nothing told."""
+
+
+class Course(NamedTuple):
+    """The way a number takes: its last value, and how it goes on."""
+
+    first: float
+    last: Reading
+    rate: float
+    """Units a tick at the last reading."""
+    end: float | None
+    """Value at which it will come to rest; None while it does not slow down."""
+    decay: float
+    """Share of the way left that each tick takes; 0 while that is not known."""
+
+    def value_at(self, time: int) -> float:
+        """Value to be expected at a time."""
+        passed = time - self.last.time
+        if self.end is None:
+            return self.last.value + self.rate * passed
+        return self.end - (self.end - self.last.value) * exp(-self.decay * passed)
+
+    def is_at_rest(self, time: int) -> bool:
+        """True if hardly anything is to be expected after a time."""
+        if self.end is None:
+            return False
+        left = abs(self.end - self.value_at(time))
+        return left < max(_LEAST, _REST * abs(self.end - self.first))
+
+    def falls_short(self, bound: float) -> bool:
+        """True if it will come to rest before a bound, even if its end is a tenth farther."""
+        if self.end is None:
+            return False
+        hoped = self.end + (self.end - self.last.value) / 10
+        return (bound - hoped) * copysign(1, self.rate) > 0 and self.rate != 0
+
+
+def last_stay(readings: Sequence[Reading], device: str) -> list[Reading]:
+    """Readings of the last time that a device was at work, one after the other."""
+    stay: list[Reading] = []
+    for reading in reversed(readings):
+        if reading.device == device:
+            stay.append(reading)
+        elif stay:
+            break
+    return stay[::-1]
+
+
+def course_of(stay: Sequence[Reading]) -> Course | None:
+    """The way that readings tell; None for fewer than two.
+
+    The rate of change is taken to be a straight line over the value, through the middles of the
+    last two intervals; the end is where that line is 0.
+    """
+    if len(stay) < 2:
+        return None
+    *earlier_ones, before, last = _spaced(stay)
+    rate = _rate(before, last)
+    if not earlier_ones:
+        return Course(stay[0].value, last, rate, None, 0.0)
+    earlier = _rate(earlier_ones[-1], before)
+    slowing = abs(earlier) > abs(rate) and earlier * rate >= 0
+    way = (last.value - earlier_ones[-1].value) / 2
+    if not slowing or not way:
+        end = last.value if rate == earlier == 0 else None
+        return Course(stay[0].value, last, rate, end, 0.0)
+    decay = (earlier - rate) / way
+    middle = (before.value + last.value) / 2
+    return Course(stay[0].value, last, rate, middle + rate / decay, decay)
+
+
+def _spaced(stay: Sequence[Reading]) -> list[Reading]:
+    """The last reading and earlier ones far enough apart for rates: instruments round. At least
+    two.
+    """
+    spaced = [stay[-1]]
+    for reading in reversed(stay[:-1]):
+        if spaced[-1].time - reading.time >= _APART:
+            spaced.append(reading)
+    if len(spaced) < 2:
+        spaced.append(stay[0])
+    return spaced[::-1]
+
+
+def _rate(one: Reading, other: Reading) -> float:
+    return (other.value - one.value) / max(1, other.time - one.time)

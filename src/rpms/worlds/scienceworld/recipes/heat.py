@@ -1,0 +1,278 @@
+"""Heat and cold: which device to use, when to measure, and what the readings of an episode tell.
+
+Nothing is known of a substance, nor of what a device can do, before it was measured in this
+episode. A device that comes to rest, or will fall short of the goal's threshold, is left for the
+next one.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from rpms.worlds.quantity import Course, Reading, course_of, last_stay
+from rpms.worlds.scienceworld.affordances import THINGS
+from rpms.worlds.scienceworld.observations import MATTER, Thing, sounds_liquid, substance_of
+from rpms.worlds.scienceworld.scene import Ask, Recipe, Scene
+from rpms.worlds.scienceworld.tree import head_of
+
+_HEATERS: Final[Sequence[str]] = THINGS["devices"]["heaters"]
+_COOLERS: Final[Sequence[str]] = THINGS["devices"]["coolers"]
+_DEVICES: Final = (*_HEATERS, *_COOLERS)
+_MOMENT: Final = 3
+"""Ticks within which little changes."""
+_WAIT: Final = 12
+"""Ticks that one `wait` and a look take."""
+_LONGEST: Final = 4 * _WAIT
+"""Ticks after which a course that is known is checked all the same."""
+_FAST: Final = 150
+"""Degrees in one `wait` that may lead through a whole state of matter."""
+_CLOSE: Final = 6
+"""Degrees between the hottest solid and the coldest liquid that need not be told apart further."""
+
+
+def flows(thing: Thing) -> bool:
+    """True if a thing is liquid, as far as its name tells."""
+    if "liquid" in thing.flags or thing.name.endswith("paint"):
+        return True
+    return sounds_liquid(thing.name)
+
+
+# Readings
+
+
+def _substance(scene: Scene, word: str) -> str:
+    found = scene.first(word)
+    return substance_of(found.name if found else head_of(word))
+
+
+def _states(scene: Scene, word: str) -> tuple[str, ...]:
+    """The states a substance was seen in; where nothing told, the state that most are in."""
+    seen = scene.state_history.get(substance_of(word), ())
+    return seen or ("liquid" if sounds_liquid(word) else "solid",)
+
+
+def _readings(scene: Scene, word: str) -> Sequence[Reading]:
+    return scene.measurements.get(_substance(scene, word), ())
+
+
+def _stay(scene: Scene, word: str, device: str) -> list[Reading]:
+    return last_stay(_readings(scene, word), device)
+
+
+def device_around(scene: Scene, word: str) -> str:
+    """Heater or cooler that a substance is in or on; empty if there is none."""
+    for seen in scene.find(word):
+        for holder in seen.holders:
+            if holder.name in _DEVICES:
+                return holder.name
+    return ""
+
+
+# Devices
+
+
+def _is_spent(scene: Scene, word: str, device: str) -> bool:
+    """True if a device has done what it can for a substance, as measured, or will fall short."""
+    course = course_of(_stay(scene, word, device))
+    if course is None:
+        return False
+    limit = scene.aim.threshold
+    if limit is not None and course.falls_short(limit):
+        return True
+    return course.is_at_rest(course.last.time)
+
+
+def _heaters(scene: Scene) -> Sequence[str]:
+    """Heaters in order of choice: what burns in a furnace is as good as gas, and else lost."""
+    if scene.aim.task == "boil":
+        return sorted(_HEATERS, key=lambda name: name == "oven")
+    return _HEATERS
+
+
+def _is_best(scene: Scene, device: str, word: str, choice: Sequence[str]) -> bool:
+    """True if a device is the one to use: of those that work and can do more, one in use, or
+    else the first.
+    """
+    broken = {name.rpartition(" in ")[0] for name in scene.broken}
+    working = [name for name in choice if name not in broken] or choice[-1:]
+    fit = [name for name in working if not _is_spent(scene, word, name)] or working[-1:]
+    around = device_around(scene, word)
+    return head_of(device) == (around if around in fit else fit[0])
+
+
+def _course(scene: Scene, word: str) -> Course | None:
+    """The way that the temperature takes in the device that a substance is in now."""
+    return course_of(_stay(scene, word, device_around(scene, word)))
+
+
+# Looks and measurements
+
+
+def _is_driven(scene: Scene, word: str) -> bool:
+    """True if a device is at work on a substance that can do more."""
+    device = device_around(scene, word)
+    if not device or _is_ready(scene, word, device):
+        return False
+    if device in _COOLERS:
+        return _is_best(scene, device, word, _COOLERS)
+    running = any("on" in seen.thing.flags for seen in scene.find(device))
+    return running and _is_best(scene, device, word, _heaters(scene))
+
+
+def _is_ready(scene: Scene, word: str, device: str) -> bool:
+    """True if a device has done its part, where a substance is to be liquid and solid by turns:
+    what goes on heating may burn.
+    """
+    if scene.aim.task not in ("freeze", "melt"):
+        return False
+    to_cool = _states(scene, _substance(scene, word))[-1] == "liquid"
+    return to_cool == (device in _HEATERS)
+
+
+def _gauged(scene: Scene, word: str) -> bool:
+    """True if the temperature is known well enough to let time pass.
+
+    At first it is measured after each wait; once it is known where it will end, when it is there.
+    """
+    if not _is_driven(scene, word):
+        return scene.aim.threshold is None or bool(_readings(scene, word))
+    stay = _stay(scene, word, device_around(scene, word))
+    if len(stay) < 2:
+        return False
+    age = scene.clock - stay[-1].time
+    if age <= _MOMENT:
+        return True
+    return _is_foreseen(scene, word, age)
+
+
+def _watched(scene: Scene, word: str) -> bool:
+    """True if the state is known well enough: it was just seen, or does not matter.
+
+    A reading past the threshold tells only once the state it was taken in is known.
+    """
+    if _would_tell(scene, word):
+        return False
+    if not _is_driven(scene, word) or not _matters(scene, word):
+        return True
+    return scene.age(_substance(scene, word)) <= _MOMENT
+
+
+def _would_tell(scene: Scene, word: str) -> bool:
+    """True if the last reading gives the answer, should the state be as before: nobody has
+    looked since.
+    """
+    limit = scene.aim.threshold
+    readings = _readings(scene, word)
+    if limit is None or not readings or readings[-1].state:
+        return False
+    if _states(scene, _substance(scene, word))[-1] == "solid":
+        return readings[-1].value > limit
+    return readings[-1].value < limit
+
+
+def _is_foreseen(scene: Scene, word: str, age: int) -> bool:
+    """True if the course is known, nothing on the way matters, and it has not come to rest."""
+    course = _course(scene, word)
+    if course is None or course.end is None or _matters(scene, word):
+        return False
+    return age <= _LONGEST and not course.is_at_rest(scene.clock)
+
+
+def _matters(scene: Scene, word: str) -> bool:
+    """True if a state on the way must not be passed unseen: where a substance melts, or to have
+    it liquid before it is frozen.
+    """
+    if scene.aim.threshold is not None:
+        return True
+    return scene.aim.task in ("freeze", "melt") and len(_states(scene, _substance(scene, word))) < 2
+
+
+def _is_delicate(scene: Scene, word: str) -> bool:
+    """True if a wait might lead too far: through a whole state, or past a threshold that was
+    passed before without an answer.
+    """
+    course = _course(scene, word)
+    if course is None or not _matters(scene, word):
+        return False
+    fast = abs(course.rate) * _WAIT > _FAST
+    limit = scene.aim.threshold
+    if limit is None:
+        return fast
+    now = course.last.value
+    then = course.value_at(scene.clock + _WAIT)
+    passes = min(now, then) <= limit <= max(now, then)
+    return passes and (fast or len(set(_states(scene, _substance(scene, word)))) > 1)
+
+
+def _is_called(scene: Scene, word: str) -> bool:
+    """True unless a command did not know a substance by its name: it goes by another one now."""
+    return f"misnamed {_substance(scene, word)}" not in scene.since
+
+
+# What they tell
+
+
+def _became(*states: str) -> Ask:
+    """True if a substance was seen in these states, one after the other."""
+
+    def ask(scene: Scene, word: str) -> bool:
+        history = iter(_states(scene, _substance(scene, word)))
+        return all(state in history for state in states)  # each is sought after the one before
+
+    return ask
+
+
+def melting_side(scene: Scene) -> str:
+    """`above` or `below` the threshold, once readings tell where a substance melts; empty
+    before.
+
+    It melts between the hottest reading of the solid and the coldest of the liquid.
+    """
+    limit = scene.aim.threshold
+    if limit is None:
+        return ""
+    readings = _readings(scene, scene.aim.target)
+    solid = [reading.value for reading in readings if reading.state == "solid"]
+    molten = [reading.value for reading in readings if reading.state in ("liquid", "gas")]
+    if solid and max(solid) > limit:
+        return "above"
+    if molten and min(molten) < limit:
+        return "below"
+    if solid and molten and min(molten) - max(solid) <= _CLOSE:
+        return "above" if max(solid) + min(molten) >= 2 * limit else "below"
+    return ""
+
+
+def reading_side(scene: Scene) -> str:
+    """`above` or `below` the threshold, once the temperature was measured."""
+    degrees = scene.temperature(scene.aim.target)
+    limit = scene.aim.threshold
+    if degrees is None or limit is None:
+        return ""
+    return "above" if degrees > limit else "below"
+
+
+HEAT: Final = Recipe(
+    predicates={
+        "measured": lambda scene, word: scene.temperature(_substance(scene, word)) is not None,
+        "gauged": _gauged,
+        "watched": _watched,
+        "called": _is_called,
+        "fathomed": lambda scene, word: _substance(scene, word) in scene.state_history,
+        "telling": lambda _scene, word: MATTER.match(head_of(word)) is not None,
+        "delicate": _is_delicate,
+        "heats": lambda scene, device, word: _is_best(scene, device, word, _heaters(scene)),
+        "cools": lambda scene, device, word: _is_best(scene, device, word, _COOLERS),
+        "runny": lambda scene, word: _states(scene, _substance(scene, word))[-1] == "liquid",
+        "firm": _became("solid"),
+        "fluid": _became("liquid"),
+        "melted": _became("solid", "liquid"),
+        "frozen": _became("liquid", "solid"),
+        "boiled": _became("gas"),
+        "changed": lambda scene, word: len(set(_states(scene, _substance(scene, word)))) > 1,
+        "settled": lambda scene, _word: bool(melting_side(scene)),
+    },
+    roles={
+        "heater": lambda scene: [scene.name_of(name) for name in _HEATERS],
+        "cooler": lambda scene: [scene.name_of(name) for name in _COOLERS],
+    },
+)
