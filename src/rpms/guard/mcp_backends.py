@@ -184,9 +184,9 @@ class Backends:
         version = request.protocol_version if request is not None else ""
         mode = version if version in MODERN_PROTOCOL_VERSIONS else "legacy"
         key = _Key(client_here(self._claim), mode)
+        while key not in self._clients and len(self._clients) >= MOST_CONNECTIONS:
+            await self._end_one()  # meanwhile another request of this client may have come
         if key not in self._clients:
-            if len(self._clients) >= MOST_CONNECTIONS:
-                await self._end_one()
             self._clients[key] = self._connected(mode)
         self._clients.move_to_end(key)
         return self._clients[key].new()
