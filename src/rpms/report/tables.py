@@ -72,7 +72,8 @@ def overview_table(comparisons: Sequence[Comparison]) -> Table:
         line(condition_label(name), *(values[place] for values in columns.values()))
         for place, name in enumerate(("baseline", "memory-only", "rules-only", "full"))
     ]
-    notes = dict.fromkeys(note for each in comparisons for note in reservations(each))
+    named = [_without_folders(comparison) for comparison in comparisons]
+    notes = dict.fromkeys(note for each in named for note in reservations(each))
     return Table(
         "overview",
         f"Games won of {total}.",
@@ -83,6 +84,12 @@ def overview_table(comparisons: Sequence[Comparison]) -> Table:
 
 
 _RANDOM = "menu-random"
+
+
+def _without_folders(comparison: Comparison) -> Comparison:
+    """A comparison whose notes name no folders: pages that keep its table are read elsewhere."""
+    named = {name: replace(results, folder="") for name, results in comparison.conditions.items()}
+    return replace(comparison, conditions=named)
 
 
 def _player(results: Results) -> str:
