@@ -27,9 +27,9 @@ import signal
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
@@ -66,7 +66,8 @@ HELD_OUT = (
 )
 PASSIVE = ("ours, from traces", "SAM", "OffLAM", "NOLAM")
 ACTIVE = ("ours, by experiment", "OLAM", "InformationGainAgent", "RandomAgent")
-METRICS = ("syntactic", "predicted", "solving")
+FIRST_FIELD = {"syntactic": "precision", "predicted": "applicable_precision", "solving": "solved"}
+"""By metric, a field of a row that it fills."""
 _SEED = 123  # AMLGym's own
 _PATIENCE = 1_500  # Seconds after which a learner on a domain is given up
 
@@ -112,28 +113,50 @@ COLUMNS = (
 # One learner on one domain, in a process and a folder of its own.
 
 
-def work(algorithm: str, domain: str, args: argparse.Namespace) -> Row:
-    """Learn, write the model, measure it."""
+def work(algorithm: str, domain: str, known: Row | None, args: argparse.Namespace) -> Row:
+    """Learn, write the model, measure it; go on from a known row where the model is there."""
     from amlgym.benchmarks import get_domain_path  # noqa: PLC0415  after the path was put right
 
     reference = get_domain_path(domain)
+    model = args.models / f"{algorithm.replace(', ', '_').replace(' ', '_')}-{domain}.pddl"
+    row = known
+    if row is None or not model.exists():
+        row = learned_row(algorithm, domain, reference, model, args)
+    if row.failed:
+        return row
+    found: dict[str, Any] = {}
+    for metric in lacking(row, args.metrics):
+        match metric:
+            case "syntactic":
+                found |= syntactic(str(model), reference)
+            case "predicted":
+                found |= predicted(str(model), reference, domain, args.states)
+            case "solving":
+                found |= solving(str(model), reference, domain, args.planner)
+    return replace(row, **found)
+
+
+def learned_row(
+    algorithm: str, domain: str, reference: str, model: Path, args: argparse.Namespace
+) -> Row:
+    """Learn and write the model."""
     before = processor_seconds()
     try:
         text, steps = learn(algorithm, domain, reference, args)
     except Exception as error:  # noqa: BLE001  others' learners fail in ways of their own
         failed = f"{type(error).__name__}: {error}"[:200]
         return Row(algorithm, domain, round(processor_seconds() - before, 1), failed=failed)
-    seconds = round(processor_seconds() - before, 1)
-    model = args.models / f"{algorithm.replace(', ', '_').replace(' ', '_')}-{domain}.pddl"
     model.write_text(text, encoding="utf-8")
-    found: dict[str, Any] = {}
-    if "syntactic" in args.metrics:
-        found |= syntactic(str(model), reference)
-    if "predicted" in args.metrics:
-        found |= predicted(str(model), reference, domain, args.states)
-    if "solving" in args.metrics:
-        found |= solving(str(model), reference, domain, args.planner)
-    return Row(algorithm, domain, seconds, steps, **found)
+    return Row(algorithm, domain, round(processor_seconds() - before, 1), steps)
+
+
+def lacking(row: Row | None, metrics: Sequence[str]) -> list[str]:
+    """The metrics that are still to be measured for a row."""
+    if row is None:
+        return list(metrics)
+    if row.failed:
+        return []
+    return [each for each in metrics if getattr(row, FIRST_FIELD[each]) is None]
 
 
 def processor_seconds() -> float:
@@ -230,25 +253,29 @@ def kept_rows(file: Path) -> dict[tuple[str, str], Row]:
     return found
 
 
-def run_all(jobs: Sequence[tuple[str, str]], args: argparse.Namespace) -> Iterator[Row]:
+def run_all(
+    jobs: Sequence[tuple[str, str]], known: Mapping[tuple[str, str], Row], args: argparse.Namespace
+) -> Iterator[Row]:
     """Rows of jobs as they are done, each in a process of its own, and keep them."""
+    if not jobs:
+        return
     import amlgym.algorithms  # noqa: PLC0415  once for all: this takes half a minute
     import amlgym.metrics  # noqa: F401, PLC0415
 
     with ThreadPoolExecutor(args.jobs) as pool:
-        for row in pool.map(lambda job: run_one(*job, args), jobs):
+        for row in pool.map(lambda job: run_one(*job, known.get(job), args), jobs):
             if args.rows is not None:
                 with args.rows.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(asdict(row)) + "\n")
             yield row
 
 
-def run_one(algorithm: str, domain: str, args: argparse.Namespace) -> Row:
+def run_one(algorithm: str, domain: str, known: Row | None, args: argparse.Namespace) -> Row:
     """One job in a process and a folder of its own: AMLGym writes files where it stands."""
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder, "row.json")
         process = multiprocessing.get_context("fork").Process(
-            target=run_here, args=(algorithm, domain, args, result)
+            target=run_here, args=(algorithm, domain, known, args, result)
         )
         process.start()
         process.join(_PATIENCE)
@@ -261,14 +288,16 @@ def run_one(algorithm: str, domain: str, args: argparse.Namespace) -> Row:
         return Row(**json.loads(result.read_text("utf-8")))
 
 
-def run_here(algorithm: str, domain: str, args: argparse.Namespace, result: Path) -> None:
+def run_here(
+    algorithm: str, domain: str, known: Row | None, args: argparse.Namespace, result: Path
+) -> None:
     """A child's part: stand in its folder, be silent, leave a row."""
     os.setsid()
     os.chdir(result.parent)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
-    row = work(algorithm, domain, args)
+    row = work(algorithm, domain, known, args)
     result.write_text(json.dumps(asdict(row)), "utf-8")
 
 
@@ -345,7 +374,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=500, help="of an active learner")
     parser.add_argument("--states", type=int, default=10, help="problems, and states of each")
     parser.add_argument("--planner", type=int, default=10, help="seconds a problem")
-    parser.add_argument("--metrics", type=lambda text: text.split(","), default=list(METRICS))
+    parser.add_argument("--metrics", type=lambda text: text.split(","), default=list(FIRST_FIELD))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rows", type=Path, help="rows are kept here, and read from here")
@@ -366,7 +395,8 @@ def main() -> None:
         jobs = []
         for learner in args.learners:
             jobs += [(learner, domain) for domain in args.domains]
-        for row in run_all([job for job in jobs if job not in known], args):
+        left = [job for job in jobs if lacking(known.get(job), args.metrics)]
+        for row in run_all(left, known, args):
             rows[row.algorithm, row.domain] = row
             told = row.failed or f"{row.precision} {row.recall}, solved {row.solved}"
             print(f"{row.algorithm}, {row.domain}: {told}", file=sys.stderr, flush=True)
