@@ -9,7 +9,7 @@ from operator import and_
 from typing import NamedTuple
 
 from rpms.induction.action_model import Induced, induced
-from rpms.induction.attempts import Attempt, Book
+from rpms.induction.attempts import Attempt, Book, slots_of
 from rpms.induction.literals import Signed, bits, literal_of, mask_of, signed, union
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Atom, Clause, Literal
@@ -87,7 +87,22 @@ class Outcomes:
             if rarely_false and often and seen >= LIMITS.mostly * len(self.rows):
                 unknown = len(self.rows) - seen
                 found.append(induced(Clause((literal,)), changed, against, unknown=unknown))
-        return found
+        literals = [fact.clause.literals[0] for fact in found]
+        return [fact for fact in found if not self._restates(fact.clause.literals[0], literals)]
+
+    def _restates(self, literal: Literal, others: Iterable[Literal]) -> bool:
+        """True if a literal about a thing by its name says the same as one about slots, because
+        the slot never held anything else: `on("machine")` beside `on(machine)`.
+        """
+        if not _fixed(literal.atom):
+            return False
+        for other in others:
+            if _fixed(other.atom) or other.negated != literal.negated:
+                continue
+            told = [other.atom.bind(slots_of(row.attempt.names)) for row in self.rows]
+            if all(atom == literal.atom for atom in told):
+                return True
+        return False
 
     def _candidates(self) -> Iterator[int]:
         """Literals that came to hold in some success."""

@@ -6,7 +6,7 @@ two more slots, what it needs and does is a matter of facts again: `leads(room, 
 the rooms that one did not come to, some count as failed attempts.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import NamedTuple
@@ -56,10 +56,66 @@ class Process(NamedTuple):
     risk: float = 0.0
 
 
-SideEffects = dict[tuple[Literal, Atom], tuple[list[Witness], list[Witness]]]
-"""By effect on a thing that the command does not name (`_`) and relation that identifies this
-thing: the steps at which the effect came about, and those at which it did not. The last slot is the
-agent's place. Opening a door frees a way: `not blocked(1, _)` where `door(0, 1, _)`."""
+class Side(NamedTuple):
+    """An effect on a thing that the command does not name (`_`), and the relation that says which
+    thing that is. Opening a door frees a way: `not blocked(1, _)` where `door(0, 1, _)`.
+
+    The last slot is the agent's place, where the agent is at one.
+    """
+
+    effect: Literal
+    relation: Atom
+
+
+class SideCount(NamedTuple):
+    """Steps at which a side effect came about, and steps at which it did not.
+
+    Where nobody knew of any thing in that relation, a step counts for neither.
+    """
+
+    good: list[Witness]
+    bad: list[Witness]
+
+
+SideEffects = dict[Side, SideCount]
+
+
+class _Recorder(NamedTuple):
+    """An attempt that is recorded with places as further slots."""
+
+    attempt: Attempt
+    step: SeenStep
+    known: Names
+    dice: Random
+
+    def record(
+        self, book: Book, places: tuple[str, ...], *, refused: bool, later: tuple[str, ...] = ()
+    ) -> None:
+        """Record it in a book. A refusal is none before the action has worked.
+
+        `later`: the places by their names after the step.
+        """
+        if refused and not book.slots:
+            return
+        names = (*self.attempt.names, *places)
+        then = (*self.attempt.names, *(later or places))
+        step = self.step._replace(refused=refused)
+        found = book.record(step, names, self.known, self.dice, then)
+        shown = 0
+        if not refused:
+            shown = self._shown_at_last(book, then)
+        book.add(found._replace(known_after=found.known_after | shown), self.known)
+
+    def _shown_at_last(self, book: Book, names: tuple[str, ...]) -> int:
+        """Revelations about the last place of which something was found: entering a room shows
+        some of its things.
+        """
+        last = {ANYTHING, str(len(names) - 1)}
+        shown = 0
+        for bit, atom in enumerate(book.revelations):
+            if {*atom.args} == last and book.found(atom, self.step, names):
+                shown |= 1 << bit
+        return shown
 
 
 @dataclass
@@ -76,6 +132,7 @@ class Linked:
     given: list[tuple[Attempt, tuple[Atom, ...]]] = field(default_factory=list)
     """Successes that led nowhere else, with what came to hold of things that were not named."""
     sides: SideEffects = field(default_factory=dict)
+    placeless: int = 0  # Successes while the agent was at no place
 
     def __post_init__(self) -> None:
         self.near = Book(self.template, self.vocabulary, plain=True)
@@ -83,56 +140,48 @@ class Linked:
 
     def add(self, attempt: Attempt, step: SeenStep, known: Names, dice: Random) -> None:
         """Take over an attempt."""
-        before, after = step.before, step.after
-        here, there = before.location, after.location
-        if (
-            here is None
-            or here in attempt.names
-            or len(self.near.attempts) >= LIMITS.linked_attempts
-        ):
+        here = step.before.location
+        if here is None:
+            self._add_placeless(attempt, step)
             return
-        role = next(
-            (each.args[0] for each in self.vocabulary.placing if before.value(each.name, (here,))),
-            None,
-        )
-        if role is None:  # no predicate says where the agent is
+        if here in attempt.names or len(self.near.attempts) >= LIMITS.linked_attempts:
             return
+        role = self._role_of_place(step.before, here)
+        if role is None:
+            return
+        there = step.after.location
         moved = not attempt.refused and there is not None and there not in (here, *attempt.names)
         self.moves |= moved
-
-        def record(
-            book: Book, place: tuple[str, ...], *, refused: bool, later: tuple[str, ...] = ()
-        ) -> None:
-            names, then = (*attempt.names, *place), (*attempt.names, *(later or place))
-            if book.slots or not refused:
-                found = book.record(step._replace(refused=refused), names, known, dice, then)
-                last = {ANYTHING, str(len(then) - 1)}  # entering a room shows some of its things
-                about = (
-                    []
-                    if refused
-                    else [bit for bit, atom in enumerate(book.revelations) if {*atom.args} == last]
-                )
-                shown = [bit for bit in about if book.found(book.revelations[bit], step, then)]
-                seen = found.known_after | sum(1 << bit for bit in shown)
-                book.add(found._replace(known_after=seen), known)
-
-        record(self.near, (here,), refused=attempt.refused)
+        recorder = _Recorder(attempt, step, known, dice)
+        recorder.record(self.near, (here,), refused=attempt.refused)
         if self.moves:
-            called = unseen_name(before, after) if moved else there
-            others = [
-                name
-                for name in before.names.get(role, ())
-                if name not in (here, called, *attempt.names)
-            ]
+            called = unseen_name(step.before, step.after) if moved else there
+            not_there = (here, called, *attempt.names)
+            others = [name for name in step.before.names.get(role, ()) if name not in not_there]
             some = dice.sample(others, min(LIMITS.other_places, len(others)))
             if moved and there and called:
-                record(self.far, (here, called), refused=False, later=(here, there))
+                recorder.record(self.far, (here, called), refused=False, later=(here, there))
             for name in some:
-                record(self.far, (here, name), refused=True)
+                recorder.record(self.far, (here, name), refused=True)
         elif not attempt.refused:
-            self.given.append((attempt, tuple(self._came_about(before, after, attempt))))
+            came = tuple(self._came_about(step.before, step.after, attempt))
+            self.given.append((attempt, came))
         if not attempt.refused:
-            self._count_sides(before, after, (*attempt.names, here), attempt.witness)
+            named = (*attempt.names, here)
+            self._count_sides(step.before, step.after, named, attempt.witness)
+
+    def _add_placeless(self, attempt: Attempt, step: SeenStep) -> None:
+        """Take over an attempt while the agent was at no place: only side effects are counted."""
+        if not attempt.refused and self.placeless < LIMITS.linked_attempts:
+            self.placeless += 1
+            self._count_sides(step.before, step.after, attempt.names, attempt.witness)
+
+    def _role_of_place(self, belief: Belief, here: str) -> str | None:
+        """The role of the agent's place; None if no predicate says where the agent is."""
+        for predicate in self.vocabulary.placing:
+            if belief.value(predicate.name, (here,)):
+                return predicate.args[0]
+        return None
 
     def _count_sides(
         self, before: Belief, after: Belief, named: Sequence[str], witness: Witness
@@ -143,42 +192,23 @@ class Linked:
         if not isinstance(before, FactBelief) or not isinstance(after, FactBelief):
             return
         slots = slots_of(named)
-        places = {name: slot for slot, name in slots.items()}
         certain = [
             atom for atom, holds in before.known.items() if holds and ANYTHING not in atom.args
         ]
-        for atom, holds in after.known.items():
-            others = [arg for arg in atom.args if arg not in places]
-            if (
-                len(others) != 1
-                or others == [ANYTHING]
-                or before.truth(atom) is not Truth.of(not holds)
-            ):
-                continue
-            lifted = {**places, others[0]: ANYTHING}
-            for told in certain:
-                if (
-                    told.predicate != atom.predicate
-                    and others[0] in told.args
-                    and lifted.keys() >= set(told.args)
-                ):
-                    key = (Literal(atom.bind(lifted), not holds), told.bind(lifted))
-                    if len(told.args) > 1:
-                        self.sides.setdefault(key, ([], []))
-        for (effect, relation), (good, bad) in self.sides.items():
-            for told in (each for each in certain if each.predicate == relation.predicate):
-                thing = next(
-                    name
-                    for arg, name in zip(relation.args, told.args, strict=True)
-                    if arg == ANYTHING
-                )
+        for side in _sides_of(before, after, slots, certain):
+            self.sides.setdefault(side, SideCount([], []))
+        for side, count in self.sides.items():
+            for related in certain:
+                if related.predicate != side.relation.predicate:
+                    continue
+                thing = related.args[side.relation.args.index(ANYTHING)]
                 binding = {**slots, ANYTHING: thing}
-                bound = effect.atom.bind(binding)
-                same = told == relation.bind(binding) and thing not in places
-                if same and before.truth(bound) is Truth.of(effect.negated):
-                    (good if after.truth(bound) is Truth.of(not effect.negated) else bad).append(
-                        witness
-                    )
+                if thing in named or related != side.relation.bind(binding):
+                    continue
+                fact = side.effect.atom.bind(binding)
+                if before.truth(fact) is Truth.of(side.effect.negated):
+                    came = after.truth(fact) is Truth.of(not side.effect.negated)
+                    (count.good if came else count.bad).append(witness)
 
     def _came_about(self, before: Belief, after: Belief, attempt: Attempt) -> Iterator[Atom]:
         """Facts about single things, which the command does not name, that were false and are
@@ -197,9 +227,30 @@ class Linked:
                     yield atom
 
 
+def _sides_of(
+    before: FactBelief, after: FactBelief, slots: Mapping[str, str], certain: Sequence[Atom]
+) -> Iterator[Side]:
+    """Facts that changed about one thing that was not named, each with the relations between this
+    thing and those named.
+    """
+    places = {name: slot for slot, name in slots.items()}
+    for atom, holds in after.known.items():
+        others = [arg for arg in atom.args if arg not in places]
+        if len(others) != 1 or others == [ANYTHING]:
+            continue
+        if before.truth(atom) is not Truth.of(not holds):
+            continue
+        lifted = {**places, others[0]: ANYTHING}
+        effect = Literal(atom.bind(lifted), not holds)
+        for related in certain:
+            other = related.predicate != atom.predicate and len(related.args) > 1
+            if other and others[0] in related.args and lifted.keys() >= set(related.args):
+                yield Side(effect, related.bind(lifted))
+
+
 def processes(linked: Linked, base: Book, action: ActionModel, names: Names) -> Iterator[Process]:
     """Uses of an action for plans beyond its schema."""
-    yield from _besides(linked, action, names)
+    yield from _besides(linked, base, action, names)
     if linked.moves:
         yield from _at_places(linked.far, 2, f"{action.name}_there", names)
     else:
@@ -310,41 +361,41 @@ def _giving(linked: Linked, base: Book, action: ActionModel, names: Names) -> It
             )
 
 
-def _besides(linked: Linked, action: ActionModel, names: Names) -> Iterator[Process]:
+def _besides(linked: Linked, base: Book, action: ActionModel, names: Names) -> Iterator[Process]:
     """Effects on a thing that the command does not name, by the relation that tells which thing
     that is.
     """
-    predicates, parameters = linked.vocabulary.predicates, linked.near.called(names)
-    done: set[Literal] = set()
-    if parameters is None or not linked.sides:
+    placed = bool(linked.near.slots)
+    parameters = (linked.near if placed else base).called(names)
+    if parameters is None:
         return
-    at, here, other = (
-        linked.vocabulary.placing[0].name,
-        str(len(parameters) - 1),
-        str(len(parameters)),
-    )
-    for (effect, relation), (good, bad) in sorted(
-        linked.sides.items(), key=lambda each: -len(each[1][0])
-    ):
-        role = predicates[relation.predicate].args[relation.args.index(ANYTHING)]
-        often = len(good) >= LIMITS.several and len(bad) <= LIMITS.exceptions * (
-            len(good) + len(bad)
-        )
-        if effect in done or not often or role in parameters or not NAME.fullmatch(role):
+    needs: list[Literal] = list(action.guessed)
+    if placed:
+        here = str(len(parameters) - 1)
+        needs = [_related(literal, here, linked.vocabulary) for literal in needs]
+        needs.append(Literal(Atom(linked.vocabulary.placing[0].name, (here,))))
+    done: set[Literal] = set()
+    often_first = sorted(linked.sides.items(), key=lambda each: -len(each[1].good))
+    for side, count in often_first:
+        role = _role_of_other(side.relation, linked.vocabulary)
+        if side.effect in done or role in parameters or not NAME.fullmatch(role):
             continue
-        done.add(effect)
-        binding = {ANYTHING: other}
-        near = [_related(literal, here, linked.vocabulary) for literal in action.guessed]
-        needs = (Literal(relation.bind(binding)), *near, Literal(Atom(at, (here,))))
-        when = Circumstance(tuple(dict.fromkeys(needs)), **seen(good, len(bad)))
-        made = effect.bind(binding)
-        yield process_of(
-            f"{action.name}_{effect.atom.predicate}",
-            linked.template,
-            (*parameters, role),
-            when,
-            [made],
-        )
+        if len(count.good) < LIMITS.several:
+            continue
+        if len(count.bad) > LIMITS.exceptions * (len(count.good) + len(count.bad)):
+            continue
+        done.add(side.effect)
+        binding = {ANYTHING: str(len(parameters))}
+        told = dict.fromkeys((Literal(side.relation.bind(binding)), *needs))
+        when = Circumstance(tuple(told), **seen(count.good, len(count.bad)))
+        title = f"{action.name}_{side.effect.atom.predicate}"
+        made = side.effect.bind(binding)
+        yield process_of(title, linked.template, (*parameters, role), when, [made])
+
+
+def _role_of_other(relation: Atom, vocabulary: Vocabulary) -> str:
+    """The role of the thing that a relation is about and that no command names."""
+    return vocabulary.predicates[relation.predicate].args[relation.args.index(ANYTHING)]
 
 
 def _related(literal: Literal, here: str, vocabulary: Vocabulary) -> Literal:
