@@ -89,6 +89,15 @@ class Attempt(NamedTuple):
         return len(set(self.names)) < len(self.names)
 
 
+def independent(attempts: Iterable[Attempt]) -> int:
+    """Number of independent witnesses among attempts.
+
+    What is tried again with the same things in the same episode mostly comes out as before, since
+    most facts hold for a whole episode; it proves nothing more.
+    """
+    return len({(attempt.witness.episode, attempt.names) for attempt in attempts})
+
+
 def done_again(
     attempts: Iterable[Attempt], slots: Sequence[int], came: Callable[[Attempt], bool]
 ) -> Iterator[Attempt]:

@@ -16,7 +16,7 @@ from math import comb, prod
 from typing import NamedTuple
 
 from rpms.induction.action_model import Induced, KindTable, induced, strange, working
-from rpms.induction.attempts import Attempt, Book, repeated
+from rpms.induction.attempts import Attempt, Book, independent, repeated
 from rpms.induction.implications import Implications
 from rpms.induction.literals import (
     Row,
@@ -148,7 +148,8 @@ class Needs:
         as many refusals.
 
         Only facts about fixed names are doubted, and only where there are many such names.
-        Refusals of one episode count once, as most facts hold for a whole episode.
+        Successes of one episode count once, and so do refusals, as most facts about fixed names
+        hold for a whole episode.
         """
         if not self.many or not any(map(self.by_name, some)):
             return 0.0
@@ -163,7 +164,8 @@ class Needs:
             comb(len(recent), count) * neither**count * (1 - neither) ** (len(recent) - count)
             for count in range(missed, len(recent) + 1)
         )
-        return float((1 - neither) ** len(self.wins) * tail)
+        episodes = {row.attempt.witness.episode for row in self.wins}
+        return float((1 - neither) ** len(episodes) * tail)
 
     def _frequency(self, bit: int, given: int = 0) -> float:
         """How often a fact holds for random names, where some other facts hold; 1 if nothing is
@@ -345,7 +347,7 @@ class Needs:
     @property
     def likely(self) -> int:
         """Facts that explain refusals, and facts that hardly held in all successes by chance."""
-        most = LIMITS.by_chance ** (1 / len(self.wins))
+        most = LIMITS.by_chance ** (1 / count_independent(self.wins))
         found = self.explaining
         for bit in bits(self.required & ~self.explaining):
             if self._frequency(bit, self.explaining) < most:
@@ -388,7 +390,7 @@ class Needs:
         )
         for suspects in fewest_first:
             shown = [row for mask, row in missing if not mask & ~suspects]
-            if len(shown) >= LIMITS.decisive:
+            if count_independent(shown) >= LIMITS.decisive:
                 same = self._same(bit, suspects)
                 return Proof(suspects & ~same, shown, same)
         return None
@@ -401,9 +403,31 @@ class Needs:
         where = [row for row in self.rows if row.holds & rest == rest]
         same = 0
         for other in bits(suspects & ~(1 << bit)):
-            if _never_apart(where, bit, other):
+            if self._never_apart(where, bit, other):
                 same |= 1 << other
         return same
+
+    def _never_apart(self, rows: Iterable[Row], one: int, other: int) -> bool:
+        """True if two facts, known together before enough independent witnesses, had the same
+        value each time, and not always the same.
+
+        Attempts of one episode are independent if the facts are about other things, or have
+        another value by then.
+        """
+        about = {*self.literal(one).atom.args, *self.literal(other).atom.args}
+        slots = sorted(int(arg) for arg in about if arg.isdigit())
+        witnesses = set()
+        values = set()
+        for row in rows:
+            if not row.known >> one & row.known >> other & 1:
+                continue
+            value = row.holds >> one & 1
+            if value != row.holds >> other & 1:
+                return False
+            names = tuple(row.attempt.names[slot] for slot in slots)
+            witnesses.add((row.attempt.witness.episode, names, value))
+            values.add(value)
+        return len(witnesses) >= LIMITS.alike and len(values) == 2
 
     def facts(self) -> Iterator[Induced]:
         """Every literal with its label, and preconditions of two."""
@@ -602,6 +626,11 @@ def circumstances(needs: Needs) -> tuple[Literal, ...]:
     return tuple(Literal(book.facts[bit]) for _, bit in rarest)
 
 
+def count_independent(rows: Iterable[Row]) -> int:
+    """Number of independent witnesses among rows."""
+    return independent(row.attempt for row in rows)
+
+
 def _count_holding(rows: Iterable[Row], bit: int) -> int:
     return sum(row.holds >> bit & 1 for row in rows)
 
@@ -610,28 +639,14 @@ def _count_failing(rows: Iterable[Row], bit: int) -> int:
     return sum(row.fails >> bit & 1 for row in rows)
 
 
-def _never_apart(rows: Sequence[Row], one: int, other: int) -> bool:
-    """True if two facts, often enough known together, had the same value each time, and not
-    always the same.
-    """
-    count = true = 0
-    for row in rows:
-        if not row.known >> one & row.known >> other & 1:
-            continue
-        if (row.holds >> one ^ row.holds >> other) & 1:
-            return False
-        count += 1
-        true += row.holds >> one & 1
-    return count >= LIMITS.alike and 0 < true < count
-
-
 def _accounts(rows: Sequence[Row], pair: tuple[int, int]) -> bool:
     """True if it was often enough that neither of two facts held."""
     asked = mask_of(pair)
-    neither = len(_lacking_all(rows, asked))
-    held = sum(bool(row.holds & asked) for row in rows)
+    neither = count_independent(_lacking_all(rows, asked))
+    held = count_independent(row for row in rows if row.holds & asked)
     of_known = LIMITS.either_of_known * (neither + held)
-    return neither >= max(LIMITS.either, of_known, LIMITS.either_of_all * len(rows))
+    of_all = LIMITS.either_of_all * count_independent(rows)
+    return neither >= max(LIMITS.either, of_known, of_all)
 
 
 def _lacking_all(rows: Iterable[Row], asked: int) -> list[Row]:

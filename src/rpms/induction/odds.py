@@ -10,7 +10,7 @@ from functools import cached_property
 from math import inf, log2, prod
 
 from rpms.induction.literals import bits
-from rpms.induction.needs import Needs
+from rpms.induction.needs import Needs, count_independent
 from rpms.induction.thresholds import LIMITS
 
 
@@ -32,7 +32,7 @@ class Odds:
         """Facts that are known to be needed."""
         found = 0
         for bit in bits(self.needs.explaining):
-            if len(self.needs.decisive(bit)) >= LIMITS.decisive:
+            if count_independent(self.needs.decisive(bit)) >= LIMITS.decisive:
                 found |= 1 << bit
         return found
 
