@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import yaml
 
-from rpms.induction.action_model import ActionModel, Induced
+from rpms.induction.action_model import ActionModel
 from rpms.induction.conclude import Learned
 from rpms.logic.belief import Belief
 from rpms.logic.errors import InputError
@@ -30,6 +30,7 @@ Tree = list[Any]  # An s-expression: words and lists of such
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 _COMMENT = re.compile(r";.*")
 _FACT = re.compile(r"([a-z][a-z0-9_]*)\((.*)\)")
+_WORD = re.compile(r"[a-z]+")
 _OBJECTS = "There are: "
 _REFUSED = "You cannot do that."
 _OBJECT = "object"
@@ -394,16 +395,26 @@ def _typed_facts(
 
 
 def to_pddl(domain: Domain, learned: Learned) -> str:
-    """What was learned, as a domain: needs as preconditions, certain effects as effects."""
-    models = {action.name: action for action in learned.actions}
+    """What was learned, as a domain: needs as preconditions, certain effects as effects.
+
+    A predicate that no action would then need or change is there for some reason: an action needs
+    it that has a word with it in common, where it was never seen to be false.
+    """
+    writers = {}
+    for model in learned.actions:
+        writers[model.name] = _Writer(domain, model.name, model)
+    used = set[str]()
+    for writer in writers.values():
+        used |= writer.used
+    idle = domain.predicates.keys() - used
     bodies = []
     for name in domain.actions:
-        model = models.get(name)
-        if model is None:
+        if name in writers:
+            writer = writers[name]
+            needs = [*writer.needs(), *writer.untested(idle)]
+            bodies.append(domain.action_text(name, needs, writer.effects()))
+        else:
             bodies.append(domain.action_text(name))
-            continue
-        write = _Writer(domain, name, model)
-        bodies.append(domain.action_text(name, write.needs(), write.effects()))
     return "\n".join((domain.header, *bodies, ")\n"))
 
 
@@ -415,32 +426,46 @@ class _Writer:
         self._model = model
         self._variables = domain.variables[name]
 
+    @property
+    def used(self) -> set[str]:
+        """Predicates that the action needs or changes."""
+        needed = self._model.labelled(Label.NECESSARY, Label.POSSIBLE)
+        facts = (*needed, *self._model.effects)
+        return {fact.clause.literals[0].atom.predicate for fact in facts}
+
     def needs(self) -> list[str]:
         """Needs that are certain or possible; negations only where the domain allows these."""
+        needed = self._model.labelled(Label.NECESSARY, Label.POSSIBLE)
+        told = [fact for fact in needed if len(fact.clause.literals) == 1 or fact.note]
+        found = [fact.clause.literals[0] for fact in told]
+        return self._written(found, negative=self._domain.negative)
+
+    def untested(self, predicates: Container[str]) -> list[str]:
+        """Needs with some predicates that were never seen to be false."""
         found = []
-        for fact in self._model.labelled(Label.NECESSARY, Label.POSSIBLE):
+        for fact in self._model.labelled(Label.UNTESTED):
             literal = fact.clause.literals[0]
-            if len(fact.clause.literals) == 1 or fact.note:
-                found += self._written(literal, negative=self._domain.negative)
-        return list(dict.fromkeys(found))
+            predicate = literal.atom.predicate
+            if predicate in predicates and not literal.negated and self._shares_word(predicate):
+                found.append(literal)
+        return self._written(found)
+
+    def _shares_word(self, predicate: str) -> bool:
+        own = _WORD.findall(self._model.name)
+        return not set(own).isdisjoint(_WORD.findall(predicate))
 
     def effects(self) -> list[str]:
         """Effects, what is no longer so first."""
-        found = [self._written(fact.clause.literals[0]) for fact in self._model.effects]
-        texts = [text for each in found for text in each]
-        return sorted(dict.fromkeys(texts), key=lambda text: not text.startswith("(not"))
+        texts = self._written(fact.clause.literals[0] for fact in self._model.effects)
+        return sorted(texts, key=lambda text: not text.startswith("(not"))
 
-    def _written(self, literal: Literal, *, negative: bool = True) -> list[str]:
-        if literal.negated and not negative:
-            return []
-        names = [self._variables[int(arg)] if arg.isdigit() else arg for arg in literal.atom.args]
-        text = f"({' '.join((literal.atom.predicate, *names))})"
-        return [f"(not {text})" if literal.negated else text]
-
-
-def labels_of(model: ActionModel) -> dict[str, list[Induced]]:
-    """Needs by label, to look at."""
-    found: dict[str, list[Induced]] = {}
-    for fact in model.needs:
-        found.setdefault(fact.label.value, []).append(fact)
-    return found
+    def _written(self, literals: Iterable[Literal], *, negative: bool = True) -> list[str]:
+        found = []
+        for literal in literals:
+            if literal.negated and not negative:
+                continue
+            args = literal.atom.args
+            names = [self._variables[int(arg)] if arg.isdigit() else arg for arg in args]
+            text = f"({' '.join((literal.atom.predicate, *names))})"
+            found.append(f"(not {text})" if literal.negated else text)
+        return list(dict.fromkeys(found))

@@ -317,14 +317,24 @@ class Needs:
         doubtful = kept & ~self.explaining & ~self._undone()
         for bit in sorted(bits(doubtful), key=self._worth):
             others = kept & ~(1 << bit)
-            preferred = mask_of(
-                other
-                for other in bits(others)
-                if self.explaining >> other & 1 or self._meant(other) > self._meant(bit)
-            )
-            if implications.implied_by(bit, others, preferred):
+            if implications.implied_by(bit, *self._implying(bit, others)):
                 kept = others
         return kept
+
+    def _implying(self, bit: int, others: int) -> tuple[int, int]:
+        """Of some facts, those for which one may be given up, and those that are preferred to it.
+
+        A fact that has a word of the action is given up only for others that have one.
+        """
+        rank = self._meant(bit)
+        allowed = preferred = 0
+        for other in bits(others):
+            explains = bool(self.explaining >> other & 1)
+            if explains or self._meant(other) > rank:
+                preferred |= 1 << other
+            if explains or self._meant(other)[0] >= rank[0]:
+                allowed |= 1 << other
+        return allowed, preferred
 
     def _undone(self) -> int:
         """Facts that every success made false: an action needs what it takes away."""
