@@ -9,7 +9,7 @@ from operator import and_
 from typing import NamedTuple
 
 from rpms.induction.action_model import Induced, induced
-from rpms.induction.attempts import Attempt, Book, independent, slots_of
+from rpms.induction.attempts import Attempt, Book, slots_of
 from rpms.induction.literals import Signed, bits, literal_of, mask_of, signed, union
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Atom, Clause, Literal
@@ -117,7 +117,7 @@ class Outcomes:
         """Facts that hold after every success, of which nothing was known before and that never
         were false: `eaten`.
         """
-        if _count_independent(self.rows) < LIMITS.several:
+        if len(self.rows) < LIMITS.several:
             return 0
         known = union(row.before.known for row in self.rows)
         # a fact that is sometimes false may be found true by merely looking
@@ -153,7 +153,7 @@ class Outcomes:
         self, bit: int, did: Sequence[Success], kept: Sequence[Success]
     ) -> Literal | None:
         """The fact before an action that tells whether a literal comes about."""
-        if not kept and _count_independent(did) >= LIMITS.several:
+        if not kept and len(did) >= LIMITS.several:
             # of what is switched both ways, and of what nobody sees who has not looked
             return self._literal(bit).opposite()
         opposite = (bit + self.size) % (2 * self.size)
@@ -167,8 +167,7 @@ class Outcomes:
         """The first of the facts that were true in all of some successes and false in all
         others, else the kind of one of its things.
         """
-        fewer = min(_count_independent(with_it), _count_independent(without))
-        if fewer < LIMITS.telling:
+        if len(with_it) < LIMITS.telling or len(without) < LIMITS.telling:
             return None
         for bit in bits(always):
             return self._literal(bit)
@@ -261,7 +260,7 @@ class Outcomes:
 
         `own`: bits of the fact itself, which is no condition.
         """
-        if _count_independent(known) < LIMITS.several:
+        if len(known) < LIMITS.several:
             return
         witnesses = [row.witness for row in known]
         clause = Clause((Literal(atom),))
@@ -275,10 +274,6 @@ class Outcomes:
         given = self._telling(known, still, always & ~own)
         if given is not None:
             yield induced(clause, witnesses, given=Clause((given,)), unknown=0)
-
-
-def _count_independent(rows: Iterable[Success]) -> int:
-    return independent(row.attempt for row in rows)
 
 
 def _fixed(atom: Atom) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil, log
 from typing import Any
 
-from rpms.induction.attempts import Attempt, Book, independent, slots_of
+from rpms.induction.attempts import Attempt, Book, slots_of
 from rpms.induction.templates import fill
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Atom, Clause, Kinds, Literal, grouped
@@ -184,20 +184,19 @@ def _partners(every: Iterable[tuple[str, ...]], slot: int) -> dict[str, set[tupl
 
 def _table(name: str, slots: tuple[int, ...], book: Book, refusals: Iterable[Attempt]) -> KindTable:
     worked = _by_kinds(book.successes, slots)
-    refused = {}
-    for kinds, attempts in _by_kinds(refusals, slots).items():
-        if kinds not in worked and independent(attempts) >= LIMITS.refused_kinds:
-            refused[kinds] = _witnesses(attempts)
+    often = {
+        kinds: steps
+        for kinds, steps in _by_kinds(refusals, slots).items()
+        if len(steps) >= LIMITS.refused_kinds
+    }
     return KindTable(
-        name, slots, {kinds: _witnesses(some) for kinds, some in worked.items()}, refused
+        name, slots, worked, {kinds: often[kinds] for kinds in often if kinds not in worked}
     )
-
-
-def _witnesses(attempts: Iterable[Attempt]) -> list[Witness]:
-    return [attempt.witness for attempt in attempts]
 
 
 def _by_kinds(
     attempts: Iterable[Attempt], slots: Sequence[int]
-) -> dict[tuple[str, ...], list[Attempt]]:
-    return grouped((tuple(attempt.kinds[slot] for slot in slots), attempt) for attempt in attempts)
+) -> dict[tuple[str, ...], list[Witness]]:
+    return grouped(
+        (tuple(attempt.kinds[slot] for slot in slots), attempt.witness) for attempt in attempts
+    )

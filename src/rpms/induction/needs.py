@@ -148,8 +148,7 @@ class Needs:
         as many refusals.
 
         Only facts about fixed names are doubted, and only where there are many such names.
-        Successes of one episode count once, and so do refusals, as most facts about fixed names
-        hold for a whole episode.
+        Refusals of one episode count once, as most facts hold for a whole episode.
         """
         if not self.many or not any(map(self.by_name, some)):
             return 0.0
@@ -164,8 +163,7 @@ class Needs:
             comb(len(recent), count) * neither**count * (1 - neither) ** (len(recent) - count)
             for count in range(missed, len(recent) + 1)
         )
-        episodes = {row.attempt.witness.episode for row in self.wins}
-        return float((1 - neither) ** len(episodes) * tail)
+        return float((1 - neither) ** len(self.wins) * tail)
 
     def _frequency(self, bit: int, given: int = 0) -> float:
         """How often a fact holds for random names, where some other facts hold; 1 if nothing is
@@ -357,7 +355,7 @@ class Needs:
     @property
     def likely(self) -> int:
         """Facts that explain refusals, and facts that hardly held in all successes by chance."""
-        most = LIMITS.by_chance ** (1 / count_independent(self.wins))
+        most = LIMITS.by_chance ** (1 / len(self.wins))
         found = self.explaining
         for bit in bits(self.required & ~self.explaining):
             if self._frequency(bit, self.explaining) < most:
@@ -652,11 +650,10 @@ def _count_failing(rows: Iterable[Row], bit: int) -> int:
 def _accounts(rows: Sequence[Row], pair: tuple[int, int]) -> bool:
     """True if it was often enough that neither of two facts held."""
     asked = mask_of(pair)
-    neither = count_independent(_lacking_all(rows, asked))
-    held = count_independent(row for row in rows if row.holds & asked)
+    neither = len(_lacking_all(rows, asked))
+    held = sum(bool(row.holds & asked) for row in rows)
     of_known = LIMITS.either_of_known * (neither + held)
-    of_all = LIMITS.either_of_all * count_independent(rows)
-    return neither >= max(LIMITS.either, of_known, of_all)
+    return neither >= max(LIMITS.either, of_known, LIMITS.either_of_all * len(rows))
 
 
 def _lacking_all(rows: Iterable[Row], asked: int) -> list[Row]:
