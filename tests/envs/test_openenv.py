@@ -254,6 +254,7 @@ def test_a_web_page_cannot_open_sessions(server, headers, status):
         {"params": 5},
         {"params": None},
         {"params": []},
+        {"more": 1},
     ],
 )
 def test_a_request_that_is_no_json_rpc_is_one_line_without_an_address(server, sent):

@@ -27,6 +27,7 @@ _NAMES = ("id", "method", "jsonrpc", "type", "session_id", "episode_id")
 """Fields of a message that are sent back as they came."""
 _RPC = "/mcp"
 """The path of JSON-RPC messages."""
+_RPC_FIELDS = {"jsonrpc", "id", "method", "params"}
 LONGEST_NAME = 200
 """Characters of what a client calls its episode, which is sent back to it."""
 _JSON = "application/json"
@@ -196,6 +197,8 @@ def _rpc_problem(sent: Any) -> str:
         return "a request of JSON-RPC has a method, which is a text"
     if not isinstance(sent.get("params", {}), dict):
         return "the params of a request of JSON-RPC are a JSON object"
+    if not sent.keys() <= _RPC_FIELDS:
+        return f"a request of JSON-RPC has {', '.join(sorted(_RPC_FIELDS))} and nothing else"
     return ""
 
 
