@@ -164,3 +164,18 @@ def test_facts_have_three_values():
 @given(st.lists(st.tuples(st.text(max_size=60), st.text(max_size=120)), max_size=6))
 def test_any_texts_leave_a_belief_and_the_same_texts_the_same_one(steps):
     assert after(*steps) == after(*steps)
+
+
+def test_a_thing_called_by_its_place_is_known_by_that_name_after_it_was_taken():
+    two_cups = KITCHEN.replace(
+        "\ta stopwatch,",
+        "\ta table. On the table is: a glass cup (containing nothing).\n"
+        "\ta chair. On the chair is: a glass cup (containing nothing).\n\ta stopwatch,",
+    )
+    belief = in_kitchen(
+        ("look around", two_cups),
+        ("pick up glass cup in table", "You move the glass cup to the inventory."),
+    )
+    for predicate in ("carried", "handled"):
+        assert belief.value(predicate, ("glass cup in table",)) is True
+    assert belief.value("carried", ("glass cup in chair",)) is False

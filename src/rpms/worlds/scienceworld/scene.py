@@ -208,9 +208,20 @@ class Scene(Belief):
         return grouped((kind, name) for name, own in kinds.items() for kind in dict.fromkeys(own))
 
     def meant_by(self, word: str) -> list[str]:
-        """The things that a word may mean: by its own name, else all of that name or substance."""
+        """The things that a word may mean: by its own name, else all of that name or substance;
+        else what was taken from the place that it names.
+        """
         word = kind_of(word) if word.endswith("?") else word
-        return [word] if word in self.by_name else self.of_kind(word)
+        if word in self.by_name:
+            return [word]
+        return self.of_kind(word) or self._taken_from_there(word)
+
+    def _taken_from_there(self, word: str) -> list[str]:
+        """What is carried and was called by its place before: `glass cup in table`."""
+        phrase = read_phrase(word)
+        if not phrase.places:
+            return []
+        return self.such(lambda seen: seen.carried and seen.name == phrase.head)
 
     def of_kind(self, word: str) -> list[str]:
         """The things of a name or a substance, in whatever state; else those shown by more
