@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from rpms.learning.effects import (
     Draw,
+    MaskedTrial,
     Term,
-    Trial,
     _approximated,
     _counted,
     benjamini_hochberg,
@@ -77,7 +77,7 @@ def played(
         draws = tuple(
             Draw(name, shown[name], total - (0 if n % 2 else 4)) for n, name in enumerate(shown)
         )
-        yield Trial(chance, total, draws, ("type", f"goal {goal}"))
+        yield MaskedTrial(chance, total, draws, ("type", f"goal {goal}"))
 
 
 @pytest.mark.parametrize("chance", [0.5, 0.8])

@@ -2,11 +2,11 @@
 
 import pytest
 
-from rpms.worlds.quantity import Reading, course_of, last_stay
+from rpms.worlds.quantity import Measurement, course_of, last_stay
 
 
 def readings(values, device="stove", apart=12):
-    return [Reading(apart * turn, value, device, "") for turn, value in enumerate(values)]
+    return [Measurement(apart * turn, value, device, "") for turn, value in enumerate(values)]
 
 
 def test_two_readings_give_a_rate_and_no_end():
@@ -50,8 +50,8 @@ def test_a_number_that_stands_still_is_at_rest():
 
 def test_a_stay_is_the_last_time_that_a_device_was_at_work():
     first = readings([10, 20])
-    away = [Reading(20, 15, "", "")]
-    again = [Reading(30, 15, "stove", ""), Reading(40, 25, "stove", "")]
+    away = [Measurement(20, 15, "", "")]
+    again = [Measurement(30, 15, "stove", ""), Measurement(40, 25, "stove", "")]
     assert last_stay([*first, *away, *again], "stove") == again
     assert last_stay([*first, *away], "stove") == first
     assert last_stay(first, "oven") == []

@@ -28,7 +28,7 @@ _KNOW = "Rules, memory and worlds"
 _MORE = "Beyond"
 
 
-class Known(NamedTuple):
+class LazyCommand(NamedTuple):
     """A command of this package, which is not imported yet."""
 
     panel: str
@@ -45,119 +45,125 @@ class Known(NamedTuple):
 
 
 COMMANDS = {
-    "play": Known(
+    "play": LazyCommand(
         _PLAY,
         "cli.play",
         "main",
         "Play one task and watch every step: observation, belief, rules, memories with verdicts,"
         " action.",
     ),
-    "run": Known(
+    "run": LazyCommand(
         _PLAY,
         "cli.run",
         "main",
         "Play the tasks of a split and keep every episode; the same command continues where it"
         " stopped.",
     ),
-    "learn": Known(
+    "learn": LazyCommand(
         _PLAY,
         "cli.run",
         "learn_memory",
         "Play a split round by round and write what it teaches as a frozen memory: snippets,"
         " lessons and schemas.",
     ),
-    "study": Known(
+    "study": LazyCommand(
         _PLAY,
         "cli.study",
         "app",
         "Run, list and check studies: one YAML file for each table of the paper.",
     ),
-    "teach": Known(
+    "teach": LazyCommand(
         _PLAY,
         "cli.teach",
         "app",
         "Teach a small model to read what it is told: pairs, train, correct.",
     ),
-    "insights": Known(
+    "insights": LazyCommand(
         _PLAY,
         "cli.run",
         "gather_insights",
         "Let a model draw insights from recorded runs; `--agent expel` plays with these and with"
         " the won episodes.",
     ),
-    "report": Known(
+    "report": LazyCommand(
         _LOOK,
         "cli.report",
         "report",
         "Write static pages about runs, a study or a guard's log; they open from disk, without a"
         " server.",
     ),
-    "view": Known(
+    "view": LazyCommand(
         _LOOK, "cli.report", "view", "Open a report in a browser, or serve it at a port."
     ),
-    "show": Known(
+    "show": LazyCommand(
         _LOOK,
         "cli.report",
         "show",
         "Print an episode from beginning to end: observations, thoughts, actions, and how it"
         " ended.",
     ),
-    "table": Known(
+    "table": LazyCommand(
         _LOOK,
         "cli.report",
         "table",
         "Print one of the paper's tables from runs or a study, or write it into a page.",
     ),
-    "leaderboard": Known(
+    "leaderboard": LazyCommand(
         _LOOK,
         "cli.report",
         "leaderboard",
         "Rank models and agents by success, for each set of tasks they played under the same"
         " settings.",
     ),
-    "export": Known(
+    "export": LazyCommand(
         _LOOK,
         "cli.report",
         "export_runs",
         "Write the episodes, steps and recalled memories of runs as tables; a run may still be"
         " going on.",
     ),
-    "worlds": Known(
+    "worlds": LazyCommand(
         _KNOW,
         "cli.worlds",
         "app",
         "List the worlds, check one, or write a new one to start from.",
     ),
-    "prompts": Known(_KNOW, "cli.worlds", "prompts", "The texts of a world's prompts."),
-    "models": Known(
+    "prompts": LazyCommand(_KNOW, "cli.worlds", "prompts", "The texts of a world's prompts."),
+    "models": LazyCommand(
         _KNOW,
         "cli.models",
         "app",
         "List the models that can be used, or check that one answers.",
     ),
-    "rules": Known(_KNOW, "cli.rules", "app", "Show, check, learn, test and compare rule manuals."),
-    "memory": Known(_KNOW, "cli.memory", "app", "Show, count, merge, compare and clean memories."),
-    "docs": Known(
+    "rules": LazyCommand(
+        _KNOW, "cli.rules", "app", "Show, check, learn, test and compare rule manuals."
+    ),
+    "memory": LazyCommand(
+        _KNOW, "cli.memory", "app", "Show, count, merge, compare and clean memories."
+    ),
+    "docs": LazyCommand(
         _LOOK,
         "cli.docs",
         "search_docs",
         "List the sections of the documentation that have all the words; without words, the pages"
         " by task.",
     ),
-    "guard": Known(_MORE, "cli.guard", "app", "Check the tool calls of agents against a manual."),
-    "envs": Known(
+    "guard": LazyCommand(
+        _MORE, "cli.guard", "app", "Check the tool calls of agents against a manual."
+    ),
+    "envs": LazyCommand(
         _MORE,
         "cli.worlds",
         "envs",
         "Use the worlds from other programs: Gymnasium ids, an OpenEnv server.",
     ),
-    "games": Known(
+    "games": LazyCommand(
         _KNOW,
         "worlds.alfworld.cli",
         "games",
         "Make ALFWorld games, so that you need not download any.",
     ),
-    "verify": Known(
+    "verify": LazyCommand(
         _KNOW,
         "worlds.alfworld.cli",
         "verify",
@@ -166,11 +172,11 @@ COMMANDS = {
     ),
 }
 OF_GROUPS = {
-    "rules learn": Known(_KNOW, "cli.rules_learn", "learn"),
-    "rules verify": Known(_KNOW, "cli.rules_learn", "check_against"),
-    "teach pairs": Known(_PLAY, "cli.teach", "write_pairs"),
-    "teach correct": Known(_PLAY, "cli.teach", "correct_student"),
-    "study run": Known(_PLAY, "cli.study", "main"),
+    "rules learn": LazyCommand(_KNOW, "cli.rules_learn", "learn"),
+    "rules verify": LazyCommand(_KNOW, "cli.rules_learn", "check_against"),
+    "teach pairs": LazyCommand(_PLAY, "cli.teach", "write_pairs"),
+    "teach correct": LazyCommand(_PLAY, "cli.teach", "correct_student"),
+    "study run": LazyCommand(_PLAY, "cli.study", "main"),
 }
 """Commands of groups that stand in another module than their group, or share its options."""
 _REGISTERED_HERE = "rpms.worlds.alfworld.cli:register"
@@ -246,7 +252,7 @@ def make_app(word: str = "") -> typer.Typer:
     return app
 
 
-def imported(name: str, known: Known) -> Any:
+def imported(name: str, known: LazyCommand) -> Any:
     """A command of the table as click runs it: one command, or a group of several."""
     found = known.load()
     command: Any
@@ -285,7 +291,7 @@ def command_of(path: str, function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _described(name: str, known: Known) -> Any:
+def _described(name: str, known: LazyCommand) -> Any:
     """A stand-in that has a command's name, summary and panel."""
     app = typer.Typer(add_completion=False)
     app.command(name, help=known.summary)(lambda: None)

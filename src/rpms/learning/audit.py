@@ -9,7 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rpms.learning.effects import ALPHA, Draw, Effect, Trial, benjamini_hochberg, effects, sign
+from rpms.learning.effects import (
+    ALPHA,
+    Draw,
+    Effect,
+    MaskedTrial,
+    benjamini_hochberg,
+    effects,
+    sign,
+)
 from rpms.logic.errors import InputError
 from rpms.paper.verdict import Fate
 from rpms.store.episodes import EpisodeRecord
@@ -224,7 +232,7 @@ class _Played:
                 return float(sum(step.infeasible for step in self.record.steps[since - 1 :]))
         return float(self.stages[since - 1 :].count(measure.removeprefix(_STEPS_AT)))
 
-    def trial(self, measure: str) -> Trial:
+    def trial(self, measure: str) -> MaskedTrial:
         """The episode as evidence, with what was known of it beforehand."""
         goal = self.record.goal_signature
         about = (
@@ -236,7 +244,7 @@ class _Played:
         draws = (
             Draw(one.entry, one.shown, self.outcome(measure, one.since)) for one in self.exposures
         )
-        return Trial(1 - self.mask, self.outcome(measure, 1), tuple(draws), about)
+        return MaskedTrial(1 - self.mask, self.outcome(measure, 1), tuple(draws), about)
 
 
 def audit(folders: Sequence[Path]) -> Audit:

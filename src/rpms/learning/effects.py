@@ -153,7 +153,7 @@ class Draw(NamedTuple):
     after: float  # Outcome from its turn on
 
 
-class Trial(NamedTuple):
+class MaskedTrial(NamedTuple):
     """One episode as evidence."""
 
     chance: float  # Of each entry to be shown
@@ -217,7 +217,7 @@ def sign(value: float) -> int:
 
 
 def effects(
-    trials: Sequence[Trial], groups: Mapping[str, str]
+    trials: Sequence[MaskedTrial], groups: Mapping[str, str]
 ) -> tuple[dict[str, Effect], dict[str, Effect]]:
     """The effect of each entry, and of one entry of each group, by names that `groups` gives
     them.
@@ -273,7 +273,7 @@ class _Own:
         return values
 
 
-def _by_entry(trials: Sequence[Trial], taken: Iterable[int]) -> dict[str, _Own]:
+def _by_entry(trials: Sequence[MaskedTrial], taken: Iterable[int]) -> dict[str, _Own]:
     drawn: defaultdict[str, list[Term]] = defaultdict(list)
     came: defaultdict[str, Counter[float]] = defaultdict(Counter)
     for number in taken:
@@ -298,7 +298,7 @@ def _alike(about: Sequence[tuple[str, ...]]) -> Iterator[list[list[int]]]:
             yield level
 
 
-def _fitted(trials: Sequence[Trial], taken: Sequence[int]) -> dict[str, float]:
+def _fitted(trials: Sequence[MaskedTrial], taken: Sequence[int]) -> dict[str, float]:
     """Effects of all entries fitted together, each only as far as it stands out of chance."""
     rest = [trial.total for trial in trials]
     entries = {

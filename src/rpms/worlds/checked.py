@@ -20,19 +20,21 @@ from rpms.foreign.shown import excerpt, whole_letters
 from rpms.logic.belief import Belief
 from rpms.logic.errors import ANYTHING, RPMSError, WorldError
 from rpms.logic.goal import Goal
-from rpms.worlds.base import Command, Game, Outcome, Task, World
+from rpms.worlds.exchange import Command, Game, Outcome, Task
 
 _LOG = logging.getLogger("rpms")
 Check = Callable[[str, Any], Any]
 """Takes the name of a method and what it returned, and gives back what may be relied on."""
 
 
-def check_methods(kind: type) -> None:
-    """Wrap the methods that a world's class writes, so that each is checked."""
+def check_methods(kind: type, base: type) -> None:
+    """Wrap the methods that a world's class writes, so that each is checked; those of `base` are
+    ours.
+    """
     for name, check in _CHECKS.items():
         written = vars(kind).get(name)
-        if written is vars(World).get(name):
-            continue  # our own
+        if written is vars(base).get(name):
+            continue
         if isinstance(written, staticmethod | classmethod):
             setattr(kind, name, type(written)(_checked(name, written.__func__, check)))
         elif callable(written) and not getattr(written, "__isabstractmethod__", False):

@@ -18,7 +18,7 @@ _LEAST: Final = 4.0
 """Way left, in units of the number, that is not worth waiting for."""
 
 
-class Reading(NamedTuple):
+class Measurement(NamedTuple):
     """A measured value."""
 
     time: int
@@ -29,11 +29,11 @@ class Reading(NamedTuple):
     """State that the measured thing was in; empty if nothing told."""
 
 
-class Course(NamedTuple):
+class Trend(NamedTuple):
     """The way a number takes: its last value, and how it goes on."""
 
     first: float
-    last: Reading
+    last: Measurement
     rate: float
     """Units a tick at the last reading."""
     end: float | None
@@ -63,9 +63,9 @@ class Course(NamedTuple):
         return (bound - hoped) * copysign(1, self.rate) > 0 and self.rate != 0
 
 
-def last_stay(readings: Sequence[Reading], device: str) -> list[Reading]:
+def last_stay(readings: Sequence[Measurement], device: str) -> list[Measurement]:
     """Readings of the last time that a device was at work, one after the other."""
-    stay: list[Reading] = []
+    stay: list[Measurement] = []
     for reading in reversed(readings):
         if reading.device == device:
             stay.append(reading)
@@ -74,7 +74,7 @@ def last_stay(readings: Sequence[Reading], device: str) -> list[Reading]:
     return stay[::-1]
 
 
-def course_of(stay: Sequence[Reading]) -> Course | None:
+def course_of(stay: Sequence[Measurement]) -> Trend | None:
     """The way that readings tell; None for fewer than two.
 
     The rate of change is taken to be a straight line over the value, through the middles of the
@@ -85,19 +85,19 @@ def course_of(stay: Sequence[Reading]) -> Course | None:
     *earlier_ones, before, last = _spaced(stay)
     rate = _rate(before, last)
     if not earlier_ones:
-        return Course(stay[0].value, last, rate, None, 0.0)
+        return Trend(stay[0].value, last, rate, None, 0.0)
     earlier = _rate(earlier_ones[-1], before)
     slowing = abs(earlier) > abs(rate) and earlier * rate >= 0
     way = (last.value - earlier_ones[-1].value) / 2
     if not slowing or not way:
         end = last.value if rate == earlier == 0 else None
-        return Course(stay[0].value, last, rate, end, 0.0)
+        return Trend(stay[0].value, last, rate, end, 0.0)
     decay = (earlier - rate) / way
     middle = (before.value + last.value) / 2
-    return Course(stay[0].value, last, rate, middle + rate / decay, decay)
+    return Trend(stay[0].value, last, rate, middle + rate / decay, decay)
 
 
-def _spaced(stay: Sequence[Reading]) -> list[Reading]:
+def _spaced(stay: Sequence[Measurement]) -> list[Measurement]:
     """The last reading and earlier ones far enough apart for rates: instruments round. At least
     two.
     """
@@ -110,5 +110,5 @@ def _spaced(stay: Sequence[Reading]) -> list[Reading]:
     return spaced[::-1]
 
 
-def _rate(one: Reading, other: Reading) -> float:
+def _rate(one: Measurement, other: Measurement) -> float:
     return (other.value - one.value) / max(1, other.time - one.time)

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 from rpms.logic.belief import Belief
 from rpms.logic.facts import grouped, kind_of
 from rpms.logic.goal import Goal
-from rpms.worlds.quantity import Reading
+from rpms.worlds.quantity import Measurement
 from rpms.worlds.scienceworld.affordances import is_a, is_fixed, ware
 from rpms.worlds.scienceworld.observations import Thing, substance_of
 from rpms.worlds.scienceworld.tasks import ScienceGoal
@@ -53,7 +53,7 @@ class Scene(Belief):
     """Rooms whose listing was seen."""
     temperatures: Mapping[str, float] = field(default_factory=dict)
     """Substance (by its name in any state) or thing → the last temperature measured, in °C."""
-    measurements: Mapping[str, tuple[Reading, ...]] = field(default_factory=dict)
+    measurements: Mapping[str, tuple[Measurement, ...]] = field(default_factory=dict)
     """Substance or thing → all its temperatures measured, with the time, the device that was at
     work, and the state it was in."""
     state_history: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from rpms.worlds.base import ToldDeed, keyed
-from rpms.worlds.quantity import Reading
+from rpms.worlds.quantity import Measurement
 from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.affordances import is_a, is_fixed
 from rpms.worlds.scienceworld.belief import ScienceBelief
@@ -154,7 +154,7 @@ def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
     )
 
 
-def _dated(measured: tuple[Reading, ...], state: str) -> tuple[Reading, ...]:
+def _dated(measured: tuple[Measurement, ...], state: str) -> tuple[Measurement, ...]:
     """Readings with the state that they were taken in, where it is the same before and after."""
     return tuple(
         reading if reading.state else reading._replace(state=state) for reading in measured
@@ -433,7 +433,7 @@ def _measure(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBe
         belief = _noted(belief, (measured,))
         state = state_of(measured) or ""
     device = device_around(belief, spot.name) if spot is not None else ""
-    reading = Reading(belief.clock, degrees, device, state)
+    reading = Measurement(belief.clock, degrees, device, state)
     before = belief.measurements.get(substance, ())
     return belief.but(
         temperatures={**belief.temperatures, substance: degrees},

@@ -8,7 +8,7 @@ next one.
 from collections.abc import Sequence
 from typing import Final
 
-from rpms.worlds.quantity import Course, Reading, course_of, last_stay
+from rpms.worlds.quantity import Measurement, Trend, course_of, last_stay
 from rpms.worlds.scienceworld.affordances import THINGS
 from rpms.worlds.scienceworld.observations import MATTER, Thing, sounds_liquid, substance_of
 from rpms.worlds.scienceworld.scene import Ask, Recipe, Scene
@@ -50,11 +50,11 @@ def _states(scene: Scene, word: str) -> tuple[str, ...]:
     return seen or ("liquid" if sounds_liquid(word) else "solid",)
 
 
-def _readings(scene: Scene, word: str) -> Sequence[Reading]:
+def _readings(scene: Scene, word: str) -> Sequence[Measurement]:
     return scene.measurements.get(_substance(scene, word), ())
 
 
-def _stay(scene: Scene, word: str, device: str) -> list[Reading]:
+def _stay(scene: Scene, word: str, device: str) -> list[Measurement]:
     return last_stay(_readings(scene, word), device)
 
 
@@ -99,7 +99,7 @@ def _is_best(scene: Scene, device: str, word: str, choice: Sequence[str]) -> boo
     return head_of(device) == (around if around in fit else fit[0])
 
 
-def _course(scene: Scene, word: str) -> Course | None:
+def _course(scene: Scene, word: str) -> Trend | None:
     """The way that the temperature takes in the device that a substance is in now."""
     return course_of(_stay(scene, word, device_around(scene, word)))
 
