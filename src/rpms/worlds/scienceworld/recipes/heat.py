@@ -23,7 +23,7 @@ _WAIT: Final = 12
 """Ticks that one `wait` and a look take."""
 _LONGEST: Final = 4 * _WAIT
 """Ticks after which a course that is known is checked all the same."""
-_FAST: Final = 150
+_FAST: Final = 100
 """Degrees in one `wait` that may lead through a whole state of matter."""
 _CLOSE: Final = 6
 """Degrees between the hottest solid and the coldest liquid that need not be told apart further."""
@@ -136,12 +136,21 @@ def _gauged(scene: Scene, word: str) -> bool:
     if not _is_driven(scene, word):
         return scene.aim.threshold is None or bool(_readings(scene, word))
     stay = _stay(scene, word, device_around(scene, word))
-    if len(stay) < 2:
+    if len(stay) < _readings_first(scene, word):
         return False
     age = scene.clock - stay[-1].time
     if age <= _MOMENT:
         return True
     return _is_foreseen(scene, word, age)
+
+
+def _readings_first(scene: Scene, word: str) -> int:
+    """Readings before the first wait: two give the rate. What may burn on the way is not kept on
+    its first device for a second one; what comes after a device that fell short is faster.
+    """
+    devices = {reading.device for reading in _readings(scene, word) if reading.device}
+    burns = scene.aim.threshold is None and _matters(scene, word)
+    return 1 if burns and len(devices) < 2 else 2
 
 
 def _watched(scene: Scene, word: str) -> bool:
