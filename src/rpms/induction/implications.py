@@ -5,10 +5,9 @@ from functools import cached_property
 from itertools import combinations
 
 from rpms.induction.attempts import Book
-from rpms.induction.bindings import Binding, Bindings
+from rpms.induction.bindings import Bindings
 from rpms.induction.literals import bits, literal_of, mask_of
 from rpms.induction.thresholds import LIMITS
-from rpms.logic.belief import Belief
 
 
 @dataclass(eq=False)
@@ -52,17 +51,11 @@ class Implications:
             search = Bindings(self.book, seen.belief, nodes=LIMITS.names_asked)
             asked = dict.fromkeys(bits(given | 1 << bit), 1.0)
             for found in search.search(asked, most=1.0):
+                if found.missing >> bit & 1:
+                    return False
                 if not found.missing:
                     held.add((seen.episode, *sorted(found.names.items())))
-                elif found.missing == 1 << bit and self._is_known(bit, found, seen.belief):
-                    return False
         return (1 - self._false_share(bit)) ** len(held) < LIMITS.by_chance
-
-    def _is_known(self, bit: int, found: Binding, belief: Belief) -> bool:
-        """True if a belief knows a literal of some names: what is unknown refutes nothing."""
-        atom = literal_of(self.book.facts, bit).atom
-        named = atom.bind({str(slot): name for slot, name in found.names.items()})
-        return self.book.vocabulary.answers(belief)[named] is not None
 
     def _false_share(self, bit: int) -> float:
         """How often a literal fails for names drawn at random."""

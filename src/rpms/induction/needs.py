@@ -322,7 +322,8 @@ class Needs:
     def _implying(self, bit: int, others: int) -> tuple[int, int]:
         """Of some facts, those for which one may be given up, and those that are preferred to it.
 
-        A fact that has a word of the action is given up only for others that have one.
+        Where the world declares its commands, a fact that has a word of the action is given up
+        only for others that have one.
         """
         rank = self._meant(bit)
         allowed = preferred = 0
@@ -330,7 +331,7 @@ class Needs:
             explains = bool(self.explaining >> other & 1)
             if explains or self._meant(other) > rank:
                 preferred |= 1 << other
-            if explains or self._meant(other)[0] >= rank[0]:
+            if explains or not self.book.declared or self._meant(other)[0] >= rank[0]:
                 allowed |= 1 << other
         return allowed, preferred
 
@@ -398,7 +399,7 @@ class Needs:
         )
         for suspects in fewest_first:
             shown = [row for mask, row in missing if not mask & ~suspects]
-            if count_independent(shown) >= LIMITS.decisive:
+            if len(shown) >= LIMITS.decisive:
                 same = self._same(bit, suspects)
                 return Proof(suspects & ~same, shown, same)
         return None
@@ -411,31 +412,9 @@ class Needs:
         where = [row for row in self.rows if row.holds & rest == rest]
         same = 0
         for other in bits(suspects & ~(1 << bit)):
-            if self._never_apart(where, bit, other):
+            if _never_apart(where, bit, other):
                 same |= 1 << other
         return same
-
-    def _never_apart(self, rows: Iterable[Row], one: int, other: int) -> bool:
-        """True if two facts, known together before enough independent witnesses, had the same
-        value each time, and not always the same.
-
-        Attempts of one episode are independent if the facts are about other things, or have
-        another value by then.
-        """
-        about = {*self.literal(one).atom.args, *self.literal(other).atom.args}
-        slots = sorted(int(arg) for arg in about if arg.isdigit())
-        witnesses = set()
-        values = set()
-        for row in rows:
-            if not row.known >> one & row.known >> other & 1:
-                continue
-            value = row.holds >> one & 1
-            if value != row.holds >> other & 1:
-                return False
-            names = tuple(row.attempt.names[slot] for slot in slots)
-            witnesses.add((row.attempt.witness.episode, names, value))
-            values.add(value)
-        return len(witnesses) >= LIMITS.alike and len(values) == 2
 
     def facts(self) -> Iterator[Induced]:
         """Every literal with its label, and preconditions of two."""
@@ -645,6 +624,21 @@ def _count_holding(rows: Iterable[Row], bit: int) -> int:
 
 def _count_failing(rows: Iterable[Row], bit: int) -> int:
     return sum(row.fails >> bit & 1 for row in rows)
+
+
+def _never_apart(rows: Sequence[Row], one: int, other: int) -> bool:
+    """True if two facts, often enough known together, had the same value each time, and not
+    always the same.
+    """
+    count = true = 0
+    for row in rows:
+        if not row.known >> one & row.known >> other & 1:
+            continue
+        if (row.holds >> one ^ row.holds >> other) & 1:
+            return False
+        count += 1
+        true += row.holds >> one & 1
+    return count >= LIMITS.alike and 0 < true < count
 
 
 def _accounts(rows: Sequence[Row], pair: tuple[int, int]) -> bool:

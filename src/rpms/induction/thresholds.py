@@ -61,9 +61,9 @@ class Thresholds:
     decisive: int = (
         2  # Refusals with one fact alone false that make it necessary: two, as causes may be hidden
     )
-    # Independent witnesses before which two facts agreed and never disagreed, after which they
-    # count as one: by chance they agree before seven in a row less than once in a hundred times
-    alike: int = 7
+    alike: int = (
+        12  # Attempts in which two facts agreed and never disagreed, after which they count as one
+    )
     alternatives: int = 3  # Facts of which one must have been needed, up to which that is written
     # Share of the successes in which a fact has to be known: a few say nothing of the rest
     seldom_known: float = 0.25
