@@ -222,7 +222,7 @@ def _differences(entry: Entry, asked: dict[str, Any]) -> str:
     if (
         "temperature" in changed
         and "seed" in changed
-        and None in {recorded.get("seed"), now["seed"]}
+        and None in (recorded.get("seed"), now["seed"])
     ):
         changed.remove(
             "seed"
