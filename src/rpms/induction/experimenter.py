@@ -13,7 +13,7 @@ from rpms.logic.belief import Belief, Situation
 from rpms.logic.facts import Atom, Clause, Truth
 
 
-class Episode(Protocol):
+class OngoingEpisode(Protocol):
     """What an experimenter asks of the episode that it is in."""
 
     dice: Random
@@ -40,7 +40,7 @@ class Experimenter:
     """Chooses trials of declared actions: first tries, near misses, and plans towards either."""
 
     agenda: Agenda
-    episode: Episode
+    episode: OngoingEpisode
     aim: Aim | None = None
     _patience: int = 0
     _walked: int = 0  # Steps since anything was tried
