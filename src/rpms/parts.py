@@ -260,10 +260,17 @@ def _check_reason(value: Any, _given: tuple[Any, ...]) -> str:
 
 def _check_verdict(value: Any, _given: tuple[Any, ...]) -> Verdict | None:
     """A verdict, or nothing."""
-    if value is None or isinstance(value, Verdict):
-        return value
-    wanted = "an arbitration gives a Verdict or None, and one that ranks is marked @list_wise"
+    if value is None or _is_verdict(value):
+        return value  # type: ignore[no-any-return]
+    wanted = (
+        "an arbitration gives a Verdict or None, its fate a Fate, and one that ranks is marked"
+        " @list_wise"
+    )
     raise _WrongValue(f"{excerpt(value, 60)}; {wanted}")
+
+
+def _is_verdict(value: Any) -> bool:
+    return isinstance(value, Verdict) and isinstance(value.fate, Fate)
 
 
 def _check_rulings(value: Any, given: tuple[Any, ...]) -> list[tuple[int, Verdict]]:
@@ -280,7 +287,7 @@ def _check_rulings(value: Any, given: tuple[Any, ...]) -> list[tuple[int, Verdic
         except (TypeError, ValueError):
             raise _WrongValue(f"{excerpt(pair, 60)} among others{wanted}") from None
         _check_position(place, entries)
-        if not isinstance(verdict, Verdict):
+        if not _is_verdict(verdict):
             raise _WrongValue(f"{excerpt(pair, 60)} among others{wanted}")
     return rulings
 

@@ -351,6 +351,9 @@ def truth(situation, entry, rules):
 def word(entry, rules, situation):
     return "dropped"
 
+def word_for_fate(entry, rules, situation):
+    return Verdict("warned", "in words")
+
 def one_text(blocks):
     return "hello"
 
@@ -458,6 +461,7 @@ def test_an_error_in_a_part_is_one_line(rpms, broken, seam, name, words, process
         ("retriever", "no_score", "returned .* a score is a number"),
         ("retriever", "deep", r"failed at broken.py:\d+: StatisticsError"),
         ("arbitration", "ranks_plainly", "returned .* one that ranks is marked @list_wise"),
+        ("arbitration", "word_for_fate", "returned Verdict.* None, its fate a Fate"),
         ("arbitration", "one_verdict", "returned .* a list-wise arbitration gives pairs"),
         ("arbitration", "below", "returned the position -1 among others"),
         ("prompt", "nothing_said", "returned .* a prompt part gives a list of Message"),

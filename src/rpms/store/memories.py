@@ -471,5 +471,5 @@ def find_entry(memory: EpisodicMemory, wanted: str) -> Entry:
             f" {found[1].id}"
         )
     near = get_close_matches(wanted, [entry.id for entry in memory.entries], 1)
-    hint = f"; did you mean {near[0]}?" if near else "; `rpms memory stats` lists them"
+    hint = f"; did you mean {near[0]}?" if near else "; `rpms memory stats --entries` lists them"
     raise InputError(f"no entry {wanted!r} in this memory{hint}")
