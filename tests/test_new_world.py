@@ -214,7 +214,7 @@ UNFINISHED = [
         "world.py",
         "    def infeasible(",
         "    def manual(self):\n        return {}[0]\n\n    def infeasible(",
-        "world 'half' is not finished: its manual cannot be had: KeyError: 0",
+        "world 'half' is not finished: its manual cannot be had: the world failed in manual \\(world.py:\\d+\\): KeyError: 0",
     ),
 ]
 

@@ -35,7 +35,7 @@ WORD = re.compile(r"[a-z]{3,}")
 LABELS = (
     "current objective state room unknown carrying nothing progress step past experience learned from history avoid "
     "rule critical verified needs effects warning still find focus move measure create grow determine identify turn must not "
-    "before and one that can which will with covers ended the task for good such make sure asks goes against inventory"
+    "before and one that can which will with covers ended the task for good such make sure asks goes against inventory then right"
 )
 """Words of the blocks' own form, and the names of steps that a goal's sentence asks for."""
 

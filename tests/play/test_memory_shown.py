@@ -45,6 +45,7 @@ def test_a_run_that_acts_says_how_seldom_memory_was_told(rpms: Rpms, tmp_path: P
     assert f"memory: in the prompt in {shown.count} of {shown.steps} steps\n" in ran.out
     run(rpms, tmp_path / "rules", *ACTING, "--condition", "rules-only")
     table = rpms("table", "significance", tmp_path / "rules", tmp_path / "full").out
+    table = " ".join(table.split())  # a note goes on in the next line
     assert f": {shown.count} of {shown.steps} prompts showed memories" in table
     assert table.count("showed memories") == 1
 

@@ -14,7 +14,7 @@ from rpms.cli import options
 from rpms.cli.models import ready_cell
 from rpms.cli.screen import make_console, say
 from rpms.conformance import Status, check_world
-from rpms.logic.errors import ANYTHING, InputError, RPMSError, nearest
+from rpms.logic.errors import ANYTHING, InputError, RPMSError, WorldError, nearest
 from rpms.play.sources import manual_of
 from rpms.report.table import TableCell, grid
 from rpms.store.own_folders import write_folder
@@ -67,7 +67,8 @@ def _finished(name: str) -> World:
     except InputError:
         raise
     except ANYTHING as error:  # a stranger's world may raise anything
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        said = str(error) if isinstance(error, WorldError) else f"{type(error).__name__}: {error}"
+        reason = said.splitlines()[0]
         raise InputError(
             f"world {world.name!r} is not finished: its manual cannot be had: {reason}"
         ) from None

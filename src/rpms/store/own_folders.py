@@ -44,7 +44,7 @@ def replaced_folder(out: Path, what: str) -> Iterator[Path]:
     """
     try:
         target = _target(out, what)
-        check_replaceable(target, what, out)
+        _check_at_first(target, what, out)
     except OSError as error:
         raise foreign.unreadable(out, error) from None
     try:
@@ -77,6 +77,17 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
             if folder.exists():
                 raise InputError(f"{folder} exists already; nothing was changed")
             beside.rename(folder)
+
+
+def _check_at_first(target: Path, what: str, shown: Path) -> None:
+    """Check a folder before anything is written. Nobody is kept waiting for that, so another may
+    be swapped in while it is looked at: what is refused is looked at again with nobody swapping.
+    """
+    try:
+        check_replaceable(target, what, shown)
+    except InputError:
+        with waiting_lock(target.parent):
+            check_replaceable(target, what, shown)
 
 
 def check_replaceable(folder: Path, what: str, shown: Path) -> None:
