@@ -156,13 +156,11 @@ def test_without_a_manual_nothing_passes_and_the_refusal_says_so(once, caplog, t
         manual.unlink()
     else:
         saved(manual, text)
-    guard.refresh()
     for call in (PAY, Call("unheard_of", {})):
         refused = guard.check(call)
         assert (refused.word, refused.rule) == ("refuse", "G-MANUAL")
     assert "ALL CALLS ARE REFUSED" in caplog.text
     saved(manual, ONCE)
-    guard.refresh()
     assert guard.check(PAY).goes_on
 
 
@@ -170,7 +168,6 @@ def test_a_manual_that_is_being_written_is_not_judged_by(once):
     manual = once / "once.yaml"
     guard = Guard(manual)
     manual.write_text(ONCE.partition("policies:")[0])  # the rest follows in a moment
-    guard.refresh()
     assert "being written" in guard.check(Call("look", {"bill": "B1"})).reason
 
 
@@ -181,10 +178,8 @@ def test_a_manual_may_be_cut_anywhere_and_is_never_taken_for_whole(once):
     lines = whole.splitlines(keepends=True)
     for count in range(len(lines)):
         saved(manual, "".join(lines[:count]))
-        guard.refresh()
         assert guard.check(Call("look", {"bill": "B1"})).rule == "G-MANUAL"
     saved(manual, whole)
-    guard.refresh()
     assert guard.check(Call("look", {"bill": "B1"})).rule == "P-LOOK-1"
 
 

@@ -269,3 +269,12 @@ def test_only_what_was_said_to_the_letter_is_true(said, value):
         assert numbers or any(value.strip() in each for each in said)
     if value.strip() and value.strip() in [each.strip() for each in said]:
         assert truth is YES
+
+
+def test_an_error_is_no_answer_of_its_tools():
+    guard = mail_guard()
+    asked = Call("get_contacts", {})
+    guard.observe(asked, "no contact eve@evil.com", failed=True)
+    assert send(guard, "eve@evil.com") == "refuse"
+    guard.observe(asked, ["bob@x.com"])
+    assert send(guard, "bob@x.com") == "allow"

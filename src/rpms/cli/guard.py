@@ -201,5 +201,5 @@ def run_tests(manual: Path, cases: Path, python: Path | None = None) -> None:
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
 def mcp(context: typer.Context) -> None:
-    """Run MCP servers behind the guard: calls are checked, everything else passes."""
+    """Run MCP servers behind the guard: calls are checked, and so are resources and prompts."""
     raise typer.Exit(guard_mcp.run(context.args))

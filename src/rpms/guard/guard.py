@@ -45,7 +45,7 @@ from rpms.guard.json_calls import TooLarge, as_call, as_result, tool_of
 from rpms.guard.judging import findings, judge
 from rpms.guard.log import LONGEST_RESULT, CheckLine, Event, GuardLog, ResultLine, ToldLine, Word
 from rpms.guard.manual_files import ManualFiles
-from rpms.guard.provenance import Piece
+from rpms.guard.provenance import FAILED, Piece
 from rpms.guard.python_facts import PythonFacts
 from rpms.guard.repeats import Repeats
 from rpms.guard.shared_facts import SharedFacts
@@ -256,6 +256,7 @@ class Guard:
         """
         start = perf_counter()
         with self._transaction():
+            self.refresh()
             if wrong is not None and not self._setup.no_manual:
                 judged = _Judged(_readable(call), None, wrong)
             else:
@@ -424,7 +425,7 @@ class Guard:
         if failed is None and value is not MISSING:
             failed = self.manual.failed(value)  # of what cannot be read, nobody knows
         self._told.end(call)
-        self._trace(call, value)
+        self._trace(call, value, failed=bool(failed))
         unsure = value is MISSING
         learned = False
         try:
@@ -442,8 +443,11 @@ class Guard:
         news = self._heard if call.tool == USER else 0
         self._repeats.add(call, (news, text), failed=bool(failed), learned=learned)
 
-    def _trace(self, call: Call, value: object) -> None:
-        """Keep what was said or returned, if a rule asks where values came from."""
+    def _trace(self, call: Call, value: object, *, failed: bool) -> None:
+        """Keep what was said or returned, if a rule asks where values came from.
+
+        An error is no answer of its tool's: it may name whatever it was asked about.
+        """
         if not self.manual.traces:
             self.belief.traces.miss()
         elif value is MISSING:
@@ -451,7 +455,8 @@ class Guard:
         elif call.tool == USER:
             self._told.trace(Piece.said(call.arguments["text"]))
         else:
-            self._told.trace(Piece.returned(call.tool, call.arguments, value))
+            tool = FAILED if failed else call.tool
+            self._told.trace(Piece.returned(tool, call.arguments, value))
 
     def _note_result(self, call: Call, value: Any, text: str, failed: bool | None) -> None:
         if self._setup.log is None:

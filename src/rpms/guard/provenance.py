@@ -51,6 +51,10 @@ _NOT_WHOLE: Final = ("characters, sha256 ", "[masked ")
 _NUMBER: Final = re.compile(r"(0|-?[1-9]\d{0,14})(\.\d{1,6})?")
 
 
+FAILED = "(failed)"
+"""Stands for the tool of a call that failed: no rule can name it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A message of the user, or a result."""
