@@ -254,7 +254,6 @@ class McpGuard(Middleware):
     ) -> Any:
         """Read something that is no tool; where a person should be asked, it is refused."""
         guard = self._guard_here()
-        guard.refresh()
         ruling = await _checked(guard, call, can_modify=False)
         if not ruling.goes_on:
             raise refused(f"Not done. {ruling.text}")

@@ -358,17 +358,13 @@ def named_tables(
     """Tables by one name, or `all`: of all comparisons together where it is such a table, else of
     each comparison that has something to put in.
     """
-    maker = _MAKERS.get(name)
-    served = [each for each in comparisons if maker is None or maker.applies(each)]
-    if served and name in _TOGETHER:
-        return (_TOGETHER[name](comparisons),)
-    found: list[Table] = []
-    for comparison in served or comparisons:  # where none has anything, `make_table` says why
-        if name == "all":
+    if name == "all":
+        found: list[Table] = []
+        for comparison in comparisons:
             found += all_tables(comparison, with_published=with_published)
-        else:
-            found.append(make_table(name, comparison, with_published=with_published))
-    return tuple(found)
+        return tuple(found)
+    made = applicable(name, comparisons, with_published=with_published) if name in _MAKERS else ()
+    return made or tuple(make_table(name, each) for each in comparisons)  # which says why not
 
 
 def make_table(name: str, comparison: Comparison, *, with_published: bool = False) -> Table:
@@ -404,14 +400,16 @@ def add_published(
     return replace(table, groups=(*table.groups, printed), notes=(*table.notes, told))
 
 
-def applicable(name: str, comparisons: Sequence[Comparison]) -> tuple[Table, ...]:
+def applicable(
+    name: str, comparisons: Sequence[Comparison], *, with_published: bool = False
+) -> tuple[Table, ...]:
     """One table by its name, for each comparison that has something to put in, or one of all of
     them together.
     """
     served = [each for each in comparisons if _MAKERS[name].applies(each)]
     if served and name in _TOGETHER:
         return (_TOGETHER[name](comparisons),)
-    return tuple(make_table(name, each) for each in served)
+    return tuple(make_table(name, each, with_published=with_published) for each in served)
 
 
 def left_out(comparison: Comparison) -> tuple[str, ...]:
