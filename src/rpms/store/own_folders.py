@@ -5,6 +5,7 @@ wrote it and which files, and nothing but those files is ever removed.
 import json
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -112,8 +113,9 @@ def check_replaceable(folder: Path, what: str, shown: Path) -> None:
 
 def _target(out: Path, what: str) -> Path:
     """The real folder that is to be replaced; one that somebody stands in is refused."""
-    if foreign.is_there(out) and not out.is_dir():
-        raise InputError(f"{out}: is a file; {what} is a folder")
+    with suppress(FileNotFoundError):  # it is not there, or another is just being swapped in
+        if not stat.S_ISDIR(out.stat().st_mode):  # asked once: in between it may be moved away
+            raise InputError(f"{out}: is a file; {what} is a folder")
     target = out.resolve()
     here = Path.cwd()
     if target == here or target in here.parents:
