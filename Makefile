@@ -106,11 +106,12 @@ constraints:
 	mv constraints.new constraints.txt
 	rm -rf $(VENV)-newest
 
-# Needs a network: pip-audit asks the Python Packaging Advisory Database about each line.
+# Needs a network: pip-audit asks the Python Packaging Advisory Database about each line. Strict: a line
+# that could not be looked up fails, and is not counted as sound.
 audit:
 	rm -rf $(VENV)-audit && $(PYTHON) -m venv $(VENV)-audit
 	$(VENV)-audit/bin/python -m pip -q install pip-audit
-	$(VENV)-audit/bin/pip-audit --requirement constraints.txt --disable-pip --no-deps
+	$(VENV)-audit/bin/pip-audit --strict --requirement constraints.txt --disable-pip --no-deps
 	rm -rf $(VENV)-audit
 
 golden: $(VENV)/.test
