@@ -11,10 +11,8 @@ from xllamacpp import CommonParams, Server
 
 parameters = CommonParams()
 parameters.model.path = sys.argv[1]
-parameters.n_ctx, parameters.n_parallel = (
-    16384,
-    2,
-)  # tokens of context, shared by two episodes at once
+parameters.n_ctx = 16384  # tokens of context, which the episodes played at once share
+parameters.n_parallel = 2
 parameters.port = 8080
 server = Server(parameters)
 print(f"serving {sys.argv[1]} at {server.listening_address}; Ctrl-C stops it", flush=True)

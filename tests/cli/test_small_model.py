@@ -40,7 +40,7 @@ def benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     [
         (("--world", "nope"), "unknown world 'nope'"),
         (("--model", "nope"), "no provider 'nope'"),
-        (("--model", "gguf/nowhere"), "gguf/nowhere"),
+        (("--model", "hf/./nowhere"), "hf/./nowhere"),
         (("--split", "nope"), "no split 'nope'"),
         (("--split", "valid_seen"), "give --data"),
         (("--split", "valid_seen", "--data", "nowhere"), "nowhere"),

@@ -39,7 +39,7 @@ from tests.models.server import openai_ok
             "deepinfra",
             "meta-llama/Meta-Llama-3.1-8B-Instruct",
         ),
-        ("gguf//data/model.gguf", "gguf", "/data/model.gguf"),
+        ("hf//data/model.gguf", "hf", "/data/model.gguf"),
         ("OpenAI/gpt-4o", "openai", "gpt-4o"),
         ("planner", "planner", ""),
     ],
@@ -85,8 +85,7 @@ def test_every_provider_says_what_it_needs(monkeypatch):
     assert not states["openai"][0]
     assert "OPENAI_API_KEY" in states["openai"][1]
     assert "--base-url or OPENAI_COMPATIBLE_BASE_URL" in states["openai-compatible"][1]
-    for name, package in (("hf", "transformers"), ("gguf", "llama_cpp")):
-        assert states[name][0] == (importlib.util.find_spec(package) is not None)
+    assert states["hf"][0] == (importlib.util.find_spec("transformers") is not None)
 
 
 def test_a_provider_may_name_its_variables_itself():
@@ -135,38 +134,37 @@ def test_a_check_reports_latency_tokens_cost_and_format(server, monkeypatch):
     assert "format   no action found" in none
 
 
-def test_extras_that_are_not_installed_are_named(tmp_path):
+def test_extras_that_are_not_installed_are_named():
     """In a process of its own, in which the packages cannot be imported."""
-    (tmp_path / "m.gguf").write_bytes(b"GGUF")
     code = """
 import sys
-for name in ("torch", "transformers", "llama_cpp", "anthropic"):
+for name in ("torch", "transformers", "anthropic"):
     sys.modules[name] = None
 from rpms.logic.errors import ModelUnavailable
 from rpms.models.catalogue import open_model
-for name in ("hf/some/model", "gguf/" + sys.argv[1], "anthropic/claude-x"):
+for name in ("hf/some/model", "anthropic/claude-x"):
     try:
         open_model(name)
     except ModelUnavailable as error:
         print(error)
 """
     done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "m.gguf")],
+        [sys.executable, "-c", code],
         capture_output=True,
         text=True,
         check=True,
         env={**os.environ, "ANTHROPIC_API_KEY": "planted-key-x"},
         timeout=60,
     )
-    for extra in ("rpms[hf]", "rpms[local]", "rpms[anthropic]"):
+    for extra in ("rpms[hf]", "rpms[anthropic]"):
         assert extra in done.stdout
     assert "planted" not in done.stdout + done.stderr
 
 
 def test_importing_the_models_loads_no_sdk():
     code = (
-        "import sys, rpms.models.catalogue, rpms.models.hf.model, rpms.models.local_gguf, rpms.models.remote, "
-        "rpms.models.remote; print([m for m in ('openai', 'anthropic', 'torch', 'llama_cpp') if m in sys.modules])"
+        "import sys, rpms.models.catalogue, rpms.models.hf.model, rpms.models.remote; "
+        "print([m for m in ('openai', 'anthropic', 'torch') if m in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
@@ -175,7 +173,7 @@ def test_importing_the_models_loads_no_sdk():
 
 
 def test_paths_that_are_not_there_are_named(tmp_path):
-    for name in (f"gguf/{tmp_path}/none.gguf", f"hf/{tmp_path}/none", "hf/none.gguf"):
+    for name in (f"hf/{tmp_path}/none", "hf/none.gguf"):
         with pytest.raises(InputError, match="no such file or folder"):
             open_model(name)
     with pytest.raises(FileError, match=r"none\.txt"):

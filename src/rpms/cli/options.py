@@ -199,7 +199,7 @@ class Resources(ResourceOptions):
         record = self.record.absolute() if self.record else None
         return NamedModel(
             name,
-            model_options(self.base_url, settings, self.timeout),
+            model_options(self.base_url, self.timeout),
             record,
             settings.reader or "",
         )
@@ -231,12 +231,8 @@ class Resources(ResourceOptions):
         return Meter(limits)
 
 
-def model_options(
-    base_url: str | None, settings: Settings, timeout: float | None = None
-) -> ModelOptions:
-    """Options that reach a model; a file opened here gets the given context window, a slow
-    server its time.
-    """
+def model_options(base_url: str | None, timeout: float | None = None) -> ModelOptions:
+    """Options that reach a model; a slow server gets the time it was given."""
     usual = ModelOptions(base_url=base_url)
     if timeout is not None:
         whole = max(usual.patience.whole, 2.5 * timeout)
@@ -244,4 +240,4 @@ def model_options(
             usual.patience, timeout=timeout, whole=whole, total=max(usual.patience.total, 2 * whole)
         )
         usual = replace(usual, patience=patience)
-    return usual if settings.context is None else replace(usual, context=settings.context)
+    return usual

@@ -63,7 +63,7 @@ def main(
         if not goal.strip():
             raise InputError("--goal is empty: say what is wanted, or leave it out")
         chosen = replace(chosen, source={**chosen.source, REQUEST: " ".join(goal.split())})
-    named, reader = NamedModel(model, model_options(base_url, settings)), settings.reader or ""
+    named, reader = NamedModel(model, model_options(base_url)), settings.reader or ""
     console, window = make_console(), context_window(model, settings.context, base_url)
     person = (
         HumanModel(console, found)

@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 
 from rapidfuzz import process
 
-from rpms.foreign.file_reader import is_there
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import ANYTHING, InputError, ModelUnavailable, RPMSError
@@ -38,13 +37,12 @@ from rpms.models.secrets import check_base_url, is_loopback, shown_url
 
 Backend = Enum(
     "Backend",
-    "OPENAI ANTHROPIC GGUF HF INSTALLED PLANNER SCRIPTED REPLAY HUMAN MENU_RANDOM MENU_FIRST"
-    " MENU_BEST",
+    "OPENAI ANTHROPIC HF INSTALLED PLANNER SCRIPTED REPLAY HUMAN MENU_RANDOM MENU_FIRST MENU_BEST",
 )
 """Protocols by which providers are asked; INSTALLED: registered by another package under
 `rpms.models`."""
 ENTRY_POINTS = "rpms.models"
-IN_PROCESS = frozenset({Backend.GGUF, Backend.HF})
+IN_PROCESS = frozenset({Backend.HF})
 """Backends that load weights, which takes long."""
 FROM_MENU = frozenset({Backend.MENU_RANDOM, Backend.MENU_FIRST, Backend.MENU_BEST})
 """Backends that choose from a step's menu, and can do nothing without one."""
@@ -67,8 +65,6 @@ class Provider:
     """Default address; None for a provider that has no address, or none to guess."""
     key_needed: bool = True
     extra: str | None = None
-    builds: str = ""
-    """Long work that installing the extra does, in words."""
     package: str | None = None
     """The module that the extra brings."""
     forms: tuple[ConstraintForm, ...] = ()
@@ -164,7 +160,7 @@ def missing_extra(provider: Provider) -> str:
     """Packages to install, in words; empty if all is here."""
     if not provider.package or importlib.util.find_spec(provider.package) is not None:
         return ""
-    return f"needs pip install 'rpms[{provider.extra}]'{provider.builds}"
+    return f"needs pip install 'rpms[{provider.extra}]'"
 
 
 def _reached(provider: Provider, given: str | None = None) -> tuple[str, str | None]:
@@ -224,10 +220,6 @@ class ModelOptions:
     patience: Patience = field(default_factory=Patience)
     batch: int = 256
     """`hf/`: prompts computed together at most; the device's memory may allow fewer."""
-    context: int = 8_192
-    """`gguf/`: tokens of context, prompt and answer together."""
-    contexts: int = 8
-    """`gguf/`: episodes whose computed prefix is kept at most."""
     replay_model: str | None = None
     """`replay/`: whose answers to replay, where a record holds those of several models."""
 
@@ -282,7 +274,7 @@ def check_openable(text: str, options: ModelOptions | None = None, **stores: Any
     if name.provider.backend not in IN_PROCESS:
         open_model(text, options, **stores).close()
         return
-    _check_weights(name)
+    check_weights(str(name), name.rest)
     if lacking := missing_extra(name.provider):
         raise ModelUnavailable(f"{name} {lacking}")
 
@@ -290,22 +282,13 @@ def check_openable(text: str, options: ModelOptions | None = None, **stores: Any
 def _open_llm(name: ModelName, options: ModelOptions) -> Model:
     provider = name.provider
     if provider.backend in IN_PROCESS:
-        _check_weights(name)
+        check_weights(str(name), name.rest)
     if provider.backend is Backend.INSTALLED:
         return _load_installed(name)
     if provider.backend is Backend.HF:
         from rpms.models.hf.model import HFModel  # noqa: PLC0415  an extra
 
         return HFModel(str(name), name.rest, most_prompts=options.batch)
-    if provider.backend is Backend.GGUF:
-        from rpms.models.local_gguf import GGUFModel  # noqa: PLC0415  an extra
-
-        return GGUFModel(
-            str(name),
-            Path(name.rest).expanduser(),
-            context=options.context,
-            contexts=options.contexts,
-        )
     from rpms.models.remote import ClaudeModel, RemoteModel  # noqa: PLC0415  what few commands need
 
     url, key = _reached(provider, options.base_url)
@@ -333,14 +316,6 @@ def _load_installed(name: ModelName) -> Model:
     if lacking := [each for each in ("answer", "close", "name") if not hasattr(made, each)]:
         raise ModelUnavailable(f"{name} is no model: what {point.value} makes has no {lacking[0]}")
     return made
-
-
-def _check_weights(name: ModelName) -> None:
-    """Refuse a path at which there is nothing."""
-    if name.provider.backend is Backend.HF:
-        check_weights(str(name), name.rest)
-    elif not is_there(Path(name.rest).expanduser()):
-        raise InputError(f"{name}: there is no such file or folder")
 
 
 def taught_on(model: str) -> Taught | None:

@@ -71,8 +71,6 @@ def context_window(
             config = loads(read_text(base / "config.json", LARGEST_TABLE))
             if held := count(config, "max_position_embeddings"):
                 return Window(held, "known")
-    if name.provider.backend is Backend.GGUF:
-        return Window(ASSUMED, "known")  # the context that it is opened with
     known = next(
         (n for form, n in KNOWN["windows"].items() if re.search(form, name.rest, re.IGNORECASE)), 0
     )

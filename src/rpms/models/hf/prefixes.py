@@ -1,7 +1,5 @@
 """Prefixes: keys and values of earlier prompts, so that only what follows the longest shared
 beginning is computed.
-
-Of models in transformers; `local_gguf` keeps its own, a state for each episode.
 """
 
 import importlib
