@@ -26,6 +26,7 @@ policies:
   P-LOOK-1: {text: Look only at paid bills., tools: look, requires: paid(bill), warns: true}
   P-BIG-1: {text: A person approves big bills., tools: pay, when: big(bill), asks: true}
   P-OLD-1: {text: Only new bills are kept., tools: keep, when: big(bill), sets: {bill: B0}}
+...
 """
 MANUAL = read_tool_manual(("once.yaml", TEXT))
 PAY = Call("pay", {"bill": "B1"}, "c1")

@@ -32,6 +32,7 @@ policies:
   P-CANCEL-001: {text: Only pending orders are cancelled, tools: cancel_order, requires: pending(order_id)}
   P-YES-001: {text: A cancellation is confirmed, tools: cancel_order, requires: confirmed}
   P-REFUND-001: {text: A person approves refunds, tools: refund, asks: true}
+...
 """
 
 

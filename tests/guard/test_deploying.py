@@ -20,7 +20,8 @@ from rpms.guard import Call, Guard, read_tool_manual
 from rpms.guard.drafting import candidates, draft_manual
 from rpms.guard.log import read_guard_log
 from rpms.guard.replay import resumed
-from rpms.guard.tool_manuals import find_tool_doubts
+from rpms.guard.tool_manuals import find_tool_doubts, find_tool_mistakes
+from rpms.logic.errors import InputError
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "guard"
 ONCE = """
@@ -32,7 +33,9 @@ tools:
   look: [bill]
 policies:
   P-LOOK-1: {text: Only paid bills., tools: look, requires: paid(bill)}
+...
 """
+WITHOUT_POLICIES = ONCE.partition("policies:")[0] + "...\n"
 PAY = Call("pay", {"bill": "B1"}, "c1")
 
 
@@ -75,7 +78,7 @@ def test_a_belief_that_is_resumed_goes_by_the_clock_and_not_by_the_log(tmp_path)
     manual, log = tmp_path / "m.yaml", tmp_path / "log.jsonl"
     manual.write_text(
         "facts: {past: {args: [day], path: <day>, before: now}}\ntools: {look: [day]}\n"
-        "policies: {P-PAST-1: {text: Only the past., tools: look, requires: past(day)}}\n"
+        "policies: {P-PAST-1: {text: Only the past., tools: look, requires: past(day)}}\n...\n"
     )
     look = Call("look", {"day": "2025-01-02"})
     Guard(manual, log=log, session="a").check(look)
@@ -125,7 +128,7 @@ def test_a_changed_manual_is_read_again(once):
     guard = Guard(once / "once.yaml")
     look = Call("look", {"bill": "B1"})
     assert not guard.check(look).goes_on
-    saved(once / "once.yaml", ONCE.partition("policies:")[0] + "...\n")
+    saved(once / "once.yaml", WITHOUT_POLICIES)
     guard.refresh()
     assert guard.check(look).goes_on
 
@@ -174,7 +177,7 @@ def test_a_manual_that_is_being_written_is_not_judged_by(once):
 def test_a_manual_may_be_cut_anywhere_and_is_never_taken_for_whole(once):
     manual = once / "once.yaml"
     guard = Guard(manual)
-    whole = f"# reviewed\n{ONCE}...\n"
+    whole = f"# reviewed\n{ONCE}"
     lines = whole.splitlines(keepends=True)
     for count in range(len(lines)):
         saved(manual, "".join(lines[:count]))
@@ -183,12 +186,32 @@ def test_a_manual_may_be_cut_anywhere_and_is_never_taken_for_whole(once):
     assert guard.check(Call("look", {"bill": "B1"})).rule == "P-LOOK-1"
 
 
-def test_of_several_files_only_the_changed_one_must_say_that_it_is_whole(once):
+def test_no_guard_starts_with_a_manual_that_may_be_half_saved(once, rpms):
+    """Cut after any line: many such pieces are sound manuals."""
+    lines = ONCE.splitlines(keepends=True)
+    sound = 0
+    for count in range(len(lines)):
+        text = "".join(lines[:count])
+        (once / "cut.yaml").write_text(text)
+        with pytest.raises(InputError):
+            Guard(once / "cut.yaml")
+        sound += bool(text.strip()) and not find_tool_mistakes(("cut.yaml", text))
+    assert sound > 3
+    (once / "cut.yaml").write_text(ONCE.removesuffix("...\n"))
+    for command in (["check", "--manual"], ["test"]):
+        done = rpms("guard", *command, once / "cut.yaml", once / "log.jsonl")
+        assert done.code == 2
+        assert "cut.yaml: it may be half saved: a whole manual ends with a line `...`" in done.line
+
+
+def test_each_file_of_a_manual_says_that_it_is_whole(once):
     other = once / "other.yaml"
     other.write_text("tools: {wait: []}\n")
+    with pytest.raises(InputError, match="other.yaml: it may be half saved"):
+        Guard([once / "once.yaml", other])
+    other.write_text("tools: {wait: []}\n...\n")
     guard = Guard([once / "once.yaml", other])
     saved(other, "tools: {wait: [], sleep: []}\n...\n")
-    guard.refresh()
     assert guard.check(Call("sleep", {})).goes_on
 
 
@@ -295,7 +318,7 @@ def test_rules_that_a_model_makes_of_a_policy_judge_nothing_until_they_are_revie
         '{"tools": ["nothing"]}',
     ]
     manual = once / "bare.yaml"
-    manual.write_text(ONCE.partition("policies:")[0])
+    manual.write_text(WITHOUT_POLICIES)
     found = list(
         candidates(
             policy.read_text(), [("bare.yaml", manual.read_text())], lambda _: answers.pop(0)

@@ -35,7 +35,7 @@ def write_log(
 
 @pytest.fixture
 def shop(tmp_path):
-    (tmp_path / "facts.yaml").write_text(FACTS)
+    (tmp_path / "facts.yaml").write_text(f"{FACTS}\n...\n")
     write_log(tmp_path / "log.jsonl")
     return tmp_path
 
@@ -122,6 +122,7 @@ tools:
   read: {args: [path], effects: [exists(path)]}
   write: {args: [path], effects: [exists(path)]}
   delete: {args: [path], effects: [not exists(path)]}
+...
 """
 
 

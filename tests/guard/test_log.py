@@ -66,7 +66,7 @@ def test_a_replay_says_what_the_log_does_not_tell(rpms, tmp_path):
     assert "2 calls were not of the form that their tools take, as when they were made" in done.out
     assert "1 results were not kept: what followed from them is unknown" in done.out
     other = tmp_path / "other.yaml"
-    other.write_text("facts:\n  open: {initially: false}\ntools:\n  cancel_order: [order_id]\n")
+    other.write_text("facts:\n  open: {initially: false}\ntools:\n  cancel_order: [order_id]\n...\n")
     done = rpms("guard", "check", "--manual", other, file)
     assert "1 facts were told that cannot be told by this manual" in done.out
 
@@ -164,7 +164,7 @@ def test_masked_values_are_in_no_line_of_a_log(tmp_path):
     manual = tmp_path / "m.yaml"
     manual.write_text(
         "masks: [pin, iban]\nfacts: {odd: {args: [pin], path: <pin>, is: '1', yes: <pin> is odd, no: <pin> is even}}\n"
-        "tools: {pay: [pin, to]}\npolicies: {P-ODD-1: {text: Odd., tools: pay, requires: odd(pin)}}\n"
+        "tools: {pay: [pin, to]}\npolicies: {P-ODD-1: {text: Odd., tools: pay, requires: odd(pin)}}\n...\n"
     )
     file = tmp_path / "log.jsonl"
     guard = Guard(manual, log=file)
@@ -247,7 +247,7 @@ def test_a_guard_that_fails_is_closed_or_loud(tmp_path, caplog):
     text = f"facts:\n  odd: {{python: odd}}\ntools:\n  do: []\n{policies}"
     for errors, word in (("closed", "refuse"), ("open", "warn")):
         manual = tmp_path / "m.yaml"
-        manual.write_text(f"errors: {errors}\n{text}")
+        manual.write_text(f"errors: {errors}\n{text}...\n")
         guard = Guard(manual, python={"odd": lambda _look: 1 / 0})
         ruling = guard.check(Call("do"))
         assert (ruling.word, ruling.rule) == (word, "G-ERROR")

@@ -373,7 +373,7 @@ def test_of_two_calls_at_once_one_is_made(tmp_path):
 
 def test_without_a_manual_nothing_passes(tmp_path):
     file = tmp_path / "m.yaml"
-    file.write_text("tools: {ping: []}\n")
+    file.write_text("tools: {ping: []}\n...\n")
     server = fastmcp.FastMCP("shop")
 
     @server.tool

@@ -172,7 +172,7 @@ def test_a_rule_that_always_sets_is_asked_when():
 
 def test_the_log_the_replay_and_the_page_show_it(tmp_path, rpms):
     manual, log = tmp_path / "limits.yaml", tmp_path / "log.jsonl"
-    manual.write_text(TEXT)
+    manual.write_text(f"{TEXT}...\n")
     guard = Guard(manual, log=log)
     ruling = guard.check(asked(safe=True), can_modify=True)
     assert isinstance(ruling, Modify)
@@ -203,7 +203,7 @@ def test_inspect_modifies(tmp_path):
     tool = importlib.import_module("inspect_ai.tool")
     adapter = importlib.import_module("rpms.guard.inspect")
     manual = tmp_path / "limits.yaml"
-    manual.write_text(TEXT)
+    manual.write_text(f"{TEXT}...\n")
     call = tool.ToolCall(id="c1", function="query", arguments=dict(asked(safe=True).arguments))
     approval = asyncio.run(adapter.guard(str(manual))("", call, None, []))
     assert approval.decision == "modify"

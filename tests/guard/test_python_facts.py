@@ -24,6 +24,7 @@ tools:
   act: [x]
 policies:
   P-FINE-001: {text: Only what is fine., tools: act, requires: fine(x)}
+...
 """
 
 

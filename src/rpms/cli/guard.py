@@ -17,9 +17,15 @@ from rpms.foreign.shown import excerpt
 from rpms.guard.call_audit import Audited, Grade, audit
 from rpms.guard.drafting import candidates, draft_manual
 from rpms.guard.guard import Guard
+from rpms.guard.manual_files import require_whole
 from rpms.guard.python_facts import load_python
 from rpms.guard.replay import replay, run_cases
-from rpms.guard.tool_manuals import find_tool_doubts, find_tool_mistakes, read_tool_manual
+from rpms.guard.tool_manuals import (
+    LAST_LINE,
+    find_tool_doubts,
+    find_tool_mistakes,
+    read_tool_manual,
+)
 from rpms.logic.errors import InputError
 from rpms.models.base import Decoding, Request
 from rpms.models.catalogue import open_model
@@ -39,6 +45,7 @@ def check(manual: list[Path], log: Path | None = None, python: Path | None = Non
     texts = [manual_text(file) for file in manual]
     stop_at_mistakes(find_tool_mistakes(*texts))
     rules = read_tool_manual(*texts)
+    require_whole(texts)
     parts = {
         "policies": rules.policies,
         "tools": rules.tools,
@@ -166,10 +173,8 @@ def draft(
             rules |= rule
             say(f"{next(iter(rule), 'no rule')}: {excerpt(sentence)} {problem}".rstrip())
         text = "".join(f"  {name}: {json.dumps(rule)}\n" for name, rule in rules.items())
-        text = (
-            "# Drafts: check each against its sentence, then take `draft`"
-            f" away.\npolicies:\n{text or '  {}'}"
-        )
+        head = "# Drafts: check each against its sentence, then take `draft` away.\npolicies:\n"
+        text = head + (text or "  {}\n") + f"{LAST_LINE}\n"
     else:
         from rpms.guard.mcp_proxy import list_tools  # noqa: PLC0415  an extra
 

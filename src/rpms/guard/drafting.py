@@ -10,7 +10,7 @@ from typing import Any
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import RESULT
-from rpms.guard.tool_manuals import ARGUMENT, read_tool_manual
+from rpms.guard.tool_manuals import ARGUMENT, LAST_LINE, read_tool_manual
 from rpms.logic.errors import FileError
 from rpms.store.manual_reader import ManualSource
 
@@ -22,8 +22,6 @@ _HEAD = """# Drafted from what the server says of its tools. A person approves e
 others: refuse
 unknown: ask
 """  # noqa: E501  a comment in a file
-_END = "...\n"
-"""The last line, without which a saved file is half of one."""
 _TASK = """Turn one sentence of a policy into a rule on tool calls, as one JSON object:
 {"tools": [names], "when": [facts], "requires": [facts], "instead": "what to do instead"}
 Without `requires`, what `when` says is forbidden. Facts take arguments of the tools; `not` negates one.
@@ -52,7 +50,7 @@ def draft_manual(tools: Sequence[Mapping[str, Any]]) -> str:
     lines = [_HEAD, "tools:", *(entries or ["  {}"])]
     if policies:
         lines += ["policies:", *policies]
-    return "\n".join([*lines, _END])
+    return "\n".join([*lines, f"{LAST_LINE}\n"])
 
 
 def _entry(tool: Mapping[str, Any]) -> dict[str, Any]:

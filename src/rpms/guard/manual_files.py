@@ -1,8 +1,9 @@
 """The files of a manual, watched while calls are judged by it.
 
-A rule that cannot be read is no reason to judge without it. So while a file is missing or broken,
-was written within the last second, or is changed and does not say that it is whole, there is no
-manual, and every call is refused.
+A rule that cannot be read is no reason to judge without it. A half-saved file often is a sound
+manual with fewer rules, so a file that calls are judged by must end with a line `...`. At the start
+any other is an error; later, while a file is missing, broken, not whole, or was written within the
+last second, there is no manual, and every call is refused.
 """
 
 import logging
@@ -15,15 +16,13 @@ from typing import NamedTuple
 
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import ToolManual
-from rpms.guard.tool_manuals import read_tool_manual
-from rpms.logic.errors import InputError
+from rpms.guard.tool_manuals import LAST_LINE, read_tool_manual
+from rpms.logic.errors import FileError, InputError
 from rpms.store.manual_reader import ManualText, manual_text
 
 _LOUD = logging.getLogger("rpms.guard")
 _SETTLED = 1.0
 """Seconds that a file must have been left alone: an editor may write it in several pieces."""
-_LAST_LINE = "..."
-"""The end of a YAML document, by which a whole file is told from a half-saved one."""
 
 
 class _Stamp(NamedTuple):
@@ -38,11 +37,12 @@ class ManualFiles:
     """The manual in some files, read again when they change. Guards and threads may share it."""
 
     def __init__(self, files: Sequence[Path | str]) -> None:
-        """Read the files, which must be there and sound."""
+        """Read the files, which must be there, sound and whole."""
         self._files = [Path(file) for file in files]
         self._stamps = self._look()
         self._texts = [manual_text(file) for file in self._files]
         self._manual = read_tool_manual(*self._texts)
+        require_whole(self._texts)
         self._problem = ""
         self._lock = Lock()
 
@@ -71,7 +71,7 @@ class ManualFiles:
                 self._problem = "it is being written: try again in a second"
                 return
             if texts != self._texts:
-                _require_whole(texts, self._texts)
+                require_whole(texts)
                 manual = read_tool_manual(*texts)
                 self._say_what_changed(manual)
                 self._manual = manual
@@ -98,13 +98,9 @@ def _is_being_written(stamp: _Stamp | None) -> bool:
     return stamp is not None and abs(time.time() - stamp.written_at / 1e9) < _SETTLED
 
 
-def _require_whole(texts: Sequence[ManualText], before: Sequence[ManualText]) -> None:
-    """Raise for a changed text that may end in the middle: any line may be the last of a
-    half-saved file.
-    """
-    for new, old in zip(texts, before, strict=True):
-        if new != old and not new.text.rstrip().endswith(f"\n{_LAST_LINE}"):
-            raise InputError(
-                f"{new.name}: it was changed while in use, and may be half saved; end it with a"
-                f" line `{_LAST_LINE}`, or restart"
-            )
+def require_whole(texts: Sequence[ManualText]) -> None:
+    """Raise for a text that may end in the middle: any line may be the last of a half-saved file."""
+    for each in texts:
+        if not each.text.rstrip().endswith(f"\n{LAST_LINE}"):
+            problem = f"it may be half saved: a whole manual ends with a line `{LAST_LINE}`"
+            raise FileError(each.name, None, problem)

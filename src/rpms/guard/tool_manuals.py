@@ -34,6 +34,8 @@ from rpms.store.yaml_files import At, YamlFile, plain, validate
 _SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "masks", "fails")
 _SECTIONS = ("records", "facts", "tools", "policies")
 TOOL_MANUAL = manual_kind("a guard's manual", (*_SETTINGS, *_SECTIONS))
+LAST_LINE = "..."
+"""The end of a YAML document, by which a whole file is told from a half-saved one."""
 AS_MANY = "argument of this tool, or part of one"
 """The role of arguments that may stand for many: `items.*`."""
 ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

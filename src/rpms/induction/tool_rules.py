@@ -11,7 +11,7 @@ from typing import Any
 
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import ToolSchema, Tried
-from rpms.guard.tool_manuals import TOOL_MANUAL, read_tool_manual
+from rpms.guard.tool_manuals import LAST_LINE, TOOL_MANUAL, read_tool_manual
 from rpms.induction.attempts import Attempt, Book, Vocabulary
 from rpms.induction.manual_review import with_edits
 from rpms.induction.needs import Needs
@@ -126,9 +126,9 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
             _put(tree, claim, tools[claim.at[-1]])
     found = f"{manual.name} with what `rpms rules learn` found in {calls} calls"
     head = [f"{found}; evidence: {evidence_file(out).name}."]
-    written = manual_yaml(tree, head)
+    written = _whole(manual_yaml(tree, head))
     final, edits = with_edits(out, TOOL_MANUAL, before, tree)
-    text = manual_yaml(final, head)
+    text = _whole(manual_yaml(final, head))
     try:
         read_tool_manual((str(out), text))
     except FileError as error:
@@ -144,6 +144,11 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
         name for name, tool in tools.items() if not (tool.book.worked and tool.book.refused)
     )
     return ToolsLearned(evidence, calls, failed, silent, tuple(edits))
+
+
+def _whole(text: str) -> str:
+    """A manual that says it is not half saved."""
+    return f"{text}{LAST_LINE}\n"
 
 
 def _claims(tool: _Tool, declared: ToolSchema | None) -> Iterator[Claim]:
