@@ -150,6 +150,7 @@ tools:
   read: {args: [path], effects: [was_read(path)]}
   write: [path, content]
 policies: {P-READ-001: {text: What is written was read., tools: write, requires: was_read(path)}}
+...
 """
 
 

@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 import pydantic
 
 from rpms.guard import Call, Guard, read_tool_manual
+from rpms.logic.errors import InputError
 
 # --- paths ---
 
@@ -115,7 +117,7 @@ def guard_values(dice: Random, _folder: Path, _samples: object) -> None:
         if isinstance(value, str) and value:
             value = dice.choice((value, value.upper(), value.title(), f" {value}", f"{value}\n"))
         if _VALUES_GUARD.check(Call("delete", {"force": value}, "a")).goes_on and (
-            _read("force", value) is True or (value and value not in ("false", False))
+            value is None or _read("force", value) is True or (value and value != "false")
         ):
             raise AssertionError(f"forced: {value!r}")
         amount = _read("amount", value)
@@ -347,7 +349,12 @@ def guard_reloads(dice: Random, folder: Path, _samples: object) -> None:
     """
     file = folder / "m.yaml"
     first = _SAVED.format(more="# first")
-    file.write_text(first if dice.random() < 0.5 else first.replace("\n...\n", "\n"))
+    lines = first.splitlines(keepends=True)
+    file.write_text("".join(lines[: dice.randrange(len(lines))]))
+    with suppress(InputError):
+        Guard(file)
+        raise AssertionError("a guard started with half a manual")
+    file.write_text(first)
     guard = Guard(file)
     new = _SAVED.format(more="# " + "second " * dice.randint(1, 400)).encode()
     done = threading.Event()
