@@ -207,7 +207,7 @@ def test_no_guard_starts_with_a_manual_that_may_be_half_saved(once, rpms):
 def test_each_file_of_a_manual_says_that_it_is_whole(once):
     other = once / "other.yaml"
     other.write_text("tools: {wait: []}\n")
-    with pytest.raises(InputError, match="other.yaml: it may be half saved"):
+    with pytest.raises(InputError, match="may be half saved"):
         Guard([once / "once.yaml", other])
     other.write_text("tools: {wait: []}\n...\n")
     guard = Guard([once / "once.yaml", other])

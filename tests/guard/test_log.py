@@ -66,7 +66,9 @@ def test_a_replay_says_what_the_log_does_not_tell(rpms, tmp_path):
     assert "2 calls were not of the form that their tools take, as when they were made" in done.out
     assert "1 results were not kept: what followed from them is unknown" in done.out
     other = tmp_path / "other.yaml"
-    other.write_text("facts:\n  open: {initially: false}\ntools:\n  cancel_order: [order_id]\n...\n")
+    other.write_text(
+        "facts:\n  open: {initially: false}\ntools:\n  cancel_order: [order_id]\n...\n"
+    )
     done = rpms("guard", "check", "--manual", other, file)
     assert "1 facts were told that cannot be told by this manual" in done.out
 

@@ -99,7 +99,7 @@ def _is_being_written(stamp: _Stamp | None) -> bool:
 
 
 def require_whole(texts: Sequence[ManualText]) -> None:
-    """Raise for a text that may end in the middle: any line may be the last of a half-saved file."""
+    """Raise for a text that may end in the middle: any line may be the last of half a file."""
     for each in texts:
         if not each.text.rstrip().endswith(f"\n{LAST_LINE}"):
             problem = f"it may be half saved: a whole manual ends with a line `{LAST_LINE}`"
