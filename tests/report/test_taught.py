@@ -16,11 +16,21 @@ from tests.report.made import results, switches
 WON = {"baseline": 4, "rules-only": 12, "memory-only": 14, "full": 16}
 
 
-def trained(games: int, *, more: int = 0, corrections: int = 0, name: str = "a") -> Comparison:
+def trained(
+    games: int,
+    *,
+    more: int = 0,
+    corrections: int = 0,
+    name: str = "a",
+    manual: str = "paper",
+    **taught: object,
+) -> Comparison:
     """A 2x2 over twenty tasks by one training; `more`: tasks that each condition wins beside."""
+    usual = {"hash": name, "games": games, "corrections": corrections, "overlap": 0}
     protocol = {
         "world": "alfworld",
-        "taught": {"hash": name, "games": games, "corrections": corrections, "overlap": 0},
+        "manual": {"name": manual, "hash": ""},
+        "taught": {**usual, **taught},
     }
     conditions = {}
     for condition in ABLATION.values():
@@ -38,15 +48,28 @@ def trained(games: int, *, more: int = 0, corrections: int = 0, name: str = "a")
 def test_trainings_on_as_many_games_are_one_point():
     every = [trained(40, name="a"), trained(40, more=2, name="b"), trained(10, name="c")]
     few, many = taught_points(every)
-    assert (few.games, many.games) == (10, 40)
+    assert (few.teaching.games, many.teaching.games) == (10, 40)
     assert len(many.trainings) == 2
     assert many.shares("full") == [1.0] * 16 + [0.5] * 2 + [0.0] * 2
     assert many.success("full").estimate == pytest.approx(0.85)
 
 
 def test_corrections_make_another_point():
-    plain, corrected = taught_points([trained(40), trained(40, corrections=70, name="b")])
-    assert (plain.corrected, corrected.corrected) == (False, True)
+    twice = trained(40, corrections=90, rounds=2, name="c")
+    every = taught_points([trained(40), twice, trained(40, corrections=70, name="b")])
+    names = [point.teaching.name for point in every]
+    assert names == ["40 games", "40 games, corrected", "40 games, corrected 2 times"]
+
+
+def test_controls_are_points_of_their_own_and_not_of_the_curve():
+    base_alone = trained(40, prompts=["baseline"], name="b")
+    learned = trained(40, manual="learned.yaml", name="c")
+    every = taught_points([trained(40), base_alone, learned])
+    assert {point.teaching.name: point.teaching.usual for point in every} == {
+        "40 games": True,
+        "40 games, baseline prompts alone": False,
+        "40 games, told learned.yaml": False,
+    }
 
 
 def test_tasks_are_what_is_tested_however_many_trainings_there_are():

@@ -32,7 +32,7 @@ from rpms.models.catalogue import (
     taught_on,
 )
 from rpms.models.hf.adapters import Taught
-from rpms.paper.condition import FULL, Condition
+from rpms.paper.condition import ABLATION, FULL, Condition
 from rpms.paper.decide import Mind
 from rpms.paper.episode import Episode
 from rpms.paper.memory import learned_from
@@ -320,12 +320,17 @@ def _taught_settings(plan: RunPlan) -> dict[str, Any]:
     taught = plan.taught
     if taught is None:
         return {}
-    return {
+    found: dict[str, Any] = {
         "hash": taught.hash,
         "games": len(taught.tasks),
         "corrections": taught.corrections,
         "overlap": len(plan.taught_overlap),
     }
+    if taught.rounds > 1:
+        found["rounds"] = taught.rounds
+    if not set(ABLATION.values()) <= set(taught.conditions):
+        found["prompts"] = sorted(taught.conditions)
+    return found
 
 
 def overlapping(shared: int, total: int, example: str) -> str:

@@ -280,14 +280,16 @@ def learning_figure(points: Sequence[LearningRound]) -> Picture:
 
 def taught_figure(every: Sequence[TaughtPoint]) -> Picture:
     """Success against the number of games that a model was taught on: a panel for each model, a
-    line for each condition, dashed where the model's mistakes were corrected.
+    line for each condition, dashed where the model's mistakes were corrected once.
     """
-    bases = list(dict.fromkeys(point.base for point in every))
+    usual = [point for point in every if point.teaching.usual and point.teaching.rounds <= 1]
+    curve = usual or every
+    bases = list(dict.fromkeys(point.teaching.base for point in curve))
     with _own_parameters():
         figure = Figure(figsize=(4.2 * len(bases), 3.0))
         for place, base in enumerate(bases, start=1):
             axes = figure.add_subplot(1, len(bases), place)
-            _taught_panel(axes, [point for point in every if point.base == base])
+            _taught_panel(axes, [point for point in curve if point.teaching.base == base])
             if len(bases) > 1:
                 axes.set_title(_drawn(base.rpartition("/")[2]))
         lines, labels = figure.axes[0].get_legend_handles_labels()
@@ -295,7 +297,7 @@ def taught_figure(every: Sequence[TaughtPoint]) -> Picture:
         figure.legend(lines, labels, loc="outside upper center", ncols=columns, frameon=False)
         caption = (
             "Success by games taught; mean of all trainings, bands: 95 % bootstrap intervals over"
-            " games; dashed: with corrections"
+            " games; dashed: corrected once"
         )
         return _save("taught", caption, figure)
 
@@ -303,14 +305,14 @@ def taught_figure(every: Sequence[TaughtPoint]) -> Picture:
 def _taught_panel(axes: Any, every: Sequence[TaughtPoint]) -> None:
     for number, (condition, colour) in enumerate(_PLACES.items()):
         for corrected in (False, True):
-            points = [point for point in every if point.corrected is corrected]
+            points = [point for point in every if bool(point.teaching.rounds) is corrected]
             if not points:
                 continue
             rates = [point.success(condition).times(100) for point in points]
-            games = [point.games for point in points]
+            games = [point.teaching.games for point in points]
             ends = ([rate.low for rate in rates], [rate.high for rate in rates])
             axes.fill_between(games, *ends, color=COLOURS[colour], alpha=0.13, linewidth=0)
-            known = corrected and any(not point.corrected for point in every)
+            known = corrected and any(not point.teaching.rounds for point in every)
             axes.plot(
                 games,
                 [rate.estimate for rate in rates],
@@ -321,7 +323,7 @@ def _taught_panel(axes: Any, every: Sequence[TaughtPoint]) -> None:
                 label="_" if known else condition_label(condition),
                 markersize=5,
             )
-    games = sorted({point.games for point in every})
+    games = sorted({point.teaching.games for point in every})
     axes.set_xscale("log", base=2)
     axes.set_xticks(games, [str(number) for number in games])
     axes.minorticks_off()

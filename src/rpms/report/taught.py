@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rpms.paper.condition import ABLATION
+from rpms.play.sources import MANUALS
 from rpms.report.conduct import p_value, percent, points, range_of
 from rpms.report.contrasts import (
     Interval,
@@ -25,21 +26,42 @@ _CELL = {name: place for place, name in enumerate(ABLATION.values())}
 """The place of each condition among the cells of a 2x2."""
 
 
-class TaughtPoint(NamedTuple):
-    """A 2x2 for each of several models that were taught alike."""
+class Teaching(NamedTuple):
+    """What models have in common that were taught alike."""
 
     base: str
     """The model that was taught."""
     games: int
     """Games that it was taught on."""
-    corrected: bool
-    """True if its own mistakes were corrected, too."""
-    trainings: tuple[Cells, ...]
+    rounds: int = 0
+    """How often its own mistakes were corrected."""
+    prompts: tuple[str, ...] = ()
+    """The conditions whose prompts it was taught on, where they are not all four."""
+    manual: str = ""
+    """The manual it is told, where it is none of the package's."""
 
     @property
     def name(self) -> str:
-        games = f"{self.games} game{'s' if self.games != 1 else ''}"
-        return f"{games}, corrected" if self.corrected else games
+        words = [f"{self.games} game{'s' if self.games != 1 else ''}"]
+        if self.rounds:
+            words.append("corrected" if self.rounds == 1 else f"corrected {self.rounds} times")
+        if self.prompts:
+            words.append(f"{' and '.join(self.prompts)} prompts alone")
+        if self.manual:
+            words.append(f"told {self.manual}")
+        return ", ".join(words)
+
+    @property
+    def usual(self) -> bool:
+        """True if it is a point of the curve, and no control."""
+        return not self.prompts and not self.manual
+
+
+class TaughtPoint(NamedTuple):
+    """A 2x2 for each of several models that were taught alike."""
+
+    teaching: Teaching
+    trainings: tuple[Cells, ...]
 
     def of(self, condition: str) -> list[Results]:
         """One condition, by each training."""
@@ -87,16 +109,30 @@ def taught_points(comparisons: Sequence[Comparison]) -> tuple[TaughtPoint, ...]:
     """The points of a curve, by model and by games taught; none where nothing says that a model
     was taught.
     """
-    found: dict[tuple[str, int, bool], list[Cells]] = {}
+    found: dict[Teaching, list[Cells]] = {}
     for comparison in comparisons:
         for cells in comparison.ablations:
-            taught = cells[0].protocol.get("taught")
-            if not isinstance(taught, Mapping) or not isinstance(taught.get("games"), int):
-                continue
-            base = cells[0].model.partition("+")[0]
-            key = (base, taught["games"], bool(taught.get("corrections")))
-            found.setdefault(key, []).append(cells)
-    return tuple(TaughtPoint(*key, tuple(found[key])) for key in sorted(found))
+            teaching = _teaching(cells[0])
+            if teaching is not None:
+                found.setdefault(teaching, []).append(cells)
+    return tuple(TaughtPoint(teaching, tuple(found[teaching])) for teaching in sorted(found))
+
+
+def _teaching(results: Results) -> Teaching | None:
+    """How a run's model was taught, by its protocol; None where that says nothing of it."""
+    taught = results.protocol.get("taught")
+    if not isinstance(taught, Mapping) or not isinstance(taught.get("games"), int):
+        return None
+    manual = results.protocol.get("manual")
+    told = str(manual.get("name", "")) if isinstance(manual, Mapping) else ""
+    corrected = 1 if taught.get("corrections") else 0
+    return Teaching(
+        base=results.model.partition("+")[0],
+        games=taught["games"],
+        rounds=int(taught.get("rounds", corrected)),
+        prompts=tuple(map(str, taught.get("prompts", ()))),
+        manual="" if told in MANUALS else told,
+    )
 
 
 def taught_table(comparisons: Sequence[Comparison]) -> Table:
@@ -133,8 +169,8 @@ def _lines(point: TaughtPoint) -> Iterator[TableLine]:
         trained = point.of(condition)
         rate = point.success(condition)
         yield line(
-            point.base.rpartition("/")[2],
-            point.name,
+            point.teaching.base.rpartition("/")[2],
+            point.teaching.name,
             condition_label(condition),
             ", ".join(str(results.won) for results in trained),
             percent(rate.estimate),
@@ -165,6 +201,6 @@ def _notes(point: TaughtPoint) -> Iterator[str]:
         tested.append(f"{condition_label(condition)} p {sign}{value}")
     both = point.interaction
     yield (
-        f"{point.name}: against Baseline by an exact sign test over games, Holm-corrected:"
+        f"{point.teaching.name}: against Baseline by an exact sign test over games, Holm-corrected:"
         f" {', '.join(tested)}. Interaction {points(both.estimate)} pp {range_of(both)}."
     )

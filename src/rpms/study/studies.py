@@ -317,13 +317,16 @@ _Form = TypeVar("_Form", bound=_Strict)
 _OF_TASKS = tuple(name for name, each in KNOBS.items() if each.tasks)
 """The settings that choose tasks: all conditions of a study play the same ones."""
 
+SHIPPED_PARTS = frozenset({"rpms.teaching.another_game:in_alfworld"})
+"""Parts of this package that a study may name without leave."""
+
 
 def read_study(file: Path, parts: Collection[str] = ()) -> Study:
     """Read a study; the first mistake is a FileError. Its settings hold for all conditions and
     learning.
 
-    A file is data and imports no code: the parts it names are installed ones, or of a module in
-    `parts`.
+    A file is data and imports no code: the parts it names are installed ones, shipped ones, or of
+    a module in `parts`.
     """
     yaml = read_yaml(str(file), read_text(file, 4 * LARGEST_STUDY), STUDY)
     reader = _Reader(yaml, file.parent, parts)
@@ -395,8 +398,9 @@ class _Reader:
         }
         own = {name: value for name, value in entries.items() if name not in knobs}
         for name in (*SEAMS, "harvest"):
-            module, sign, _ = str(knobs.get(name, "")).partition(":")
-            if sign and module not in self._parts:
+            part = str(knobs.get(name, ""))
+            module, sign, _ = part.partition(":")
+            if sign and module not in self._parts and part not in SHIPPED_PARTS:
                 problem = (
                     f"{name}: a study runs no code of its own: add --parts and the module's name to"
                     " the command"

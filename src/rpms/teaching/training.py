@@ -372,6 +372,7 @@ def _record(
     seconds: float,
 ) -> Taught:
     sources = Counter(pair.source for pair in pairs)
+    students = {pair.student for pair in pairs if pair.source is PairSource.CORRECTION}
     digest = hashlib.sha256()
     for file in sorted(folder.glob("*.safetensors")):
         with file.open("rb") as stream:
@@ -390,4 +391,5 @@ def _record(
         seconds=round(seconds, 1),
         tokens=watch.tokens,
         losses=tuple(watch.losses),
+        rounds=len(students),
     )

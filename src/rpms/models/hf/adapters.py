@@ -79,6 +79,8 @@ class Taught:
     tokens: int
     losses: tuple[tuple[int, float], ...]
     """Mean loss of the completions, by step."""
+    rounds: int = 0
+    """Students that were corrected, one after the other."""
 
 
 def taught_of(name: str) -> Taught | None:

@@ -1,0 +1,106 @@
+"""Blocks of another game in place of the right ones: a control that shows whether a model reads
+what it is told.
+
+A prompt part: `--prompt rpms.teaching.another_game:in_alfworld`. Instruction, example, history and
+observation stay; belief, goal, rules and memory become those of an embedded game with another kind
+of goal, at the same step. They are worded and arranged as in the paper: only their content is
+wrong.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import closing
+from functools import cache
+from random import Random
+
+from rpms.models.catalogue import open_model
+from rpms.paper.prompt import SHARED, Block, Form, Layout, Message, Part, Prompt
+from rpms.play.plan import NamedModel
+from rpms.play.seats import Seat, play
+from rpms.play.settings import ALLOW, Settings
+from rpms.teaching.lessons import TEACHER, Classroom
+from rpms.teaching.teacher import follow, player_of
+from rpms.worlds.base import Setting
+from rpms.worlds.registry import find_world
+
+_SPLIT = "builtin"
+"""Games that are embedded in the package, and so at hand wherever it runs."""
+_REPLACED = frozenset(Part) - SHARED - {Part.CARRIED, Part.NOTICE, Part.MENU}
+
+Told = dict[Part, Block]
+"""What one prompt tells, by part."""
+
+
+def in_alfworld(blocks: Sequence[Block]) -> tuple[Message, ...]:
+    """The messages of a prompt, with what another game of ALFWorld would be told at this step."""
+    by_part = {block.part: block for block in blocks}
+    history = by_part.get(Part.HISTORY)
+    step = len(history.items) if history else 0
+    opening = history.opening_alone() if history else by_part[Part.OBSERVATION]
+    told = _other_game("alfworld", opening.items[0])
+    swapped: list[Block] = []
+    for block in blocks:
+        if block.part not in _REPLACED:
+            swapped.append(block)
+        elif (other := _nearest(told, step, block.part)) is not None:
+            swapped.append(other)
+    return Prompt(tuple(swapped), layout=Layout.PAPER, form=Form.CHAT).messages()
+
+
+def _nearest(told: Sequence[Told], step: int, part: Part) -> Block | None:
+    """The block of a game's prompt at a step, or else at the nearest step that has one."""
+    having = [number for number, one in enumerate(told) if part in one]
+    if not having:
+        return None
+    nearest = min(having, key=lambda number: abs(number - step))
+    return told[nearest][part]
+
+
+def _other_game(world: str, opening: str) -> tuple[Told, ...]:
+    """What a game with another kind of goal is told, memory included; always the same one for the
+    same opening.
+    """
+    own = find_world(world).goal(opening).type
+    others = [number for number, goal in enumerate(_goal_types(world)) if goal != own]
+    digest = hashlib.sha256(opening.encode()).digest()
+    Random(int.from_bytes(digest[:8], "big")).shuffle(others)  # noqa: S311  a fixed choice
+    for number in others:
+        told = _told_in(world, number)
+        if any(Part.MEMORY in one for one in told):
+            return told
+    raise AssertionError(f"no embedded game of {world} recalls anything")
+
+
+@cache
+def _games(name: str) -> Classroom:
+    """The embedded games, told as in the paper."""
+    world = find_world(name)
+    settings = Settings(split=_SPLIT, overlap=ALLOW)
+    tasks, setting = settings.tasks(world, Setting())
+    return Classroom(world, tuple(tasks), setting, settings)
+
+
+@cache
+def _goal_types(name: str) -> tuple[str, ...]:
+    """The kind of goal of each game."""
+    room = _games(name)
+    found: list[str] = []
+    for task in room.tasks:
+        with closing(room.world.open(task, room.setting)) as game:
+            found.append(room.world.goal(game.reset().observation).type)
+    return tuple(found)
+
+
+@cache
+def _told_in(name: str, number: int) -> tuple[Told, ...]:
+    """What each prompt of a game tells, with rules and memory, while the teacher plays it."""
+    room = _games(name)
+    task = room.tasks[number]
+    seat = Seat(room.teacher(), open_model(TEACHER))
+    with closing(room.world.open(task, room.setting)) as game:
+        episode = play(seat.begin(task, game))
+    reader = player_of(room.student("full", TEACHER, NamedModel(TEACHER)))
+    return tuple(
+        {block.part: block for block in move.decision.prompt.blocks}
+        for move in follow(reader, episode)
+    )
