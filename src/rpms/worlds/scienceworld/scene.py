@@ -15,13 +15,15 @@ from rpms.logic.belief import Belief
 from rpms.logic.facts import grouped, kind_of
 from rpms.logic.goal import Goal
 from rpms.worlds.quantity import Measurement
-from rpms.worlds.scienceworld.affordances import is_a, is_fixed, ware
+from rpms.worlds.scienceworld.affordances import THINGS, is_a, is_fixed, ware
 from rpms.worlds.scienceworld.observations import Thing, substance_of
 from rpms.worlds.scienceworld.tasks import ScienceGoal
 from rpms.worlds.scienceworld.tree import INVENTORY, Seen, find, read_phrase, walk
 
 INSTRUMENTS: Final = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
 """Things that `use` works with, or that measure."""
+_CHANGING: Final = frozenset((*THINGS["devices"]["heaters"], *THINGS["devices"]["coolers"]))
+"""Devices in which the matter in a vessel may soon go by another name."""
 _NO_LID: Final = frozenset({"bee hive", "blast furnace", "drain", "oven"})
 """Things that can be open or shut and hide nothing that is looked for."""
 Things = TypeVar("Things")
@@ -181,7 +183,7 @@ class Scene(Belief):
             name = seen.name
             if names[name] > 1:
                 name = self._holding(seen)
-                if name == seen.name or mixed[name] > 1:
+                if name == seen.name or mixed[name] > 1 or seen.holder in _CHANGING:
                     name = f"{seen.name} in {seen.holder or seen.place}"
             found.setdefault(name, seen)
         return found
