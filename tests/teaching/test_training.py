@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from rpms.play.plan import NamedModel
 from rpms.play.run import Interrupted, Listener
 from rpms.teaching.lessons import correct
 from rpms.teaching.pairs import Pair, PairSource, add_pairs, read_pairs
-from rpms.teaching.training import Training, train
+from rpms.teaching.training import Training, inputs_as_they_are, train
 from rpms.teaching.watching import TrainingWatch
 from tests.models.prompts import request
 from tests.teaching.test_pairs import classroom
@@ -27,7 +28,7 @@ from tests.teaching.tiny_model import write_tiny_model
 
 torch = pytest.importorskip("torch", reason="the extra `teach` is not installed")
 pytest.importorskip("trl", reason="the extra `teach` is not installed")
-pytest.importorskip("peft", reason="the extra `teach` is not installed")
+peft = pytest.importorskip("peft", reason="the extra `teach` is not installed")
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what the libraries deprecate among themselves
 
@@ -180,6 +181,46 @@ def test_padding_changes_no_loss(school, tmp_path):
         assert one == pytest.approx(other, rel=1e-3)
 
 
+def test_inputs_that_are_not_cast_give_the_same_loss_and_gradients(school):
+    """As on a GPU: weights in bfloat16, low-rank ones in float32, mixed precision."""
+    base, *_ = school
+    _, model = load_weights("base", read_weights(str(base)), torch.bfloat16)
+    torch.manual_seed(0)
+    added = peft.LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False)
+    adapted = peft.get_peft_model(model, added)
+    tokens = torch.arange(1, 25).reshape(2, 12)
+    found = []
+    for uncast in (nullcontext(), inputs_as_they_are(adapted)):
+        adapted.zero_grad()
+        with uncast, torch.autocast("cpu", dtype=torch.bfloat16):
+            loss = adapted(input_ids=tokens, labels=tokens).loss
+            loss.backward()
+        trained = [weight for weight in adapted.parameters() if weight.requires_grad]
+        assert {weight.dtype for weight in trained} == {torch.float32}
+        found.append((loss.item(), [weight.grad.clone() for weight in trained]))
+    (loss_before, before), (loss_after, after) = found
+    assert loss_before == loss_after
+    assert all(torch.equal(one, other) for one, other in zip(before, after, strict=True))
+
+
+def test_rounds_of_corrections_are_counted_and_the_protocol_says_so(school, tmp_path):
+    base, pairs, *_ = school
+    file = tmp_path / "pairs.jsonl"
+    file.write_bytes(pairs.read_bytes())
+    correction = replace(pair(1), source=PairSource.CORRECTION)
+    students = [replace(correction, student=name, condition=name) for name in ("hf/a", "hf/b")]
+    add_pairs(file, students)
+    once = replace(QUICK, epochs=1)
+    taught = train(str(base), [file], tmp_path / "twice", once, print, on_processor=True)
+    assert (taught.corrections, taught.rounds) == (2, 2)
+    room = classroom()
+    name = f"hf/{base}+{tmp_path / 'twice'}"
+    plan = room.student("full", name, NamedModel(name))
+    told = plan.protocol().settings["taught"]
+    assert told["rounds"] == 2
+    assert len(told["prompts"]) == 18  # conditions of these pairs' own, not the four
+
+
 def test_games_that_a_model_was_taught_on_are_not_played_as_a_test(school, tmp_path):
     base, _, adapter, taught, _ = school
     room = classroom(2)
@@ -192,7 +233,9 @@ def test_games_that_a_model_was_taught_on_are_not_played_as_a_test(school, tmp_p
     with pytest.raises(InputError, match="was taught on 1 of these 2 tasks"):
         settings.plan(room.world, model, NamedModel(model), **given)
     plan = settings.plan(room.world, model, NamedModel(model), overlap=True, **given)
-    assert plan.protocol().settings["taught"] == {"hash": known.hash, "games": 1, "overlap": 1}
+    told = plan.protocol().settings["taught"]
+    assert (told["hash"], told["games"], told["corrections"]) == (known.hash, 1, 0)
+    assert told["overlap"] == 1
 
 
 def test_a_student_in_this_process_plays_all_conditions_at_once_and_is_corrected(school, tmp_path):

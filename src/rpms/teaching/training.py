@@ -9,7 +9,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -36,6 +36,8 @@ from rpms.worlds.registry import find_world, world_names
 
 PLAN = "training.json"
 """The file in the folder of checkpoints that says what they are of."""
+CARD = "README.md"
+"""The file in which TRL describes the model, beside the checkpoints."""
 _PACKAGES = ("torch", "transformers", "trl", "peft", "datasets")
 _CHECKPOINTS = 4
 """Checkpoints of a training: each takes as long as some steps, and no more than a quarter is
@@ -189,6 +191,7 @@ def _forget_checkpoints(work: Path) -> None:
         shutil.rmtree(checkpoint, ignore_errors=True)
     with suppress(OSError):
         (work / PLAN).unlink(missing_ok=True)
+        (work / CARD).unlink(missing_ok=True)
         work.rmdir()
 
 
@@ -312,11 +315,22 @@ def _without_mask(
     return batch
 
 
+def inputs_as_they_are(model: Any) -> AbstractContextManager[None]:
+    """Keep PEFT from turning the inputs of low-rank weights into float32.
+
+    Under mixed precision they are rounded back at once, so the same numbers are computed; but each
+    was written and read twice, and kept for the way back.
+    """
+    helpers: Any = importlib.import_module("peft.helpers")
+    uncast: AbstractContextManager[None] = helpers.disable_input_dtype_casting(model)
+    return uncast
+
+
 def _run(trainer: Any, work: Path, watch: TrainingWatch) -> None:
     """Train, from the last checkpoint if there is one."""
     checkpoints = any(work.glob("checkpoint-*"))
     try:
-        with watch.listening():
+        with watch.listening(), inputs_as_they_are(trainer.model):
             trainer.train(resume_from_checkpoint=True if checkpoints else None)
     except OSError as error:
         raise InputError(
