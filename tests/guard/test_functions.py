@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from rpms.guard import CallRefused, Guard, guarded, read_tool_manual
+from rpms.guard import Call, CallRefused, Guard, guarded, read_tool_manual
 
 MANUAL = """
 records: {order: {from: get_order, key: result.id, ask: look up the order}}
@@ -116,6 +116,42 @@ def test_a_refusal_may_be_a_result_and_a_call_may_be_changed(guard):
     shown = guard.wrap(cancel_order, refused=lambda ruling: f"Sorry: {ruling.rule}")
     assert shown("W1") == "Sorry: P-CANCEL-1"
     assert guard.wrap(search)(limit=99, x=1).startswith("10 found\n[changed] P-LIMIT-1")
+
+
+@pytest.mark.parametrize("default", [True, False, None])
+def test_null_is_what_the_function_makes_of_it_and_so_unknown(default):
+    """None in place of a default: a function may put it there, so that no rule can tell."""
+    text = """
+    records: {order: {from: get_order, key: result.id}}
+    facts:
+      forced: {args: [force], path: <force>, is: true}
+      to_all: {args: [to], path: <to>, in: [everybody, all]}
+      gift: {args: [order], of: order, path: gift, is: true}
+      empty: {args: [to], path: <to>, is: null}
+    tools: {get_order: [order_id], delete: [force, to], wrap: [order_id], clear: [to]}
+    policies:
+      P-FORCE-1: {text: Not forced., tools: delete, when: forced(force)}
+      P-ALL-1: {text: Not to all., tools: delete, when: to_all(to)}
+      P-GIFT-1: {text: Gifts stay wrapped., tools: wrap, when: gift(order_id)}
+      P-EMPTY-1: {text: Only nobody., tools: clear, requires: empty(to)}
+    """
+    guard = Guard(read_tool_manual(("null.yaml", text)))
+    made = []
+
+    @guard.tool
+    def delete(force: bool | None = default, to: str | None = "everybody") -> str:
+        made.append(default if force is None else force)
+        return "deleted"
+
+    for given in ({"force": None, "to": "mia"}, {"force": False, "to": None}):
+        with pytest.raises(CallRefused, match="unknown whether"):
+            delete(**given)
+    assert delete(force=False, to="mia") == "deleted"
+    assert made == [False]
+    # what a record says is what it says, and a rule on null is one
+    guard.observe(Call("get_order", {"order_id": "W1"}), {"id": "W1", "gift": None})
+    assert guard.check(Call("wrap", {"order_id": "W1"})).goes_on
+    assert guard.check(Call("clear", {"to": None})).goes_on
 
 
 @pytest.mark.parametrize("decision", [True, False, None, "yes"])

@@ -298,9 +298,11 @@ def test_resources_prompts_and_tools_that_are_not_declared_are_refused():
     async def session() -> None:
         async with fastmcp.Client(server) as client:
             assert (await client.call_tool_mcp("other", {})).is_error
-            with pytest.raises(MCPError, match="G-OTHER"):
+            news = "G-OTHER: the manual lets nobody read the resource shop://public/news"
+            with pytest.raises(MCPError, match=news):
                 await client.read_resource("shop://public/news")
-            with pytest.raises(MCPError, match="G-OTHER"):
+            greeting = "G-OTHER: the manual lets nobody read the prompt greeting"
+            with pytest.raises(MCPError, match=greeting):
                 await client.get_prompt("greeting")
 
     asyncio.run(asyncio.wait_for(session(), 60))

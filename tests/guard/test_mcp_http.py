@@ -37,11 +37,11 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(*command: str, port: int = 0, **env: str):
+def serving(*command: str, port: int = 0, errors=subprocess.PIPE, **env: str):
     """The address of a server on loopback, which is started with a free port."""
     port = port or free_port()
     given = [each.replace("PORT", str(port)) for each in command]
-    process = subprocess.Popen(given, env={**os.environ, **env}, stderr=subprocess.PIPE)
+    process = subprocess.Popen(given, env={**os.environ, **env}, stderr=errors)
     try:
         for _ in range(900):
             with socket.socket() as probe:
@@ -55,9 +55,10 @@ def serving(*command: str, port: int = 0, **env: str):
         process.communicate(timeout=60)
 
 
-def guarding(*options: str, server: str = SERVER, **env: str):
+def guarding(*options: str, server: str = SERVER, errors=subprocess.PIPE, **env: str):
     command = [sys.executable, "-m", "rpms", "guard", "mcp", "--manual", str(SHOP)]
-    return serving(*command, "--listen", "127.0.0.1:PORT", "--server", server, *options, **env)
+    more = ["--listen", "127.0.0.1:PORT", "--server", server, *options]
+    return serving(*command, *more, errors=errors, **env)
 
 
 @pytest.fixture
@@ -178,17 +179,29 @@ def test_however_many_clients_come_few_servers_run(tokens):
         run(scenario(address))
 
 
-def test_a_server_that_is_down_does_not_end_the_gateway():
+def test_a_server_that_is_down_does_not_end_the_gateway_and_is_named(tmp_path):
     port = free_port()
 
-    async def down(address: str) -> None:
+    async def health(address: str) -> tuple[int, dict]:
         async with httpx2.AsyncClient(timeout=60) as http:
-            health = await http.get(address.replace("/mcp", "/health"))
-            assert (health.status_code, health.json()) == (200, {"ok": True})
+            answer = await http.get(address.replace("/mcp", "/health"))
+        assert answer.text.count("\n") == 0
+        return answer.status_code, answer.json()
+
+    async def down(address: str) -> None:
+        expected = {"ok": False, "manual": True, "servers": [False]}
+        assert await health(address) == (503, expected)
         async with connected(address) as call:
-            assert "Not done" in await call("refund", order_id="W1")
+            refused = await call("refund", order_id="W1")
+            assert "Not done. G-SERVER: the server behind the guard cannot be reached" in refused
+        async with mcp.Client(address) as client:
+            assert (await client.list_tools()).tools == []
+            with pytest.raises(mcp.MCPError, match="behind the guard cannot be reached"):
+                await client.read_resource("shop://news")
 
     async def up(address: str) -> None:
+        await asyncio.sleep(6)  # an answer is believed for a few seconds
+        assert await health(address) == (200, {"ok": True, "manual": True, "servers": [True]})
         async with connected(address) as call:
             await call("get_order", order_id="W1")
             assert await call("cancel_order", order_id="W1") == "cancelled"
@@ -196,14 +209,21 @@ def test_a_server_that_is_down_does_not_end_the_gateway():
     async def down_again(address: str) -> None:
         async with connected(address) as call:
             assert "connection" in await call("refund", order_id="W1")
+        await asyncio.sleep(6)
+        assert (await health(address))[0] == 503
 
     async def up_again(address: str) -> None:
         async with connected(address) as call:  # it was not made before, so it is made now
             assert await call("refund", order_id="W1") == "refunded W1"
 
     behind = [sys.executable, str(HERE / "sdk_server.py"), "PORT"]
-    with guarding(server=f"http://127.0.0.1:{port}/mcp") as address:
+    errors = (tmp_path / "errors").open("w+")
+    server = f"http://127.0.0.1:{port}/mcp"
+    with errors, guarding(server=server, errors=errors) as address:
         run(down(address))
+        said = (tmp_path / "errors").read_text()
+        assert "the server behind the guard cannot be reached" in said
+        assert "does not have" not in said
         with serving(*behind, port=port):
             run(up(address))
         run(down_again(address))

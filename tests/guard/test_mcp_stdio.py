@@ -19,7 +19,9 @@ pytest.importorskip("fastmcp", reason="FastMCP is not installed: pip install 'rp
 mcp = pytest.importorskip("mcp")
 versions = pytest.importorskip("mcp_types.version")
 
+from rpms.guard import read_tool_manual  # noqa: E402
 from rpms.guard.log import read_guard_log  # noqa: E402
+from rpms.guard.manual_doubts import find_unheard  # noqa: E402
 
 HERE = Path(__file__).parent
 SHOP = HERE / "sdk_shop.yaml"
@@ -86,6 +88,80 @@ def test_refusals_records_and_input_in_every_mode_of_the_client(mode, tmp_path):
 
     run(later())
     assert {line.session for line in read_guard_log(log)} == {"mia"}
+
+
+EXAMPLES = HERE.parents[1] / "examples" / "guard"
+
+
+def test_where_nobody_hears_the_user_the_start_says_so_and_a_person_may_approve(tmp_path):
+    """The demo's rule wants the user's yes, which no message of MCP carries."""
+    whole = (EXAMPLES / "shop.yaml").read_text().replace("is: pending", "is: delivered")
+    silent = "".join(line for line in whole.splitlines(keepends=True) if "asks: true" not in line)
+    assert silent != whole
+    (tmp_path / "silent.yaml").write_text(silent)
+    (tmp_path / "shop.yaml").write_text(whole)
+    asked = []
+
+    async def decide(_context, params):
+        asked.append(params.message)
+        return mcp.types.ElicitResult(action="accept", content={"value": True})
+
+    async def cancel(manual: Path) -> str:
+        proxy = ["-m", "rpms", "guard", "mcp", "--manual", str(manual), "--", sys.executable]
+        server = mcp.StdioServerParameters(
+            command=sys.executable,
+            args=[*proxy, str(EXAMPLES / "shop_server.py")],
+            env=dict(os.environ),
+        )
+        with (tmp_path / f"{manual.stem}.err").open("w") as errors:
+            transport = mcp.stdio_client(server, errlog=errors)
+            async with mcp.Client(transport, elicitation_callback=decide) as client:
+                await client.call_tool("get_order", {"order_id": "W1"})
+                given = {"order_id": "W1", "user_id": "mia"}
+                return said(await client.call_tool("cancel_order", given))
+
+    async def scenario() -> None:
+        assert "P-CONFIRM-001" in await cancel(tmp_path / "silent.yaml")
+        assert not asked
+        assert "cancelled" in await cancel(tmp_path / "shop.yaml")
+
+    run(scenario())
+    assert len(asked) == 1
+    assert "order_id: W1" in asked[0]
+    told = (tmp_path / "silent.err").read_text()
+    assert "P-CONFIRM-001 needs confirmed, which only the user's words tell" in told
+    assert "nobody hears" not in (tmp_path / "shop.err").read_text()
+
+
+@pytest.mark.parametrize(
+    ("rule", "found"),
+    [
+        ("requires: confirmed", True),
+        ("requires: confirmed, asks: true", False),
+        ("requires: confirmed, warns: true", False),
+        ("requires: confirmed, unknown: ask", True),
+        ("requires: named(to), unknown: ask", False),
+        ("requires: named(to)", True),
+        ("requires: not confirmed", False),
+        ("when: confirmed", False),
+        ("requires: from_user(to)", True),
+        ("requires: from_user(to), unknown: ask", False),
+        ("requires: 'from_user(to) or from_tool(to, \"look\")'", False),
+        ("requires: seen(to)", False),
+        ("requires: 'from_user(to) or confirmed'", True),
+    ],
+)
+def test_rules_that_wait_for_the_users_words_are_found(rule, found):
+    text = f"""
+    facts: {{confirmed: {{initially: false}}, named: {{args: [to]}}, seen: {{args: [to]}}}}
+    tools:
+      user_says: {{args: [text], effects: [confirmed, named(text)]}}
+      look: {{args: [to], effects: [seen(to)]}}
+      send: [to]
+    policies: {{P-SEND-1: {{text: Sent., tools: send, {rule}}}}}
+    """
+    problems = list(find_unheard(read_tool_manual(("m.yaml", text))))
+    assert len(problems) == found
 
 
 class Raw:

@@ -4,7 +4,7 @@ from Python.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import product
@@ -15,7 +15,7 @@ from rpms.guard.calls import GIVEN, RESULT, Call, RecordKind, ToolEffect, ToolFa
 from rpms.guard.causes import Cause, NamesNothing, NotLookedUp, NotTraced
 from rpms.guard.comparisons import MISSING, text_of
 from rpms.guard.json_facts import Path, Reading
-from rpms.guard.provenance import PREDICATES
+from rpms.guard.provenance import FROM_TOOL, PREDICATES
 from rpms.guard.told_facts import ToldFacts
 from rpms.logic.facts import Atom, Clause, Literal, Truth
 
@@ -140,12 +140,22 @@ class CallFacts:
     def _trace(self, atom: Atom) -> Truth:
         """Truth of a fact on where a value came from."""
         if atom not in self._known:
-            value, *tool = self._originals(atom)
-            traced = self.told.belief.traces.truth(value, *tool)
+            traced = self.from_one_of([atom])
             if traced is Truth.UNKNOWN:
-                self.why[atom] = NotTraced(*tool)
+                self.why[atom] = NotTraced(*atom.args[1:])
             self._known[atom] = traced
         return self._known[atom]
+
+    def from_one_of(self, atoms: Sequence[Atom]) -> Truth:
+        """Truth of a value being from some sources, each part of it from any of them.
+
+        Each fact names one source of the same value.
+        """
+        first = atoms[0].args[0]
+        if isinstance(first, Absent):
+            return Truth.UNKNOWN
+        tools = [atom.args[1] if atom.predicate == FROM_TOOL else "" for atom in atoms]
+        return self.told.belief.traces.truth(self._values.get(first, first), tools)
 
     def _ask(self, fact: ToolFact, atom: Atom) -> Truth:
         if not fact.python:

@@ -23,6 +23,10 @@ RESULT: Final = "result"
 """The name by which effects and keys speak of what a tool returned."""
 USER: Final = "user_says"
 """The name under which a manual reads what the user says, with its `text`; no agent can call it."""
+RESOURCE: Final = "mcp_resource"
+"""The tool by which a manual speaks of reading a resource of MCP, with its `uri`."""
+PROMPT: Final = "mcp_prompt"
+"""The tool by which a manual speaks of a prompt of MCP, with its `name` and `arguments`."""
 _LONG: Final = 200
 _SEPARATES: Final = re.compile(r"[(),=\"]")
 """Signs that part a call's text."""
@@ -61,6 +65,15 @@ class Call:
     def place(self) -> str:
         """Name of the call among those that are under way."""
         return self.id or self.key
+
+    @property
+    def thing(self) -> str:
+        """The thing that it is about, as a person would call it."""
+        if self.tool == RESOURCE:
+            return f"the resource {excerpt(self.arguments.get('uri', ''))}"
+        if self.tool == PROMPT:
+            return f"the prompt {excerpt(self.arguments.get('name', ''))}"
+        return f"the tool {self.tool}"
 
 
 def _quoted(text: str) -> str:
@@ -334,6 +347,8 @@ CIRCLE: Final = "G-CIRCLE"
 """Calls that bring nothing new are a circle."""
 OTHER: Final = "G-OTHER"
 """A tool that the manual does not declare."""
+SERVER: Final = "G-SERVER"
+"""The server behind the guard cannot be reached."""
 ERROR: Final = "G-ERROR"
 """The guard itself failed."""
 MANUAL: Final = "G-MANUAL"

@@ -165,6 +165,11 @@ class Reading:
             self, "_compare", plain if self.alike is None else writes_alike(plain, self.alike)
         )
 
+    @property
+    def _is_of_call(self) -> bool:
+        """True if it reads the call's arguments, not a record."""
+        return self.path.head != RECORD
+
     def truth(self, record: object, values: Mapping[str, Any], now: datetime) -> Truth:
         """Truth of the fact for a record and the arguments.
 
@@ -197,6 +202,8 @@ class Reading:
         unknown = False
         for value in found:
             held = compare(value, other) if absent or value is not MISSING else None
+            if value is None and held is False and self._is_of_call and not absent:
+                held = None  # a tool may put its default in place of null
             if held is decisive:
                 return settled
             unknown = unknown or held is None

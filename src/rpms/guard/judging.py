@@ -16,6 +16,8 @@ from rpms.guard.calls import (
     CALL_IT_WITH,
     GIVEN,
     OTHER,
+    PROMPT,
+    RESOURCE,
     USER,
     Allow,
     Ask,
@@ -28,6 +30,7 @@ from rpms.guard.calls import (
 )
 from rpms.guard.comparisons import MISSING, loosened, text_of
 from rpms.guard.json_facts import Path
+from rpms.guard.provenance import PREDICATES
 from rpms.logic.facts import Atom, Clause, Truth
 from rpms.logic.rules import Tier
 
@@ -102,19 +105,36 @@ class _Case(dict[Atom, tuple[Atom, Truth]]):
         """
         scope = Truth.TRUE
         for clause in policy.when:
-            scope &= clause.truth(self)
+            scope &= self._holds(clause)
             if scope is Truth.FALSE:
                 break
         if scope is Truth.FALSE or not policy.requires:
             return scope, None
         doubtful = None
         for wanted in policy.requires:
-            value = wanted.truth(self)
+            value = self._holds(wanted)
             if value is Truth.FALSE and scope is Truth.TRUE:
                 return Truth.TRUE, wanted
             if value is not Truth.TRUE:
                 doubtful = doubtful or wanted
         return Truth.UNKNOWN if doubtful else Truth.FALSE, doubtful
+
+    def _holds(self, clause: Clause) -> Truth:
+        """Truth of a condition; of sources that it names for one value, each part of the value
+        may have another.
+        """
+        held = clause.truth(self)
+        if held is Truth.TRUE or len(clause.literals) < 2:
+            return held
+        sources: dict[str, list[Atom]] = {}
+        for literal in clause.literals:
+            if literal.atom.predicate in PREDICATES and not literal.negated:
+                bound, _ = self[literal.atom]
+                sources.setdefault(bound.args[0], []).append(bound)
+        for atoms in sources.values():
+            if len(atoms) > 1:
+                held |= self.facts.from_one_of(atoms)
+        return held
 
 
 def _elements(each: Sequence[tuple[str, Path]], facts: CallFacts) -> Iterable[Mapping[str, Any]]:
@@ -240,8 +260,12 @@ def _undeclared(facts: CallFacts) -> Ruling | None:
             return Refuse(reason, OTHER, "", f"call {declared}; or declare {name} in the manual")
     if manual.others is OnUnknown.PASS:
         return None
-    reason = f"the manual does not declare the tool {name}"
-    return _ruling(manual.others, Refuse)(reason, OTHER, "", "use one of the declared tools")
+    reason = f"the manual does not declare {facts.call.thing}"
+    remedy = "use one of the declared tools"
+    if name in (RESOURCE, PROMPT):
+        reason = f"the manual lets nobody read {facts.call.thing}"
+        remedy = f"tell the operator, who may declare it as the tool {name}"
+    return _ruling(manual.others, Refuse)(reason, OTHER, "", remedy)
 
 
 def _misspelled(facts: CallFacts) -> Ruling | None:

@@ -1,12 +1,14 @@
 """Likely mistakes of a sound manual: rules that never decide, facts that nothing sets."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import OnUnknown, Policy, ToolManual
-from rpms.guard.provenance import FROM_TOOL
-from rpms.logic.facts import Atom, Literal
+from rpms.guard.calls import USER, OnUnknown, Policy, ToolManual
+from rpms.guard.provenance import FROM_TOOL, FROM_USER
+from rpms.logic.facts import Atom, Clause, Literal
 
 
 class Doubt(NamedTuple):
@@ -53,6 +55,13 @@ class _Asked(NamedTuple):
     atom: Atom
 
 
+class _Effect(NamedTuple):
+    """A fact that a call makes true or false."""
+
+    tool: str
+    literal: Literal
+
+
 def _asked(manual: ToolManual) -> Iterator[_Asked]:
     """The facts that rules ask for."""
     for tool in manual.tools.values():
@@ -70,12 +79,69 @@ def _undeclared_sources(manual: ToolManual) -> Iterator[Doubt]:
             yield Doubt(section, name, f"{excerpt(atom.args[1])!r} is none of the `tools`")
 
 
-def _unset_facts(manual: ToolManual) -> Iterator[Doubt]:
-    """Facts that rules ask for, and that no effect sets."""
-    changed: set[str] = set()
+def _effects(manual: ToolManual) -> Iterator[_Effect]:
+    """The facts that calls make true or false."""
     for tool in manual.tools.values():
         for effect in (*tool.effects, *tool.failing):
-            changed.add(effect.literal.atom.predicate)
+            yield _Effect(tool.name, effect.literal)
+
+
+def find_unheard(manual: ToolManual) -> Iterator[str]:
+    """Rules that no call can keep where nobody hears the user, as over MCP, in words for the
+    operator.
+    """
+    makes = {_Change.by(literal) for tool, literal in _effects(manual) if tool != USER}
+    found: dict[str, Clause] = {}
+    for rules in manual.rules.values():
+        for rule in rules:
+            unheard = [each for each in rule.requires if _needs_words(each, manual, makes)]
+            if unheard and _refuses(rule, unheard[0], manual):
+                found.setdefault(rule.rule.id, unheard[0])
+    for name, clause in found.items():
+        needed = str(clause).replace("<", "").replace(">", "")
+        yield (
+            f"{name} needs {needed}, which only the user's words tell, and over MCP nobody hears"
+            " them: it refuses all that it is about. With `asks: true` in a policy, the client's"
+            " user approves each such call instead"
+        )
+
+
+class _Change(NamedTuple):
+    """A kind of fact that calls make true, or make false."""
+
+    predicate: str
+    negated: bool
+
+    @classmethod
+    def by(cls, literal: Literal) -> _Change:
+        return cls(literal.atom.predicate, literal.negated)
+
+
+def _needs_words(clause: Clause, manual: ToolManual, makes: set[_Change]) -> bool:
+    """True if only the user's words can make a requirement hold."""
+    for literal in clause.literals:
+        if literal.atom.predicate == FROM_USER and not literal.negated:
+            continue
+        fact = manual.facts.get(literal.atom.predicate)
+        if fact is None or not fact.told or _Change.by(literal) in makes:
+            return False
+        if fact.initially is (not literal.negated):
+            return False
+    return True
+
+
+def _refuses(rule: Policy, clause: Clause, manual: ToolManual) -> bool:
+    """True if a rule refuses while a requirement that waits for the user's words does not hold."""
+    if rule.asks or rule.warns or rule.sets:
+        return False
+    facts = [manual.facts.get(literal.atom.predicate) for literal in clause.literals]
+    stays_unknown = any(fact is None or fact.initially is None for fact in facts)
+    return rule.unknown is OnUnknown.REFUSE or not stays_unknown
+
+
+def _unset_facts(manual: ToolManual) -> Iterator[Doubt]:
+    """Facts that rules ask for, and that no effect sets."""
+    changed = {literal.atom.predicate for _, literal in _effects(manual)}
     unset = {each.atom.predicate for each in _asked(manual)} - changed
     for name, fact in manual.facts.items():
         if fact.told and name in unset:

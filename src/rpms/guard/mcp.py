@@ -20,7 +20,20 @@ from uuid import uuid4
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.settings_files import settings_files_unread
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import FORM, OTHER, USER, Ask, Call, Modify, Refuse, Ruling, ToolManual
+from rpms.guard.calls import (
+    FORM,
+    OTHER,
+    PROMPT,
+    RESOURCE,
+    SERVER,
+    USER,
+    Ask,
+    Call,
+    Modify,
+    Refuse,
+    Ruling,
+    ToolManual,
+)
 from rpms.guard.comparisons import text_of
 from rpms.guard.conversations import Conversations
 from rpms.guard.guard import Guard, ManualLike
@@ -41,10 +54,6 @@ try:
 except ModuleNotFoundError as error:
     raise InputError(f"this needs {error.name}: pip install 'rpms[mcp]'") from None
 
-RESOURCE: Final = "mcp_resource"
-"""The tool by which a manual speaks of reading a resource, with its `uri`."""
-PROMPT: Final = "mcp_prompt"
-"""The tool by which a manual speaks of a prompt, with its `name` and `arguments`."""
 _MINE: Final = "rpms_guard"
 _MOST_ASKED: Final = 1_000
 """Questions that wait for their answers at once."""
@@ -124,8 +133,15 @@ class McpGuard(Middleware):
         """Calls that a person is asked about, by the state that comes back with the answer."""
         self._approved: OrderedDict[str, str] = OrderedDict()
         """The state of a server that asks too, by the call that was approved before."""
+        self.unreachable: Callable[[], str] = _nothing_is_behind
+        """Says which server behind this one cannot be reached, if there are any."""
         self._compared: Sequence[str] = ()
         self._tools: dict[str, _Known] = {}
+
+    @property
+    def manual(self) -> ToolManual:
+        """The manual that calls are judged by."""
+        return self._guard.manual
 
     @property
     def ready(self) -> bool:
@@ -155,7 +171,10 @@ class McpGuard(Middleware):
         guard.refresh()
         call = Call(message.name, message.arguments or {}, uuid4().hex)
         approved = self._decision(message, guard, call)
-        wrong = _mistake(guard.manual, call, await self._tool(here, message.name))
+        tool = await self._tool(here, message.name)
+        wrong = _mistake(guard.manual, call, tool)
+        if tool is None and self.unreachable():
+            wrong = Refuse(self.unreachable(), SERVER, "", "try again later, or tell the operator")
         ruling = await _checked(guard, call, can_ask=_can_ask(here), approved=approved, wrong=wrong)
         if isinstance(ruling, Ask):
             question = _question(call, ruling)
@@ -261,6 +280,8 @@ class McpGuard(Middleware):
             result = await read()
         except Exception as error:
             _learn_failure(guard, call, error)
+            if self.unreachable():
+                raise refused(f"Not done. {self.unreachable()}") from error
             raise
         except BaseException:
             guard.abandon(call)
@@ -277,12 +298,18 @@ class McpGuard(Middleware):
     ) -> Sequence[Tool]:
         """Pass the list on, and say where the manual and the tools do not agree."""
         tools = await call_next(context)
-        found = differences(self._guard.manual, tools)
+        problem = self.unreachable()
+        found = [problem] if problem else differences(self._guard.manual, tools)
         if found != self._compared:
             for difference in found:
                 _LOUD.warning(difference)
         self._compared = found
         return tools
+
+
+def _nothing_is_behind() -> str:
+    """No problem: the tools are those of the server itself."""
+    return ""
 
 
 async def _made(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections import OrderedDict
@@ -9,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from time import monotonic
 from typing import Any, Final, NamedTuple, Self
 
 from rpms.foreign.settings_files import settings_files_unread
@@ -17,6 +19,8 @@ from rpms.guard.mcp import NotSent, client_here
 from rpms.logic.errors import InputError
 
 try:
+    import httpx2
+
     with settings_files_unread():
         from fastmcp.client.transports import (
             ClientTransport,
@@ -27,8 +31,9 @@ try:
         from fastmcp.server.dependencies import get_context
         from fastmcp.server.providers.proxy import ProxyClient
         from mcp import ClientSession
+        from mcp.shared.exceptions import MCPError
         from mcp.shared.message import SessionMessage
-        from mcp_types import INTERNAL_ERROR
+        from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR
         from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 except ModuleNotFoundError as error:
     raise InputError(f"this needs {error.name}: pip install 'rpms[mcp]'") from None
@@ -39,6 +44,10 @@ MOST_CONNECTIONS: Final = 64
 """Connections to one server that are kept: each may be a process of its own."""
 _LONGEST_START: Final = 30.0
 """Seconds that a server may take to answer for the first time."""
+_LONGEST_PROBE: Final = 5.0
+"""Seconds that whoever asks waits for a server to say that it is there."""
+_PROBED: Final = 5.0
+"""Seconds for which that is believed, so that nobody can keep a server busy by asking."""
 
 
 # --- messages on one line ---
@@ -125,6 +134,27 @@ class _Use:
     count: int = 0
 
 
+@dataclass
+class _Reach:
+    """The last attempt to connect to a server."""
+
+    problem: str = ""
+    """The reason for which it cannot be reached; empty if it can."""
+
+    def fail(self, why: object) -> None:
+        """Note that nobody can reach it."""
+        said = excerpt(why) or "it does not answer"
+        self.problem = f"the server behind the guard cannot be reached: {said}"
+
+    def note(self, error: BaseException | None) -> None:
+        """Note how a request ended, if that tells anything."""
+        closed = isinstance(error, MCPError) and error.error.code == CONNECTION_CLOSED
+        if error is None:
+            self.problem = ""
+        elif closed or isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+            self.fail(error)
+
+
 class _Backend(ProxyClient[Any]):
     """A client of a server behind the guard.
 
@@ -133,6 +163,7 @@ class _Backend(ProxyClient[Any]):
     """
 
     use: _Use
+    reach: _Reach
 
     def new(self) -> _Backend:
         clone = super().new()
@@ -148,12 +179,19 @@ class _Backend(ProxyClient[Any]):
             self.use.count -= 1
             if not isinstance(error, Exception):
                 raise
-            problem = f"the server behind the guard cannot be reached: {excerpt(error)}"
-            raise NotSent(INTERNAL_ERROR, problem) from error
+            self.reach.fail(error)
+            raise NotSent(INTERNAL_ERROR, self.reach.problem) from error
 
     async def __aexit__(self, *error: object) -> None:
         self.use.count -= 1
-        await super().__aexit__(*error)  # type: ignore[no-untyped-call]
+        _, met, _ = error
+        try:
+            await super().__aexit__(*error)  # type: ignore[no-untyped-call]
+        except Exception as failure:
+            met = failure
+            raise
+        finally:
+            self.reach.note(met)
 
 
 class _Key(NamedTuple):
@@ -177,17 +215,49 @@ class Backends:
         self._patience = patience
         self._claim = claim
         self._clients: OrderedDict[_Key, _Backend] = OrderedDict()
+        self._reach = _Reach()
+        self._probe: asyncio.Task[None] | None = None
+        self._probed_at = 0.0
+
+    @property
+    def problem(self) -> str:
+        """The reason for which the server could not be reached when last called; empty if it
+        could.
+        """
+        return self._reach.problem
+
+    async def is_up(self) -> bool:
+        """True if the server lists its tools, now or a few seconds ago.
+
+        One that is being started may take longer than anybody waits here: it is asked on.
+        """
+        probe = self._probe
+        if probe is None or (probe.done() and monotonic() - self._probed_at >= _PROBED):
+            probe = self._probe = asyncio.create_task(self._list())
+        await asyncio.wait({probe}, timeout=_LONGEST_PROBE)
+        return probe.done() and not self.problem
+
+    async def _list(self) -> None:
+        """Ask for the tools, and note if that fails."""
+        try:
+            async with asyncio.timeout(_LONGEST_START), await self._client(_Key("", "auto")) as it:
+                await it.list_tools()
+        except Exception as error:  # noqa: BLE001  whatever a server does wrong
+            self._reach.fail(error)
+        self._probed_at = monotonic()
 
     async def __call__(self) -> _Backend:
         """A client for the request that is served."""
         request = get_context().request_context
         version = request.protocol_version if request is not None else ""
         mode = version if version in MODERN_PROTOCOL_VERSIONS else "legacy"
-        key = _Key(client_here(self._claim), mode)
+        return await self._client(_Key(client_here(self._claim), mode))
+
+    async def _client(self, key: _Key) -> _Backend:
         while key not in self._clients and len(self._clients) >= MOST_CONNECTIONS:
             await self._end_one()  # meanwhile another request of this client may have come
         if key not in self._clients:
-            self._clients[key] = self._connected(mode)
+            self._clients[key] = self._connected(key.mode)
         self._clients.move_to_end(key)
         return self._clients[key].new()
 
@@ -200,6 +270,7 @@ class Backends:
             mode=mode,
         )
         client.use = _Use()
+        client.reach = self._reach
         return client
 
     async def _end_one(self) -> None:
@@ -213,5 +284,7 @@ class Backends:
 
     async def close(self) -> None:
         """End the servers that were started."""
+        if self._probe is not None:
+            self._probe.cancel()
         for client in self._clients.values():
             await client.transport.close()

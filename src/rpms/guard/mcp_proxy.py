@@ -18,6 +18,7 @@ from rpms.foreign.file_reader import read_text
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.settings_files import settings_files_unread
 from rpms.foreign.shown import excerpt
+from rpms.guard.manual_doubts import find_unheard
 from rpms.guard.mcp import McpGuard
 from rpms.guard.mcp_backends import Backends, Server, transports_to
 from rpms.logic.errors import FileError, InputError
@@ -110,6 +111,10 @@ class Proxy:
     server: FastMCP[Any]
     backends: Sequence[Backends]
 
+    def problem(self) -> str:
+        """The reason for which one of the servers could not be reached when last called."""
+        return next((each.problem for each in self.backends if each.problem), "")
+
     async def close(self) -> None:
         """End the servers that were started."""
         for each in self.backends:
@@ -147,9 +152,18 @@ def make_proxy(
     if len(providers) == 1:
         server.add_middleware(ProxyMetadataMiddleware(providers[0]))
 
+    middleware.unreachable = proxy.problem
+    for problem in find_unheard(middleware.manual):
+        _LOUD.warning(problem)
+
     @server.custom_route("/health", methods=["GET"])
     async def health(_request: Request) -> JSONResponse:
-        return JSONResponse({"ok": middleware.ready}, 200 if middleware.ready else 503)
+        """Say what is up, and no more: whoever asks need not have a token."""
+        up = await asyncio.gather(*(each.is_up() for each in backends))
+        fine = middleware.ready and all(up)
+        return JSONResponse(
+            {"ok": fine, "manual": middleware.ready, "servers": up}, 200 if fine else 503
+        )
 
     return proxy
 

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -206,15 +206,23 @@ class Traces:
     def _source(self, tool: str) -> _Source:
         return self._tools if tool else self._user
 
-    def truth(self, value: object, tool: str = "") -> Truth:
-        """Truth of an argument being from a tool, or from the user: each value in it is."""
+    def truth(self, value: object, tools: Sequence[str] = ("",)) -> Truth:
+        """Truth of an argument being from some tools, or from the user (an empty name): each
+        value in it is from one of them.
+        """
         found = Truth.TRUE
         for place, leaf in enumerate(_leaves(value)):
             if place >= _MOST_VALUES:
                 return found & Truth.UNKNOWN
-            found &= self._of_leaf(leaf, tool)
+            found &= self._from_one_of(leaf, tools)
             if found is Truth.FALSE:
                 break
+        return found
+
+    def _from_one_of(self, leaf: object, tools: Sequence[str]) -> Truth:
+        found = Truth.FALSE
+        for tool in tools:
+            found |= self._of_leaf(leaf, tool)
         return found
 
     def _of_leaf(self, leaf: object, tool: str) -> Truth:
