@@ -4,7 +4,13 @@ stands and prints what the page shows.
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +32,40 @@ def test_the_ten_minutes_end_as_the_page_says(tmp_path, monkeypatch, capsys):
     (tmp_path / "shop.yaml").write_text(manual)
     exec(compile(blocks("python")[0], "docs/guard.md", "exec"), {"__name__": "page"})
     assert capsys.readouterr().out == blocks("text")[0]
+
+
+def test_the_page_is_short():
+    assert len(PAGE.split()) <= 1_800
+
+
+def test_the_commands_of_the_page_end_with_the_refusal_that_it_shows(tmp_path):
+    """Over stdio and over HTTP, as they stand, in a clone's folder."""
+    pytest.importorskip("fastmcp", reason="FastMCP is not installed: pip install 'rpms[mcp]'")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    for command in ("rpms", "fastmcp", "curl", "bash"):
+        if shutil.which(command, path=path) is None:
+            pytest.skip(f"{command} is not installed")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    commands = blocks("sh")[0].replace(":8000", f":{port}")
+    assert commands.count("fastmcp call") == 2
+    shutil.copytree(ROOT / "examples" / "guard", tmp_path / "examples" / "guard")
+    with (tmp_path / "out").open("w") as out:
+        shell = subprocess.Popen(
+            ["bash", "-c", commands],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": path, "NO_COLOR": "1"},
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+        )
+        shell.wait(400)
+        os.killpg(shell.pid, signal.SIGTERM)  # the gateway, which goes on
+    said = " ".join((tmp_path / "out").read_text().split())
+    (shown,) = re.findall(r"Both answer `(.*?) …`", PAGE)
+    assert said.count(shown) == 2, said
+    assert '{"ok":true,"manual":true,"servers":[true]}' in said
 
 
 @pytest.mark.parametrize("title", re.findall(r'title="(examples/[^"]+)"', PAGE))
