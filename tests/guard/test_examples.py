@@ -97,10 +97,10 @@ def test_the_command_replays_a_log_and_reports_it(rpms, tmp_path):
     guard.check(Call("cancel_order", {"order_id": "W1", "user_id": "mia"}))
     replayed = rpms("guard", "check", "--manual", EXAMPLES / "shop.yaml", log)
     assert "0 allow, 0 warn, 0 modify, 0 ask, 1 refuse; 0 differ from the log" in replayed.out
-    assert "P-CONFIRM-001" in replayed.out
+    assert "P-OWN-001" in replayed.out
     reported = rpms("report", log)
     assert reported.code == 0
-    assert "P-CONFIRM-001" in (tmp_path / "log.report" / "index.html").read_text()
+    assert "P-OWN-001" in (tmp_path / "log.report" / "index.html").read_text()
 
 
 def test_mistakes_are_one_line_each_and_exit_with_2(rpms, tmp_path):

@@ -86,7 +86,7 @@ def test_the_page_shows_calls_rules_facts_and_remedies(log, tmp_path):
     for wanted in (
         "P-RETURN-001",
         "b9 is not in W1",
-        "ask the user for a yes first",
+        "look up the order first, with get_order: W1",
         "Conversation two",
         "failed",
         "G-FORM",
