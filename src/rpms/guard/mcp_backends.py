@@ -184,7 +184,7 @@ class _Backend(ProxyClient[Any]):
 
     async def __aexit__(self, *error: object) -> None:
         self.use.count -= 1
-        _, met, _ = error
+        met: BaseException | None = error[1]
         try:
             await super().__aexit__(*error)  # type: ignore[no-untyped-call]
         except Exception as failure:
