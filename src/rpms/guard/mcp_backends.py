@@ -182,11 +182,10 @@ class _Backend(ProxyClient[Any]):
             self.reach.fail(error)
             raise NotSent(INTERNAL_ERROR, self.reach.problem) from error
 
-    async def __aexit__(self, *error: object) -> None:
+    async def __aexit__(self, kind: object, met: BaseException | None, trace: object) -> None:
         self.use.count -= 1
-        met: BaseException | None = error[1]
         try:
-            await super().__aexit__(*error)  # type: ignore[no-untyped-call]
+            await super().__aexit__(kind, met, trace)  # type: ignore[no-untyped-call]
         except Exception as failure:
             met = failure
             raise
