@@ -167,7 +167,7 @@ class Guard:
     def _begin(self, session: str) -> None:
         """Begin a conversation: nothing is known but what was known at first."""
         self.session = session or uuid4().hex[:8]
-        self._told = ToldFacts(ToolBelief(self._setup.start), self._setup.shared, session)
+        self._told = ToldFacts(ToolBelief(self._setup.start), self._setup.shared)
         self._clock: datetime | None = None
         self._heard = 0
         self._repeats = Repeats()
@@ -292,7 +292,8 @@ class Guard:
             what = f"there is no manual to judge by: {self._setup.no_manual}"
             return _Judged(read, None, Refuse(what, MANUAL, "", "tell the operator"))
         try:
-            facts, ruling = self._check(read, can_modify=can_modify, approved=approved)
+            known = self._facts(read)
+            facts, ruling = judge(known, can_modify=can_modify, approved=approved is True)
             if isinstance(ruling, Ask) and (approved is False or not can_ask):
                 ruling = _unapproved(ruling, approved)
             if ruling.goes_on:
@@ -302,14 +303,6 @@ class Guard:
         except Exception as error:  # noqa: BLE001  whatever the guard does wrong is no reason to go on unseen
             return _Judged(read, None, self._failed(read, error))
         return _Judged(read, facts, ruling)
-
-    def _check(
-        self, call: Call, *, can_modify: bool, approved: bool | None
-    ) -> tuple[CallFacts, Ruling]:
-        known = self._facts(call)
-        return self.python.within(
-            lambda: judge(known, can_modify=can_modify, approved=approved is True)
-        )
 
     def _expect_anyway(self, judged: _Judged) -> None:
         """Expect the changes of a call that is made although it should not be."""
@@ -448,15 +441,16 @@ class Guard:
 
         An error is no answer of its tool's: it may name whatever it was asked about.
         """
+        traces = self.belief.traces
         if not self.manual.traces:
-            self.belief.traces.miss()
+            traces.miss()
         elif value is MISSING:
-            self._told.trace(Piece("", call.tool))
+            traces.add(Piece("", call.tool))
         elif call.tool == USER:
-            self._told.trace(Piece.said(call.arguments["text"]))
+            traces.add(Piece.said(call.arguments["text"]))
         else:
             tool = FAILED if failed else call.tool
-            self._told.trace(Piece.returned(tool, call.arguments, value))
+            traces.add(Piece.returned(tool, call.arguments, value))
 
     def _note_result(self, call: Call, value: Any, text: str, failed: bool | None) -> None:
         if self._setup.log is None:
@@ -480,8 +474,7 @@ class Guard:
         facts = self._facts(call)
         learned = False
         if failed is not None:
-            changes = self.python.within(lambda: facts.changes(result, failed=failed))
-            learned = self._told.learn(changes, self.manual)
+            learned = self._told.learn(facts.changes(result, failed=failed), self.manual)
         if failed:
             return learned
         tool = self.manual.tools.get(call.tool)
@@ -566,10 +559,9 @@ class Guard:
         """What each rule says of a call, whatever the ruling; by another manual if one is given."""
         with self._transaction():
             facts = self._facts(call, manual)
-            found = self.python.within(lambda: list(findings(facts)))
             return [
                 Weighed(each.by, each.broken, each.text, "; ".join(map(facts.say, each.facts)))
-                for each in found
+                for each in findings(facts)
             ]
 
     def kept_rules(self) -> list[str]:

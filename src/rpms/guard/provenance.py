@@ -65,8 +65,6 @@ class Piece:
     """The tool that returned it; empty for the user."""
     asked: str = ""
     """The values of the call that it answers, in loose writing."""
-    row: int = 0
-    """Its place in a store."""
     loose: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -193,15 +191,6 @@ class Traces:
         """Forget all of it: what is not found from now on may have been there."""
         self._user.clear()
         self._tools.clear()
-
-    def oldest(self, tool: str) -> Piece | None:
-        """The oldest piece that is remembered, of the user or of tools."""
-        chunks = self._source(tool).chunks
-        return chunks[0].pieces[0] if chunks else None
-
-    def has_gap(self, tool: str) -> bool:
-        """True if pieces of the user, or of tools, were not kept."""
-        return self._source(tool).gap
 
     def _source(self, tool: str) -> _Source:
         return self._tools if tool else self._user

@@ -11,22 +11,18 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 from typing import Any, Final
 
 from rpms.guard.belief import loose
 from rpms.guard.causes import Coming
-from rpms.guard.provenance import Piece
 from rpms.logic.errors import FileError
 from rpms.logic.facts import Atom, Literal
 
 _PATIENCE: Final = 300.0
 """Seconds after which another guard's call that has not returned counts as lost: that guard may
 have ended."""
-_KEPT: Final = 30 * 24 * 3600.0
-"""Seconds for which messages and results are kept for guards of the same name."""
 _TABLES: Final = """
 create table if not exists shared_fact (fact text primary key, loose text, holds integer);
 create index if not exists shared_fact_loose on shared_fact (loose);
@@ -35,10 +31,6 @@ create table if not exists shared_call (
 );
 create index if not exists shared_call_fact on shared_call (fact);
 create index if not exists shared_call_owner on shared_call (owner, call);
-create table if not exists shared_trace (
-  id integer primary key autoincrement, session text, tool text, text text, asked text, at real
-);
-create index if not exists shared_trace_session on shared_trace (session, id);
 """
 
 
@@ -54,7 +46,6 @@ class SharedFacts:
             )
             earlier = self._ask("select 1 from sqlite_master where name = 'told'")
             self._db.executescript(_TABLES)
-            self._ask("delete from shared_trace where at < ?", time.time() - _KEPT)
         except sqlite3.Error as error:
             raise FileError(file, None, f"is no store of shared facts: {error}") from None
         if earlier:
@@ -118,35 +109,6 @@ class SharedFacts:
             return None
         holds, since, lost = rows[-1]
         return Coming(bool(holds), bool(lost) or since < time.time() - _PATIENCE)
-
-    def add_trace(self, session: str, piece: Piece) -> Piece:
-        """Keep what a session heard; with its place."""
-        row = (session, piece.tool, piece.text, piece.asked, time.time())
-        query = "insert into shared_trace (session, tool, text, asked, at) values (?, ?, ?, ?, ?)"
-        place = self._db.execute(query, row).lastrowid
-        return replace(piece, row=place or 0)
-
-    def traces_since(self, session: str, place: int) -> list[Piece]:
-        """All that a session heard after a place; a piece without text where some was dropped."""
-        query = (
-            "select text, tool, asked, id from shared_trace where session = ? and id > ?"
-            " order by id"
-        )
-        return [Piece(*row) for row in self._ask(query, session, place)]
-
-    def drop_traces(self, session: str, oldest: Piece) -> None:
-        """Forget what a session heard before a piece: messages, or results. An empty piece says
-        that something is missing.
-        """
-        of_user = not oldest.tool
-        query = (
-            "delete from shared_trace"
-            " where session = ? and (tool = '') = ? and id < ? and text != ''"
-        )
-        self._ask(query, session, of_user, oldest.row)
-        query = "select 1 from shared_trace where session = ? and (tool = '') = ? and text = ''"
-        if not self._ask(query, session, of_user):
-            self.add_trace(session, Piece("", oldest.tool))
 
     def _ask(self, words: str, *values: object) -> list[Any]:
         return self._db.execute(words, values).fetchall()

@@ -10,7 +10,6 @@ from uuid import uuid4
 from rpms.guard.belief import ToolBelief
 from rpms.guard.calls import Call, ToolFact, ToolManual
 from rpms.guard.causes import Cause, WrittenOtherwise
-from rpms.guard.provenance import Piece
 from rpms.guard.shared_facts import SharedFacts
 from rpms.guard.under_way import UnderWay
 from rpms.logic.facts import Atom, Literal, Truth
@@ -29,14 +28,9 @@ class ToldFacts:
     Facts that the manual says are `shared` are those of all guards with the same store.
     """
 
-    def __init__(
-        self, belief: ToolBelief, shared: SharedFacts | None = None, session: str = ""
-    ) -> None:
-        """With a `session`, guards of that name know what each of them heard."""
+    def __init__(self, belief: ToolBelief, shared: SharedFacts | None = None) -> None:
         self.belief = belief
         self.shared = shared
-        self._session = session
-        self._newest_trace = 0
         self._under_way = UnderWay()
         self._name = uuid4().hex
 
@@ -47,29 +41,7 @@ class ToldFacts:
             yield
             return
         with self.shared.transaction():
-            self._catch_up()
             yield
-
-    def trace(self, piece: Piece) -> None:
-        """Keep what the user said or a tool returned, to look for values in it."""
-        traces = self.belief.traces
-        if self.shared is None or not self._session:
-            traces.add(piece)
-            return
-        kept = self.shared.add_trace(self._session, piece)
-        self._newest_trace = kept.row
-        traces.add(kept)
-        if traces.has_gap(kept.tool):
-            oldest = traces.oldest(kept.tool) or kept
-            self.shared.drop_traces(self._session, oldest)
-
-    def _catch_up(self) -> None:
-        """Learn what guards of the same name heard meanwhile."""
-        if self.shared is None or not self._session:
-            return
-        for piece in self.shared.traces_since(self._session, self._newest_trace):
-            self._newest_trace = piece.row
-            self.belief.traces.add(piece)
 
     def ask(self, fact: ToolFact, atom: Atom) -> Told:
         """Truth of a fact, as far as calls have told it."""
