@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import NOTHING, Absent, CallFacts
@@ -21,6 +21,7 @@ from rpms.guard.calls import (
     USER,
     Allow,
     Ask,
+    Call,
     Modify,
     OnUnknown,
     Policy,
@@ -137,38 +138,53 @@ class _Case(dict[Atom, tuple[Atom, Truth]]):
         return held
 
 
-def _elements(each: Sequence[tuple[str, Path]], facts: CallFacts) -> Iterable[Mapping[str, Any]]:
+def _elements(each: Sequence[tuple[str, Path]], facts: CallFacts) -> list[Mapping[str, Any]]:
     """The values of a policy's variables, element by element, several lists side by side."""
-    lists = []
-    for _, path in each:
-        whole = facts.values_at(Path(path.head, path.steps[:-1]) if path.steps[-1] == "*" else path)
-        lists.append(
-            facts.values_at(path)
-            if all(isinstance(one, list | dict) for one in whole)
-            else [MISSING]
-        )
-    return [
-        dict(zip(dict(each), row, strict=True)) for row in zip_longest(*lists, fillvalue=MISSING)
-    ]
+    names = [name for name, _ in each]
+    lists = [_list_at(path, facts) for _, path in each]
+    rows = zip_longest(*lists, fillvalue=MISSING)
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _list_at(path: Path, facts: CallFacts) -> list[Any]:
+    """The elements at a path; one that is missing where there is no list."""
+    whole = path
+    if path.steps[-1] == "*":
+        whole = Path(path.head, path.steps[:-1])
+    if all(isinstance(one, list | dict) for one in facts.values_at(whole)):
+        return facts.values_at(path)
+    return [MISSING]
+
+
+class _Weighed(NamedTuple):
+    """A fact of a rule, with the call's values."""
+
+    atom: Atom
+    value: Truth
+    negated: bool
 
 
 def _found(policy: Policy, wanted: Clause | None, broken: Truth, case: _Case) -> RuleFinding:
     """Judgement of a rule that is broken, or may be, with the facts that decide it."""
-    required = [(*case[each.atom], each.negated) for each in (wanted.literals if wanted else ())]
-    scope = [(*case[each.atom], each.negated) for clause in policy.when for each in clause.literals]
+    required = _weighed(wanted, case) if wanted is not None else []
+    scope: list[_Weighed] = []
+    for clause in policy.when:
+        scope += _weighed(clause, case)
     if broken is Truth.UNKNOWN:
-        atoms = tuple(atom for atom, value, _ in (*scope, *required) if value is Truth.UNKNOWN)
-    # the required facts, none of which holds; if nothing is required, the facts that make the rule
-    # apply
-    else:
-        holding = (atom for atom, value, negated in scope if value is Truth.of(not negated))
-        atoms = tuple(atom for atom, _, _ in required) or tuple(holding)
+        decisive = [each for each in (*scope, *required) if each.value is Truth.UNKNOWN]
+    elif required:  # none of which holds
+        decisive = required
+    else:  # those that make the rule apply
+        decisive = [each for each in scope if each.value is Truth.of(not each.negated)]
     text = policy.rule.text
     if policy.rule.tier is Tier.ENVIRONMENT:
-        text += " or ".join(
-            case.facts.manual.say(atom, Truth.of(not negated)) for atom, _, negated in required
-        )
-    return RuleFinding(policy, broken, text, atoms)
+        say = case.facts.manual.say
+        text += " or ".join(say(each.atom, Truth.of(not each.negated)) for each in required)
+    return RuleFinding(policy, broken, text, tuple(each.atom for each in decisive))
+
+
+def _weighed(clause: Clause, case: _Case) -> list[_Weighed]:
+    return [_Weighed(*case[each.atom], each.negated) for each in clause.literals]
 
 
 def judge(
@@ -181,35 +197,55 @@ def judge(
     is. A rule that is broken again after it had its way refuses. What a person decides is not asked
     again of a call that was `approved`.
     """
-    mended: dict[str, RuleFinding] = {}
-    changed = facts
-    while any(rule.sets for rule in facts.manual.rules.get(facts.call.tool, ())):
-        found = next(
-            (each for each in findings(changed) if each.by.sets and each.broken is Truth.TRUE), None
-        )
-        if found is None or found.by.rule.id in mended:
-            break
-        mended[found.by.rule.id] = found
-        changed = replace(
-            changed,
-            call=replace(changed.call, arguments={**changed.call.arguments, **found.by.sets}),
-        )
-    ruling = _judge(changed, approved=approved)
+    changed, mended = _mended(facts)
+    ruling = _gravest(changed, approved=approved)
     if not mended or not ruling.goes_on:
         return changed, ruling
-    first = next(iter(mended.values()))
-    others = (
-        f"{rule}: {each.text.rstrip('.')}" for rule, each in mended.items() if each is not first
-    )
-    reason = "; ".join(
-        [first.text.rstrip("."), *others, *([ruling.text] if isinstance(ruling, Warn) else [])]
-    )
-    sets = {name: changed.call.arguments[name] for each in mended.values() for name in each.by.sets}
-    remedy = CALL_IT_WITH + ", ".join(f"{name}={text_of(value)}" for name, value in sets.items())
-    fact = _said(first, facts)
+    first = mended[0]
+    reasons = [first.text.rstrip(".")]
+    reasons += [f"{each.by.rule.id}: {each.text.rstrip('.')}" for each in mended[1:]]
+    if isinstance(ruling, Warn):
+        reasons.append(ruling.text)
+    said = {
+        "reason": "; ".join(reasons),
+        "rule": first.by.rule.id,
+        "fact": _said(first, facts),
+        "remedy": CALL_IT_WITH + _set_arguments(mended, changed.call),
+    }
     if not can_modify:
-        return facts, Refuse(reason, first.by.rule.id, fact, remedy)
-    return changed, Modify(reason, first.by.rule.id, fact, remedy, changed.call)
+        return facts, Refuse(**said)
+    return changed, Modify(**said, call=changed.call)
+
+
+def _mended(facts: CallFacts) -> tuple[CallFacts, list[RuleFinding]]:
+    """The facts of the call with the arguments that broken rules set, and those rules; each sets
+    them once.
+    """
+    mended: dict[str, RuleFinding] = {}
+    if not any(rule.sets for rule in facts.manual.rules.get(facts.call.tool, ())):
+        return facts, []
+    while True:
+        found = _first_to_mend(facts)
+        if found is None or found.by.rule.id in mended:
+            return facts, list(mended.values())
+        mended[found.by.rule.id] = found
+        arguments = {**facts.call.arguments, **found.by.sets}
+        facts = replace(facts, call=replace(facts.call, arguments=arguments))
+
+
+def _first_to_mend(facts: CallFacts) -> RuleFinding | None:
+    for found in findings(facts):
+        if found.by.sets and found.broken is Truth.TRUE:
+            return found
+    return None
+
+
+def _set_arguments(mended: Sequence[RuleFinding], call: Call) -> str:
+    """The arguments that rules have set, as a person reads them."""
+    names: dict[str, None] = {}
+    for each in mended:
+        names.update(dict.fromkeys(each.by.sets))
+    return ", ".join(f"{name}={text_of(call.arguments[name])}" for name in names)
 
 
 def _said(found: RuleFinding, facts: CallFacts) -> str:
@@ -217,28 +253,44 @@ def _said(found: RuleFinding, facts: CallFacts) -> str:
     return "; ".join(dict.fromkeys(facts.say(atom) for atom in found.facts[:_SHOWN]))
 
 
-def _judge(facts: CallFacts, *, approved: bool) -> Ruling:
+def _gravest(facts: CallFacts, *, approved: bool) -> Ruling:
     """The gravest ruling of all rules: known to be broken, then unknown, then for a person to
     decide.
     """
-    if (other := _undeclared(facts)) is not None:
+    other = _undeclared(facts)
+    if other is not None:
         return other
     gravest: Ruling = Allow()
-    for found in (each for each in findings(facts) if each.broken is not Truth.FALSE):
-        known, by = found.broken is Truth.TRUE, found.by
-        otherwise = Warn if by.warns else Ask if by.asks else Refuse
-        kind = otherwise if known else _ruling(by.unknown, otherwise)
+    for found in findings(facts):
+        if found.broken is Truth.FALSE:
+            continue
+        kind = _kind_of(found)
         if kind is Allow or (kind is Ask and approved):
             continue
-        remedy = (
-            (by.instead or _way_to(found, facts)) if known else _lookup(found, facts) or by.instead
-        )
-        ruling = kind(found.text, by.rule.id, _said(found, facts), remedy)
-        if known and kind is Refuse:
+        ruling = kind(found.text, found.by.rule.id, _said(found, facts), _remedy(found, facts))
+        if kind is Refuse and found.broken is Truth.TRUE:
             return ruling
         if _GRAVITY.index(kind) > _GRAVITY.index(type(gravest)):
             gravest = ruling
     return gravest
+
+
+def _kind_of(found: RuleFinding) -> type[Ruling]:
+    """The ruling that a rule gives which is broken, or may be."""
+    by = found.by
+    broken: type[Ruling] = Refuse
+    if by.warns:
+        broken = Warn
+    elif by.asks:
+        broken = Ask
+    return broken if found.broken is Truth.TRUE else _ruling(by.unknown, broken)
+
+
+def _remedy(found: RuleFinding, facts: CallFacts) -> str:
+    """Advice: the rule's own first if it is broken, and last if that is unknown."""
+    if found.broken is Truth.TRUE:
+        return found.by.instead or _way_to(found, facts)
+    return _lookup(found, facts) or found.by.instead
 
 
 def _undeclared(facts: CallFacts) -> Ruling | None:

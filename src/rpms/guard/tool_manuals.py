@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.foreign.shown import excerpt
 from rpms.guard import calls
@@ -39,19 +39,25 @@ LAST_LINE = "..."
 AS_MANY = "argument of this tool, or part of one"
 """The role of arguments that may stand for many: `items.*`."""
 ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_TAKES: Mapping[str, tuple[Any, str]] = {
-    "exists": (bool, "true or false"),
-    "matches": (str, "a regular expression"),
-    "in": (list, "a list"),
-    **dict.fromkeys(
-        ("at_least", "at_most", "above", "below"),
-        (int | float, "a number or an argument, `<limit>`"),
-    ),
-    **dict.fromkeys(
-        ("before", "after"), (str, "a moment: `now`, `now - 24h`, `now + 3d`, or 2024-05-15")
-    ),
+
+
+class _Takes(NamedTuple):
+    """Values that a comparison takes."""
+
+    kind: Any
+    words: str
+
+
+_NUMBERS = _Takes(int | float, "a number or an argument, `<limit>`")
+_MOMENTS = _Takes(str, "a moment: `now`, `now - 24h`, `now + 3d`, or 2024-05-15")
+_TAKES: Mapping[str, _Takes] = {
+    "exists": _Takes(bool, "true or false"),
+    "matches": _Takes(str, "a regular expression"),
+    "in": _Takes(list, "a list"),
+    **dict.fromkeys(("at_least", "at_most", "above", "below"), _NUMBERS),
+    **dict.fromkeys(("before", "after"), _MOMENTS),
 }
-"""Values that a comparison takes, if not any."""
+"""Comparisons that do not take any value."""
 _COMPARED_TO_TEXT = ("starts", "ends", "contains", "matches", "inside", "under")
 """Comparisons whose value may begin with a dot without naming another field: `.py`."""
 _MEANS_PATH = re.compile(r"<[A-Za-z_][A-Za-z0-9_]*>.*|\..+")
@@ -208,33 +214,32 @@ class _Reader(ManualReader[ToolManual]):
         if not NAME.fullmatch(name) or name == GIVEN or name in PREDICATES:
             raise yaml.error(path, f"{name!r} cannot name a fact; use small letters and `_`")
         self.claim(yaml, path, name)
-        predicate = Predicate(name, read.args, read.yes, read.no)
-        if read.of and read.of not in self.manual.records:
-            if read.of in self.broken:
-                return
-            raise yaml.error(
-                (*path, "of"),
-                f"no record is called {read.of!r}; known: {', '.join(self.manual.records)}",
-            )
-        if read.of and len(self.manual.records[read.of].key) > len(read.args):
-            raise yaml.error(path, f"the first of `args` must name the {read.of}")
-        is_read = compared or read.path or read.count or read.sum or (read.of and not read.python)
-        reading = self._reading(yaml, path, read, compared) if is_read else None
-        if read.python and (reading or read.initially is not None):
-            raise yaml.error(
-                path, f"{name}: a fact is read by a path, by Python, or told by effects; choose one"
-            )
-        if read.shared and (reading or read.python):
-            raise yaml.error(path, f"{name}: only what effects tell is shared")
+        if read.of in self.broken:
+            return
+        if read.of:
+            self._require_record(yaml, path, read)
+        reading = None
+        if _is_read(read, compared):
+            reading = self._reading(yaml, path, read, compared)
+        _require_one_source(yaml, path, read, reading)
         self.manual.facts[name] = calls.ToolFact(
-            predicate,
-            reading,
-            read.of,
-            read.python,
-            read.initially,
-            ALIKE.get(read.as_),
-            read.shared,
+            predicate=Predicate(name, read.args, read.yes, read.no),
+            reading=reading,
+            record=read.of,
+            python=read.python,
+            initially=read.initially,
+            alike=ALIKE.get(read.as_),
+            shared=read.shared,
         )
+
+    def _require_record(self, yaml: YamlFile, path: At, read: _FactForm) -> None:
+        """Raise where a fact is of no record, or has no argument for its key."""
+        kind = self.manual.records.get(read.of)
+        if kind is None:
+            known = ", ".join(self.manual.records)
+            raise yaml.error((*path, "of"), f"no record is called {read.of!r}; known: {known}")
+        if len(kind.key) > len(read.args):
+            raise yaml.error(path, f"the first of `args` must name the {read.of}")
 
     def _fact_form(
         self, yaml: YamlFile, path: At, value: object
@@ -284,16 +289,14 @@ class _Reader(ManualReader[ToolManual]):
         """Value of a comparison, checked for what the comparison can use."""
         if isinstance(other, date):
             other = other.isoformat()
-        dotted = isinstance(other, str) and other.startswith(".") and compare in _COMPARED_TO_TEXT
-        if isinstance(other, str) and _MEANS_PATH.fullmatch(other) and not dotted:
-            return yaml.parsed(path, Path.parse, other.removeprefix("."))
-        kind, words = _TAKES.get(compare, (object, ""))
-        fits = isinstance(other, kind) and (kind in (bool, object) or not isinstance(other, bool))
-        if fits and compare in ("before", "after"):
-            fits = (now_and(other, datetime.now().astimezone()) or moment_of(other)) is not None
-        if not fits:
-            raise yaml.error(path, f"`{compare}` takes {words}")
-        if compare == "matches" and (mistake := pattern_mistake(other)):
+        if isinstance(other, str):
+            dotted = other.startswith(".") and compare in _COMPARED_TO_TEXT
+            if _MEANS_PATH.fullmatch(other) and not dotted:
+                return yaml.parsed(path, Path.parse, other.removeprefix("."))
+        if not _fits(compare, other):
+            raise yaml.error(path, f"`{compare}` takes {_TAKES[compare].words}")
+        mistake = pattern_mistake(other) if compare == "matches" else ""
+        if mistake:
             raise yaml.error(path, f"the pattern {mistake}")
         return other
 
@@ -462,6 +465,35 @@ class _Reader(ManualReader[ToolManual]):
             if any(re.search(r"\*|\[", other) for other in literal.atom.args[:place]):
                 raise yaml.error(path, "only one of the arguments may stand for many")
         return text
+
+
+def _fits(compare: str, other: object) -> bool:
+    """True if a comparison can use a value."""
+    takes = _TAKES.get(compare)
+    if takes is None:
+        return True
+    if isinstance(other, bool):
+        return takes.kind is bool
+    if takes is _MOMENTS and isinstance(other, str):
+        return (now_and(other, datetime.now().astimezone()) or moment_of(other)) is not None
+    return isinstance(other, takes.kind)
+
+
+def _is_read(read: _FactForm, compared: Mapping[str, Any]) -> bool:
+    """True if a fact is read from a record or from arguments."""
+    says_what = bool(compared or read.path or read.count or read.sum)
+    return says_what or bool(read.of and not read.python)
+
+
+def _require_one_source(yaml: YamlFile, path: At, read: _FactForm, reading: Reading | None) -> None:
+    """Raise for a fact that is told in two ways."""
+    name = path[-1]
+    if read.python and (reading or read.initially is not None):
+        raise yaml.error(
+            path, f"{name}: a fact is read by a path, by Python, or told by effects; choose one"
+        )
+    if read.shared and (reading or read.python):
+        raise yaml.error(path, f"{name}: only what effects tell is shared")
 
 
 def read_tool_manual(*sources: ManualSource) -> ToolManual:
