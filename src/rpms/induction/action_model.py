@@ -144,29 +144,35 @@ def kind_tables(name: str, book: Book, faultless: Iterable[Attempt]) -> tuple[Ki
     """Part of the slots' kinds in refusals: of single slots where that suffices, else of two."""
     refusals = [attempt for attempt in faultless if attempt.kinds not in book.worked]
     fit = working(book)
-    unfit = [(attempt, strange(attempt, fit)) for attempt in refusals]
-    together = [attempt for attempt, slots in unfit if not slots]
+    together = [attempt for attempt in refusals if not strange(attempt, fit)]
     tables = []
     for slot in range(len(fit)):
-        own = [attempt for attempt, slots in unfit if slots == [slot]]
+        own = [attempt for attempt in refusals if strange(attempt, fit) == [slot]]
         if own:
-            worked, refused = (
-                _partners(book.worked, slot),
-                _partners((each.kinds for each in together), slot),
-            )
-            shares = [
-                len(some) / len(some | refused.get(kind, set())) for kind, some in worked.items()
-            ]
-            least = min(shares, default=1.0)
-            needed = ceil(log(LIMITS.unlucky_kind) / log(1 - least)) if least < 1 else 1
-            tried = _partners((attempt.kinds for attempt in own), slot)
-            sure = [
-                attempt for attempt in own if len(tried[attempt.kinds[slot]]) >= needed
-            ]  # with enough other kinds
+            sure = _surely_unfit(own, slot, _least_partners(book, together, slot))
             tables.append(_table(f"{name}_{slot}", (slot,), book, sure))
     if len(fit) == 2 and together:
         tables.append(_table(f"{name}_both", (0, 1), book, refusals))
     return tuple(tables)
+
+
+def _least_partners(book: Book, together: Iterable[Attempt], slot: int) -> int:
+    """Kinds in the other slots with which one has to be refused before it counts as unfit.
+
+    A kind that fits is refused with some others: the pickier it is, the more have to be tried.
+    `together`: refusals of kinds that each fit alone.
+    """
+    worked = _partners(book.worked, slot)
+    refused = _partners((each.kinds for each in together), slot)
+    shares = [len(some) / len(some | refused.get(kind, set())) for kind, some in worked.items()]
+    least = min(shares, default=1.0)
+    return ceil(log(LIMITS.unlucky_kind) / log(1 - least)) if least < 1 else 1
+
+
+def _surely_unfit(refusals: Sequence[Attempt], slot: int, least: int) -> list[Attempt]:
+    """Refusals of a kind that was tried with enough kinds in the other slots."""
+    tried = _partners((attempt.kinds for attempt in refusals), slot)
+    return [attempt for attempt in refusals if len(tried[attempt.kinds[slot]]) >= least]
 
 
 def strange(attempt: Attempt, fit: Sequence[set[str]]) -> list[int]:

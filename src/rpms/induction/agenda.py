@@ -1,7 +1,7 @@
 """The agenda of an exploration: open questions about actions, and guesses at goals."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, islice, permutations, starmap
 
@@ -208,13 +208,10 @@ class Agenda:
         """
         self.learned = learned
         self._manual = manual_from(bolder(learned) if self.bold else learned, guessing=True)
-        schemas = self._manual.actions
-        self._effects = [
-            frozenset((each.atom.predicate, each.negated) for each in one.effects)
-            for one in schemas
-        ]
         self._purposes.clear()
         self.pursued.clear()
+        schemas = self._manual.actions
+        self._effects = [_signs(schema.effects) for schema in schemas]
         books = {action.name: self.ledger.books[action.template] for action in learned.actions}
         self.questions = [Question(schema, books[schema.name]) for schema in schemas]
         self.laboratories = [
@@ -224,12 +221,11 @@ class Agenda:
         ]
         self._look_for_untried()
         every = (*schemas, *self._manual.lore.processes)
-        self.changing = frozenset(
-            effect.atom.predicate for each in every for effect in each.effects
-        )
-        acting = {PARAMETER.sub(SLOT, each.syntax[0]) for each in every if each.effects}
-        seeing = [each for each in every if each.observes and not each.others]
-        self.looks = [each for each in seeing if PARAMETER.sub(SLOT, each.syntax[0]) not in acting]
+        changing: set[str] = set()
+        for schema in every:
+            changing.update(effect.atom.predicate for effect in schema.effects)
+        self.changing = frozenset(changing)
+        self.looks = _only_looking(every)
         often = [book for book in self.ledger.books.values() if book.losses >= LIMITS.deadly_often]
         self.deadly = {book.template: Past(book, lambda attempt: attempt.lost) for book in often}
 
@@ -348,3 +344,24 @@ class Agenda:
         return self.reasoner().plan(
             situation, seek=False, purpose=self._purposes[wanted], best=best
         )
+
+
+def _signs(effects: Iterable[Literal]) -> frozenset[tuple[str, bool]]:
+    """Predicates and signs of effects, whatever they are about."""
+    return frozenset((each.atom.predicate, each.negated) for each in effects)
+
+
+def _only_looking(schemas: Iterable[ActionSchema]) -> list[ActionSchema]:
+    """Schemas of commands that show something and change nothing, in any use that is known."""
+    acting: set[str] = set()
+    seeing: list[ActionSchema] = []
+    for schema in schemas:
+        if schema.effects:
+            acting.add(_template(schema))
+        if schema.observes and not schema.others:
+            seeing.append(schema)
+    return [schema for schema in seeing if _template(schema) not in acting]
+
+
+def _template(schema: ActionSchema) -> str:
+    return PARAMETER.sub(SLOT, schema.syntax[0])

@@ -3,7 +3,7 @@
 Edits survive learning.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import permutations, product
@@ -258,27 +258,51 @@ def merged(
     if edited == written:
         return learned, []
     if edited is _GONE:
-        lists = isinstance(learned, list) and isinstance(written, list)
-        new = [item for item in learned if item not in written] if lists else []
-        return new or _GONE, [_note(at, "", "taken out by hand")]
+        return _merged_removal(written, learned, at)
     if isinstance(edited, Mapping) and (isinstance(learned, Mapping) or learned is _GONE):
-        sides = [side if isinstance(side, Mapping) else {} for side in (written, edited, learned)]
-        result: dict[str, Any] = {}
-        notes: list[Claim] = []
-        for key in dict.fromkeys((*sides[2], *edited)):
-            before, after, new = (side.get(key, _GONE) for side in sides)
-            found, said = merged(before, after, new, (*at, key))
-            result |= {} if found is _GONE else {key: found}
-            notes += said
-        return result, notes
+        return _merged_mappings(written, edited, learned, at)
     if isinstance(edited, list) and isinstance(learned, list) and isinstance(written, list):
-        added = [item for item in edited if item not in written]
-        removed = [item for item in written if item not in edited]
-        kept = [item for item in learned if item not in removed]
-        notes = [_note(at, str(item), "added by hand") for item in added]
-        notes += [_note(at, str(item), "taken out by hand") for item in removed]
-        return [*kept, *(item for item in added if item not in kept)], notes
+        return _merged_lists(written, edited, learned, at)
     return edited, [_note(at, str(edited), "written by hand")]
+
+
+def _merged_removal(written: Any, learned: Any, at: tuple[str, ...]) -> tuple[Any, list[Claim]]:
+    """What a person took out stays out; of a list, what was learned since comes in."""
+    new = []
+    if isinstance(learned, list) and isinstance(written, list):
+        new = [item for item in learned if item not in written]
+    return new or _GONE, [_note(at, "", "taken out by hand")]
+
+
+def _merged_mappings(
+    written: Any, edited: Mapping[str, Any], learned: Any, at: tuple[str, ...]
+) -> tuple[dict[str, Any], list[Claim]]:
+    """Entry by entry, those of the new manual first."""
+    old = written if isinstance(written, Mapping) else {}
+    new = learned if isinstance(learned, Mapping) else {}
+    result: dict[str, Any] = {}
+    notes: list[Claim] = []
+    for key in dict.fromkeys((*new, *edited)):
+        before = old.get(key, _GONE)
+        after = edited.get(key, _GONE)
+        found, said = merged(before, after, new.get(key, _GONE), (*at, key))
+        if found is not _GONE:
+            result[key] = found
+        notes += said
+    return result, notes
+
+
+def _merged_lists(
+    written: list[Any], edited: list[Any], learned: list[Any], at: tuple[str, ...]
+) -> tuple[list[Any], list[Claim]]:
+    """The learned items without those a person removed, and with those a person added."""
+    added = [item for item in edited if item not in written]
+    removed = [item for item in written if item not in edited]
+    kept = [item for item in learned if item not in removed]
+    kept += [item for item in added if item not in kept]
+    notes = [_note(at, str(item), "added by hand") for item in added]
+    notes += [_note(at, str(item), "taken out by hand") for item in removed]
+    return kept, notes
 
 
 def _note(at: tuple[str, ...], text: str, how: str) -> Claim:
@@ -330,22 +354,32 @@ def compare(first: RuleManual, second: RuleManual) -> list[Entry]:
 
 
 def _entry(sort: str, name: str, one: _Parts | None, other: _Parts | None) -> Entry:
-    if one is None or other is None:
-        return Entry(sort, name, Relation.ONLY_SECOND if one is None else Relation.ONLY_FIRST)
-    lines = [
-        Line(
-            "=" if text in one[part] & other[part] else "-" if text in one[part] else "+",
-            part,
-            text,
-        )
-        for part in one
-        for text in sorted(one[part] | other[part])
-    ]
-    asked = {line.sign for line in lines if line.part in ("needs", "forbidden", "wants")} - {"="}
-    relation = Relation.DIFFERENT if any(line.sign != "=" for line in lines) else Relation.EQUAL
-    if len(asked) == 1:
-        relation = Relation.STRICTER if asked == {"+"} else Relation.LOOSER
-    return Entry(sort, name, relation, tuple(lines))
+    if one is None:
+        return Entry(sort, name, Relation.ONLY_SECOND)
+    if other is None:
+        return Entry(sort, name, Relation.ONLY_FIRST)
+    lines: list[Line] = []
+    for part in one:
+        texts = sorted(one[part] | other[part])
+        lines += [Line(_sign(text, one[part], other[part]), part, text) for text in texts]
+    return Entry(sort, name, _relation(lines), tuple(lines))
+
+
+def _sign(text: str, one: Collection[str], other: Collection[str]) -> str:
+    if text not in other:
+        return "-"
+    return "=" if text in one else "+"
+
+
+def _relation(lines: Iterable[Line]) -> Relation:
+    """Stricter or looser if only one of the two asks for more, whatever else differs."""
+    differing = [line for line in lines if line.sign != "="]
+    asked = {line.sign for line in differing if line.part in ("needs", "forbidden", "wants")}
+    if asked == {"+"}:
+        return Relation.STRICTER
+    if asked == {"-"}:
+        return Relation.LOOSER
+    return Relation.DIFFERENT if differing else Relation.EQUAL
 
 
 def _said(manual: RuleManual) -> dict[tuple[str, str], _Parts]:
@@ -410,16 +444,18 @@ def _of_purpose(purpose: Purpose) -> tuple[str, ...]:
     ]
     ways = []
     for chosen in product(*map(permutations, groups)):
-        names = {
-            name: f"{fields[name]} {place}"
-            for group in chosen
-            for place, name in enumerate(group, 1)
-        }
-        steps = [
-            " and ".join(sorted(str(clause.bind(names)) for clause in step.until))
-            for step in purpose.steps
-        ]
-        ways.append(
-            [f"{place}. {text}" for place, text in enumerate(steps, 1)] if purpose.staged else steps
-        )
+        names: dict[str, str] = {}
+        for group in chosen:
+            names |= {name: f"{fields[name]} {place}" for place, name in enumerate(group, 1)}
+        ways.append(_stages_said(purpose, names))
     return tuple(min(ways, key=sorted))
+
+
+def _stages_said(purpose: Purpose, names: Mapping[str, str]) -> list[str]:
+    steps = [
+        " and ".join(sorted(str(clause.bind(names)) for clause in step.until))
+        for step in purpose.steps
+    ]
+    if purpose.staged:
+        return [f"{place}. {text}" for place, text in enumerate(steps, 1)]
+    return steps

@@ -3,19 +3,20 @@ foretold.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from rpms.foreign.shown import whole_letters
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.unnamed_effects import unseen_name
-from rpms.logic.actions import Instance
+from rpms.logic.actions import ActionSchema, Instance
 from rpms.logic.belief import Belief, Situation, has_asked
 from rpms.logic.errors import InputError
 from rpms.logic.facts import Clause, Literal, Truth
-from rpms.logic.rules import RuleManual
+from rpms.logic.rules import ActiveRules, RuleManual
 from rpms.paper.episode import Ending, Happening
 from rpms.planning.doubtful_rules import bindings_met
 from rpms.planning.surprise import processes_of
@@ -39,18 +40,15 @@ def recorded(world: World, runs: Sequence[Path]) -> Iterator[Trace]:
             continue
         run = RunFolder(place)
         _check_world(place, str(run.protocol.settings.get("world", "")), world)
-        for record in filter(lambda each: each.steps, run.episodes()):
-            steps, opening = (
-                spoken(record.steps, record.row.ending),
-                whole_letters(record.steps[0].observation),
-            )
-            yield Trace(
-                whole_letters(f"{place.name}/{record.task}"),
-                record.task,
-                record.row.type,
-                opening,
-                steps,
-            )
+        for record in run.episodes():
+            if record.steps:
+                yield Trace(
+                    whole_letters(f"{place.name}/{record.task}"),
+                    record.task,
+                    record.row.type,
+                    whole_letters(record.steps[0].observation),
+                    spoken(record.steps, record.row.ending),
+                )
 
 
 _COMPARED = 5
@@ -155,13 +153,11 @@ class Foretold:
         """True if it came about clearly less often than claimed: beyond the exceptions that are
         tolerated.
         """
-        enough, share = (
-            len(self.missed) >= LIMITS.several,
-            self.seen / max(1, self.seen + len(self.missed)),
-        )
-        return enough and share < (
-            1 - LIMITS.exceptions if claimed == 1 else LIMITS.often * claimed
-        )
+        if len(self.missed) < LIMITS.several:
+            return False
+        share = self.seen / max(1, self.seen + len(self.missed))
+        least = 1 - LIMITS.exceptions if claimed == 1 else LIMITS.often * claimed
+        return share < least
 
 
 @dataclass
@@ -236,56 +232,77 @@ def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verific
         found.episodes += 1
         goal = world.goal(trace.opening)
         rules = manual.active(goal.type, goal.object, goal.destination)
-        wanted = (
-            rules.purpose
-            if rules.purpose and not (rules.purpose.staged or rules.purpose.each)
-            else None
-        )
         for number, (step, before, after) in enumerate(replayed(world, trace), 1):
             found.steps += 1
             if has_asked(before.belief) or has_asked(after.belief):
                 continue
-            witness, refused = Witness(trace.episode, number), world.infeasible(step.answer)
+            witness = Witness(trace.episode, number)
+            refused = world.infeasible(step.answer)
             instance = rules.instance(step.command)
-            if instance is None:
-                found.unknown[step.command.partition(" ")[0]] += not refused
-            else:
+            if instance is not None:
                 found.judge(instance, step.command, before, after, witness, refused=refused)
+            else:
+                found.unknown[step.command.partition(" ")[0]] += not refused
             if refused:
                 continue
-            came: dict[tuple[str, Literal, Literal], list[Truth]] = {}
-            entered = {unseen_name(before.belief, after.belief): after.belief.location or ""}
-            for process, names in processes_of(rules, step.command, before):
-                asked = {
-                    arg
-                    for clause in process.preconditions
-                    for each in clause.literals
-                    for arg in each.atom.args
-                }
-                given = {
-                    name: thing
-                    for name, thing in names.items()
-                    if name in asked or name not in process.others
-                }
-                for (
-                    effect
-                ) in process.effects:  # of a thing that no need tells, it may come about of any
-                    key = (process.name, effect, effect.bind(given))
-                    came.setdefault(key, []).append(effect.bind(names).bind(entered).truth(after))
-            for (name, effect, _), some in came.items():
-                value = (
-                    Truth.TRUE
-                    if Truth.TRUE in some
-                    else min(some, key=(Truth.FALSE, Truth.UNKNOWN).index)
-                )
-                found.count(name, effect, value, witness)
-            if (
-                wanted is not None
-                and not (step.won or step.lost)
-                and any(True for _ in bindings_met(wanted, after))
-            ):
+            for foretold in _foretold_by_processes(rules, step.command, before, after):
+                found.count(foretold.process, foretold.effect, foretold.value, witness)
+            if not (step.won or step.lost) and _all_wanted_holds(rules, after):
                 found.goals.setdefault(goal.type, []).append(witness)
     return found
+
+
+class _ForetoldEffect(NamedTuple):
+    """An effect that a process has on a command's way, and if it came about."""
+
+    process: str
+    effect: Literal  # Over the process's parameters
+    value: Truth
+
+
+def _foretold_by_processes(
+    rules: ActiveRules, command: str, before: Situation, after: Situation
+) -> Iterator[_ForetoldEffect]:
+    """Effects that processes foretell of a command.
+
+    Of a thing that no need tells, an effect may come about of any: it holds if one of them has it.
+    """
+    came: dict[tuple[str, Literal, Literal], list[Truth]] = {}
+    entered = {unseen_name(before.belief, after.belief): after.belief.location or ""}
+    for process, names in processes_of(rules, command, before):
+        given = _names_given(process, names)
+        for effect in process.effects:
+            key = (process.name, effect, effect.bind(given))
+            value = effect.bind(names).bind(entered).truth(after)
+            came.setdefault(key, []).append(value)
+    for (name, effect, _), values in came.items():
+        yield _ForetoldEffect(name, effect, _best_value(values))
+
+
+def _names_given(process: ActionSchema, names: Mapping[str, str]) -> dict[str, str]:
+    """A process's names, without those that neither its command nor a need tells."""
+    asked: set[str] = set()
+    for clause in process.preconditions:
+        for literal in clause.literals:
+            asked.update(literal.atom.args)
+    free = set(process.others) - asked
+    return {name: thing for name, thing in names.items() if name not in free}
+
+
+def _best_value(values: Collection[Truth]) -> Truth:
+    """True if one is; else false if one is."""
+    for value in (Truth.TRUE, Truth.FALSE):
+        if value in values:
+            return value
+    return Truth.UNKNOWN
+
+
+def _all_wanted_holds(rules: ActiveRules, after: Situation) -> bool:
+    """True if all that the goal wants holds, where that is a set of facts about single things."""
+    purpose = rules.purpose
+    if purpose is None or purpose.staged or purpose.each:
+        return False
+    return any(True for _ in bindings_met(purpose, after))
 
 
 def table(found: Verification) -> Iterator[tuple[str, ...]]:

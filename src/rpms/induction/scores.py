@@ -74,55 +74,118 @@ def by_kinds(
     """Conditions over tables for an action with two things, from its successes, surest first;
     the last asks nothing.
     """
-    name = _NO_NAME.sub(
-        "_", f"{deed.book.template.partition(SLOT)[0].strip()} scores in {deed.goal}"
-    )
-    filled = [(slot, word) for each in attempts for slot, word in enumerate(each.names)]
-    tied_in = Counter(slot for slot, word in filled if ties.get(word) or ties.get(kind_of(word)))
-    thing, place = (1, 0) if tied_in[1] > tied_in[0] else (0, 1)
-    role = parameters[place]
-    pairs: dict[tuple[str, str, str], dict[str, _Tally]] = {}
-    places: dict[str, _Tally] = {}
+    slots = _thing_and_place(attempts, ties)
+    tallies = _count_scores(slots, parameters, attempts, ties)
+    good = sum(len(each.good) for each in tallies.places.values())
+    tried = sum(len(each.tried) for each in tallies.places.values())
+    usual = good / max(1, tried)
+    yield from _by_ties(deed, parameters, slots, tallies.pairs, usual)
+    known = {where: {deed.goal: tally} for where, tally in tallies.places.items() if tally.good}
+    asked = Literal(Atom(f"{_table_name(deed)}_at", (str(slots.place), deed.goal)))
+    yield _asking(deed, (asked,), (parameters[slots.place], "goal"), known)
+    nothing = Circumstance((), confirmed=good, against=tried - good)  # nothing speaks for it
+    yield replace(deed, when=nothing, share=usual / 2, blind=True)
+
+
+def _table_name(deed: Deed) -> str:
+    """Beginning of the names of a deed's tables."""
+    action = deed.book.template.partition(SLOT)[0].strip()
+    return _NO_NAME.sub("_", f"{action} scores in {deed.goal}")
+
+
+class _Slots(NamedTuple):
+    """The slot of what is put somewhere, and the slot of where."""
+
+    thing: int
+    place: int
+
+
+def _thing_and_place(attempts: Iterable[Attempt], ties: Ties) -> _Slots:
+    """The thing is the slot whose names are tied to others more often."""
+    tied_in: Counter[int] = Counter()
     for attempt in attempts:
-        kind, where = attempt.kinds[thing], attempt.kinds[place]
-        own = (
-            ties.get(attempt.names[thing]) or ties.get(kind) or (Tie("", parameters[thing], kind),)
-        )
-        for tally in (
-            places.setdefault(where, _Tally()),
-            *(pairs.setdefault(tie, {}).setdefault(where, _Tally()) for tie in own),
-        ):
+        for slot, word in enumerate(attempt.names):
+            if ties.get(word) or ties.get(kind_of(word)):
+                tied_in[slot] += 1
+    return _Slots(1, 0) if tied_in[1] > tied_in[0] else _Slots(0, 1)
+
+
+class _ScoreTallies(NamedTuple):
+    """Scores by kind of place; and by what a thing is tied to, and by kind of place."""
+
+    places: dict[str, _Tally]
+    pairs: dict[Tie, dict[str, _Tally]]
+
+
+def _count_scores(
+    slots: _Slots, parameters: Sequence[str], attempts: Iterable[Attempt], ties: Ties
+) -> _ScoreTallies:
+    """Count kinds of things that scored; a thing that is tied to nothing counts for its kind."""
+    counted = _ScoreTallies({}, {})
+    for attempt in attempts:
+        kind = attempt.kinds[slots.thing]
+        where = attempt.kinds[slots.place]
+        itself = Tie("", parameters[slots.thing], kind)
+        own = ties.get(attempt.names[slots.thing]) or ties.get(kind) or (itself,)
+        concerned = [counted.places.setdefault(where, _Tally())]
+        for tie in own:
+            by_place = counted.pairs.setdefault(tie, {})
+            concerned.append(by_place.setdefault(where, _Tally()))
+        for tally in concerned:
             tally.tried.add(kind)
             if attempt.scored:
                 tally.good.setdefault(kind, attempt.witness)
-    good, tried = (
-        sum(len(each.good) for each in places.values()),
-        sum(len(each.tried) for each in places.values()),
-    )
-    usual = good / max(1, tried)
+    return counted
+
+
+def _by_ties(
+    deed: Deed,
+    parameters: Sequence[str],
+    slots: _Slots,
+    pairs: Mapping[Tie, Mapping[str, _Tally]],
+    usual: float,
+) -> Iterator[Deed]:
+    """Conditions over tables of what a thing is tied to: one for each range of how often it
+    scored, and each way of being tied.
+    """
+    thing = str(slots.thing)
     below = 2.0
     for title, least in LIMITS.score_shares:
-        rows: dict[tuple[str, str], dict[str, dict[str, _Tally]]] = {}
-        for (predicate, other, word), by_place in pairs.items():
-            for where, tally in by_place.items():
-                if tally.good and least <= tally.share(usual) < below:
-                    rows.setdefault((predicate, other), {}).setdefault(where, {})[word] = tally
-        for (predicate, other), some in rows.items():
-            word = str(len(parameters)) if predicate else str(thing)
-            tied = (Literal(Atom(predicate, (str(thing), word))),) if predicate else ()
-            asked = Atom(f"{name}_{title}_{other}", (str(place), word))
-            shares = [tally.share(usual) for row in some.values() for tally in row.values()]
-            told = replace(
-                deed, roles=(other,) if predicate else (), share=sum(shares) / len(shares)
-            )
-            yield _asking(told, (*tied, Literal(asked)), (role, other), some)
+        for way, rows in _rows_between(pairs, least, below, usual).items():
+            literals = []
+            word = thing
+            if way.predicate:
+                word = str(len(parameters))
+                literals.append(Literal(Atom(way.predicate, (thing, word))))
+            asked = Atom(f"{_table_name(deed)}_{title}_{way.role}", (str(slots.place), word))
+            literals.append(Literal(asked))
+            roles = (way.role,) if way.predicate else ()
+            told = replace(deed, roles=roles, share=_mean_share(rows, usual))
+            yield _asking(told, tuple(literals), (parameters[slots.place], way.role), rows)
         below = least
-    known = {where: {deed.goal: tally} for where, tally in places.items() if tally.good}
-    yield _asking(
-        deed, (Literal(Atom(f"{name}_at", (str(place), deed.goal))),), (role, "goal"), known
-    )
-    nothing = Circumstance((), confirmed=good, against=tried - good)  # nothing speaks for it
-    yield replace(deed, when=nothing, share=usual / 2, blind=True)
+
+
+class _WayOfTying(NamedTuple):
+    predicate: str
+    role: str
+
+
+def _rows_between(
+    pairs: Mapping[Tie, Mapping[str, _Tally]], least: float, below: float, usual: float
+) -> dict[_WayOfTying, dict[str, dict[str, _Tally]]]:
+    """Tables with what scored in a share of attempts from `least` to `below`."""
+    rows: dict[_WayOfTying, dict[str, dict[str, _Tally]]] = {}
+    for tie, by_place in pairs.items():
+        for where, tally in by_place.items():
+            if tally.good and least <= tally.share(usual) < below:
+                table = rows.setdefault(_WayOfTying(tie.predicate, tie.role), {})
+                table.setdefault(where, {})[tie.name] = tally
+    return rows
+
+
+def _mean_share(rows: _Tallies, usual: float) -> float:
+    shares = [tally.share(usual) for row in rows.values() for tally in row.values()]
+    return sum(shares) / len(shares)
 
 
 def _asking(
@@ -150,59 +213,89 @@ _NO_NAME = re.compile("[^a-z_]+")
 
 def deeds_of(books: list[Book], goal: str, names: Names, ties: Ties) -> list[Deed]:
     """All that scored with goals of a type; nothing where only wins do."""
-    every = [attempt for book in books for attempt in book.attempts if attempt.goal == goal]
-    if sum(attempt.scored and not attempt.won for attempt in every) < LIMITS.score_rises:
+    rises = 0
+    for book in books:
+        own = [attempt for attempt in book.attempts if attempt.goal == goal]
+        rises += sum(attempt.scored and not attempt.won for attempt in own)
+    if rises < LIMITS.score_rises:
         return []
-    found = [deed for book in books for deed in _deeds(book, goal, names, ties, blind=True)]
+    found = _deeds_of_all(books, goal, names, ties, blind=True)
     if not any(deed.blind for deed in found):  # deeds that facts explain may well be wanted again
-        found = [deed for book in books for deed in _deeds(book, goal, names, ties, blind=False)]
+        found = _deeds_of_all(books, goal, names, ties, blind=False)
     ordered = any(deed.book.template == SLOT for deed in found)
     return [deed for deed in found if deed.book.slots or not ordered]
+
+
+def _deeds_of_all(
+    books: Iterable[Book], goal: str, names: Names, ties: Ties, *, blind: bool
+) -> list[Deed]:
+    found: list[Deed] = []
+    for book in books:
+        found += _deeds(book, goal, names, ties, blind=blind)
+    return found
 
 
 def _deeds(book: Book, goal: str, names: Names, ties: Ties, *, blind: bool) -> Iterator[Deed]:
     """Circumstances in which an action scores: facts, or where those tell little, kinds of
     things.
     """
-    every = [attempt for attempt in book.attempts if attempt.goal == goal and not attempt.refused]
-    if not any(attempt.scored for attempt in every):
-        return
     tried = [attempt for attempt in book.attempts if attempt.goal == goal]
-    deed = Deed(
-        goal, book, _once(tried, len(book.slots), blind=blind) if book.template != SLOT else ()
-    )
-    first = {
-        (each.witness.episode, each.names): each for each in reversed(every)
-    }  # with the same names in an episode
-    done = [
-        each for each in every if not deed.once or first[each.witness.episode, each.names] is each
-    ]
+    done = [attempt for attempt in tried if not attempt.refused]
+    if not any(attempt.scored for attempt in done):
+        return
+    once = _once(tried, len(book.slots), blind=blind) if book.template != SLOT else ()
+    deed = Deed(goal, book, once)
+    if once:
+        done = _first_times(done)
     told = [
         when for when in conditions(_with_goal(book, done)) if when.confirmed >= LIMITS.score_rises
     ]
     parameters = book.called(names)
-    scored = [attempt for attempt in done if attempt.scored]
-    promising = {part for attempt in scored for part in enumerate(attempt.kinds)}
-    vain = [
-        each for each in done if not each.scored and not promising.isdisjoint(enumerate(each.kinds))
-    ]
-    harmless = sum(attempt.lost for attempt in vain) <= LIMITS.score_harmless * len(vain)
-    untold = sum(when.confirmed for when in told) < LIMITS.score_told * len(scored) and harmless
-    if len(book.slots) == 2 and parameters and untold:
+    if len(book.slots) == 2 and parameters and _facts_tell_little(told, done):
         yield from by_kinds(deed, parameters, done, ties)
     else:
         yield from (replace(deed, when=when) for when in told)
+
+
+def _first_times(attempts: Iterable[Attempt]) -> list[Attempt]:
+    """The first attempt of each episode with the same names."""
+    met: set[tuple[str, tuple[str, ...]]] = set()
+    first = []
+    for attempt in attempts:
+        key = (attempt.witness.episode, attempt.names)
+        if key not in met:
+            met.add(key)
+            first.append(attempt)
+    return first
+
+
+def _facts_tell_little(told: Iterable[Circumstance], done: Sequence[Attempt]) -> bool:
+    """True if facts explain too few of the scores, and trying kinds of things does no harm.
+
+    Harm is looked for among attempts with some kind that has scored in its slot.
+    """
+    scored = [attempt for attempt in done if attempt.scored]
+    promising: set[tuple[int, str]] = set()
+    for attempt in scored:
+        promising.update(enumerate(attempt.kinds))
+    vain = [attempt for attempt in done if not attempt.scored]
+    vain = [each for each in vain if not promising.isdisjoint(enumerate(each.kinds))]
+    losses = sum(attempt.lost for attempt in vain)
+    if losses > LIMITS.score_harmless * len(vain):
+        return False
+    return sum(when.confirmed for when in told) < LIMITS.score_told * len(scored)
 
 
 def _once(attempts: Sequence[Attempt], slots: int, *, blind: bool) -> tuple[int, ...]:
     """Slots whose names score once an episode: one, if repeats with its name brought no new
     best, else all or none.
     """
-    for some in (*((slot,) for slot in range(slots if slots > 1 else 0)), tuple(range(slots))):
+    every = tuple(range(slots))
+    choices = [(slot,) for slot in every] if slots > 1 else []
+    for some in (*choices, every):
         again = list(done_again(attempts, some, lambda each: each.scored))
-        enough = len(again) >= LIMITS.several or (
-            blind and len(some) == slots
-        )  # blind: though not done again
+        # blind: all names together need not have been done again
+        enough = len(again) >= LIMITS.several or (blind and len(some) == slots)
         if enough and sum(attempt.further for attempt in again) <= LIMITS.scores_again * len(again):
             return some
     return ()
@@ -230,7 +323,7 @@ def _with_goal(book: Book, attempts: Iterable[Attempt]) -> Book:
 
 def looks(deeds: Iterable[Deed], links: Sequence[Process]) -> Iterator[Process]:
     """Actions that show more things, as a way to get further before any are tried blindly."""
-    ended = [(link.schema.syntax, one.opposite()) for link in links for one in link.schema.effects]
+    ended = _ended_by(links)
     for goal in dict.fromkeys(deed.goal for deed in deeds if deed.blind):
         for link in links:
             schema = link.schema
@@ -239,9 +332,23 @@ def looks(deeds: Iterable[Deed], links: Sequence[Process]) -> Iterator[Process]:
                 onward = replace(
                     schema, observes=(), effects=(Literal(ADVANCED),), steps=LIMITS.looking_for_more
                 )
-                needed = (*schema.preconditions, Clause((Literal(Atom("goal_type", (goal,))),)))
                 name = _NO_NAME.sub("_", f"{schema.name} for {goal}")
+                needed = (*schema.preconditions, _for_goal(goal))
                 yield link._replace(schema=replace(onward, name=name, id="", preconditions=needed))
+
+
+def _ended_by(links: Iterable[Process]) -> set[tuple[tuple[str, ...], Literal]]:
+    """Facts that a command ends, with the command's syntax."""
+    ended = set()
+    for link in links:
+        for effect in link.schema.effects:
+            ended.add((link.schema.syntax, effect.opposite()))
+    return ended
+
+
+def _for_goal(goal: str) -> Clause:
+    """The condition that a process is for one type of goal."""
+    return Clause((Literal(Atom("goal_type", (goal,))),))
 
 
 def deed_processes(
@@ -252,9 +359,10 @@ def deed_processes(
     """
     taken: Counter[str] = Counter()
     for deed in deeds:
-        parameters, action = deed.book.called(names), actions.get(deed.book.template)
+        parameters = deed.book.called(names)
         if parameters is None:
             continue
+        action = actions.get(deed.book.template)
         needs = (*action.guessed, *action.circumstances) if action is not None else ()
         when = replace(deed.when, literals=tuple(dict.fromkeys((*deed.when.literals, *needs))))
         base = f"score_{action.name if action is not None else 'order'}"
@@ -263,17 +371,18 @@ def deed_processes(
         found = process_of(
             name, deed.book.template, (*parameters, *deed.roles), when, [Literal(ADVANCED)]
         )
-        # deeds that often fail cost more, and of those that may end the task the surest comes first
-        steps, deadly = (
-            round(1 / (deed.share or when.share), 1),
-            any(attempt.lost for attempt in deed.book.attempts),
+        schema = replace(
+            found.schema,
+            preconditions=(*found.schema.preconditions, _for_goal(deed.goal)),
+            once=tuple(parameters[slot] for slot in deed.once),
+            steps=round(1 / (deed.share or when.share), 1),  # deeds that often fail cost more
         )
-        risk = (
-            round(LIMITS.ruin * (when.against + 1) / (when.confirmed + when.against + 2), 1)
-            if deadly
-            else 0.0
-        )
-        needed = (*found.schema.preconditions, Clause((Literal(Atom("goal_type", (deed.goal,))),)))
-        once = tuple(parameters[slot] for slot in deed.once)
-        schema = replace(found.schema, preconditions=needed, once=once, steps=steps)
-        yield found._replace(schema=schema, risk=risk)
+        yield found._replace(schema=schema, risk=_risk(deed.book, when))
+
+
+def _risk(book: Book, when: Circumstance) -> float:
+    """Steps that a deed costs more because it may end the task, so that the surest comes first."""
+    if not any(attempt.lost for attempt in book.attempts):
+        return 0.0
+    tries = when.confirmed + when.against
+    return round(LIMITS.ruin * (when.against + 1) / (tries + 2), 1)

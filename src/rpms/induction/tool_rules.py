@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import ToolSchema, Tried
+from rpms.guard.calls import ToolManual, ToolSchema, Tried
 from rpms.guard.tool_manuals import LAST_LINE, TOOL_MANUAL, read_tool_manual
+from rpms.induction.action_model import Induced
 from rpms.induction.attempts import Attempt, Book, Vocabulary
 from rpms.induction.manual_review import with_edits
 from rpms.induction.needs import Needs
@@ -107,18 +108,14 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
     before = manual_before(out)
     source = read_yaml(str(manual), manual_text(manual).text, TOOL_MANUAL)
     declared = read_tool_manual(manual_text(manual))
-    predicates = {name: fact.predicate for name, fact in declared.facts.items()}
-    tools: dict[str, _Tool] = {}
-    for each in tried:
-        name = each.call.tool
-        tools.setdefault(name, _Tool(name, Book(name, Vocabulary(predicates)))).add(each)
-    attempts = [each for tool in tools.values() for each in tool.book.attempts]
-    calls, failed = len(attempts), sum(each.refused for each in attempts)
+    tools = _read_calls(tried, declared)
+    attempts = [attempt for tool in tools.values() for attempt in tool.book.attempts]
+    calls = len(attempts)
     if not calls:
         raise InputError("there is nothing to learn from: the log has no call with a result")
-    claims = [
-        claim for tool in tools.values() for claim in _claims(tool, declared.tools.get(tool.name))
-    ]
+    claims: list[Claim] = []
+    for tool in tools.values():
+        claims += _claims(tool, declared.tools.get(tool.name))
     tree = plain(source.tree)
     assert isinstance(tree, dict)
     for claim in claims:
@@ -126,24 +123,45 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
             _put(tree, claim, tools[claim.at[-1]])
     found = f"{manual.name} with what `rpms rules learn` found in {calls} calls"
     head = [f"{found}; evidence: {evidence_file(out).name}."]
-    written = _whole(manual_yaml(tree, head))
     final, edits = with_edits(out, TOOL_MANUAL, before, tree)
     text = _whole(manual_yaml(final, head))
+    _check_readable(out, text)
+    evidence = Evidence(
+        "",
+        (*claims, *edits),
+        episodes=len({attempt.witness.episode for attempt in attempts}),
+        steps=calls,
+        written=_whole(manual_yaml(tree, head)),
+        settings={GUARD: manual.name},
+    )
+    write_learned(out, text, evidence)
+    failed = sum(attempt.refused for attempt in attempts)
+    silent = tuple(
+        name for name, tool in tools.items() if not (tool.book.worked and tool.book.refused)
+    )
+    return ToolsLearned(evidence, calls, failed, silent, tuple(edits))
+
+
+def _read_calls(tried: Iterable[Tried], declared: ToolManual) -> dict[str, _Tool]:
+    """The calls of each tool, with the manual's facts as they were before."""
+    predicates = {name: fact.predicate for name, fact in declared.facts.items()}
+    tools: dict[str, _Tool] = {}
+    for each in tried:
+        name = each.call.tool
+        if name not in tools:
+            tools[name] = _Tool(name, Book(name, Vocabulary(predicates)))
+        tools[name].add(each)
+    return tools
+
+
+def _check_readable(out: Path, text: str) -> None:
+    """Refuse to write a manual that could not be read: a person's edit may have a mistake."""
     try:
         read_tool_manual((str(out), text))
     except FileError as error:
         raise InputError(
             f"{out}: would have a mistake: {error.problem}. Nothing was written"
         ) from None
-    sessions, by = len({each.witness.episode for each in attempts}), {GUARD: manual.name}
-    evidence = Evidence(
-        "", (*claims, *edits), episodes=sessions, steps=calls, written=written, settings=by
-    )
-    write_learned(out, text, evidence)
-    silent = tuple(
-        name for name, tool in tools.items() if not (tool.book.worked and tool.book.refused)
-    )
-    return ToolsLearned(evidence, calls, failed, silent, tuple(edits))
 
 
 def _whole(text: str) -> str:
@@ -158,25 +176,26 @@ def _claims(tool: _Tool, declared: ToolSchema | None) -> Iterator[Claim]:
     """
     if not tool.book.refused or (declared is not None and declared.needs):
         return
-    effects = [effect.literal for effect in (declared.effects if declared is not None else ())]
-    own = {(literal.atom.predicate, literal.negated) for literal in effects}
+    effects = declared.effects if declared is not None else ()
+    own = {(each.literal.atom.predicate, each.literal.negated) for each in effects}
     for fact in Needs(tool.book).facts():
         named = {(literal.atom.predicate, literal.negated) for literal in fact.clause.literals}
-        if (
-            fact.label is not Label.UNTESTED
-            and not named & own
-            and not tool.worked_without(fact.clause)
-        ):
-            said = Counter(
-                tool.errors[each] for each in fact.witnesses if each in tool.errors
-            ).most_common(1)
-            error = (
-                f"without it: {excerpt(said[0][0], 80)}"
-                if said and fact.label is Label.NECESSARY
-                else ""
-            )
-            told = replace(fact, note="; ".join(filter(None, (fact.note, error))))
-            yield told.claim(("tools", tool.name), "needs", str(fact.clause))
+        if fact.label is Label.UNTESTED or named & own or tool.worked_without(fact.clause):
+            continue
+        notes = [fact.note, _error_without(tool, fact)]
+        told = replace(fact, note="; ".join(filter(None, notes)))
+        yield told.claim(("tools", tool.name), "needs", str(fact.clause))
+
+
+def _error_without(tool: _Tool, fact: Induced) -> str:
+    """The most common error of calls that lacked a certain need; empty if none is known."""
+    if fact.label is not Label.NECESSARY:
+        return ""
+    errors = [tool.errors[each] for each in fact.witnesses if each in tool.errors]
+    if not errors:
+        return ""
+    [(common, _)] = Counter(errors).most_common(1)
+    return f"without it: {excerpt(common, 80)}"
 
 
 def _put(tree: dict[str, Any], claim: Claim, tool: _Tool) -> None:

@@ -6,7 +6,7 @@ two more slots, what it needs and does is a matter of facts again: `leads(room, 
 the rooms that one did not come to, some count as failed attempts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from rpms.induction.templates import SLOT, Names, fill
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import ActionSchema, Revelation
 from rpms.logic.belief import Belief, FactBelief
-from rpms.logic.facts import Atom, Clause, Literal, Truth, grouped
+from rpms.logic.facts import Atom, Clause, Literal, Truth
 from rpms.logic.rules import ANYTHING
 from rpms.store.evidence import Support, Witness
 
@@ -155,20 +155,27 @@ class Linked:
         recorder = _Recorder(attempt, step, known, dice)
         recorder.record(self.near, (here,), refused=attempt.refused)
         if self.moves:
-            called = unseen_name(step.before, step.after) if moved else there
-            not_there = (here, called, *attempt.names)
-            others = [name for name in step.before.names.get(role, ()) if name not in not_there]
-            some = dice.sample(others, min(LIMITS.other_places, len(others)))
-            if moved and there and called:
-                recorder.record(self.far, (here, called), refused=False, later=(here, there))
-            for name in some:
-                recorder.record(self.far, (here, name), refused=True)
+            self._add_move(recorder, here, there, role, moved=moved)
         elif not attempt.refused:
             came = tuple(self._came_about(step.before, step.after, attempt))
             self.given.append((attempt, came))
         if not attempt.refused:
             named = (*attempt.names, here)
             self._count_sides(step.before, step.after, named, attempt.witness)
+
+    def _add_move(
+        self, recorder: _Recorder, here: str, there: str | None, role: str, *, moved: bool
+    ) -> None:
+        """Record where an attempt led, and some of the places where it did not lead."""
+        step = recorder.step
+        called = unseen_name(step.before, step.after) if moved else there
+        not_there = (here, called, *recorder.attempt.names)
+        others = [name for name in step.before.names.get(role, ()) if name not in not_there]
+        some = recorder.dice.sample(others, min(LIMITS.other_places, len(others)))
+        if moved and there and called:
+            recorder.record(self.far, (here, called), refused=False, later=(here, there))
+        for name in some:
+            recorder.record(self.far, (here, name), refused=True)
 
     def _add_placeless(self, attempt: Attempt, step: SeenStep) -> None:
         """Take over an attempt while the agent was at no place: only side effects are counted."""
@@ -262,37 +269,39 @@ def _at_places(book: Book, count: int, name: str, names: Names) -> Iterator[Proc
     """Effects and revelations at the last of some places, which are the last slots: the
     agent's, and where it gets.
     """
-    parameters, places = book.called(names), [str(slot) for slot in range(len(book.slots))][-count:]
-    told = condition(
-        view(book, book.attempts, lambda attempt: not attempt.refused), frozenset(places)
-    )
+    parameters = book.called(names)
+    places = [str(slot) for slot in range(len(book.slots))][-count:]
+    done = view(book, book.attempts, lambda attempt: not attempt.refused)
+    told = condition(done, frozenset(places))
     if parameters is None or told is None:
         return
-    # the fact that places the agent held in every attempt, and therefore explains none
-    always = [
-        atom
-        for atom in book.facts
-        if book.vocabulary.predicates[atom.predicate].exclusive == "always"
-    ]
-    at = next(atom for atom in always if atom.args == (places[0],))
-    rest = [
-        _related(literal, places[0], book.vocabulary)
-        for literal in told.literals
-        if literal.atom != at
-    ]
-    told = replace(told, literals=(*dict.fromkeys(rest), Literal(at)))
+    told = _with_place(told, book, places[0])
     outcomes = Outcomes(book, frozenset(literal.atom for literal in told.literals))
     certain = [fact.clause.literals[0] for fact in outcomes.certain]
     found = [each for each in certain if places[-1] in each.atom.args]
-    exclusive = [
-        each for each in found if book.vocabulary.predicates[each.atom.predicate].exclusive
-    ]
-    where = [each for each in exclusive if not each.negated and count > 1]
+    predicates = book.vocabulary.predicates
+    exclusive = [each for each in found if predicates[each.atom.predicate].exclusive]
     other = [each for each in found if each not in exclusive]
-    for title, effects in ((name, where), (f"{name}_first" if count > 1 else name, other)):
-        if effects:
-            yield process_of(title, book.template, parameters, told, effects)
+    there = [each for each in exclusive if not each.negated]
+    if there and count > 1:
+        yield process_of(name, book.template, parameters, told, there)
+    if other:
+        title = f"{name}_first" if count > 1 else name
+        yield process_of(title, book.template, parameters, told, other)
     yield from _showing(name, parameters, told, book)
+
+
+def _with_place(told: Circumstance, book: Book, place: str) -> Circumstance:
+    """A condition that says, at its end, where the agent is.
+
+    This fact held in every attempt, and therefore explains none.
+    """
+    predicates = book.vocabulary.predicates
+    placing = [atom for atom in book.facts if predicates[atom.predicate].exclusive == "always"]
+    at = next(atom for atom in placing if atom.args == (place,))
+    rest = [literal for literal in told.literals if literal.atom != at]
+    related = [_related(literal, place, book.vocabulary) for literal in rest]
+    return replace(told, literals=(*dict.fromkeys(related), Literal(at)))
 
 
 def _showing(
@@ -303,62 +312,62 @@ def _showing(
     """
     place = str(len(book.slots) - 1)
     for bit, atom in enumerate(book.revelations):
-        if (
-            place not in atom.args
-            or len(atom.args) > 2
-            or book.vocabulary.predicates[atom.predicate].exclusive
-        ):
+        if place not in atom.args or len(atom.args) > 2:
+            continue
+        if book.vocabulary.predicates[atom.predicate].exclusive:
             # destinations are not looked for: plans would take every way that nobody knows
             continue
-        probe = book.probes.get(atom)
-        since = probe.since if probe is not None else 0
-        rows = [
-            row for row in book.attempts[since:] if not row.refused and not row.known >> bit & 1
-        ]
-        shown = view(
-            book,
-            rows,
-            lambda row, bit=bit: bool(row.known_after >> bit & 1),  # type: ignore[misc]
-        )
-        when = next(conditions(shown, LIMITS.sometimes, LIMITS.mostly), None)
+        when = _when_shown(book, bit, atom)
         if when is None or when.confirmed < LIMITS.several:
             continue
         when = replace(when, literals=tuple(dict.fromkeys((*when.literals, *told.literals))))
-        where = "_".join(
-            ("shows", atom.predicate, *("all" if arg == ANYTHING else "its" for arg in atom.args))
-        )
+        args = ["all" if arg == ANYTHING else "its" for arg in atom.args]
+        where = "_".join(("shows", atom.predicate, *args))
         yield process_of(f"{name}_{where}", book.template, parameters, when, (), [Revelation(atom)])
+
+
+def _when_shown(book: Book, bit: int, atom: Atom) -> Circumstance | None:
+    """The first condition under which an attempt makes a revelation that was not known before."""
+    probe = book.probes.get(atom)
+    since = probe.since if probe is not None else 0
+    rows = [row for row in book.attempts[since:] if not row.refused and not row.known >> bit & 1]
+    shown = view(book, rows, lambda row: bool(row.known_after >> bit & 1))
+    return next(conditions(shown, LIMITS.sometimes, LIMITS.mostly), None)
 
 
 def _giving(linked: Linked, base: Book, action: ActionModel, names: Names) -> Iterator[Process]:
     """Effects that come sometimes, on things that the action does not name: nobody can tell of
     which before.
     """
-    things = grouped((atom.predicate, atom.args[0]) for _, atoms in linked.given for atom in atoms)
-    done = {attempt.witness for attempt, _ in linked.given}
-    rows = [attempt for attempt in base.attempts if attempt.witness in done]
+    things: dict[str, list[str]] = {}
+    for _, atoms in linked.given:
+        for atom in atoms:
+            things.setdefault(atom.predicate, []).append(atom.args[0])
     for predicate, some in things.items():
         roles = set.intersection(*(names.roles[thing] for thing in some)) - set(action.parameters)
         role = min(roles, key=names.order.__getitem__, default="")
         if len({*some}) < LIMITS.several or not role:
             continue
-        gave = {
-            attempt.witness
-            for attempt, atoms in linked.given
-            if predicate in {atom.predicate for atom in atoms}
-        }
-        shown = view(
-            base,
-            rows,
-            lambda attempt, gave=gave: attempt.witness in gave,  # type: ignore[misc]
-        )
-        told = next(conditions(shown), None)
+        told = _when_given(linked, base, predicate)
         if told is not None:
             told = replace(told, literals=tuple(dict.fromkeys((*told.literals, *action.guessed))))
             made = Literal(Atom(predicate, (role,)))
             yield process_of(
                 f"{action.name}_{predicate}", linked.template, action.parameters, told, [made]
             )
+
+
+def _when_given(linked: Linked, base: Book, predicate: str) -> Circumstance | None:
+    """The first condition under which an action makes a fact true of something it does not name."""
+    done = {attempt.witness for attempt, _ in linked.given}
+    gave = {
+        attempt.witness
+        for attempt, atoms in linked.given
+        if predicate in [atom.predicate for atom in atoms]
+    }
+    rows = [attempt for attempt in base.attempts if attempt.witness in done]
+    shown = view(base, rows, lambda attempt: attempt.witness in gave)
+    return next(conditions(shown), None)
 
 
 def _besides(linked: Linked, base: Book, action: ActionModel, names: Names) -> Iterator[Process]:
@@ -432,58 +441,83 @@ def process_of(
     """
     bound = slots_of(parameters)
     syntax = fill(template, [f"<{each}>" for each in parameters[: template.count(SLOT)]])
-    clauses = tuple(Clause((literal.bind(bound),)) for literal in told.literals)
-    gives = tuple(literal.bind(bound) for literal in effects)
-    shown = (
-        Revelation(each.atom.bind(bound), tuple(clause.bind(bound) for clause in each.given))
-        for each in observes
-    )
-    used = dict.fromkeys(
-        arg for clause in clauses for literal in clause.literals for arg in literal.atom.args
-    )
-    used |= dict.fromkeys(arg for literal in gives for arg in literal.atom.args)
-    roles = {*parameters, *(arg for literal in gives for arg in literal.atom.args)}
-    others = tuple(arg for arg in used if arg in roles and f"<{arg}>" not in syntax)
-    steps = round(1 / told.share, 1)
+    needs = [literal.bind(bound) for literal in told.literals]
+    gives = [literal.bind(bound) for literal in effects]
     schema = ActionSchema(
-        name, (syntax,), clauses, gives, observes=tuple(shown), steps=steps, others=others
+        name,
+        (syntax,),
+        tuple(Clause((need,)) for need in needs),
+        tuple(gives),
+        observes=tuple(_bound_revelation(each, bound) for each in observes),
+        steps=round(1 / told.share, 1),
+        others=_unnamed(syntax, parameters, needs, gives),
     )
     return Process(schema, told)
+
+
+def _bound_revelation(shown: Revelation, bound: Mapping[str, str]) -> Revelation:
+    return Revelation(shown.atom.bind(bound), tuple(clause.bind(bound) for clause in shown.given))
+
+
+def _unnamed(
+    syntax: str, parameters: Iterable[str], needs: Iterable[Literal], gives: Iterable[Literal]
+) -> tuple[str, ...]:
+    """Roles of things that a process is about and its command does not name."""
+    used: dict[str, None] = {}
+    for literal in (*needs, *gives):
+        used |= dict.fromkeys(literal.atom.args)
+    roles = set(parameters)
+    for literal in gives:
+        roles.update(literal.atom.args)
+    return tuple(arg for arg in used if arg in roles and f"<{arg}>" not in syntax)
 
 
 def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator[Process]:
     """For each slot that takes names in several roles: what becomes known in one of them, and
     not in all.
     """
-    told = {fact.clause for fact in action.observes}
-    needed = frozenset(literal.atom for literal in action.guessed)
     for slot, parameter in enumerate(action.parameters):
-        every = [names.roles[name] for name in {attempt.names[slot] for attempt in book.successes}]
-        some = every[0].union(*every) - every[0].intersection(
-            *every
-        )  # but not all of the names that worked
-        for role in sorted(some, key=names.order.__getitem__):
+        for role in _roles_of_some(book, slot, names):
             if role in action.parameters or not NAME.fullmatch(role):
                 continue
             rows = [
                 attempt for attempt in book.successes if role in names.roles[attempt.names[slot]]
             ]
-            found = Outcomes(view(book, rows, lambda _: True), needed).observes()
-            new = [
-                fact
-                for fact in found
-                if fact.clause not in told and _speaks_of(fact, slot, role, book, names)
-            ]
-            if new:
-                shown = [
-                    Revelation(each.clause.literals[0].atom, (each.given,) if each.given else ())
-                    for each in new
-                ]
+            shown = _shown_in_role(book, action, rows, slot, role, names)
+            if shown:
                 parameters = [role if each == parameter else each for each in action.parameters]
                 when = Circumstance(action.guessed, **seen([attempt.witness for attempt in rows]))
                 yield process_of(
                     f"{action.name}_{role}", book.template, parameters, when, (), shown
                 )
+
+
+def _roles_of_some(book: Book, slot: int, names: Names) -> list[str]:
+    """Roles of some of the names that worked in a slot, and not of all, in the world's order."""
+    filled = {attempt.names[slot] for attempt in book.successes}
+    every = [names.roles[name] for name in filled]
+    some = every[0].union(*every) - every[0].intersection(*every)
+    return sorted(some, key=names.order.__getitem__)
+
+
+def _shown_in_role(
+    book: Book,
+    action: ActionModel,
+    rows: Iterable[Attempt],
+    slot: int,
+    role: str,
+    names: Names,
+) -> list[Revelation]:
+    """Revelations of attempts with a name in a role, beyond those of the action as such."""
+    told = {fact.clause for fact in action.observes}
+    needed = frozenset(literal.atom for literal in action.guessed)
+    shown = []
+    for fact in Outcomes(view(book, rows, lambda _: True), needed).observes():
+        if fact.clause in told or not _speaks_of(fact, slot, role, book, names):
+            continue
+        given = (fact.given,) if fact.given else ()
+        shown.append(Revelation(fact.clause.literals[0].atom, given))
+    return shown
 
 
 def _speaks_of(fact: Induced, slot: int, role: str, book: Book, names: Names) -> bool:

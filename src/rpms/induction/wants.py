@@ -286,50 +286,71 @@ def goal_model(book: GoalBook, made: Makeable) -> GoalModel | None:
     """The facts that nearly all wins share and no state in which the game went on has; None
     without a win.
     """
-    found: list[GoalModel] = []
     positive = replace(
         made, facts=frozenset(name for name in made.facts if not name.startswith(NOT))
     )
-    for objects, some in (
-        (1, positive),
-        (2, positive),
-        (1, made),
-    ):  # negations where nothing else tells
+    found: list[GoalModel] = []
+    # a second object where one does not tell, and negations where nothing else does
+    for objects, some in ((1, positive), (2, positive), (1, made)):
         variables = {*FIELDS["object"][:objects], FIELDS["destination"][0]}
         shared = _shared(book, variables, some)
-        found += [] if shared is None else [_described(book, shared, some)]
-        if found and found[-1].stands and not found[-1].staged:
-            return found[-1]
+        if shared is None:
+            continue
+        model = _described(book, shared, some)
+        found.append(model)
+        if model.stands and not model.staged:
+            return model
     # if all such sets are refuted, the first with the evidence against it
-    return next((model for model in found if model.stands), next(iter(found), None))
+    standing = [model for model in found if model.stands]
+    return next(iter([*standing, *found]), None)
 
 
 def _shared(book: GoalBook, variables: set[str], made: Makeable) -> State | None:
     """The set of facts in most wins, refuted ones last; of equal ones the largest, which is the
     safest to pursue.
     """
-    pair = "y" in variables
-    every = [[_about(state, variables, made) for state in win.states] for win in book.wins]
-    ways = [dict.fromkeys(state for state in states if state) for states in every]
-    common = Counter(state for states in ways for state in states)
-    closed: dict[State, None] = {}
-    for state, _ in common.most_common(LIMITS.goal_states):
-        for other in [*closed, state]:
-            both = other & state
-            both = frozenset(atom for atom in both if atom.bind(_SWAP) in both) if pair else both
-            if both and (not pair or any("y" in atom.args for atom in both)):
-                closed[both] = None
-    least = (1 - LIMITS.goal_exceptions) * len(book.wins)
-    covered = {
-        state: sum(any(other >= state for other in states) for states in ways) for state in closed
-    }
+    ways: list[set[State]] = []
+    common: Counter[State] = Counter()
+    for win in book.wins:
+        states = dict.fromkeys(_about(state, variables, made) for state in win.states)
+        states.pop(frozenset(), None)
+        common.update(states.keys())
+        ways.append({*states})
+    closed = _intersections(common, pair="y" in variables)
+    covered = {state: _wins_with(state, ways) for state in closed}
     ranked = sorted(
         closed,
         key=lambda state: (covered[state], len(state), sorted(map(str, state))),
         reverse=True,
     )
-    standing = (state for state in ranked if covered[state] >= least and not book.refuting(state))
-    return next(standing, next(iter(ranked), None))
+    least = (1 - LIMITS.goal_exceptions) * len(book.wins)
+    for state in ranked:
+        if covered[state] >= least and not book.refuting(state):
+            return state
+    return ranked[0] if ranked else None
+
+
+def _intersections(common: Counter[State], *, pair: bool) -> list[State]:
+    """Facts that some of the most common states share, in all combinations of these.
+
+    Of a pair of things, the facts that hold of both, as far as the second is spoken of at all.
+    """
+    closed: dict[State, None] = {}
+    for state, _ in common.most_common(LIMITS.goal_states):
+        for other in [*closed, state]:
+            both = other & state
+            if pair:
+                both = frozenset(atom for atom in both if atom.bind(_SWAP) in both)
+                if not any("y" in atom.args for atom in both):
+                    continue
+            if both:
+                closed[both] = None
+    return [*closed]
+
+
+def _wins_with(state: State, ways: Iterable[Iterable[State]]) -> int:
+    """Wins in which all of a state's facts held at the end, by some naming of the things."""
+    return sum(any(other >= state for other in states) for states in ways)
 
 
 def _described(book: GoalBook, wanted: State, made: Makeable) -> GoalModel:
@@ -383,29 +404,29 @@ def _stages(wins: Sequence[Win], wanted: State, made: Makeable) -> tuple[Atom, .
 
 
 def _about(state: State, variables: set[str], made: Makeable) -> State:
-    """The facts that actions make true of some things."""
-    # that the goal's object is near, since it was put down here, counts only where there is nothing
-    # else to say
+    """The facts that actions make true of some things.
+
+    That the goal's object is near, since it was put down here, counts only where there is nothing
+    else to say.
+    """
     facts = frozenset(
         atom for atom in state if variables.issuperset(atom.args) and atom.predicate in made.facts
     )
-    near = {
-        atom
-        for atom in facts
-        if atom.predicate in made.positional and set(FIELDS["object"]) >= set(atom.args)
-    }
-    return facts - near if any(atom.predicate not in made.positional for atom in facts) else facts
+    positional = {atom for atom in facts if atom.predicate in made.positional}
+    if positional == facts:
+        return facts
+    objects = set(FIELDS["object"])
+    return facts - {atom for atom in positional if objects.issuperset(atom.args)}
 
 
 def _fact(book: GoalBook, atom: Atom, wanted: State, wins: Sequence[Win]) -> Induced:
     """One fact that wins share; necessary if all the others held once and the episode went on."""
     rest = wanted - {atom}
-    missed = [
-        each
-        for state, seen in book.went_on.items()
-        if rest and state >= rest and atom not in state
-        for each in seen
-    ]
+    missed = []
+    if rest:
+        for state, seen in book.went_on.items():
+            if state >= rest and atom not in state:
+                missed += seen
     others = [win.witness for win in book.wins if win not in wins]
     label = Label.NECESSARY if missed else Label.POSSIBLE
     return induced(
@@ -418,14 +439,23 @@ def guesses(book: GoalBook, made: Sequence[Atom]) -> Iterator[State]:
     make: none is refuted.
     """
     fields = {name for name, count in book.fields.items() if count}
-    pairs = [frozenset({atom, atom.bind(_SWAP)}) for atom in made if "x" in atom.args]
-    for size in range(1, LIMITS.largest_guess + 1):
-        some = [atom for atom in made if size == 1 or not atom.predicate.startswith(NOT)]
-        states = [frozenset(each) for each in combinations(some, size)]
-        for state in [*states, *(pairs if size == 1 else ())]:
-            about = {arg for atom in state for arg in atom.args}
-            covers = all(
-                about & set(FIELDS[name]) for name in fields
-            )  # else the goal would not name it
-            if covers and not any(other >= state for other in book.went_on):
-                yield state
+    for state in _small_states(made):
+        about = {arg for atom in state for arg in atom.args}
+        # a field of which it says nothing would not be in the goal
+        if all(about & set(FIELDS[name]) for name in fields) and not any(
+            other >= state for other in book.went_on
+        ):
+            yield state
+
+
+def _small_states(made: Sequence[Atom]) -> Iterator[State]:
+    """Single facts, facts of both of two objects, then sets without negations."""
+    for atom in made:
+        yield frozenset({atom})
+    for atom in made:
+        if "x" in atom.args:
+            yield frozenset({atom, atom.bind(_SWAP)})
+    positive = [atom for atom in made if not atom.predicate.startswith(NOT)]
+    for size in range(2, LIMITS.largest_guess + 1):
+        for atoms in combinations(positive, size):
+            yield frozenset(atoms)
