@@ -100,28 +100,41 @@ class Achiever:
         """
         known = set(self.fact.args)
         later = [need for need in self.needs if need not in self.bound]
-        found: list[Level] = []
         free = [name for name in self.parameters if name not in known]
-        for place, name in enumerate(free):
+        found: list[Level] = []
+        for name in free:
             known.add(name)
-            seeks = (need.literals[0] for need in later if name in need.literals[0].args)
-            sought = next(
-                (one for one in seeks if not one.makeable and one.predicate in revealed), None
-            )
-            now = [need for need in later if need.names <= known or place + 1 == len(free)]
-            single = [
-                need for need in now if len(need.literals) == 1 and name in need.literals[0].args
-            ]
-            first = (need.literals[0] for need in single)
-            listed = (
-                one
-                for one in first
-                if one.predicate in tables and not (one.negated or one.makeable)
-            )
-            second = tuple(one for one in listed if one.args[1] == name)
-            found.append(Level(name, tuple(now), tuple(later), sought, tuple(single), second))
+            is_last = name == free[-1]
+            now = [need for need in later if is_last or need.names <= known]
+            filters = _needs_of_one_fact(now, name)
+            listed = [need.literals[0] for need in filters if _is_listed(need, name, tables)]
+            sought = _sought(later, name, revealed)
+            found.append(Level(name, tuple(now), tuple(later), sought, filters, tuple(listed)))
             later = [need for need in later if need not in now]
         return tuple(found)
+
+
+def _needs_of_one_fact(needs: Iterable[Need], parameter: str) -> tuple[Need, ...]:
+    """Needs of a single fact that is about the parameter."""
+    single = [need for need in needs if len(need.literals) == 1]
+    return tuple(need for need in single if parameter in need.literals[0].args)
+
+
+def _is_listed(need: Need, parameter: str, tables: Container[str]) -> bool:
+    """True if a table lists the names that the parameter may have, beside another name."""
+    fact = need.literals[0]
+    if fact.negated or fact.makeable or fact.predicate not in tables:
+        return False
+    return fact.args[1] == parameter
+
+
+def _sought(needs: Iterable[Need], parameter: str, revealed: Container[str]) -> Fact | None:
+    """The first fact about the parameter that only looking tells."""
+    for need in needs:
+        fact = need.literals[0]
+        if parameter in fact.args and not fact.makeable and fact.predicate in revealed:
+            return fact
+    return None
 
 
 class Judged(NamedTuple):
@@ -189,30 +202,31 @@ class KnownNames:
             self._take_over(before)
 
     def _take_over(self, before: Self) -> None:
-        nobody, old, new = frozenset[str](), before.called, self.called
+        """Keep what was derived from names and roles that have not changed."""
+        nobody = frozenset[str]()
+        old = before.called
+        new = self.called
         roles = frozenset(
             role for role in old.keys() | new.keys() if old.get(role) is not new.get(role)
         )
         others = nobody.union(*[old.get(role, nobody) ^ new.get(role, nobody) for role in roles])
         changed = others & before.every | others & before.strangers
         self.strangers = before.strangers - self.every
-        self.made, self.judged = before.made.copy(), before.judged.copy()
+        self.made = before.made.copy()
+        self.judged = before.judged.copy()
         if changed:
             self.made = {key: each for key, each in self.made.items() if changed.isdisjoint(key[1])}
             self.judged = {
                 key: each for key, each in self.judged.items() if changed.isdisjoint(key[1])
             }
-        same, (goal, order, (every, best)) = (changed | roles).isdisjoint, before.expanded
+        else:
+            self.stones = {key: each.copy() for key, each in before.stones.items()}
+        same = (changed | roles).isdisjoint
         self.passed = {key: each for key, each in before.passed.copy().items() if same(each[2])}
-        self.stones = (
-            {key: each.copy() for key, each in before.stones.items()} if not changed else {}
-        )
-        every = {fact: found for fact, found in every.copy().items() if same(found[3])}
-        self.expanded = (
-            goal,
-            order,
-            (every, {fact: each for fact, each in best.copy().items() if same(each[3])}),
-        )
+        goal, order, (every, best) = before.expanded
+        every_left = {fact: each for fact, each in every.copy().items() if same(each[3])}
+        best_left = {fact: each for fact, each in best.copy().items() if same(each[3])}
+        self.expanded = (goal, order, (every_left, best_left))
 
 
 def asked_about(read: Iterable[Any], names: Iterable[str] = ()) -> frozenset[str]:
@@ -334,17 +348,15 @@ class Achievers:
         """The predicates that say where the agent is: those of the actions that change nothing
         else.
         """
-        exclusive = {name for name, declared in self.rules.predicates.items() if declared.exclusive}
-        effects = [
-            [(each.atom.predicate, each.negated) for each in one.effects]
-            for one in self.rules.all_actions
-        ]
-        moves = [
-            each
-            for each in effects
-            if all(name in exclusive and not negated for name, negated in each)
-        ]
-        return frozenset(name for each in moves for name, _ in each)
+        found: set[str] = set()
+        for action in self.rules.all_actions:
+            if all(self._is_moving(effect) for effect in action.effects):
+                found.update(effect.atom.predicate for effect in action.effects)
+        return frozenset(found)
+
+    def _is_moving(self, effect: Literal) -> bool:
+        declared = self.rules.predicates.get(effect.atom.predicate)
+        return declared is not None and bool(declared.exclusive) and not effect.negated
 
     @cached_property
     def companions(self) -> Mapping[str, str]:
@@ -435,15 +447,7 @@ class Achievers:
         for schema, effect in self._giving.get(key) or self._hoping.get(key) or ():
             binding = {arg: f"{arg}'" for arg in schema.variables}
             binding |= dict(zip(effect.atom.args, needed.args, strict=True))
-            needs = (
-                clause.literals[0] for clause in schema.preconditions if len(clause.literals) == 1
-            )
-            like = [
-                one
-                for one in needs
-                if (one.atom.predicate, one.negated) == (gives.predicate, gives.negated)
-            ]
-            if gives not in [fact_of(one.bind(binding)) for one in like]:
+            if not _needs_fact(schema, binding, gives):
                 return True
         return False
 
@@ -459,6 +463,17 @@ def _by_effect(schemas: Sequence[ActionSchema]) -> Giving:
     return grouped(
         ((effect.atom.predicate, effect.negated), (schema, effect)) for schema, effect in effects
     )
+
+
+def _needs_fact(schema: ActionSchema, binding: Mapping[str, str], fact: Fact) -> bool:
+    """True if a fact is itself one of the preconditions."""
+    for clause in schema.preconditions:
+        needed = clause.literals[0]
+        if len(clause.literals) > 1 or needed.atom.predicate != fact.predicate:
+            continue
+        if fact_of(needed.bind(binding)) == fact:
+            return True
+    return False
 
 
 def command_of(schema: ActionSchema, binding: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping, Sequence
 from math import inf
 from typing import Any
 
-from rpms.logic.achievers import Achievers, Fact, Judged, Need
+from rpms.logic.achievers import Achiever, Achievers, Fact, Judged, Need
 from rpms.logic.belief import Situation
 from rpms.logic.facts import is_unseen, kind_of
 
@@ -44,16 +44,21 @@ class Ground:
         would change nothing.
         """
         if predicate not in self._here:
-            self._here[predicate] = [
-                name
-                for way in self._manual.makers(predicate)
-                for name in self._names.get(way.fact.args[0], ())
-                if all(
-                    self._facts.value(*one.atom.bind({way.fact.args[0]: name})) is (not one.negated)
-                    for one in way.schema.effects
-                )
-            ]
+            places: list[str] = []
+            for way in self._manual.makers(predicate):
+                names = self._names.get(way.fact.args[0], ())
+                places += [name for name in names if self._is_there(way, name)]
+            self._here[predicate] = places
         return self._here[predicate]
+
+    def _is_there(self, way: Achiever, name: str) -> bool:
+        """True if all that a way of moving to a place makes so is so already."""
+        binding = {way.fact.args[0]: name}
+        for effect in way.schema.effects:
+            value = self._facts.value(*effect.atom.bind(binding))
+            if value is not (not effect.negated):
+                return False
+        return True
 
     def _suits(self, parameter: str, name: str) -> bool:
         """True if a name can fill a parameter: not one known only in another role, nor an
@@ -94,30 +99,20 @@ class Ground:
         return judged
 
     def _judge_literals(self, need: Need, binding: Mapping[str, str]) -> Judged:
-        left, granted, manual = list[Fact](), 0.0, self._manual
+        """Judge literals of which one suffices."""
+        left: list[Fact] = []
+        granted = 0.0
         for literal in need.literals:
-            args = tuple(map(binding.get, literal.args, literal.args))
-            value = self._value(literal.predicate, args)
-            if value is not None and value is not literal.negated:
+            fact = literal.bound(binding)
+            value = self._value(fact.predicate, fact.args)
+            if value is not None and value is not fact.negated:
                 return HOLDS
-            fact = Fact(literal.predicate, args, literal.negated, literal.makeable)
-            revealable = value is None and literal.predicate in manual.revealers
-            found_out = (
-                revealable and (literal.predicate, literal.negated) in manual.hoped
-            )  # before anything is hoped
-            makeable = literal.makeable and not found_out and self._can_make(fact)
-            stated = makeable and (literal.predicate, literal.negated) not in manual.hoped
-            sure = need.wanted or (
-                stated
-                and (
-                    literal.predicate in manual.positional
-                    or (not literal.negated and is_unseen(args))
-                )
-            )
-            if value is None and not sure and (makeable or need.given or not revealable):
-                granted = max(
-                    granted, UNTRIED if literal.predicate in self._lore.kinds else GRANTED
-                )
+            revealable = value is None and fact.predicate in self._manual.revealers
+            makeable = self._is_makeable(fact, revealable=revealable)
+            is_open = value is None and (makeable or need.given or not revealable)
+            if is_open and not self._is_sure(need, fact, makeable=makeable):
+                price = UNTRIED if fact.predicate in self._lore.kinds else GRANTED
+                granted = max(granted, price)
             elif makeable or revealable:
                 left.append(fact)
         if granted:
@@ -126,24 +121,45 @@ class Ground:
             return IMPOSSIBLE
         return Judged(None, 0.0, left[0] if len(left) == 1 else Fact("or", tuple(left)))  # type: ignore[arg-type]
 
+    def _is_makeable(self, fact: Fact, *, revealable: bool) -> bool:
+        """True if an action can make a fact so; one that only a doubt gives is looked for before
+        anything is hoped.
+        """
+        if revealable and (fact.predicate, fact.negated) in self._manual.hoped:
+            return False
+        return fact.makeable and self._can_make(fact)
+
+    def _is_sure(self, need: Need, fact: Fact, *, makeable: bool) -> bool:
+        """True if a fact has to be brought about though nobody knows if it holds already: one that
+        the goal wants, and what a stated action says of a place.
+        """
+        if need.wanted:
+            return True
+        if not makeable or (fact.predicate, fact.negated) in self._manual.hoped:
+            return False
+        if fact.predicate in self._manual.positional:
+            return True
+        return not fact.negated and is_unseen(fact.args)
+
     def _can_make(self, fact: Fact) -> bool:
         """True if any action gives such a fact, with names in the roles that they have."""
         key = (fact.predicate, fact.args, fact.negated)
         if key not in self._made:
+            together = fact.predicate in self._manual.companions and not fact.negated
             makers = self._manual.makers(fact.predicate, fact.negated)
-            self._made[key] = (
-                fact.predicate in self._manual.companions and not fact.negated
-            ) or any(
-                not way.circular
-                and all(
-                    self._suits(parameter, name)
-                    if parameter in way.parameters
-                    else kind_of(name) == parameter
-                    for parameter, name in zip(way.fact.args, fact.args, strict=True)
-                )
-                for way in makers
-            )
+            self._made[key] = together or any(self._gives(way, fact) for way in makers)
         return self._made[key]
+
+    def _gives(self, way: Achiever, fact: Fact) -> bool:
+        """True if a way gives a fact, by the roles or the kinds of its names."""
+        if way.circular:
+            return False
+        for parameter, name in zip(way.fact.args, fact.args, strict=True):
+            is_role = parameter in way.parameters
+            suits = self._suits(parameter, name) if is_role else kind_of(name) == parameter
+            if not suits:
+                return False
+        return True
 
     def _truth(self, fact: Fact) -> bool | None:
         value = self._value(fact.predicate, fact.args)

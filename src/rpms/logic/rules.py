@@ -3,7 +3,7 @@
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, wraps
@@ -335,20 +335,26 @@ def _roles(rules: ActiveRules) -> frozenset[tuple[str, int, str]]:
     """The parameters that stand in each place of each predicate, in any line of the manual or
     in its declaration.
     """
-    schemas = rules.all_actions
-    literals = [
-        each for schema in schemas for clause in schema.preconditions for each in clause.literals
-    ]
-    literals += [each for schema in schemas for each in schema.effects]
-    bans = [clause for rule in rules.rules for ban in rule.forbids for clause in ban.when]
-    literals += [each for clause in bans for each in clause.literals]
-    atoms = [each.atom for each in literals] + [
-        seen.atom for schema in schemas for seen in schema.observes
-    ]
-    atoms += [Atom(name, predicate.args) for name, predicate in rules.predicates.items()]
-    return frozenset(
-        (atom.predicate, place, arg) for atom in atoms for place, arg in enumerate(atom.args)
-    )
+    roles: set[tuple[str, int, str]] = set()
+    for atom in _atoms_of(rules):
+        roles.update((atom.predicate, place, arg) for place, arg in enumerate(atom.args))
+    return frozenset(roles)
+
+
+def _atoms_of(rules: ActiveRules) -> Iterator[Atom]:
+    """The facts of every line, over parameters."""
+    clauses: list[Clause] = []
+    for schema in rules.all_actions:
+        clauses += schema.preconditions
+        yield from (effect.atom for effect in schema.effects)
+        yield from (seen.atom for seen in schema.observes)
+    for rule in rules.rules:
+        for ban in rule.forbids:
+            clauses += ban.when
+    for clause in clauses:
+        yield from (literal.atom for literal in clause.literals)
+    for name, predicate in rules.predicates.items():
+        yield Atom(name, predicate.args)
 
 
 @kept_with_rules
