@@ -1,8 +1,9 @@
 """`rpms docs`: search the documentation, offline."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import rpms
 from rpms.cli.screen import say
@@ -34,42 +35,61 @@ def search_docs(words: list[str] | None = None) -> None:
             say(f"{task:60} {', '.join(re.findall(r'docs/[a-z0-9_#.-]+', pages))}")
         return
     patterns = [re.compile(rf"(?<!\w){re.escape(word)}", re.IGNORECASE) for word in words]
-    found = []
-    for page, heading, lines in _sections(_FOLDER):
-        if all(any(map(one.search, (heading, *lines))) for one in patterns):
-            hits = sum(len(one.findall(line)) for one in patterns for line in lines)
-            # words in the heading count most, then the share of lines that have a word
-            rank = sum(bool(one.search(heading)) for one in patterns) + hits / (
-                len(lines) + hits + 1
-            )
-            found.append((rank, page, heading, lines))
+    found = [section for section in _sections(_FOLDER) if section.has_all(patterns)]
     if not found:
         raise InputError(
             f"no section of the docs has {' and '.join(words)}: try fewer words; `rpms docs` lists"
             " the pages"
         )
-    for _, page, heading, lines in sorted(found, key=lambda each: -each[0])[:_SHOWN]:
-        say(f"{page}: {heading}")
-        best = sorted(lines, key=lambda line: -sum(bool(one.search(line)) for one in patterns))[
-            :_QUOTED
-        ]
-        for line in (
-            line for line in lines if line in best and any(one.search(line) for one in patterns)
-        ):
+    found.sort(key=lambda section: -section.rank(patterns))
+    for section in found[:_SHOWN]:
+        say(f"{section.page}: {section.heading}")
+        for line in section.best_lines(patterns):
             say(f"    {one_line(line.strip(), 180)}")
     if len(found) > _SHOWN:
         say(f"… and {len(found) - _SHOWN} more sections: add a word")
 
 
-def _sections(folder: Path) -> Iterator[tuple[str, str, list[str]]]:
-    """Each heading, with its page and the lines below it."""
+class _Section(NamedTuple):
+    """A heading, with its page and the lines below it."""
+
+    page: str
+    heading: str
+    lines: list[str]
+
+    def has_all(self, words: Sequence[re.Pattern[str]]) -> bool:
+        return all(any(map(word.search, (self.heading, *self.lines))) for word in words)
+
+    def rank(self, words: Sequence[re.Pattern[str]]) -> float:
+        """Words in the heading count most, then the share of lines that have a word."""
+        hits = 0
+        for word in words:
+            hits += sum(len(word.findall(line)) for line in self.lines)
+        return _count(words, self.heading) + hits / (len(self.lines) + hits + 1)
+
+    def best_lines(self, words: Sequence[re.Pattern[str]]) -> list[str]:
+        """The lines to quote, in their order: those with most of the words."""
+        ranked = sorted(self.lines, key=lambda line: -_count(words, line))
+        best = ranked[:_QUOTED]
+        return [line for line in self.lines if line in best and _count(words, line)]
+
+
+def _count(words: Sequence[re.Pattern[str]], text: str) -> int:
+    """Words that a text has."""
+    return sum(bool(word.search(text)) for word in words)
+
+
+def _sections(folder: Path) -> Iterator[_Section]:
+    """The sections of all pages, in their order."""
     for file in (folder / "README.md", *sorted((folder / "docs").glob("*.md"))):
-        heading, lines, code = "", list[str](), False
+        page = str(file.relative_to(folder))
+        section = _Section(page, "", [])
+        in_code = False
         for line in file.read_text(encoding="utf-8").splitlines():
-            code ^= line.startswith("```")
-            if not code and _HEADING.match(line):
-                yield str(file.relative_to(folder)), heading, lines
-                heading, lines = _HEADING.sub("", line), []
+            in_code ^= line.startswith("```")
+            if not in_code and _HEADING.match(line):
+                yield section
+                section = _Section(page, _HEADING.sub("", line), [])
             else:
-                lines.append(line)
-        yield str(file.relative_to(folder)), heading, lines
+                section.lines.append(line)
+        yield section

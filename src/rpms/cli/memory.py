@@ -5,7 +5,7 @@ harmful ones set aside.
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
 
 import typer
@@ -213,22 +213,7 @@ def audit_runs(
     found = audit(runs)
     here = {entry.id: entry for entry in known.entries}
     if memory is not None:
-        if known.world and known.world != found.world:
-            raise InputError(
-                f"{memory}: a memory of {excerpt(known.world)}, but the runs are of"
-                f" {excerpt(found.world)}"
-            )
-        foreign = sum(account.name not in here for account in found.entries)
-        if foreign == len(found.entries) and foreign:
-            raise InputError(
-                f"{memory}: has none of the entries these runs recalled; they were played with"
-                " another memory"
-            )
-        if foreign:
-            complain(
-                f"note: {foreign} of {len(found.entries)} entries these runs recalled are not in"
-                f" {memory}"
-            )
+        _check_played_with(memory, known.world, here, found)
     for folder in found.left_out:
         complain(f"note: {folder}: no memories were hidden (--mask), so this run is left out")
     if form == "json":
@@ -239,10 +224,28 @@ def audit_runs(
         _leave(memory, out, known, found.harmful)
 
 
+def _check_played_with(file: Path, world: str, entries: Container[str], found: Audit) -> None:
+    """Refuse a memory of another world, or one that holds nothing of what the runs recalled."""
+    if world and world != found.world:
+        raise InputError(
+            f"{file}: a memory of {excerpt(world)}, but the runs are of {excerpt(found.world)}"
+        )
+    foreign = sum(account.name not in entries for account in found.entries)
+    if not foreign:
+        return
+    if foreign == len(found.entries):
+        raise InputError(
+            f"{file}: has none of the entries these runs recalled; they were played with"
+            " another memory"
+        )
+    complain(
+        f"note: {foreign} of {len(found.entries)} entries these runs recalled are not in {file}"
+    )
+
+
 def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
-    console = make_console(
-        soft_wrap=True, width=max(make_console().width, 132)
-    )  # a narrower terminal wraps a row
+    # a narrower terminal wraps a row
+    console = make_console(soft_wrap=True, width=max(make_console().width, 132))
     masks = ", ".join(f"{mask:.0%}" for mask in found.masks)
     tested = f"tested by randomisation, corrected by {CORRECTION} at {ALPHA:g}"
     say(found.summary)
@@ -250,20 +253,17 @@ def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
         f"hidden by chance: {masks}; 95% intervals; entries whose turn came in {LEAST} episodes or"
         f" more are {tested}"
     )
+    judged = [account for account in found.entries if account.worth is not Worth.UNKNOWN]
     unknown = found.of(Worth.UNKNOWN)
-    shown = [account for account in found.entries if account.worth is not Worth.UNKNOWN] + list(
-        unknown[:most]
-    )
-    for table in (_table("kind", found.kinds), _table("entry", shown)):
-        console.print(table)
+    console.print(_table("kind", found.kinds))
+    console.print(_table("entry", [*judged, *unknown[:most]]))
     if len(unknown) > most:
         say(f"and {len(unknown) - most} more with not enough evidence; --rows lists them")
-    for account in shown:
-        if account.worth is not Worth.UNKNOWN:
-            words = said(entries[account.name]) if account.name in entries else ""
-            console.print(
-                Text.assemble((account.name, _STYLES[account.worth]), f" {account.reason}  {words}")
-            )
+    for account in judged:
+        words = said(entries[account.name]) if account.name in entries else ""
+        console.print(
+            Text.assemble((account.name, _STYLES[account.worth]), f" {account.reason}  {words}")
+        )
 
 
 def _table(heading: str, accounts: Sequence[Account]) -> Table:
@@ -289,10 +289,11 @@ def _cell(account: Account, outcome: AuditedOutcome) -> TableCell:
 
 def _refuse_existing(out: Path | None, file: Path | None) -> None:
     """Refuse, before any work is done, to overwrite a memory other than the one that is cleaned."""
-    if out is not None and out != file and (out.exists() or memories.quarantine_file(out).exists()):
-        raise InputError(
-            f"{out if out.exists() else memories.quarantine_file(out)}: exists; choose another file"
-        )
+    if out is None or out == file:
+        return
+    for path in (out, memories.quarantine_file(out)):
+        if path.exists():
+            raise InputError(f"{path}: exists; choose another file")
 
 
 def _leave(file: Path, out: Path, memory: EpisodicMemory, reasons: dict[str, str]) -> None:
@@ -336,20 +337,8 @@ def junk(
             "--prune and --out go together: what to set aside, and where to write the rest"
         )
     _refuse_existing(out, file)
-    names = {each.name.lower(): each for each in Junk}
-    wanted = (
-        [*names]
-        if prune == "all"
-        else [word.strip() for word in (prune or "").split(",") if word.strip()]
-    )
-    if unknown := next((word for word in wanted if word not in names), None):
-        raise InputError(f"--prune {unknown!r}: {nearest(unknown, names)}")
-    for run in runs or ():
-        played = str(RunFolder(run).protocol.settings.get("world"))
-        if played != memory.world:
-            raise InputError(
-                f"{file}: a memory of {excerpt(memory.world)}, but {run} is of {excerpt(played)}"
-            )
+    pruned = _read_prune(prune or "")
+    _check_runs_are_of(memory.world, file, runs or ())
     if world is not None:
         find_world(world)
     known = world_named(memory.world, file)
@@ -358,22 +347,35 @@ def junk(
         own = [remark for remark in remarks if remark.junk is each]
         unasked = each is Junk.UNUSED and not runs
         say(f"{each}: {'unknown without runs' if unasked else len(own)}")
-        say(
-            *(
-                f"  {remark.entry.id}  {excerpt(remark.reason)}"
-                for remark in (own if entries else ())
-            )
-        )
+        if entries:
+            say(*(f"  {remark.entry.id}  {excerpt(remark.reason)}" for remark in own))
     bad = len({remark.entry.id for remark in remarks})
     say(f"{bad} of {len(memory)} entries could go")
     if out is not None:
-        gone = [remark for remark in remarks if remark.junk.name.lower() in wanted]
-        _leave(
-            file,
-            out,
-            memory,
-            {remark.entry.id: f"{remark.junk}: {remark.reason}" for remark in gone},
-        )
+        gone = [remark for remark in remarks if remark.junk in pruned]
+        reasons = {remark.entry.id: f"{remark.junk}: {remark.reason}" for remark in gone}
+        _leave(file, out, memory, reasons)
+
+
+def _read_prune(given: str) -> list[Junk]:
+    """The sorts of entries to set aside: `all`, or names with commas between them."""
+    if given == "all":
+        return [*Junk]
+    by_name = {each.name.lower(): each for each in Junk}
+    words = [word.strip() for word in given.split(",") if word.strip()]
+    for word in words:
+        if word not in by_name:
+            raise InputError(f"--prune {word!r}: {nearest(word, by_name)}")
+    return [by_name[word] for word in words]
+
+
+def _check_runs_are_of(world: str, memory: Path, runs: Iterable[Path]) -> None:
+    for run in runs:
+        played = str(RunFolder(run).protocol.settings.get("world"))
+        if played != world:
+            raise InputError(
+                f"{memory}: a memory of {excerpt(world)}, but {run} is of {excerpt(played)}"
+            )
 
 
 @app.command("quarantine")

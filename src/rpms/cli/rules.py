@@ -2,18 +2,19 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 
 from rpms.cli.screen import complain, make_console, say, stop_at_mistakes
 from rpms.foreign.shown import excerpt
-from rpms.induction.manual_review import Entry, Relation, compare, decide, lines_of
+from rpms.induction.manual_review import Entry, Relation, Reviewed, compare, decide, lines_of
 from rpms.induction.manual_verify import read_differently, recorded
-from rpms.induction.mend import Edit, propose, recorded_steps, write_edit
+from rpms.induction.mend import Edit, RecordedStep, propose, recorded_steps, write_edit
 from rpms.logic.actions import ActionSchema, overlapping
 from rpms.logic.errors import InputError
 from rpms.logic.goal import Goal
@@ -27,7 +28,7 @@ from rpms.play.sources import (
     universal_tier,
     weakness_of_guard,
 )
-from rpms.store.evidence import counts_of, read_traces, traces_file
+from rpms.store.evidence import Spoken, Witness, counts_of, read_traces, traces_file
 from rpms.store.files import change_text
 from rpms.store.manual_reader import ManualText, manual_text
 from rpms.store.manuals import find_mistakes, merged_text, read_manual
@@ -48,26 +49,18 @@ def show(
     if as_yaml:
         say(merged_text(choose_manual(manual).texts(found)[1:]).rstrip("\n"))
         return
-    parsed = _goal(whole, found.goal(f"Your task is to: {goal}"), goal) if goal else None
-    active = whole.active(parsed.type, parsed.object) if parsed else None
     console = make_console(soft_wrap=True)
-    rules, actions = (active.rules, active.environment) if active else (whole.rules, whole.actions)
-    shown: tuple[Rule | ActionSchema, ...] = (*rules, *actions)
-    title = f"{world}: {'active for ' + str(parsed.signature) if parsed else 'the whole manual'}"
+    shown: tuple[Rule | ActionSchema, ...] = (*whole.rules, *whole.actions)
+    purposes: Sequence[Purpose] = whole.purposes
+    title = f"{world}: the whole manual"
+    if goal:
+        parsed = _goal(whole, found.goal(f"Your task is to: {goal}"), goal)
+        active = whole.active(parsed.type, parsed.object)
+        shown = (*active.rules, *active.environment)
+        purposes = [each for each in whole.purposes if parsed.type in each.goals]
+        title = f"{world}: active for {parsed.signature}"
     console.print(f"[bold]{escape(title)}[/bold]")
-    tokens = 0
-    for tier in Tier:
-        items = [
-            item
-            for item in shown
-            if (item.tier if isinstance(item, Rule) else Tier.ENVIRONMENT) is tier
-        ]
-        console.print(f"\n[bold]{tier.value}[/bold] ({len(items)})")
-        for item in items:
-            text = rule_line(item) if isinstance(item, Rule) else schema_lines(item)
-            tokens += estimate_tokens(text)
-            console.print(escape(text) + escape(_notes(item)))
-    purposes = [each for each in whole.purposes if parsed is None or parsed.type in each.goals]
+    tokens = _show_tiers(console, shown)
     console.print(f"\n[bold]goals[/bold] ({len(purposes)}), used only by plans")
     for purpose in purposes:
         console.print(escape(_wants(purpose)))
@@ -79,64 +72,83 @@ def show(
     console.print(f"\n{len(shown)} rules and actions, about {tokens} tokens in a prompt")
 
 
+def _show_tiers(console: Console, shown: Sequence[Rule | ActionSchema]) -> int:
+    """Print rules and actions tier by tier; the tokens that they take in a prompt."""
+    tokens = 0
+    for tier in Tier:
+        items = [item for item in shown if _tier_of(item) is tier]
+        console.print(f"\n[bold]{tier.value}[/bold] ({len(items)})")
+        for item in items:
+            text = rule_line(item) if isinstance(item, Rule) else schema_lines(item)
+            tokens += estimate_tokens(text)
+            console.print(escape(text) + escape(_notes(item)))
+    return tokens
+
+
+def _tier_of(item: Rule | ActionSchema) -> Tier:
+    return item.tier if isinstance(item, Rule) else Tier.ENVIRONMENT
+
+
 def _goal(manual: RuleManual, parsed: Goal, given: str) -> Goal:
     """The goal that was meant: a type or a task that the manual knows by name, or a goal's text."""
     goals = [rule.goals for rule in manual.rules] + [purpose.goals for purpose in manual.purposes]
     types = sorted(frozenset().union(*goals))
-    matches = [type_ for type_ in types if type_ == given] or [
-        type_ for type_ in types if type_.startswith(given)
-    ]
+    if given in types:
+        return Goal(given)
+    matches = [type_ for type_ in types if type_.startswith(given)]
     if len(matches) > 1:
         raise InputError(f"{given!r} fits several goal types: {', '.join(matches)}")
     if matches:
         return Goal(matches[0])
-    about = [
-        rule.goals
-        for rule in manual.rules
-        if rule.locality is not None and given in rule.locality.objects
-    ]
-    if about and all(len(goals) == 1 for goals in about) and len(frozenset.union(*about)) == 1:
-        return Goal(next(iter(about[0])), given)  # a task's name, as ScienceWorld's rules give it
+    if type_ := _type_of_task(manual, given):
+        return Goal(type_, given)
     if parsed.type == "unknown":
         raise InputError(f"unknown goal {given!r}; goal types: {', '.join(types)}")
     return parsed
 
 
-def _wants(purpose: Purpose) -> str:
-    over = ", ".join(
-        [f"{name} is the {field}" for name, field in purpose.over.items()]
-        + [f"{name} is each of the {field}" for name, field in purpose.each.items()]
-    )
-    objects = f" of {', '.join(sorted(purpose.objects))}" if purpose.objects else ""
-    kind = (
-        f"{purpose.name}, for {', '.join(sorted(purpose.goals))}{objects}"
-        if purpose.staged
-        else purpose.name
-    )
-    stages = [
-        f"    {f'{step.name}: ' if step.name else ''}{' and '.join(map(str, step.until))}"
-        for step in purpose.steps
+def _type_of_task(manual: RuleManual, name: str) -> str:
+    """The one goal type whose rules name a task, as ScienceWorld's do; empty if there is none."""
+    about = [
+        rule.goals
+        for rule in manual.rules
+        if rule.locality is not None and name in rule.locality.objects
     ]
-    return "\n".join((f"  {kind}{f' ({over})' if over else ''}:", *stages))
+    if not about or any(len(goals) != 1 for goals in about):
+        return ""
+    types = frozenset.union(*about)
+    return next(iter(types)) if len(types) == 1 else ""
+
+
+def _wants(purpose: Purpose) -> str:
+    over = [f"{name} is the {field}" for name, field in purpose.over.items()]
+    over += [f"{name} is each of the {field}" for name, field in purpose.each.items()]
+    title = purpose.name
+    if purpose.staged:
+        title += f", for {_listed(purpose.goals)}"
+        title += f" of {_listed(purpose.objects)}" if purpose.objects else ""
+    title += f" ({', '.join(over)})" if over else ""
+    lines = [f"  {title}:"]
+    for step in purpose.steps:
+        name = f"{step.name}: " if step.name else ""
+        lines.append(f"    {name}{' and '.join(map(str, step.until))}")
+    return "\n".join(lines)
 
 
 def _beyond(lore: Lore) -> dict[str, list[str]]:
     """Knowledge for plans beyond actions and goals, by its key in a manual."""
+    facts = []
+    for predicate, table in lore.facts.items():
+        rows = [f"    {name}: {_listed(others)}" for name, others in table.items()]
+        facts.append("\n".join((f"  {predicate}:", *rows)))
+    tables = []
+    for predicate, kinds in lore.kinds.items():
+        rows = [*_rows("yes", kinds.yes), *_rows("no", kinds.no)]
+        tables.append("\n".join((f"  {predicate}:", *rows)))
     return {
         "processes": [schema_lines(process) + _notes(process) for process in lore.processes],
-        "facts": [
-            "\n".join(
-                (
-                    f"  {predicate}:",
-                    *(f"    {name}: {_listed(others)}" for name, others in rows.items()),
-                )
-            )
-            for predicate, rows in lore.facts.items()
-        ],
-        "kinds": [
-            "\n".join((f"  {predicate}:", *_rows("yes", kinds.yes), *_rows("no", kinds.no)))
-            for predicate, kinds in lore.kinds.items()
-        ],
+        "facts": facts,
+        "kinds": tables,
         "localities": [
             f"  {name}: {', '.join(places)}" for name, places in lore.localities.items()
         ],
@@ -150,16 +162,16 @@ def _listed(names: Iterable[str]) -> str:
 
 def _rows(title: str, table: frozenset[tuple[str, ...]]) -> list[str]:
     """Of one kind each, all in a line; of pairs, a line for each first kind."""
-    alone = [names[0] for names in table if len(names) == 1]
-    seconds = {
-        first: [pair[1] for pair in table if pair[0] == first]
-        for first, *second in sorted(table)
-        if second
-    }
+    alone: list[str] = []
+    seconds: dict[str, list[str]] = {}
+    for first, *others in sorted(table):
+        if others:
+            seconds.setdefault(first, []).append(others[0])
+        else:
+            alone.append(first)
     lines = [f"    {title}: {_listed(alone)}"] if alone else []
-    return lines + [
-        f"    {title}: {first} with {_listed(others)}" for first, others in seconds.items()
-    ]
+    lines += [f"    {title}: {first} with {_listed(names)}" for first, names in seconds.items()]
+    return lines
 
 
 def _notes(item: Rule | ActionSchema) -> str:
@@ -170,14 +182,9 @@ def _notes(item: Rule | ActionSchema) -> str:
             f"\n    {name}: {'; '.join(map(str, facts))}" for name, facts in notes.items() if facts
         ]
         return "".join(lines) + (f"\n    Takes: {item.steps:g} steps" if item.steps != 1 else "")
-    told = {
-        f"for {_listed(item.goals)}": item.goals,
-        f"when {' and '.join(map(str, item.when))}": item.when,
-    }
-    said = [
-        *(words for words, so in told.items() if so),
-        *(f"forbids {ban}" for ban in item.forbids),
-    ]
+    said = [f"for {_listed(item.goals)}"] if item.goals else []
+    said += [f"when {' and '.join(map(str, item.when))}"] if item.when else []
+    said += [f"forbids {ban}" for ban in item.forbids]
     return f"  ({'; '.join(said)})" if said else ""
 
 
@@ -278,31 +285,43 @@ def review(
     if choices := {**dict.fromkeys(accept or (), True), **dict.fromkeys(reject or (), False)}:
         say("\n".join(decide(manual, choices)) or "the manual did not change")
         return
-    rows = [
-        row
-        for row in lines_of(manual)
-        if about in row.claim.place and (every or row.stands or row.decided)
-    ]
-    file = traces_file(manual)
-    spoken = (
-        {trace.episode: trace.steps for trace in read_traces(file)[1]}
-        if about and file.is_file()
-        else {}
-    )
+    rows = [row for row in lines_of(manual) if about in row.claim.place]
+    if not every:
+        rows = [row for row in rows if row.stands or row.decided]
+    spoken = _steps_spoken(traces_file(manual)) if about else {}
     for row in rows:
         claim = row.claim
-        state = ("put in" if row.stands else "taken out") if row.decided else claim.label.value
-        say(f"{claim.id}  {state:<9}  {claim.place}  ({counts_of(claim)})")
-        for title, steps in (("for", claim.witnesses), ("against", claim.counterexamples)):
-            for episode, number in steps[:2] if about else ():
-                said = spoken.get(episode, ())[number - 1 : number]
-                text = "".join(
-                    f": {excerpt(step.command, 80)!r} -> {excerpt(step.answer, 100)!r}"
-                    for step in said
-                )
-                say(f"    {title}: {excerpt(episode)} step {number}{text}")
+        say(f"{claim.id}  {_state(row):<9}  {claim.place}  ({counts_of(claim)})")
+        if about:
+            say(*_evidence_lines("for", claim.witnesses[:2], spoken))
+            say(*_evidence_lines("against", claim.counterexamples[:2], spoken))
     if not rows:
         say("there is no such line")
+
+
+def _state(row: Reviewed) -> str:
+    """A line's label, or what a person decided about it."""
+    if not row.decided:
+        return row.claim.label.value
+    return "put in" if row.stands else "taken out"
+
+
+def _steps_spoken(file: Path) -> dict[str, Sequence[Spoken]]:
+    """The steps of explored episodes, by episode; none where they were not kept."""
+    if not file.is_file():
+        return {}
+    return {trace.episode: trace.steps for trace in read_traces(file)[1]}
+
+
+def _evidence_lines(
+    title: str, steps: Iterable[Witness], spoken: Mapping[str, Sequence[Spoken]]
+) -> Iterator[str]:
+    """The steps that speak for a line or against it, with what was said at each."""
+    for witness in steps:
+        text = ""
+        for step in spoken.get(witness.episode, ())[witness.step - 1 : witness.step]:
+            text += f": {excerpt(step.command, 80)!r} -> {excerpt(step.answer, 100)!r}"
+        yield f"    {title}: {excerpt(witness.episode)} step {witness.step}{text}"
 
 
 _PLACES_SHOWN = 3
@@ -329,13 +348,9 @@ def mend(manual: Path, runs: list[Path], world: str | None = None, write: bool =
     proposals, _ = propose(manual_of(played_in, choice), moments)
     edits = list(dict.fromkeys(each.edit for each in proposals))  # None: no edit passes
     for edit in edits:
-        for each in (one for one in proposals if one.edit == edit):
-            more = len(each.where) - _PLACES_SHOWN
-            shown = "; ".join(
-                f"{one.task}, step {one.witness.step}" for one in each.where[:_PLACES_SHOWN]
-            )
-            shown += f"; and {more} more" if more > 0 else ""
-            say(f"{each.line}: contradicted at {shown}", f"  {each.said}")
+        for each in proposals:
+            if each.edit == edit:
+                say(f"{each.line}: contradicted at {_places(each.where)}", f"  {each.said}")
         say(f"  edit: {edit}" if edit else "  no single edit passes the replay")
     passed = [edit for edit in edits if edit is not None]
     say(
@@ -344,6 +359,14 @@ def mend(manual: Path, runs: list[Path], world: str | None = None, write: bool =
     )
     if write and passed:
         _write_edits(manual, before, choice, played_in, passed)
+
+
+def _places(steps: Sequence[RecordedStep]) -> str:
+    """The first of some steps, and how many more there are."""
+    shown = [f"{step.task}, step {step.witness.step}" for step in steps[:_PLACES_SHOWN]]
+    if len(steps) > _PLACES_SHOWN:
+        shown.append(f"and {len(steps) - _PLACES_SHOWN} more")
+    return "; ".join(shown)
 
 
 def _world_of(runs: list[Path], given: str | None) -> World:

@@ -3,6 +3,7 @@ against episodes.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from rich.table import Table
@@ -13,16 +14,19 @@ from rpms.guard.guard import Guard
 from rpms.guard.log import is_guard_log
 from rpms.guard.python_facts import load_python
 from rpms.guard.replay import tried
+from rpms.induction.action_model import ActionModel
 from rpms.induction.agenda import Exploring
+from rpms.induction.conclude import Learned
 from rpms.induction.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.induction.manual_verify import Verification, recorded, table, verify
 from rpms.induction.tool_rules import learn_tools
+from rpms.induction.wants import GoalModel
 from rpms.learning.harvest import write_experience
 from rpms.logic.errors import InputError
 from rpms.play.run import Interrupted
 from rpms.play.sources import choose_manual, manual_of, universal_tier
 from rpms.report.table import grid
-from rpms.store.evidence import Label, counts_of, evidence_file, traces_file
+from rpms.store.evidence import Claim, Label, counts_of, evidence_file, traces_file
 from rpms.store.manual_reader import manual_text
 from rpms.store.manuals import read_manual
 from rpms.worlds.registry import find_world, world_named
@@ -94,6 +98,7 @@ def learn(
 
 
 def _report(result: RulesLearned, out: Path) -> Iterator[str]:
+    """What was learned, what was left out and why, and where the evidence is."""
     learned, evidence = result.learned, result.evidence
     goals = len(learned.goals) + len(learned.scoring)
     found = (
@@ -102,31 +107,11 @@ def _report(result: RulesLearned, out: Path) -> Iterator[str]:
     )
     yield f"{out}: {found}, from {evidence.episodes:,} episodes with {evidence.steps:,} steps"
     for action in learned.actions:
-        sure, unsure = (len(action.labelled(label)) for label in (Label.NECESSARY, Label.POSSIBLE))
-        line = (
-            f"  {action.syntax}: {action.successes} successes, {action.refusals} refusals; needs:"
-            f" {sure} certain"
-        )
-        line += f", {unsure} possible" if unsure else ""
-        line += "; never refused, so what it needs is unknown" if not action.refusals else ""
-        yield line + (f"; {action.unexplained} refusals unexplained" if action.unexplained else "")
-        named = (each.name for each in action.tables if each.of_names)
-        yield from (f"    {name}: a table of names, unknown for any other name" for name in named)
-    for goal in learned.goals:
-        yield (
-            f"  goal {goal.type}: {' and '.join(str(fact.clause) for fact in goal.holds)}"
-            f" ({goal.wins} wins)"
-        )
-    for type_ in learned.scoring:
-        deeds = [
-            each
-            for each in learned.processes
-            if str(each.schema.preconditions[-1]) == f"goal_type({type_})"
-        ]
-        said = "; ".join(
-            f"{each.schema.syntax[0]} ({each.support.confirmed} times)" for each in deeds
-        )
-        yield f"  goal {type_}: do what scores: {said}"
+        yield _action_line(action)
+        for kinds in action.tables:
+            if kinds.of_names:
+                yield f"    {kinds.name}: a table of names, unknown for any other name"
+    yield from _goal_lines(learned)
     if evidence.undetermined:
         share = 100 * evidence.undetermined / evidence.steps
         yield (
@@ -134,16 +119,8 @@ def _report(result: RulesLearned, out: Path) -> Iterator[str]:
             " same facts"
         )
     yield from (f"taken out: {claim.place}: {claim.note}" for claim in result.taken_out)
-    yield from (
-        f"edited: {'/'.join((*each.at, each.key))}: {each.text or 'all'} {each.note}"
-        for each in result.edits
-    )
-    for refuted in learned.refuted:
-        held = (
-            f"{' and '.join(sorted(map(str, refuted.state)))} held in {len(refuted.refuted)} states"
-        )
-        first = f"{refuted.refuted[0].episode} step {refuted.refuted[0].step}"
-        yield f"NO GOAL for {refuted.type}: {held} in which the game went on, such as {first}"
+    yield from map(_edited, result.edits)
+    yield from map(_no_goal, learned.refuted)
     yield from result.played
     for blocked in result.verification.blocked[:_MOST_SAID]:
         yield (
@@ -153,6 +130,47 @@ def _report(result: RulesLearned, out: Path) -> Iterator[str]:
     yield (
         f"evidence: {evidence_file(out)}. On {evidence.kept_aside} episodes kept aside for testing:"
     )
+
+
+def _action_line(action: ActionModel) -> str:
+    """An action's successes and refusals, and how certain its needs are."""
+    certain = len(action.labelled(Label.NECESSARY))
+    possible = len(action.labelled(Label.POSSIBLE))
+    line = f"  {action.syntax}: {action.successes} successes, {action.refusals} refusals"
+    line += f"; needs: {certain} certain"
+    if possible:
+        line += f", {possible} possible"
+    if not action.refusals:
+        line += "; never refused, so what it needs is unknown"
+    if action.unexplained:
+        line += f"; {action.unexplained} refusals unexplained"
+    return line
+
+
+def _goal_lines(learned: Learned) -> Iterator[str]:
+    for goal in learned.goals:
+        wanted = " and ".join(str(fact.clause) for fact in goal.holds)
+        yield f"  goal {goal.type}: {wanted} ({goal.wins} wins)"
+    for type_ in learned.scoring:
+        deeds = [
+            f"{each.schema.syntax[0]} ({each.support.confirmed} times)"
+            for each in learned.processes
+            if str(each.schema.preconditions[-1]) == f"goal_type({type_})"
+        ]
+        yield f"  goal {type_}: do what scores: {'; '.join(deeds)}"
+
+
+def _no_goal(refuted: GoalModel) -> str:
+    """The facts that were taken for a goal, and a state that speaks against it."""
+    facts = " and ".join(sorted(map(str, refuted.state)))
+    held = f"{facts} held in {len(refuted.refuted)} states in which the game went on"
+    first = refuted.refuted[0]
+    return f"NO GOAL for {refuted.type}: {held}, such as {first.episode} step {first.step}"
+
+
+def _edited(claim: Claim) -> str:
+    """An edit of a person that was kept."""
+    return f"edited: {'/'.join((*claim.at, claim.key))}: {claim.text or 'all'} {claim.note}"
 
 
 def _table(found: Verification) -> Table:
@@ -198,18 +216,16 @@ def learn_from_logs(
     if other := next((log for log in logs if not is_guard_log(log)), None):
         raise InputError(f"{other}: not a guard's log; learn from logs only, or from runs only")
     guard = Guard([manual], python=load_python(python))
-    result = learn_tools((each for log in logs for each in tried(guard, log)), manual, out)
+    calls = chain.from_iterable(tried(guard, log) for log in logs)
+    result = learn_tools(calls, manual, out)
     say(
         f"{out}: {len(result.needs)} needs, from {result.calls:,} calls of which {result.failed:,}"
         " failed"
     )
-    say(*(f"  {claim.at[-1]} needs {claim.text}: {counts_of(claim)}" for claim in result.needs))
-    say(
-        *(
-            f"  {claim.at[-1]} may need {claim.text}; it is not in the manual"
-            for claim in result.possible
-        )
-    )
+    for claim in result.needs:
+        say(f"  {claim.at[-1]} needs {claim.text}: {counts_of(claim)}")
+    for claim in result.possible:
+        say(f"  {claim.at[-1]} may need {claim.text}; it is not in the manual")
     if result.silent:
         say(
             "nothing is known about tools that always worked or never did:"
@@ -220,10 +236,5 @@ def learn_from_logs(
             "no fact of the manual separates failures from successes; declare more facts or log"
             " more calls"
         )
-    say(
-        *(
-            f"edited: {'/'.join((*edit.at, edit.key))}: {edit.text or 'all'} {edit.note}"
-            for edit in result.edits
-        )
-    )
+    say(*map(_edited, result.edits))
     say(f"evidence: {evidence_file(out)}")

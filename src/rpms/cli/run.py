@@ -100,9 +100,9 @@ def main(
         stuck_after=stuck_after,
     )
     split = settings.split or found.splits[0]
-    out = out or default_folder(
-        world, split if dealt.step == 1 else f"{split}-{part}", model, settings
-    )
+    if dealt.step > 1:
+        split = f"{split}-{part}"
+    out = out or default_folder(world, split, model, settings)
     known = (None if resources.price else RunFolder(out).price()) or resources.price_of(model)
     how = How(
         retry_errors=retry_errors, engine=player, price=known, meter=resources.meter({model: known})
@@ -121,21 +121,37 @@ def main(
             say(f"epoch {plan.epoch} of {epochs}")
         trials = run_trials(plan, folder, resources.workers, listen, **how)
         print_summary(console, trials.summaries[0], RunFolder(folder))
-        say(*(trial_lines(trials) if plan.method.question else ()))
+        if plan.method.question:
+            say(*trial_lines(trials))
         return trials
 
     summaries = [trials.summaries[0] for trials in run_epochs(plan, out, epochs, run_one)]
     controls = play_controls(plan, out, resources.workers, player)
-    agreed = agreement([{row.task: row.won for row in summary.rows} for summary in summaries])
-    known_tasks = f"{len(plan.overlap)} of {len(plan.tasks)} tasks that were played"
-    remarks = [agreed.text()] if agreed is not None else []
-    remarks += [
-        f"from such menus {name} won {each.won} of {each.total}" for name, each in controls.items()
-    ]
-    remarks += [f"WARNING: the memory was learned from {known_tasks}"] if plan.overlap else []
-    say("\n".join([*remarks, f"episodes are in {out}"]))
-    if any(summary.rows and all(row.failed for row in summary.rows) for summary in summaries):
+    say(*_remarks(plan, summaries, controls), f"episodes are in {out}")
+    if any(_failed_throughout(summary) for summary in summaries):
         raise typer.Exit(1)
+
+
+def _remarks(
+    plan: RunPlan, summaries: Sequence[RunSummary], controls: Mapping[str, RunSummary]
+) -> Iterator[str]:
+    """How far epochs agree, what controls won from the same menus, and if the memory knew the
+    tasks.
+    """
+    won_by_epoch = [{row.task: row.won for row in summary.rows} for summary in summaries]
+    agreed = agreement(won_by_epoch)
+    if agreed is not None:
+        yield agreed.text()
+    for name, each in controls.items():
+        yield f"from such menus {name} won {each.won} of {each.total}"
+    if plan.overlap:
+        known_tasks = f"{len(plan.overlap)} of {len(plan.tasks)} tasks that were played"
+        yield f"WARNING: the memory was learned from {known_tasks}"
+
+
+def _failed_throughout(summary: RunSummary) -> bool:
+    """True if there are episodes, and every one of them ended with an error."""
+    return bool(summary.rows) and all(row.failed for row in summary.rows)
 
 
 def trial_lines(trials: Trials) -> list[str]:
@@ -176,31 +192,22 @@ def default_folder(world: str, split: str, model: str, settings: Settings) -> Pa
     'alfworld-train-openai-gpt-4o-strict-menu-8-theta-0.6'
     """
     word = partial(worded, between="-", equals="-")
-    usual, made = PRESETS[settings.preset or "paper"], settings.condition_value().enforcement
-    parts = [
-        f"{name}-{word(value)}"
-        for name, value in vars(made).items()
-        if value != getattr(usual, name)
-    ]
-    given = {
-        name: value
-        for name, value in settings.given.items()
-        if name not in (*_NO_PART_OF_A_NAME, "enforce")
-    }
-    parts += [
-        f"{name}-{word(value)}"
-        for name, value in given.items()
-        if value != getattr(settings.of_preset, name)
-    ]
-    names = (settings.condition or "full", settings.preset or "paper")
-    shown = [name for name in names if name not in ("full", "paper")]
-    return Path(
-        "runs",
-        "-".join(
-            re.sub(r"[^\w.]+", "-", name).strip("-.")[-60:]
-            for name in (world, split, model, *shown, *parts)
-        ),
-    )
+    named = (settings.condition or "full", settings.preset or "paper")
+    parts = [world, split, model, *(name for name in named if name not in ("full", "paper"))]
+    usual = PRESETS[settings.preset or "paper"]
+    for name, value in vars(settings.condition_value().enforcement).items():
+        if value != getattr(usual, name):
+            parts.append(f"{name}-{word(value)}")
+    for name, value in settings.given.items():
+        told_otherwise = name in (*_NO_PART_OF_A_NAME, "enforce")
+        if not told_otherwise and value != getattr(settings.of_preset, name):
+            parts.append(f"{name}-{word(value)}")
+    return Path("runs", "-".join(map(_part_of_name, parts)))
+
+
+def _part_of_name(text: str) -> str:
+    """The end of a text, with dashes for what has no place in a folder's name."""
+    return re.sub(r"[^\w.]+", "-", text).strip("-.")[-60:]
 
 
 def print_summary(console: Console, summary: RunSummary, folder: RunFolder) -> None:

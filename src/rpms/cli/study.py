@@ -97,23 +97,18 @@ def main(
     if world is not None:
         find_world(world)
     study = read_study(file, parts or ()).under(settings).only(only)
-    if settings.limit is not None and settings.split is None:
-        study = _rehearsed(study, resources.data)
-    if settings.limit is not None and study.learning is not None and study.learning.model is None:
-        complain(f"note: the memory is learned from at most {settings.limit} tasks, too: --limit")
+    if settings.limit is not None:
+        study = _limited(study, settings, resources.data)
     models = study.models_to_run(model or ())
     folder = out or Path("results", file.stem)
     layout = StudyLayout(folder, pool or folder)
     console = make_console()
     if not console.is_terminal:
         console.width = max(console.width, _WIDTH)
-    asked = dict.fromkeys((*models, *filter(None, (study.learner(name) for name in models))))
+    learners = [study.learner(name) for name in models]
+    asked = dict.fromkeys((*models, *filter(None, learners)))
     prices = {name: resources.price_of(name) for name in asked}
-    conditions = [case.condition for case in study.cases]
-    conditions += [study.learning.condition(1)] if study.learning is not None else []
-    options.note_idle_parts(
-        world_named(study.world, study.file), [each.enforcement for each in conditions]
-    )
+    _note_idle_parts(study)
     _note_unused_parts(study, models)
     means = _means(study, console, resources, prices, epochs)
     if dry_run:
@@ -136,6 +131,24 @@ def main(
     if about := study.about_of(*models):
         console.print(Text(about))
     say(f"runs and index: {folder}")
+
+
+def _limited(study: Study, settings: Settings, data: Path | None) -> Study:
+    """A pilot: --limit holds for the tasks that are played, and for those that are learned from."""
+    if settings.split is None:
+        study = _rehearsed(study, data)
+    if study.learning is not None and study.learning.model is None:
+        complain(f"note: the memory is learned from at most {settings.limit} tasks, too: --limit")
+    return study
+
+
+def _note_idle_parts(study: Study) -> None:
+    """Say which parts of an enforcement do nothing in this world."""
+    conditions = [case.condition for case in study.cases]
+    if study.learning is not None:
+        conditions.append(study.learning.condition(1))
+    world = world_named(study.world, study.file)
+    options.note_idle_parts(world, [each.enforcement for each in conditions])
 
 
 def _note_unused_parts(study: Study, models: Sequence[str]) -> None:
@@ -385,34 +398,43 @@ def results_table(results: Sequence[Result]) -> RenderableType:
     shown: list[RenderableType] = []
     for model in dict.fromkeys(result.model for result in results):
         of_model = [result for result in results if result.model == model]
-        scored = any(
-            row.score not in (0.0, 1.0) for result in of_model for row in result.summary.rows
-        )
-        menus = (
-            _MENUS
-            if any("-" not in cell(result) for result in of_model for cell in _MENUS.values())
-            else {}
-        )
-        parts = (_WON, {**_WAY, **_SCORES, **menus}) if scored else ({**_WON, **_WAY, **menus},)
-        for number, columns in enumerate(parts):
+        for number, columns in enumerate(_column_groups(of_model)):
             rows = [
                 (result.case.name, *(cell(result) for cell in columns.values()))
                 for result in of_model
             ]
-            table = grid(("condition", *columns), rows, "" if number else model)
-            shown += [Text(), table] if number else [table]
-        unlearned = [
-            each.case.name
-            for each in of_model
-            if each.case.condition.memory
-            and not len(each.plan.memory)
-            and each.case.settings.memory != NO_MEMORY
-        ]
+            if number:
+                shown.append(Text())
+            shown.append(grid(("condition", *columns), rows, "" if number else model))
+        unlearned = [result.case.name for result in of_model if _is_unlearned(result)]
         if unlearned:
             shown.append(
                 Text(f"nothing was learned: {', '.join(unlearned)} played with an empty memory")
             )
     return Group(*shown)
+
+
+def _column_groups(results: Sequence[Result]) -> list[Columns]:
+    """The columns of one table, or of two where episodes have scores between 0 and 1."""
+    menus = _MENUS if any(map(_has_controls, results)) else {}
+    if any(map(_has_scores, results)):
+        return [_WON, {**_WAY, **_SCORES, **menus}]
+    return [{**_WON, **_WAY, **menus}]
+
+
+def _has_controls(result: Result) -> bool:
+    return any("-" not in cell(result) for cell in _MENUS.values())
+
+
+def _has_scores(result: Result) -> bool:
+    return any(row.score not in (0.0, 1.0) for row in result.summary.rows)
+
+
+def _is_unlearned(result: Result) -> bool:
+    """True if a condition with a memory found an empty one, though it was to have entries."""
+    if not result.case.condition.memory or result.case.settings.memory == NO_MEMORY:
+        return False
+    return not len(result.plan.memory)
 
 
 def estimates_table(
@@ -422,30 +444,25 @@ def estimates_table(
     one = len({each.model for each in estimates}) == 1
     rows: list[Sequence[str | TableCell]] = []
     for each in estimates:
-        usage, by = (
-            each.usage,
-            "another run" if each.shared else "episodes" if each.measured else "guess",
-        )
         what = each.what if one else f"{each.model}, {each.what}"
-        tokens = (usage.prompt_tokens, usage.completion_tokens) if each.left else (0, 0)
-        rows.append(
-            (
-                what,
-                f"{each.left} of {each.episodes}",
-                *_amounts(*tokens, each.cost(prices.get(each.model))),
-                by,
-            )
-        )
+        read = each.usage.prompt_tokens if each.left else 0
+        written = each.usage.completion_tokens if each.left else 0
+        amounts = _amounts(read, written, each.cost(prices.get(each.model)))
+        rows.append((what, f"{each.left} of {each.episodes}", *amounts, _estimated_by(each)))
     left = [each for each in estimates if each.left]
     costs = [each.cost(prices.get(each.model)) for each in left]
-    read, written = (
-        sum(getattr(each.usage, f"{kind}_tokens") for each in left)
-        for kind in ("prompt", "completion")
-    )
+    read = sum(each.usage.prompt_tokens for each in left)
+    written = sum(each.usage.completion_tokens for each in left)
     paid = None if None in costs else sum(filter(None, costs))
     whole = ("all", str(sum(each.left for each in left)), *_amounts(read, written, paid), "")
     rows.append([TableCell(text, strong=True) for text in whole])
     return grid(("run", "to play", "tokens read", "written", "US$", "by"), rows)
+
+
+def _estimated_by(estimate: Estimate) -> str:
+    if estimate.shared:
+        return "another run"
+    return "episodes" if estimate.measured else "guess"
 
 
 def _waiting(estimates: Sequence[Estimate], workers: int) -> str:
