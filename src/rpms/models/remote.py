@@ -7,10 +7,10 @@ import logging
 import threading
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple
 
-from rpms.foreign.call_text import NotACall, from_fields
+from rpms.foreign.call_text import NotACall, Tool, from_fields
 from rpms.foreign.limits import LONGEST_WORD
 from rpms.foreign.shown import one_line
 from rpms.logic.errors import InputError, ModelError, ModelUnavailable
@@ -31,6 +31,17 @@ from rpms.models.wire import JSON, count, dig, make_client
 from rpms.paper.prompt import Form, Message, Part, Prompt
 
 _LOG = logging.getLogger("rpms")
+
+
+@dataclass
+class _Question:
+    """What is sent until there is an answer."""
+
+    arguments: Mapping[str, Any]
+    extra: Mapping[str, Any]
+    adapted: dict[str, str | None] = field(default_factory=dict)
+    """Parameters that were refused of this question alone."""
+    requests: int = 0
 
 
 class ServedModel:
@@ -65,9 +76,8 @@ class ServedModel:
         """
         package, client, self._path = self.sdk
         try:
-            sdk = importlib.import_module(
-                package
-            )  # here: half a second that only a remote model should cost
+            # here: half a second that only a remote model should cost
+            sdk = importlib.import_module(package)
         except ImportError:
             raise ModelUnavailable(
                 f"{name} needs the package {package}: pip install 'rpms[{package}]'"
@@ -130,57 +140,57 @@ class ServedModel:
         if stops := decoding.stop[: self.most_stops]:
             arguments[self.stop] = stops
         started = time.monotonic()
-        requests = 0
-        here: dict[str, str | None] = {}
+        question = _Question(arguments, dict(decoding.extra))
+        reply = persevere(
+            lambda: self._attempt(question), self._patience, str(self._endpoint), self._tell
+        )
+        spent = replace(reply.usage, requests=question.requests, seconds=time.monotonic() - started)
+        _, adapted = self._adapt(arguments, question.adapted)
+        cleaned = self._clean(reply, decoding.stop)
+        return replace(cleaned, usage=spent, notes=(*adapted, *reply.notes, *notes, *cleaned.notes))
 
-        def attempt() -> Answer:
-            nonlocal requests
-            while True:
-                requests += 1
-                sent, _ = self._adapt(arguments, here)
-                reply = self._try({**sent, **dict(decoding.extra)})
-                if isinstance(reply, Answer):
-                    with self._lock:
-                        self._answers += 1
-                    return reply
-                names = [name for name in self.adaptable if name in sent]
-                if not (parameter := reply.parameter(names) if isinstance(reply, Refused) else ""):
-                    break
+    def _attempt(self, question: _Question) -> Answer:
+        """Ask until there is an answer or a failure, with fewer parameters after each refusal."""
+        while True:
+            question.requests += 1
+            sent, _ = self._adapt(question.arguments, question.adapted)
+            reply = self._try({**sent, **question.extra})
+            if isinstance(reply, Answer):
                 with self._lock:
-                    (here if parameter in self.own else self._adapted)[parameter] = self.adaptable[
-                        parameter
-                    ]
-            failure = reply
-            if isinstance(reply, NobodyThere) and not self._answers:  # nothing is restarting
-                failure = ModelUnavailable(
+                    self._answers += 1
+                return reply
+            names = [name for name in self.adaptable if name in sent]
+            parameter = reply.parameter(names) if isinstance(reply, Refused) else ""
+            if not parameter:
+                raise self._failure(reply)
+            with self._lock:
+                adapted = question.adapted if parameter in self.own else self._adapted
+                adapted[parameter] = self.adaptable[parameter]
+
+    def _failure(self, reply: Exception) -> Exception:
+        """A failure as it is told; before the first answer, what no other prompt would mend ends
+        the run.
+        """
+        if not self._answers:
+            if isinstance(reply, NobodyThere):  # nothing is restarting
+                reply = ModelUnavailable(
                     f"{reply}; start the server, or give its address with --base-url"
                 )
-            elif isinstance(reply, Refused) and not self._answers:  # it concerns no single prompt
-                failure = ModelUnavailable(str(reply))
-            raise (
-                failure
-                if isinstance(failure, TryAgain)
-                else type(failure)(f"{self._endpoint}: {failure}")
-            )
+            elif isinstance(reply, Refused):  # it concerns no single prompt
+                reply = ModelUnavailable(str(reply))
+        if isinstance(reply, TryAgain):
+            return reply
+        return type(reply)(f"{self._endpoint}: {reply}")
 
-        reply = persevere(attempt, self._patience, str(self._endpoint), self._tell)
-        shortened = cut_at_stop(reply.text, decoding.stop)
-        cleaned, ending = (
-            without_secrets(text, self._endpoint.secrets) for text in (shortened, reply.finish)
-        )
-        removed = (
-            ()
-            if (cleaned, ending) == (shortened, reply.finish)
-            else ("a key was removed from the answer",)
-        )
-        ending = "stop" if shortened != reply.text else one_line(ending, LONGEST_WORD)
-        spent = replace(reply.usage, requests=requests, seconds=time.monotonic() - started)
-        return Answer(
-            cleaned,
-            spent,
-            ending,
-            (*self._adapt(arguments, here)[1], *reply.notes, *notes, *removed),
-        )
+    def _clean(self, reply: Answer, stops: Sequence[str]) -> Answer:
+        """An answer cut at its stop, without secrets; a note says if one was removed."""
+        shortened = cut_at_stop(reply.text, stops)
+        text = without_secrets(shortened, self._endpoint.secrets)
+        finish = without_secrets(reply.finish, self._endpoint.secrets)
+        removed = (text, finish) != (shortened, reply.finish)
+        finish = "stop" if shortened != reply.text else one_line(finish, LONGEST_WORD)
+        notes = ("a key was removed from the answer",) if removed else ()
+        return Answer(text, reply.usage, finish, notes)
 
     def _try(self, sent: dict[str, Any]) -> Answer | Exception:
         """Send once.
@@ -269,19 +279,12 @@ class RemoteModel(ServedModel):
         self._heeds: ConstraintForm | None = None
 
     def answer(self, request: Request) -> Answer:
-        messages, decoding = request.prompt.messages(), request.decoding
+        messages = request.prompt.messages()
+        decoding = request.decoding
         if request.tools:
-            told = [
-                {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": dict(tool.parameters),
-                }
-                for tool in request.tools
-            ]
-            functions = [{"type": "function", "function": one} for one in told]
             # A call is required: in a world of tools there is nothing else to do.
-            return self._say(messages, decoding, {"tools": functions, "tool_choice": "required"})
+            tools = {"tools": [*map(_function, request.tools)], "tool_choice": "required"}
+            return self._say(messages, decoding, tools)
         shapes = shapes_of(request.choices, request.templates)
         forms = [form for form in self._forms if form.takes(shapes)]
         if not forms and request.templates:
@@ -300,10 +303,7 @@ class RemoteModel(ServedModel):
         notes = answer.notes
         if form is not forms[0]:
             notes += (f"{'choices' if request.choices else 'templates'} sent as {form.name}",)
-        # One that begins as asked and cannot be read, such as for a quoted stop sign, was held as
-        # far as it goes.
-        unread = answer.text.startswith(THOUGHT) and parse_answer(answer.text).action is None
-        if not (held(answer.text, shapes) or answer.finish != "stop" or unread):
+        if not held(answer.text, shapes) and not _is_excused(answer):
             notes += (f"{NOT_HELD}: this server did not heed {form.name} here",)
         return replace(answer, notes=notes)
 
@@ -344,12 +344,10 @@ class RemoteModel(ServedModel):
                 raise TryAgain("the answer has no choices", lasting=ModelError)
             raise TryAgain(NOT_OF_PROTOCOL)
         content = message.get("content")
-        parts = (
-            content if isinstance(content, list) else [{"text": content}]
-        )  # some servers send parts
-        text = "".join(
-            part for part in (dig(each, "text") for each in parts) if isinstance(part, str)
-        )
+        # some servers send parts
+        parts = content if isinstance(content, list) else [{"text": content}]
+        texts = [dig(part, "text") for part in parts]
+        text = "".join(text for text in texts if isinstance(text, str))
         used = dig(body, "usage")
         notes: tuple[str, ...] = (
             () if isinstance(used, dict) else ("the server reports no token counts",)
@@ -362,6 +360,25 @@ class RemoteModel(ServedModel):
         finish = dig(body, "choices", 0, "finish_reason")
         finish = finish if isinstance(finish, str) and finish != "tool_calls" else "stop"
         return Answer(text, Usage(prompt, cached, count(used, "completion_tokens")), finish, notes)
+
+
+def _function(tool: Tool) -> dict[str, Any]:
+    """A tool as OpenAI's protocol tells it."""
+    told = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": dict(tool.parameters),
+    }
+    return {"type": "function", "function": told}
+
+
+def _is_excused(answer: Answer) -> bool:
+    """True for an answer that was held as far as it goes: one that was cut, or that begins as
+    asked and cannot be read, such as for a quoted stop sign.
+    """
+    if answer.finish != "stop":
+        return True
+    return answer.text.startswith(THOUGHT) and parse_answer(answer.text).action is None
 
 
 NO_CALL = "answered without a tool call"
@@ -443,29 +460,48 @@ def cached_pieces(prompt: Prompt) -> tuple[Pieces, list[dict[str, Any]]]:
         {"role": message.role, "content": _pieces(message.content)} for message in said
     ]
     told = [block for block in prompt.blocks if block.part in prompt.layout.system]
-    if any(
-        block.part not in UNCHANGING for block in told
-    ):  # the paper's layout: what follows changes at each step
+    if not all(block.part in UNCHANGING for block in told):
+        # the paper's layout: what follows the instruction changes at each step
         end = len(told[0].text) if told[0].part is Part.INSTRUCTION else 0
         return _pieces(system, {end}, {end}), messages
-    ends: list[int] = []
-    at = fixed = 0
-    for block in (block for block in prompt.blocks if block.part not in prompt.layout.system):
-        turns = (
-            block.part is Part.HISTORY and prompt.form is not Form.CHAT
-        )  # in a chat they are messages of their own
-        if not turns and block.part not in UNCHANGING:
-            break
-        for text in block.items if turns else (block.text,):
-            at = said[0].content.find(text, at) + len(text)
-            ends.append(at)
-        if turns:
-            break  # the observation after it becomes a turn, with its action, one step later
-        fixed = at
-    messages[0]["content"] = _pieces(said[0].content, ends, {fixed, *ends[-1:]})
+    opening = said[0].content
+    cuts = _cuts(prompt, opening)
+    messages[0]["content"] = _pieces(opening, cuts.ends, {cuts.fixed, *cuts.ends[-1:]})
     if len(messages) > 1:
         messages[-2]["content"][-1]["cache_control"] = _MARK  # the model's latest turn
-    return _pieces(system, marks=() if ends else {len(system)}), messages
+    return _pieces(system, marks=() if cuts.ends else {len(system)}), messages
+
+
+class _Cuts(NamedTuple):
+    """Places at which the first message may be cut into blocks."""
+
+    ends: list[int]
+    fixed: int
+    """End of what never changes in an episode."""
+
+
+def _cuts(prompt: Prompt, opening: str) -> _Cuts:
+    """Ends of the blocks that begin the first message and stay, and of each turn after them.
+
+    In a chat, turns are messages of their own. The observation after the turns becomes a turn,
+    with its action, one step later.
+    """
+    ends: list[int] = []
+    at = 0
+    for block in prompt.blocks:
+        if block.part in prompt.layout.system:
+            continue
+        if block.part is Part.HISTORY and prompt.form is not Form.CHAT:
+            fixed = at
+            for turn in block.items:
+                at = opening.find(turn, at) + len(turn)
+                ends.append(at)
+            return _Cuts(ends, fixed)
+        if block.part not in UNCHANGING:
+            break
+        at = opening.find(block.text, at) + len(block.text)
+        ends.append(at)
+    return _Cuts(ends, at)
 
 
 def _pieces(text: str, ends: Collection[int] = (), marks: Collection[int] = ()) -> Pieces:

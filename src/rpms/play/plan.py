@@ -5,13 +5,13 @@ records it.
 import hashlib
 import json
 import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum, StrEnum
 from functools import partial
 from importlib.metadata import version
-from itertools import chain, count, zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from random import Random
 from typing import Any, Self
@@ -171,7 +171,6 @@ class RunPlan:
 
     def protocol(self) -> Protocol:
         """Everything in this plan that decides its results."""
-        remembering = self.condition.memory
         settings: dict[str, Any] = {
             "package": version("rpms"),
             "world": self.world.name,
@@ -186,53 +185,59 @@ class RunPlan:
             "model": self.model_name,
             "decoding": _json(self.decoding),
             "condition": _json(self.condition),
-            "memory": {
-                "hash": memory_hash(self.memory) if remembering else "",
-                "entries": len(self.memory) if remembering else 0,
-                **({"overlap": len(overlap)} if (overlap := self.overlap) else {}),
-            },
+            "memory": self._memory_settings(),
             "manual": {
                 "name": self.sources.manual.name,
                 "hash": self.sources.manual.hash(self.world),
             },
             "prompts": prompts_hash(self.sources.prompts.over(self.world.wording)),
-            "retrieval": self.sources.retrieval_settings(self.world) if remembering else {},
+            "retrieval": (
+                self.sources.retrieval_settings(self.world) if self.condition.memory else {}
+            ),
             "context": self.sources.context,
             "step_budget": self.step_budget,
             "stuck_after": self.stuck_after,
             "seed": self.seed,
         }
-        told = [
-            [
-                task,
-                [[turn.observation, turn.thought, turn.action] for turn in each.turns],
-                each.last,
-                *each.carried,
-            ]
-            for task, each in self.earlier.items()
-        ]
-        followed = (
-            {"earlier": hashlib.sha256(json.dumps(told).encode()).hexdigest()} if self.trial else {}
-        )
-        own = {
-            seam: identity(part)
-            for seam in SEAMS
-            if (part := getattr(self.sources.seams, seam)) is not None
-        }
         unusual = {
             "harvest": self.harvest,
-            "parts": own,
-            "agent": (
-                {**self.method.settings(), "trial": self.trial, **followed}
-                if self.method.name != REACT
-                else {}
-            ),
+            "parts": self._own_parts(),
+            "agent": self._agent_settings(),
             "reader": self.reader,
             "epoch": self.epoch if self.epoch > 1 else 0,
             "taught": _taught_settings(self),
         }
         settings |= {name: value for name, value in unusual.items() if value}
         return Protocol(tuple(task.id for task in self.tasks), settings)
+
+    def _memory_settings(self) -> dict[str, Any]:
+        """Hash and size of the memory, and how many of the tasks it was learned from."""
+        found: dict[str, Any] = {"hash": "", "entries": 0}
+        if self.condition.memory:
+            found = {"hash": memory_hash(self.memory), "entries": len(self.memory)}
+        if overlap := self.overlap:
+            found["overlap"] = len(overlap)
+        return found
+
+    def _own_parts(self) -> dict[str, Any]:
+        """The user's own parts, by the seam that each is put in."""
+        parts = {seam: getattr(self.sources.seams, seam) for seam in SEAMS}
+        return {seam: identity(part) for seam, part in parts.items() if part is not None}
+
+    def _agent_settings(self) -> dict[str, Any]:
+        """The method, and from the second trial on a hash of what is told of earlier ones; empty
+        for plain ReAct.
+        """
+        if self.method.name == REACT:
+            return {}
+        found = {**self.method.settings(), "trial": self.trial}
+        if self.trial:
+            told = []
+            for task, each in self.earlier.items():
+                turns = [[turn.observation, turn.thought, turn.action] for turn in each.turns]
+                told.append([task, turns, each.last, *each.carried])
+            found["earlier"] = hashlib.sha256(json.dumps(told).encode()).hexdigest()
+        return found
 
     def knowledge(self) -> Mind:
         """All that its world knows, from the sources of this plan."""
@@ -270,26 +275,19 @@ def plan_run(
     chosen = tuple(limited(world.tasks(split, setting) if tasks is None else tasks, limit))
     if not chosen:
         raise InputError(f"{world.name}: no tasks to run in the split {split!r}")
-    if twice := [task for task, times in Counter(task.id for task in chosen).items() if times > 1]:
-        raise InputError(f"the task {twice[0]!r} is listed more than once")
+    _refuse_twice(chosen)
     if setting.engine not in world.engines:
         raise InputError(
             f"{world.name} has no engine {setting.engine!r}; choose one of"
             f" {', '.join(world.engines)}"
         )
-    named = open_model if isinstance(open_model, NamedModel) else NamedModel(model_name)
-    silent = named is not open_model and reader and reader not in CONTROLS
-    if silent and parse_model_name(reader).provider.backend in NO_LLM - {Backend.REPLAY}:
-        raise InputError(f"reader {reader}: give a language model, or one of {', '.join(CONTROLS)}")
     given: dict[str, Any] = {
         "condition": FULL,
         "memory": EpisodicMemory(world=world.name),
         "decoding": Decoding(max_tokens=world.max_tokens),
         "step_budget": world.step_budget,
         "reader": reader,
-        "open_reader": (
-            replace(named, name=reader) if reader else None
-        ),  # reached as the model that plays is
+        "open_reader": _open_reader(reader, model_name, open_model) if reader else None,
         **{name: value for name, value in others.items() if value is not None},
     }
     plan = RunPlan(world, split, chosen, model_name, open_model, setting=setting, **given)
@@ -301,16 +299,41 @@ def plan_run(
             "the condition uses memory, and none was given: read one, or give EpisodicMemory() for"
             " none"
         )
-    if plan.overlap and not overlap:
-        raise InputError(overlapping(len(plan.overlap), len(plan.tasks), plan.overlap[0]))
-    known = plan.taught_overlap
-    if known and not overlap:
+    if not overlap:
+        _refuse_known_tasks(plan)
+    return plan
+
+
+def _refuse_twice(tasks: Iterable[Task]) -> None:
+    counts = Counter(task.id for task in tasks)
+    for task, times in counts.items():
+        if times > 1:
+            raise InputError(f"the task {task!r} is listed more than once")
+
+
+def _open_reader(reader: str, model_name: str, open_model: OpenModel) -> NamedModel:
+    """The model that reads requests, reached as the model that plays is."""
+    if isinstance(open_model, NamedModel):
+        return replace(open_model, name=reader)
+    if reader not in CONTROLS:
+        backend = parse_model_name(reader).provider.backend
+        if backend in NO_LLM - {Backend.REPLAY}:
+            raise InputError(
+                f"reader {reader}: give a language model, or one of {', '.join(CONTROLS)}"
+            )
+    return replace(NamedModel(model_name), name=reader)
+
+
+def _refuse_known_tasks(plan: RunPlan) -> None:
+    """Refuse tasks that the memory is learned from, or the model was taught on."""
+    if learned := plan.overlap:
+        raise InputError(overlapping(len(learned), len(plan.tasks), learned[0]))
+    if known := plan.taught_overlap:
         raise InputError(
             f"the model was taught on {len(known)} of these {len(plan.tasks)} tasks, such as"
             f" {known[0]}: play others; `overlap: allow` (--overlap allow) plays them, and the"
             " run's protocol says so"
         )
-    return plan
 
 
 def _taught_settings(plan: RunPlan) -> dict[str, Any]:
@@ -374,7 +397,7 @@ def _check_ranges(plan: RunPlan) -> None:
             )
 
 
-def _json(value: Any) -> Any:
+def _json(value: Any) -> Any:  # noqa: PLR0911  a table
     """A value as JSON; of a dataclass every field, those that are added later included."""
     match value:
         case StrEnum():
@@ -387,11 +410,9 @@ def _json(value: Any) -> Any:
             return sorted(map(_json, value))
         case tuple() | list():
             return [_json(item) for item in value]
-    return (
-        {each.name: _json(getattr(value, each.name)) for each in fields(value)}
-        if is_dataclass(value)
-        else value
-    )
+    if not is_dataclass(value):
+        return value
+    return {each.name: _json(getattr(value, each.name)) for each in fields(value)}
 
 
 class _Lent(WrappedModel):
@@ -418,8 +439,15 @@ def read_part(text: str) -> slice:
 
 def first_of_each_type(tasks: Sequence[Task], number: int | None) -> Sequence[Task]:
     """At most so many tasks of each type, in order."""
-    before: defaultdict[str, Iterator[int]] = defaultdict(count)
-    return [task for task in tasks if number is None or next(before[task.type]) < number]
+    if number is None:
+        return tasks
+    taken: Counter[str] = Counter()
+    first = []
+    for task in tasks:
+        if taken[task.type] < number:
+            taken[task.type] += 1
+            first.append(task)
+    return first
 
 
 def drawn(tasks: Sequence[Task], number: int | None, seed: int) -> Sequence[Task]:
@@ -453,7 +481,8 @@ def tasks_named(
     """
     if not wanted:
         return world.tasks(split, setting), setting
-    names = [name.strip() for given in wanted for name in given.split(",") if name.strip()]
+    words = ",".join(wanted).split(",")
+    names = [word.strip() for word in words if word.strip()]
     if not names:
         raise InputError(
             f"--task {wanted[0]!r} names no task: give types, names or ids, or leave it out"
@@ -464,15 +493,19 @@ def tasks_named(
     every = world.tasks(split, setting)
     for name in names:
         if not any(_goes_by(task, name) for task in every):
-            other = variation_called(world, name)
-            if other is not None and other.split != split:
-                raise InputError(
-                    f"{name} is of the split {other.split}, not of {split}: add --split"
-                    f" {other.split}"
-                )
-            types = ", ".join(sorted({task.type for task in every}))
-            raise InputError(f"no task {name!r} in {split}: give an id, or a type out of {types}")
+            raise _no_such_task(world, split, name, every)
     return [task for task in every if any(_goes_by(task, name) for name in names)], setting
+
+
+def _no_such_task(world: World, split: str, name: str, every: Iterable[Task]) -> InputError:
+    """The split that has the task, if another has; else the types there are."""
+    other = variation_called(world, name)
+    if other is not None and other.split != split:
+        return InputError(
+            f"{name} is of the split {other.split}, not of {split}: add --split {other.split}"
+        )
+    types = ", ".join(sorted({task.type for task in every}))
+    return InputError(f"no task {name!r} in {split}: give an id, or a type out of {types}")
 
 
 def place_of(ids: Sequence[str], wanted: str) -> int | None:

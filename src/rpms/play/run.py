@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, count, takewhile
+from itertools import count, takewhile
 from math import comb
 from pathlib import Path
 from typing import Protocol, TypedDict, TypeVar, Unpack
@@ -29,7 +29,7 @@ from rpms.play.methods import CARRIED, METHODS, REACT, Earlier
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.seats import Finished, Threads
 from rpms.store.episodes import EpisodeRow
-from rpms.store.runs import EPOCHS, PROTOCOL, RunFolder, RunSummary, Timing, open_run
+from rpms.store.runs import EPOCHS, PROTOCOL, OpenRun, RunFolder, RunSummary, Timing, open_run
 from rpms.worlds.base import Task
 
 
@@ -107,29 +107,11 @@ def run(
     """
     check_workers(workers)
     if meter is not None:
-        if engine is not Threads and not isinstance(engine, InProcesses):
-            raise InputError(
-                "limits are kept where the answers are counted, and a cluster's are not: play"
-                " without Ray"
-            )
-        engine = partial(Threads, meter=meter, price=price)
+        engine = _counting(engine, meter, price)
     listener = listener or Listener()
     with open_run(out, plan.protocol()) as folder:
-        rows = {
-            task: row
-            for task, row in folder.finished.items()
-            if not (retry_errors and row.failed)
-            and not any(folder.run.faults_beside(task, plan.beside))
-        }
-        again = (
-            folder.run.faults_beside(task, plan.beside)
-            for task in folder.finished.keys() - rows.keys()
-        )
-        lost = [damage for damage in chain.from_iterable(again) if is_there(Path(damage.file))]
-        for note in (
-            *map(str, folder.damaged),
-            *(f"{damage}; its episode is played again" for damage in lost),
-        ):
+        rows = _sound_rows(folder, plan, retry_errors=retry_errors)
+        for note in (*map(str, folder.damaged), *_texts_lost(folder, plan, rows)):
             listener.note(note)
         if price is not None:
             folder.write_price(price)
@@ -152,6 +134,34 @@ def run(
         finally:
             listener.end()
         return folder.run.summary()
+
+
+def _counting(engine: MakeEngine, meter: Meter, price: Price | None) -> MakeEngine:
+    """Threads of this process, whose answers a meter can count."""
+    if engine is not Threads and not isinstance(engine, InProcesses):
+        raise InputError(
+            "limits are kept where the answers are counted, and a cluster's are not: play"
+            " without Ray"
+        )
+    return partial(Threads, meter=meter, price=price)
+
+
+def _sound_rows(folder: OpenRun, plan: RunPlan, *, retry_errors: bool) -> dict[str, EpisodeRow]:
+    """Finished episodes that need not be played again: all texts kept beside them are there."""
+    rows = {}
+    for task, row in folder.finished.items():
+        wanted_again = retry_errors and row.failed
+        if not wanted_again and not any(folder.run.faults_beside(task, plan.beside)):
+            rows[task] = row
+    return rows
+
+
+def _texts_lost(folder: OpenRun, plan: RunPlan, rows: Mapping[str, EpisodeRow]) -> Iterator[str]:
+    """Texts kept beside finished episodes that are there and cannot be used."""
+    for task in folder.finished.keys() - rows.keys():
+        for damage in folder.run.faults_beside(task, plan.beside):
+            if is_there(Path(damage.file)):
+                yield f"{damage}; its episode is played again"
 
 
 _WRITERS = 16

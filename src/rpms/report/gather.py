@@ -14,7 +14,7 @@ from rpms.logic.errors import FileError, InputError
 from rpms.logic.facts import grouped
 from rpms.paper.condition import ABLATION
 from rpms.paper.enforcement import PAPER, STRICT
-from rpms.play.run import CONTROLS, FOLDER, agreement, epoch_folders
+from rpms.play.run import CONTROLS, FOLDER, Agreement, agreement, epoch_folders
 from rpms.report.outcomes import ENFORCED, Comparison, Results, called, is_cell
 from rpms.store.episodes import EpisodeRow, MissingRow, read_row
 from rpms.store.files import LOCK, is_held
@@ -111,15 +111,13 @@ def read_results(name: str, run: RunFolder) -> Results:
         rows[task] = row if isinstance(row, EpisodeRow) else MissingRow(task, UNKNOWN_TYPE)
         if isinstance(row, FileError):
             damaged[run.file(task).name] = row.problem
+    won = {task: row.won for task, row in rows.items() if not row.missing}
+    unfinished = len(damaged) + len(won) < len(rows)
+    going = unfinished and is_going(run.folder)
     strangers = _strangers(run)
-    going = len(damaged) + sum(not row.missing for row in rows.values()) < len(rows) and is_going(
-        run.folder
-    )
-    damaged.update({name: problem for name, problem in strangers.items() if problem})
-    condition, memory = settings.get("condition"), settings.get("memory")
-    controls = {name: RunFolder(run.folder / FOLDER / name) for name in CONTROLS}
-    first = {task: row.won for task, row in rows.items() if not row.missing}
-    later = map(RunFolder, epoch_folders(run.folder)[1:])
+    damaged |= {file: problem for file, problem in strangers.items() if problem}
+    condition = settings.get("condition")
+    memory = settings.get("memory")
     price = None
     with suppress(FileError):  # a price that cannot be read is not known
         price = run.price()
@@ -132,23 +130,46 @@ def read_results(name: str, run: RunFolder) -> Results:
             "tasks_hash": run.protocol.tasks_hash,
         },
         damaged=damaged,
-        stray=tuple(name for name, problem in strangers.items() if not problem),
+        stray=tuple(file for file, problem in strangers.items() if not problem),
         going=going,
         switches=condition if isinstance(condition, Mapping) else {},
         memory_entries=memory.get("entries") if isinstance(memory, Mapping) else None,
         model=str(settings.get("model", "")),
-        seconds={
-            task: timing.seconds
-            for task, timing in run.timings().items()
-            if isinstance(timing.seconds, float)
-        },
+        seconds=_seconds(run),
         price=price,
         folder=str(run.folder),
-        controls={name: read_results(name, each) for name, each in controls.items() if each.begun},
-        agreement=agreement(
-            [first, *({row.task: row.won for row in epoch.rows()} for epoch in later)]
-        ),
+        controls=_controls(run),
+        agreement=_agreement(run, won),
     )
+
+
+def _seconds(run: RunFolder) -> dict[str, float]:
+    """What each episode took, where that was measured."""
+    found = {}
+    for task, timing in run.timings().items():
+        if isinstance(timing.seconds, float):
+            found[task] = timing.seconds
+    return found
+
+
+def _controls(run: RunFolder) -> dict[str, Results]:
+    """The controls that were played from the same menus."""
+    found = {}
+    for name in CONTROLS:
+        control = RunFolder(run.folder / FOLDER / name)
+        if control.begun:
+            found[name] = read_results(name, control)
+    return found
+
+
+def _agreement(run: RunFolder, first: Mapping[str, bool]) -> Agreement | None:
+    """How far a run's epochs agree. `first`: the tasks played in the first one, won or not."""
+    later = [RunFolder(folder) for folder in epoch_folders(run.folder)[1:]]
+    return agreement([first, *map(_won, later)])
+
+
+def _won(run: RunFolder) -> dict[str, bool]:
+    return {row.task: row.won for row in run.rows()}
 
 
 def _strangers(run: RunFolder) -> dict[str, str]:

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -177,6 +177,40 @@ def _write_extras(folder: Path, tables: Sequence[Table], pictures: Sequence[Pict
             (folder / "figures" / f"{picture.name}.{ending}").write_bytes(drawn)
 
 
+_NOTHING = "—"
+
+
+def _said(value: object) -> str:
+    return (value if isinstance(value, str) else json.dumps(value)) or _NOTHING
+
+
+class _Settings(NamedTuple):
+    """Settings of a comparison's conditions, as texts."""
+
+    shared: Mapping[str, str]
+    own: Mapping[str, Sequence[str]]
+    """Of those in which they differ, the value of each condition."""
+
+    @classmethod
+    def of(cls, comparison: Comparison) -> Self:
+        each = [flat(results.protocol) for results in comparison]
+        shared: dict[str, str] = {}
+        own: dict[str, Sequence[str]] = {}
+        for name in dict.fromkeys(chain(*each)):
+            values = [_said(settings.get(name, "")) for settings in each]
+            if len(set(values)) == 1:
+                shared[name] = values[0]
+            else:
+                own[name] = values
+        return cls(shared, own)
+
+    @property
+    def title(self) -> str:
+        """World, split and model, as far as all conditions share them."""
+        parts = [self.shared.get(name, _NOTHING) for name in ("world", "split", "model")]
+        return " · ".join(part for part in parts if part != _NOTHING)
+
+
 def _write_comparison(
     folder: Path,
     comparison: Comparison,
@@ -185,78 +219,85 @@ def _write_comparison(
     pages: int,
     home: str = "",
 ) -> None:
-    shown = pages // len(
-        comparison
-    )  # tasks that have pages in every condition, so that these can be compared
-    each = [flat(results.protocol) for results in comparison]
-    settings = {
-        name: [_said(rows.get(name, "")) for rows in each] for name in dict.fromkeys(chain(*each))
-    }
-    shared = {name: values[0] for name, values in settings.items() if len(set(values)) == 1}
-    parts = (shared.get(name, _NOTHING) for name in ("world", "split", "model"))
-    title = title or " · ".join(part for part in parts if part != _NOTHING) or "RPMS report"
+    # tasks that have pages in every condition, so that these can be compared
+    shown = pages // len(comparison)
+    settings = _Settings.of(comparison)
+    title = title or settings.title or "RPMS report"
     book = EntryBook()
     goals, unreadable = _write_episodes(folder, comparison, book, shown)
-    data = {"memory": book.overview(), "meta": meta(comparison, title, shown)}
-    data |= {f"entries-{number}": rows for number, rows in enumerate(book.chunks())}
-    data |= {f"tasks-{number}": rows for number, rows in enumerate(task_chunks(comparison, goals))}
-    for name, value in data.items():
-        _write(folder / "data" / f"{name}.js", script(name, value))
+    _write_data(folder, comparison, book, goals, meta(comparison, title, shown))
     tables = list(all_tables(comparison, with_published=with_published))
     if with_published:
-        tables.append(methods_table(shared.get("world", "")))
+        tables.append(methods_table(settings.shared.get("world", "")))
     pictures = all_figures(comparison)
     _copy_static(folder)
     _write_extras(folder, tables, pictures)
-    damaged = [f"{r.label}: {name} {why}" for r in comparison for name, why in r.damaged.items()]
     overview = {
         "notes": (*omissions(comparison), *left_out(comparison), *unshown(comparison, pages)),
         "comparison": comparison,
         "tables": tables,
         "pictures": pictures,
-        "shared": list(shared.items()),
-        "own": [(name, values) for name, values in settings.items() if name not in shared],
+        "shared": list(settings.shared.items()),
+        "own": list(settings.own.items()),
         "longest": 200,
-        "crashed": [
-            f"{r.label}: {row.task} ({row.ending}) {row.error}"
-            for r in comparison
-            for row in r.crashed
-        ],
-        "missing": [f"{r.label}: {task}" for r in comparison for task in r.missing],
-        "damaged": [*damaged, *unreadable],
-        "stray": [f"{r.label}: {name}" for r in comparison for name in r.stray],
+        **_faults(comparison, unreadable),
     }
     _render(folder / "index.html", "index.html", title=title, home=home, **overview)
     for name in ("tasks.html", "episode.html", "memory.html"):
         _render(folder / name, name, title=title, home=home)
 
 
-_NOTHING = "—"
+def _write_data(
+    folder: Path,
+    comparison: Comparison,
+    book: EntryBook,
+    goals: Mapping[str, str],
+    about: Mapping[str, Any],
+) -> None:
+    """Write the scripts that pages read their data from, beside those of the episodes."""
+    data: dict[str, Any] = {"memory": book.overview(), "meta": about}
+    data |= {f"entries-{number}": rows for number, rows in enumerate(book.chunks())}
+    data |= {f"tasks-{number}": rows for number, rows in enumerate(task_chunks(comparison, goals))}
+    for name, value in data.items():
+        _write(folder / "data" / f"{name}.js", script(name, value))
 
 
-def _said(value: object) -> str:
-    return (value if isinstance(value, str) else json.dumps(value)) or _NOTHING
+def _faults(comparison: Comparison, unreadable: Sequence[str]) -> dict[str, list[str]]:
+    """Episodes that crashed or are missing, and files that are damaged or of no task, in words."""
+    crashed: list[str] = []
+    missing: list[str] = []
+    damaged: list[str] = []
+    stray: list[str] = []
+    for each in comparison:
+        crashed += [f"{each.label}: {row.task} ({row.ending}) {row.error}" for row in each.crashed]
+        missing += [f"{each.label}: {task}" for task in each.missing]
+        damaged += [f"{each.label}: {name} {why}" for name, why in each.damaged.items()]
+        stray += [f"{each.label}: {name}" for name in each.stray]
+    damaged += unreadable
+    return {"crashed": crashed, "missing": missing, "damaged": damaged, "stray": stray}
 
 
 def _write_episodes(
     folder: Path, comparison: Comparison, book: EntryBook, shown: int
 ) -> tuple[dict[str, str], list[str]]:
     """Write every episode's file, one at a time; the goals, and what could not be read."""
-    goals, unreadable = dict[str, str](), list[str]()
+    goals: dict[str, str] = {}
+    unreadable: list[str] = []
     tasks = {task: number for number, task in enumerate(comparison.tasks)}
     (folder / "data").mkdir()
     for place, results in enumerate(comparison):
-        for row in (each for each in results.played if tasks[each.task] < shown):
+        for row in results.played:
             number = tasks[row.task]
+            if number >= shown:
+                continue
             try:
                 record = results.run.episode(row.task)
             except FileError as error:  # its numbers were sound; only the rest of the file is not
                 unreadable.append(f"{results.label}: {error.file}: {error.problem}")
                 continue
             goals.setdefault(row.task, record.goal)
-            file = (
-                folder / f"data/{place}/{number // BUCKET}/{number}.js"
-            )  # the page knows it by the same two numbers
+            # the page knows it by the same two numbers
+            file = folder / f"data/{place}/{number // BUCKET}/{number}.js"
             file.parent.mkdir(parents=True, exist_ok=True)
             book.add(place, number, record)
             _write(file, script(f"{place}/{number}", episode_data(record)))

@@ -52,22 +52,26 @@ def update(belief: TelecomBelief, action: str | None, observation: str) -> Telec
         call = read_call(action or "")
     except NotACall:
         call = WrittenCall("")
-    if call.name and not call.name.startswith(_READING) and not refused(observation):
+    done = not refused(observation)
+    if done and call.name and not call.name.startswith(_READING):
         belief = belief.forget(_OUTCOMES)
     belief = _read_database(belief, call, observation)
     for pattern, read in _TEXTS:
         for match in pattern.finditer(observation):
             belief = read(belief, match)
     told = _AFTER.get(call.name)
-    return (
-        told(belief, call, observation) if told is not None and not refused(observation) else belief
-    )
+    if told is not None and done:
+        belief = told(belief, call, observation)
+    return belief
 
 
 # Records.
 
+_ID_FIELD = re.compile(r"(customer|line|bill|device|plan)_ids?")
+
 
 def _read_database(belief: TelecomBelief, call: WrittenCall, observation: str) -> TelecomBelief:
+    """Take over records: their fields, whose they are, and the ids that they name."""
     if observation[:1] not in "{[":
         return belief
     try:
@@ -76,25 +80,30 @@ def _read_database(belief: TelecomBelief, call: WrittenCall, observation: str) -
         return belief
     for one in _objects(value):
         first = next(iter(one), "")
-        if first.endswith("_id") and isinstance(
-            one[first], str
-        ):  # a record begins with an id of its own
-            belief = belief.noting(
-                one[first], {name: field for name, field in one.items() if _is_plain(name, field)}
-            )
+        # a record begins with an id of its own
+        if first.endswith("_id") and isinstance(one[first], str):
+            plain = {name: field for name, field in one.items() if _is_plain(name, field)}
+            belief = belief.noting(one[first], plain)
     if call.name == "get_customer_by_phone" and call.arguments.get("phone_number") == belief.number:
         found = value.get("customer_id") if isinstance(value, dict) else None
-        belief = replace(belief, customer=found) if isinstance(found, str) else belief
-    named: dict[str, list[str]] = {}
-    for name, field in [item for one in _objects(value) for item in one.items()]:
-        if (role := re.fullmatch(r"(customer|line|bill|device|plan)_ids?", name)) is not None:
-            ids = field if isinstance(field, list) else [field]
-            named.setdefault(role[1], []).extend(
-                each for each in ids if isinstance(each, str) and each
-            )
-    for of, ids in named.items():
-        belief = belief.learn(**{of: ids, "id": ids})
+        if isinstance(found, str):
+            belief = replace(belief, customer=found)
+    for role, ids in _ids_by_role(value).items():
+        belief = belief.learn(**{role: ids, "id": ids})
     return belief
+
+
+def _ids_by_role(value: object) -> dict[str, list[str]]:
+    """The ids of customers, lines, bills, devices and plans in an answer."""
+    named: dict[str, list[str]] = {}
+    for one in _objects(value):
+        for name, field in one.items():
+            role = _ID_FIELD.fullmatch(name)
+            if role is not None:
+                ids = field if isinstance(field, list) else [field]
+                known = named.setdefault(role[1], [])
+                known += [each for each in ids if isinstance(each, str) and each]
+    return named
 
 
 def _objects(value: object) -> Iterator[dict[str, Any]]:

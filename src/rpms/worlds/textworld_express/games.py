@@ -3,7 +3,7 @@ the descriptions.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -60,25 +60,35 @@ def parse_choice(text: str) -> GameChoice:
     games = tuple(game for game in GAMES if game in names) or tuple(GAMES)
     known = grouped(item for game in games for item in GAMES[game].items())
     values: dict[str, int] = {}
-    for name, _, value in (map(str.strip, part.partition("=")) for part in parts if "=" in part):
+    for part in parts:
+        if "=" not in part:
+            continue
+        name, _, value = map(str.strip, part.partition("="))
         if name not in known:
             wrong = f"{' or '.join(games)}: no parameter" if names else "no game has a parameter"
             raise InputError(f"{wrong} {name!r}: {nearest(name, known)}")
-        given_to = known[name]
-        least, most = max(each.least for each in given_to), min(each.most for each in given_to)
-        if (number := whole_number(value, most)) is None or number < least:
-            every = ", which each of these games can have" if len(given_to) > 1 else ""
-            raise InputError(f"{name}={value}: write a number from {least} to {most}{every}")
+        number = _read_number(name, value, known[name])
         if values.setdefault(name, number) != number:
             raise InputError(
                 f"{name} is given twice, as {values[name]} and as {number}: give it once"
             )
-    others = {
-        name: value
-        for name, value in values.items()
-        if any(value != each.default for each in known[name])
+    unusual = {
+        name: number
+        for name, number in sorted(values.items())
+        if any(number != each.default for each in known[name])
     }
-    return GameChoice(games, dict(sorted(others.items())))
+    return GameChoice(games, unusual)
+
+
+def _read_number(name: str, value: str, given_to: Sequence[Parameter]) -> int:
+    """A parameter's value, within the limits that it has in every game it is given to."""
+    least = max(each.least for each in given_to)
+    most = min(each.most for each in given_to)
+    number = whole_number(value, most)
+    if number is None or number < least:
+        every = ", which each of these games can have" if len(given_to) > 1 else ""
+        raise InputError(f"{name}={value}: write a number from {least} to {most}{every}")
+    return number
 
 
 def game_named(name: str) -> str:
@@ -127,10 +137,13 @@ class ExpressGoal(Goal):
 def parse_goal(opening: str) -> Goal:
     """Read the goal out of the first text; type `unknown` where it is none of the eight."""
     for name, game in _TABLE.items():
-        if (match := re.match(game["says"], opening)) is not None:
-            said = game | match.groupdict()
-            thing, destination = said.get("object", ""), said.get("destination", "")
-            found = ((thing, said["room"]), (destination, said["other"])) if "room" in said else ()
-            given = ("map",) if "A map is provided" in match[0] else ()
-            return ExpressGoal(name, thing, "", destination, match[0].strip(), found, given)
+        match = re.match(game["says"], opening)
+        if match is None:
+            continue
+        said = game | match.groupdict()
+        thing = said.get("object", "")
+        destination = said.get("destination", "")
+        found = ((thing, said["room"]), (destination, said["other"])) if "room" in said else ()
+        given = ("map",) if "A map is provided" in match[0] else ()
+        return ExpressGoal(name, thing, "", destination, match[0].strip(), found, given)
     return Goal(UNKNOWN_GOAL, text=opening)
