@@ -48,14 +48,11 @@ def understand(
         return Understood(goal)
     reader = _reader(reads, world, mind)
     belief = world.update(world.start(goal), None, opening)
-    examples: tuple[Candidate, ...] = ()
+    hidden: list[Candidate] = []
     if mind.mask.rate:
-        nearest = reader.read_examples(goal.text)
-        shown = [mind.mask.over(Candidate(entry, score, score, KEPT)) for score, entry in nearest]
-        examples = tuple(each for each in shown if each.verdict.fate is Fate.HIDDEN)
-        reader = replace(
-            reader, memory=[entry for entry in reader.memory if not mind.mask.hides(entry.id)]
-        )
+        hidden = _hidden_examples(reader, mind, goal.text)
+        left = [entry for entry in reader.memory if not mind.mask.hides(entry.id)]
+        reader = replace(reader, memory=left)
     asking = _Asking(reads.model, episode)
     try:
         readings = asking.drive(reader.read(goal.text, belief))
@@ -66,7 +63,8 @@ def understand(
         readings = asking.drive(replace(reader, source=Source.WORDS).read(goal.text, belief))
     if readings is None:
         return _asked_of_somebody(world, goal, mind, reads, asking)
-    examples += tuple(Candidate(entry, score, score, KEPT) for score, entry in readings.examples)
+    shown = [Candidate(entry, score, score, KEPT) for score, entry in readings.examples]
+    examples = (*hidden, *shown)
     return Understood(readings.now.goal, readings, asking.usage, asking.notes, examples)
 
 
@@ -201,3 +199,10 @@ def _object_in(text: str) -> dict[str, str]:
         if isinstance(value, dict)
         else {}
     )
+
+
+def _hidden_examples(reader: Reader, mind: Mind, request: str) -> list[Candidate]:
+    """Examples that would be shown with a request, and that chance hides."""
+    nearest = reader.read_examples(request)
+    shown = [mind.mask.over(Candidate(entry, score, score, KEPT)) for score, entry in nearest]
+    return [each for each in shown if each.verdict.fate is Fate.HIDDEN]

@@ -301,32 +301,44 @@ def contrasts(comparison: Comparison) -> tuple[Contrast, ...]:
 
     The tests are corrected for their number.
     """
-    pairs = [
-        pair
-        for a, b, c, d in comparison.ablations
-        for pair in ((a, b), (a, c), (a, d), (b, d), (c, d))
-    ]
-    pairs += (*comparison.soft_pairs, *comparison.filter_pairs, *comparison.memory_pairs)
-    pairs += comparison.part_pairs
-    compared = {own.name for _, own in comparison.part_pairs}
-    reference = next(chain(*comparison.ablations, comparison), None)
-    if reference is not None:
-        others = [each for each in comparison if each.name not in (reference.name, *compared)]
-        pairs += [(reference, other) for other in others]
-    found = []
-    for first, second in {
-        (first.name, second.name): (first, second) for first, second in pairs
-    }.values():
-        rows = paired(first, second)
-        test = mcnemar_of([one.won for one, _ in rows], [two.won for _, two in rows])
-        success = paired_bootstrap([float(two.won) - float(one.won) for one, two in rows])
-        score = paired_bootstrap([two.floored - one.floored for one, two in rows])
-        numbers = (len(rows), test, success, score, 1.0, power_warning(test))
-        found.append(
-            Contrast(first.name, second.name, *numbers, provisional=first.going or second.going)
-        )
+    pairs = {(first.name, second.name): (first, second) for first, second in _pairs(comparison)}
+    found = [_contrast(first, second) for first, second in pairs.values()]
     adjusted = holm({contrast.name: contrast.test.exact for contrast in found})
     return tuple(replace(contrast, adjusted=adjusted[contrast.name]) for contrast in found)
+
+
+def _pairs(comparison: Comparison) -> Iterator[tuple[Results, Results]]:
+    """The pairs of conditions that are compared; some may come twice."""
+    for baseline, rules, memory, full in comparison.ablations:
+        yield from ((baseline, rules), (baseline, memory), (baseline, full))
+        yield from ((rules, full), (memory, full))
+    yield from comparison.soft_pairs
+    yield from comparison.filter_pairs
+    yield from comparison.memory_pairs
+    yield from comparison.part_pairs
+    reference = next(chain(*comparison.ablations, comparison), None)
+    if reference is not None:
+        compared = {own.name for _, own in comparison.part_pairs}
+        for other in comparison:
+            if other.name != reference.name and other.name not in compared:
+                yield reference, other
+
+
+def _contrast(first: Results, second: Results) -> Contrast:
+    """Test two conditions on the tasks that both played."""
+    rows = paired(first, second)
+    test = mcnemar_of([one.won for one, _ in rows], [two.won for _, two in rows])
+    return Contrast(
+        first.name,
+        second.name,
+        len(rows),
+        test,
+        paired_bootstrap([float(two.won) - float(one.won) for one, two in rows]),
+        paired_bootstrap([two.floored - one.floored for one, two in rows]),
+        1.0,
+        power_warning(test),
+        provisional=first.going or second.going,
+    )
 
 
 def interaction_of(cells: Cells, *, by_score: bool = False) -> Interval:

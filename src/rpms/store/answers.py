@@ -13,7 +13,7 @@ import json
 import lzma
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import resources
@@ -208,40 +208,37 @@ def pack(folder: Path, file: Path, about: str = "", day: str | None = None) -> H
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder of recorded answers")
     entries = {question_key(entry)[:_KEPT]: entry for entry in FolderOfAnswers(folder).entries()}
-    models = sorted({str(entry["model"]) for entry in entries.values()})
-    if len(models) != 1:
-        told = (
-            f"answers of several models: {', '.join(models[:5])}"
-            if models
-            else "no recorded answers"
-        )
-        raise InputError(f"{folder} holds {told}; a packed record has those of one")
-    lines = []
-    for key, entry in sorted(
-        entries.items()
-    ):  # without the seconds an answer took, which a replay does not take
-        usage = {
-            name: value
-            for name, value in entry["answer"]["usage"].items()
-            if value and name != "seconds"
-        }
-        lines.append(json.dumps([key, {**entry["answer"], "usage": usage}], ensure_ascii=False))
-    body = "".join(f"{line}\n" for line in lines)
+    model = _only_model(folder, entries.values())
+    body = "".join(_packed_line(key, entry["answer"]) for key, entry in sorted(entries.items()))
     heading = Heading(
-        model=models[0],
+        model=model,
         recorded=day or dt.datetime.now(tz=dt.UTC).date().isoformat(),
         about=about,
         bounds=tuple(name for name in BOUNDS if any(name in entry for entry in entries.values())),
-        answers=len(lines),
+        answers=len(entries),
         sha256=hashlib.sha256(body.encode()).hexdigest(),
     )
-    write_whole(
-        file,
-        lzma.compress(
-            f"{heading.model_dump_json()}\n{body}".encode(), preset=9 | lzma.PRESET_EXTREME
-        ),
-    )
+    whole = f"{heading.model_dump_json()}\n{body}".encode()
+    write_whole(file, lzma.compress(whole, preset=9 | lzma.PRESET_EXTREME))
     return heading
+
+
+def _only_model(folder: Path, entries: Iterable[Mapping[str, Any]]) -> str:
+    """The model whose answers these are; refused if there are several, or none."""
+    models = sorted({str(entry["model"]) for entry in entries})
+    if len(models) == 1:
+        return models[0]
+    told = (
+        f"answers of several models: {', '.join(models[:5])}" if models else "no recorded answers"
+    )
+    raise InputError(f"{folder} holds {told}; a packed record has those of one")
+
+
+def _packed_line(key: str, answer: Mapping[str, Any]) -> str:
+    """An answer in one line, without the seconds it took, which a replay does not take."""
+    usage = {name: value for name, value in answer["usage"].items() if value and name != "seconds"}
+    packed = json.dumps([key, {**answer, "usage": usage}], ensure_ascii=False)
+    return f"{packed}\n"
 
 
 def open_answers(place: Path) -> FolderOfAnswers | PackedAnswers:

@@ -3,7 +3,7 @@
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar, get_origin, get_type_hints
@@ -213,24 +213,29 @@ def with_list(text: str, path: Sequence[str], items: Sequence[int | str]) -> str
         if (entry := _under(entry, step)) is None:
             return None
     found = _under(entry, key)
-    had = found.value if isinstance(found, SequenceNode) else [found] if found is not None else []
-    lines = bool(had) and isinstance(found, SequenceNode) and not found.flow_style  # an item each
-    ends = [len(text[: each.end_mark.index].rstrip()) for each in had]
-    ends = [(text + "\n").index("\n", end) for end in ends] if lines else ends
-    written = [text[each.start_mark.index : end] for each, end in zip(had, ends, strict=True)]
-    new = [written[item] if isinstance(item, int) else _quoted(item) for item in items]
-    listed = f"[{', '.join(new)}]"
-    if lines and new:
-        listed = f"\n{' ' * found.start_mark.column}".join(f"- {item}" for item in new)
     if found is None:
-        start = end = len(text[: entry.value[-1][1].end_mark.index].rstrip())
-        listed = (
-            f"{', ' if entry.flow_style else chr(10) + ' ' * entry.start_mark.column}{key}:"
-            f" {listed}"
-        )
-    else:
-        start, end = found.start_mark.index, ends[-1] if lines else found.end_mark.index
-    return f"{text[:start]}{listed}{text[end:]}"
+        new = _flow([_quoted(str(item)) for item in items])
+        between = ", " if entry.flow_style else f"\n{' ' * entry.start_mark.column}"
+        end = len(text[: entry.value[-1][1].end_mark.index].rstrip())
+        return f"{text[:end]}{between}{key}: {new}{text[end:]}"
+    is_list = isinstance(found, SequenceNode)
+    had = found.value if is_list else [found]
+    has_lines = bool(had) and is_list and not found.flow_style  # an item each
+    ends = [len(text[: each.end_mark.index].rstrip()) for each in had]
+    if has_lines:
+        ends = [(text + "\n").index("\n", end) for end in ends]
+    written = [text[each.start_mark.index : end] for each, end in zip(had, ends, strict=True)]
+    texts = [written[item] if isinstance(item, int) else _quoted(item) for item in items]
+    listed = _flow(texts)
+    if has_lines and texts:
+        listed = f"\n{' ' * found.start_mark.column}".join(f"- {item}" for item in texts)
+    end = ends[-1] if has_lines else found.end_mark.index
+    return f"{text[: found.start_mark.index]}{listed}{text[end:]}"
+
+
+def _flow(items: Iterable[str]) -> str:
+    """A list in one line."""
+    return f"[{', '.join(items)}]"
 
 
 def _under(node: Any, key: str) -> Any:

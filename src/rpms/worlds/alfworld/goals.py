@@ -110,20 +110,18 @@ def goal_condition_rate(engine: GameEngine) -> Rate:
     Two objects in place are two conditions; a heated, cooled or cleaned one has three: treated, in
     place, and both at once. Under a lamp there are two: the object in hand, the lamp here and on.
     """
-    goal, layout = parse_goal(engine.task), engine.layout
-    wanted = sum(
-        1 << index for index, name in enumerate(layout.object_names) if kind_of(name) == goal.object
-    )
-    lamps = sum(
-        1 << index
-        for index, name in enumerate(layout.object_names)
-        if kind_of(name) == goal.destination
-    )
+    goal = parse_goal(engine.task)
+    layout = engine.layout
+    wanted = _mask_of_kind(layout.object_names, goal.object)
+    lamps = _mask_of_kind(layout.object_names, goal.destination)
     places = [
         index
         for index, name in enumerate(layout.receptacle_names)
         if kind_of(name) == goal.destination
     ]
+
+    def won(state: State) -> float:
+        return float(engine.won(state))
 
     def lit(state: State) -> float:
         on = lamps & state.toggled
@@ -140,8 +138,12 @@ def goal_condition_rate(engine: GameEngine) -> Rate:
             inside |= state.contents[place] & wanted
         return ((done > 0) + (inside > 0) + (done & inside > 0)) / 3
 
+    if not wanted or not (lamps if goal.type == LOOK else places):
+        return won
     rates: dict[str, Rate] = {LOOK: lit, TWO: both, **dict.fromkeys(STATES, treated)}
-    known = wanted and (lamps if goal.type == LOOK else places)
-    return (
-        rates[goal.type] if known and goal.type in rates else lambda state: float(engine.won(state))
-    )
+    return rates.get(goal.type, won)
+
+
+def _mask_of_kind(names: Sequence[str], kind: str) -> int:
+    """A bit for each name of a kind."""
+    return sum(1 << index for index, name in enumerate(names) if kind_of(name) == kind)

@@ -12,6 +12,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from rpms.foreign.file_reader import read_bytes
 from rpms.foreign.limits import LARGEST_GAME
@@ -44,22 +45,14 @@ def forgive(action: str, belief: AlfworldBelief) -> Command:
     text = action.strip()
     if len(text) > _LONGEST:
         return Command(text)
-    line = text.split("\n", 1)[0].strip()
-    prefix = _PREFIX.match(line)
-    if prefix is not None and (prefix[0].rstrip().endswith(":") or prefix[0].startswith(">")):
-        line = line[prefix.end() :]
-    cleaned = " ".join(line.strip(" \t`'\"*").rstrip(".!;, `'\"*").split())
-    said, repairs = cleaned.lower(), ["form"] if cleaned != text else []
-    spoken = (
-        (verb, each)
-        for verb, every in WORDS["verbs"].items()
-        for each in every
-        if said.startswith(f"{each} ")
-    )
-    verb, words = next(spoken, ("", ""))
+    cleaned = _cleaned(text)
+    said = cleaned.lower()
+    repairs = ["form"] if cleaned != text else []
     read: str | None = WORDS["bare"].get(said)
-    if read is None and verb:
-        read = _with_names(verb, words, said.removeprefix(f"{words} "), belief, repairs)
+    spoken = _spoken_verb(said)
+    if read is None and spoken is not None:
+        rest = said.removeprefix(f"{spoken.words} ")
+        read = _with_names(spoken.verb, spoken.words, rest, belief, repairs)
     if read is None:
         return Command(text)
     if read != cleaned and not repairs:
@@ -67,26 +60,43 @@ def forgive(action: str, belief: AlfworldBelief) -> Command:
     return Command(read, tuple(dict.fromkeys(repairs)) if read != text else ())
 
 
+def _cleaned(text: str) -> str:
+    """The first line, without a label, quotes, marks and a full stop."""
+    line = text.split("\n", 1)[0].strip()
+    prefix = _PREFIX.match(line)
+    if prefix is not None and (prefix[0].rstrip().endswith(":") or prefix[0].startswith(">")):
+        line = line[prefix.end() :]
+    return " ".join(line.strip(" \t`'\"*").rstrip(".!;, `'\"*").split())
+
+
+class _SpokenVerb(NamedTuple):
+    """A verb, and the words that say it: `put`, by `place`."""
+
+    verb: str
+    words: str
+
+
+def _spoken_verb(said: str) -> _SpokenVerb | None:
+    for verb, every in WORDS["verbs"].items():
+        for words in every:
+            if said.startswith(f"{words} "):
+                return _SpokenVerb(verb, words)
+    return None
+
+
 def _with_names(
     verb: str, words: str, rest: str, belief: AlfworldBelief, repairs: list[str]
 ) -> str | None:
     if verb == "use" and words == "toggle":
-        rest = re.sub(
-            r"^((?:.*? )?\d+) .*", r"\1", rest
-        )  # `desklamp 1 desk 1`, as the paper's prompt has it
-    found = [
-        joint for joint in _JOINTS.get(verb, ()) if joint in rest
-    ]  # the one that stands first, or is listed first
-    first, joint, second = rest.partition(min(found, key=rest.find)) if found else (rest, "", "")
+        # `desklamp 1 desk 1`, as the paper's prompt has it
+        rest = re.sub(r"^((?:.*? )?\d+) .*", r"\1", rest)
+    first, joint, second = _split_at_joint(verb, rest)
     if words not in (verb, "go to"):
         repairs.append(f"`{words}`")
-    if verb in _JOINTS and not joint:
-        return _completed(verb, first, belief, repairs)
     if not joint:
-        known = {"use": belief.names["object"], "examine": (*belief.places, *belief.holding)}.get(
-            verb, belief.places
-        )
-        name = _name(first, known, repairs)
+        if verb in _JOINTS:
+            return _completed(verb, first, belief, repairs)
+        name = _name(first, _things_for(verb, belief), repairs)
         return f"go to {name}" if verb == "go" else f"{verb} {name}"
     things = belief.holding if verb not in ("take", "slice") else ()
     thing = _name(first, things or belief.names["object"], repairs)
@@ -96,6 +106,25 @@ def _with_names(
     if joint not in (" from ", " with "):
         repairs.append(f"`{joint.strip()}`")
     return f"{verb} {thing} {'from' if verb == 'take' else 'with'} {other}"
+
+
+def _split_at_joint(verb: str, rest: str) -> tuple[str, str, str]:
+    """The thing, the word between, and the other thing; of several such words, the one that
+    stands first, or is listed first.
+    """
+    found = [joint for joint in _JOINTS.get(verb, ()) if joint in rest]
+    return rest.partition(min(found, key=rest.find)) if found else (rest, "", "")
+
+
+def _things_for(verb: str, belief: AlfworldBelief) -> Iterable[str]:
+    """Names that a verb with one thing may be about."""
+    match verb:
+        case "use":
+            return belief.names["object"]
+        case "examine":
+            return (*belief.places, *belief.holding)
+        case _:
+            return belief.places
 
 
 def _put(
@@ -147,13 +176,10 @@ def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:
         return name
     number = words.pop() if words and words[-1].isdecimal() else ""
     kind = "".join(words)
-    forms = (kind, kind.removesuffix("s"), kind.removesuffix("es"))  # in singular or plural
-    found = next((_kinds()[form] for form in forms if form in _kinds()), "")
-    fitting = [
-        each
-        for each in known
-        if kind_of(each) in (kind, found) and (not number or each.endswith(f" {number}"))
-    ]
+    found = _kind_meant(kind)
+    fitting = [each for each in known if kind_of(each) in (kind, found)]
+    if number:
+        fitting = [each for each in fitting if each.endswith(f" {number}")]
     if len(fitting) == 1:
         repairs.append("number" if not number else "name")
         return fitting[0]
@@ -161,6 +187,14 @@ def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:
         repairs.append("name")
         return f"{found} {number}"
     return name
+
+
+def _kind_meant(word: str) -> str:
+    """The kind that a word means, in singular or plural; empty if there is none."""
+    for form in (word, word.removesuffix("s"), word.removesuffix("es")):
+        if form in _kinds():
+            return _kinds()[form]
+    return ""
 
 
 @cache

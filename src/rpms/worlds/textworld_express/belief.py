@@ -2,7 +2,7 @@
 predicates in it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import combinations
@@ -186,33 +186,37 @@ class ExpressBelief(Belief):
         return f"{self.location}|{self.holding}|{places}|{self.orders}|{len(self.placed)}|{states}"
 
     def lines(self) -> tuple[str, ...]:
-        here, recipe = self.here, ""
-        ways = (
-            [(way, here.doors.get(way), there) for way, there in here.exits.items()]
-            if here is not None
-            else []
-        )
-        unseen = (
-            [room for room in self.rooms if room not in self.places] if self.chart is None else []
-        )
-        if self.recipe is not None:
-            todo = ", ".join(f"{verb} {food}" for verb, food in self.to_do)
-            recipe = (
-                f"still to get: {', '.join(self.to_get) or 'nothing'}; still to do: {todo or '-'}"
-            )
         told = {
             "Room: ": self.location or "unknown",
             "Carrying: ": ", ".join(self.holding) or "nothing",
-            "Ways: ": ", ".join(
-                f"{way} {'a closed door' if shut else there or 'an unknown room'}"
-                for way, shut, there in ways
-            ),
-            "Rooms not seen yet: ": ", ".join(unseen),
-            "Recipe: ": recipe,
+            "Ways: ": ", ".join(self._ways_told()),
+            "Rooms not seen yet: ": ", ".join(self._rooms_unseen()),
+            "Recipe: ": self._recipe_told(),
             "The answer of the math problem is ": "" if self.result is None else str(self.result),
             "To be done next: ": self.orders[0] if self.orders else "",
         }
         return tuple(f"{name}{text}" for name, text in told.items() if text)
+
+    def _ways_told(self) -> Iterator[str]:
+        """The ways from here, each with what is behind it as far as that is known."""
+        if self.here is None:
+            return
+        for way, there in self.here.exits.items():
+            behind = "a closed door" if self.here.doors.get(way) else there or "an unknown room"
+            yield f"{way} {behind}"
+
+    def _rooms_unseen(self) -> list[str]:
+        """Rooms that were only heard of; with a map, all are known."""
+        if self.chart is not None:
+            return []
+        return [room for room in self.rooms if room not in self.places]
+
+    def _recipe_told(self) -> str:
+        """What a recipe that was read still wants; empty if none was."""
+        if self.recipe is None:
+            return ""
+        todo = ", ".join(f"{verb} {food}" for verb, food in self.to_do)
+        return f"still to get: {', '.join(self.to_get) or 'nothing'}; still to do: {todo or '-'}"
 
 
 def behind(room: str, direction: str) -> str:

@@ -83,31 +83,33 @@ def _obeyed(belief: ExpressBelief, action: str | None) -> ExpressBelief:
 def _see(
     belief: ExpressBelief, room: str, seen: said.Place, foods: tuple[said.Food, ...]
 ) -> ExpressBelief:
+    """Take over a room as it was described; what is in closed furniture stays as it was seen."""
     before = belief.places.get(room)
-    old = before.furniture if before is not None else {}
-    furniture = {
-        name: replace(each, content=old[name].content) if not each.open and name in old else each
-        for name, each in seen.furniture.items()
-    }
+    furniture = dict(seen.furniture)
+    for name, each in seen.furniture.items():
+        if not each.open and before is not None and name in before.furniture:
+            furniture[name] = replace(each, content=before.furniture[name].content)
     exits = dict(seen.exits)
     for direction, there in exits.items():
-        if (
-            there is None
-        ):  # behind a door: known from before, or seen from the other side, as ways lead back
-            back = (
-                (other, place.exits.get(said.OPPOSITE[direction]))
-                for other, place in belief.places.items()
-            )
-            across = next((other for other, way in back if way == room), None)
-            exits[direction] = (
-                before.exits.get(direction) if before is not None else None
-            ) or across
+        if there is None:
+            exits[direction] = _behind_door(belief, room, direction)
     places = {**belief.places, room: replace(seen, furniture=furniture, exits=exits)}
     for direction, there in exits.items():
         if there is not None and there in places:
             places[there] = _with_way(places[there], said.OPPOSITE[direction], room)
     placed = tuple(thing for thing in belief.placed if thing not in seen.loose)
     return replace(_with_states(belief, foods), location=room, places=places, placed=placed)
+
+
+def _behind_door(belief: ExpressBelief, room: str, direction: str) -> str | None:
+    """The room behind a door: known from before, or seen from the other side, as ways lead back."""
+    before = belief.places.get(room)
+    if before is not None and before.exits.get(direction):
+        return before.exits[direction]
+    for other, place in belief.places.items():
+        if place.exits.get(said.OPPOSITE[direction]) == room:
+            return other
+    return None
 
 
 def _with_way(place: said.Place, direction: str, there: str) -> said.Place:

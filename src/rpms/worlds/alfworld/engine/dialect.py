@@ -161,25 +161,12 @@ def recognise(domain: Domain, grammar: Grammar) -> tuple[Dialect, str]:
     Raises Damage when its wording is not ALFWorld's.
     """
     old, new = (_release(dialect)[1] for dialect in DIALECTS)
-    for action in domain.actions:
-        if action not in grammar.actions:
-            raise Damage(f"has no texts for action {action!r}")
-        if grammar.actions[action] not in (old.actions.get(action), new.actions[action]):
-            raise Damage(f"words {action!r} in another way than ALFWorld")
-    for name, rules in new.rules.items():
-        needed = name != "task" and (name in old.rules or "help" in domain.actions)
-        if needed and grammar.rules.get(name, "") not in (old.rules.get(name), rules):
-            raise Damage(f"words {name!r} in another way than ALFWorld")
+    _check_actions(domain, grammar, old, new)
+    _check_rules(domain, grammar, old, new)
     puts = grammar.actions["putobject"] == old.actions["putobject"]
     if puts != (grammar.rules["PutObject.feedback"] == old.rules["PutObject.feedback"]):
         raise Damage("words 'putobject' in another way than ALFWorld")
-    match grammar.rules.get("task"):
-        case [{"rhs": str(task), **more}] if (
-            not more and task.startswith(_TASK) and "#" not in task
-        ):
-            goal = task.removeprefix(_TASK)
-        case _:
-            raise Damage("does not end its intro with a plain 'Your task is to: …'")
+    goal = _goal_sentence(grammar)
     helped = grammar.rules["help.feedback"][0]["rhs"] if "help" in domain.actions else None
     dialect = Dialect(
         name="0.3" if puts else "0.4",
@@ -189,3 +176,28 @@ def recognise(domain: Domain, grammar: Grammar) -> tuple[Dialect, str]:
         help=helped and helped.lstrip(),  # as TextWorld's parser does
     )
     return dialect, goal
+
+
+def _check_actions(domain: Domain, grammar: Grammar, old: Grammar, new: Grammar) -> None:
+    """Every action is worded as in one of the two releases."""
+    for action in domain.actions:
+        if action not in grammar.actions:
+            raise Damage(f"has no texts for action {action!r}")
+        if grammar.actions[action] not in (old.actions.get(action), new.actions[action]):
+            raise Damage(f"words {action!r} in another way than ALFWorld")
+
+
+def _check_rules(domain: Domain, grammar: Grammar, old: Grammar, new: Grammar) -> None:
+    """Every text but the task's is as in one of the two releases; help may be left out."""
+    for name, rules in new.rules.items():
+        needed = name != "task" and (name in old.rules or "help" in domain.actions)
+        if needed and grammar.rules.get(name, "") not in (old.rules.get(name), rules):
+            raise Damage(f"words {name!r} in another way than ALFWorld")
+
+
+def _goal_sentence(grammar: Grammar) -> str:
+    match grammar.rules.get("task"):
+        case [{"rhs": str(task), **more}] if not more and "#" not in task:
+            if task.startswith(_TASK):
+                return task.removeprefix(_TASK)
+    raise Damage("does not end its intro with a plain 'Your task is to: …'")

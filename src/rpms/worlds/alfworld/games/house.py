@@ -6,7 +6,7 @@ Ids say where things are: `Apple|+00.25|…` and `loc|3|-2|1|60` in the letters 
 import hashlib
 import random
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, cycle
 from typing import NamedTuple, TypeVar
@@ -291,32 +291,29 @@ _NAMED_BY_DOMAIN = ("SinkType", "KnifeType", "ButterKnifeType")
 
 def initial_facts(house: House) -> list[Fact]:
     """List what is true at the start, in the order official problems have."""
-    receptacle_types = {receptacle.type for receptacle in house.receptacles}
-    types = {item.type for item in house.items}
     facts: list[Fact] = [("receptacleType", r.id, f"{r.type}Type") for r in house.receptacles]
     facts += [("objectType", item.id, f"{item.type}Type") for item in house.items]
-    facts += [
-        ("canContain", f"{place}Type", f"{kind}Type")
-        for place in sorted(receptacle_types)
-        for kind in sorted(types.intersection(tables()["can_contain"][place]))
-    ]
+    facts += _containments(house)
     for fact, kinds in tables()["attributes"].items():
         facts += [(fact, item.id) for item in house.items if item.type in kinds]
     facts += [("openable", r.id) for r in house.receptacles if r.openable]
     facts.append(("atLocation", AGENT, house.start))
-    facts += [
-        ("inReceptacle", item.id, receptacle)
-        for item in house.items
-        for receptacle in item.receptacles
-    ]
-    facts += [
-        ("inReceptacleObject", item.id, item.inside)
-        for item in house.items
-        if item.inside is not None
-    ]
+    for item in house.items:
+        facts += [("inReceptacle", item.id, receptacle) for receptacle in item.receptacles]
+    for item in house.items:
+        if item.inside is not None:
+            facts.append(("inReceptacleObject", item.id, item.inside))
     facts += [("receptacleAtLocation", r.id, r.location) for r in house.receptacles]
     facts += [("objectAtLocation", item.id, item.location) for item in house.items]
     return facts
+
+
+def _containments(house: House) -> Iterator[Fact]:
+    """The types of objects that each type of receptacle here can hold, of those that are here."""
+    types = {item.type for item in house.items}
+    for place in sorted({receptacle.type for receptacle in house.receptacles}):
+        for kind in sorted(types.intersection(tables()["can_contain"][place])):
+            yield ("canContain", f"{place}Type", f"{kind}Type")
 
 
 def problem(name: str, house: House, goal: GameGoal) -> str:

@@ -17,6 +17,7 @@ from rpms.foreign.shown import excerpt
 from rpms.logic.errors import InputError, WorldError
 from rpms.worlds.alfworld.engine.engine import NOTHING_HAPPENS, GameEngine
 from rpms.worlds.alfworld.engine.gamefile import read_engine
+from rpms.worlds.alfworld.engine.layout import GameLayout
 from rpms.worlds.alfworld.engine.texts import DIALECTS, ReleaseName, domain, grammar
 from rpms.worlds.alfworld.games.house import Dice, Fact, House, draw_goal, initial_facts, problem
 from rpms.worlds.alfworld.goals import TASK_TYPES, GameGoal
@@ -88,35 +89,69 @@ def _attempts(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> Iter
     """Every choice of objects, where to take them, appliance and end that could lead to the
     goal, as commands.
     """
-    layout = engine.layout
+    start = _Start(engine.layout, facts)
     verb, appliance_type = goal.treatment or ("", "")
-    names = dict(zip(layout.receptacles, layout.receptacle_names, strict=True))
-    names |= dict(zip(layout.objects, layout.object_names, strict=True))
-
-    def named(kind: str, of_type: str) -> list[str]:
-        return [names[fact[1].lower()] for fact in facts if fact[::2] == (kind, f"{of_type}Type")]
-
-    homes: dict[str, list[str]] = defaultdict(list)
-    for thing, place in sorted(fact[1:] for fact in facts if fact[0] == "inReceptacle"):
-        homes[names[thing.lower()]].append(names[place.lower()])
-    ends = [("", place) for place in named("receptacleType", goal.receptacle)]
+    appliances = start.receptacles_of(appliance_type) if verb else [""]
+    ends = [_End(place) for place in start.receptacles_of(goal.receptacle)]
     if goal.in_light:
-        ends = [
-            (lamp, home) for lamp in named("objectType", goal.receptacle) for home in homes[lamp]
-        ]
-    appliances = named("receptacleType", appliance_type) if verb else [""]
-    takes = [[(thing, home) for home in homes[thing]] for thing in named("objectType", goal.object)]
+        ends = []
+        for lamp in start.objects_of(goal.receptacle):
+            ends += [_End(home, lamp) for home in start.homes[lamp]]
+    takes = [start.ways_to_take(thing) for thing in start.objects_of(goal.object)]
     put = "put {} in/on {}" if engine.dialect.name == "0.3" else "move {} to {}"
     for chosen in permutations(takes, goal.wanted):
-        for pairs, appliance, (lamp, end) in product(product(*chosen), appliances, ends):
+        for taken, appliance, end in product(product(*chosen), appliances, ends):
             commands: list[str] = []
-            for thing, home in pairs:
-                commands += [f"go to {home}", f"open {home}", f"take {thing} from {home}"]
+            for each in taken:
+                thing = each.thing
+                commands += [f"go to {each.home}", f"open {each.home}"]
+                commands.append(f"take {thing} from {each.home}")
                 if verb:
                     commands += [f"go to {appliance}", f"{verb} {thing} with {appliance}"]
-                last = [f"use {lamp}"] if lamp else [f"open {end}", put.format(thing, end)]
-                commands += [f"go to {end}", *last]
+                commands.append(f"go to {end.place}")
+                if end.lamp:
+                    commands.append(f"use {end.lamp}")
+                else:
+                    commands += [f"open {end.place}", put.format(thing, end.place)]
             yield commands
+
+
+class _End(NamedTuple):
+    """Where things are taken: a place to put them, or the place of a lamp to use."""
+
+    place: str
+    lamp: str = ""
+
+
+class _Taken(NamedTuple):
+    thing: str
+    home: str
+
+
+class _Start:
+    """What a game begins with, by the names that commands have for it."""
+
+    def __init__(self, layout: GameLayout, facts: Sequence[Fact]) -> None:
+        self._facts = facts
+        self._names = dict(zip(layout.receptacles, layout.receptacle_names, strict=True))
+        self._names |= dict(zip(layout.objects, layout.object_names, strict=True))
+        self.homes: dict[str, list[str]] = defaultdict(list)
+        """The receptacles that hold each object."""
+        for thing, place in sorted(fact[1:] for fact in facts if fact[0] == "inReceptacle"):
+            self.homes[self._names[thing.lower()]].append(self._names[place.lower()])
+
+    def receptacles_of(self, type_: str) -> list[str]:
+        return self._named("receptacleType", type_)
+
+    def objects_of(self, type_: str) -> list[str]:
+        return self._named("objectType", type_)
+
+    def ways_to_take(self, thing: str) -> list[_Taken]:
+        return [_Taken(thing, home) for home in self.homes[thing]]
+
+    def _named(self, kind: str, type_: str) -> list[str]:
+        found = [fact for fact in self._facts if fact[::2] == (kind, f"{type_}Type")]
+        return [self._names[fact[1].lower()] for fact in found]
 
 
 def game_data(dialect: ReleaseName, goal: str, problem: str) -> dict[str, Any]:
