@@ -9,7 +9,8 @@ while the game went on.
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, permutations, product
+from itertools import chain, combinations, permutations, product
+from typing import NamedTuple
 
 from rpms.induction.action_model import Induced, induced
 from rpms.induction.attempts import Vocabulary
@@ -65,15 +66,13 @@ class GoalBook:
     type: str
     vocabulary: Vocabulary
     wins: list[Win] = field(default_factory=list)
-    went_on: dict[State, list[Witness]] = field(
-        default_factory=dict
-    )  # States in which the episode went on
+    went_on: dict[State, list[Witness]] = field(default_factory=dict)
+    """States in which the episode went on."""
     until_then: dict[State, set[State]] = field(default_factory=dict)
     """For each of these, the facts that had held of its things by then: once for each way that
     led there."""
-    fields: Counter[str] = field(
-        default_factory=Counter
-    )  # The number of episodes whose goal has each field
+    fields: Counter[str] = field(default_factory=Counter)
+    """The number of episodes whose goal has each field."""
     episodes: int = 0
 
     def refuting(self, wanted: State) -> list[Witness]:
@@ -81,6 +80,13 @@ class GoalBook:
         return [
             witness for state, seen in self.went_on.items() if state >= wanted for witness in seen
         ]
+
+
+class _Named(NamedTuple):
+    """A state, over variables in place of some names."""
+
+    names: Mapping[str, str]
+    state: State
 
 
 class Story:
@@ -116,29 +122,31 @@ class Story:
         if refused:
             return
         things = self._things(belief, step.command)
-        now = list(
-            self._true(
-                belief, [name for names in things.values() for name in names], changing, names
-            )
-        )
-        same, self._things_before = (
-            things == self._things_before and self._since.keys() == set(now),
-            things,
-        )
+        every = list(chain.from_iterable(things.values()))
+        now = list(self._true(belief, every, changing, names))
+        same = things == self._things_before and self._since.keys() == set(now)
+        self._things_before = things
         if same and not step.won:
             return
         self._since = {atom: self._since.get(atom, self._steps) for atom in now}
         self._first = {**dict.fromkeys(now, self._steps), **self._first}
-        found = [(named, state) for named in _bindings(things) if (state := _lifted(now, named))]
+        every_way = [_Named(named, _lifted(now, named)) for named in _bindings(things)]
+        lifted = [each for each in every_way if each.state]
         if step.won:
-            states, ways = tuple(state for _, state in found), tuple(named for named, _ in found)
+            states = tuple(each.state for each in lifted)
+            ways = tuple(each.names for each in lifted)
             self._book.wins.append(Win(states, self._since, self._first, ways, witness))
-            return
-        for named, state in found if not step.lost else ():  # a lost episode may have met the goal
-            seen = self._book.went_on.setdefault(state, [])
-            if len(seen) < LIMITS.witnesses:
-                seen.append(witness)
-            self._book.until_then.setdefault(state, set()).add(_lifted(self._first, named))
+        elif not step.lost:  # a lost episode may have met the goal
+            for each in lifted:
+                self._went_on(each, witness)
+
+    def _went_on(self, named: _Named, witness: Witness) -> None:
+        """Record a state in which the episode went on, and the facts that had held by then."""
+        seen = self._book.went_on.setdefault(named.state, [])
+        if len(seen) < LIMITS.witnesses:
+            seen.append(witness)
+        ways = self._book.until_then.setdefault(named.state, set())
+        ways.add(_lifted(self._first, named.names))
 
     def _things(self, belief: Belief, command: str) -> dict[str, list[str]]:
         """By field, the things that the goal may mean, those handled last first."""
@@ -354,33 +362,38 @@ def _wins_with(state: State, ways: Iterable[Iterable[State]]) -> int:
 
 
 def _described(book: GoalBook, wanted: State, made: Makeable) -> GoalModel:
+    """A goal that wants some facts, with the evidence for each.
+
+    Facts come in the order in which they came about. Where the agent is comes last, since all else
+    may lead elsewhere. Of those that came about at once, the one that says most comes first: who
+    drops a thing just anywhere drops it too.
+    """
     wins = [win for win in book.wins if win.naming(wanted) is not None]
-    # facts in the order in which they came about; where the agent is comes last, since all else may
-    # lead elsewhere; of those that came about at once, the one that says most comes first: who
-    # drops a thing just anywhere drops it too
-    since = {
-        atom: sum(win.since.get(atom.bind(win.naming(wanted) or {}), 0) for win in wins)
-        for atom in wanted
-    }
-    ranks = {
-        atom: (atom.predicate in made.positional, since[atom], -len(atom.args), str(atom))
-        for atom in wanted
-    }
+
+    def rank(atom: Atom) -> tuple[bool, int, int, str]:
+        since = sum(win.since.get(atom.bind(win.naming(wanted) or {}), 0) for win in wins)
+        return atom.predicate in made.positional, since, -len(atom.args), str(atom)
+
     model = GoalModel(
         book.type,
         fields_of({arg for atom in wanted for arg in atom.args}),
-        tuple(_fact(book, atom, wanted, wins) for atom in sorted(wanted, key=ranks.__getitem__)),
+        tuple(_fact(book, atom, wanted, wins) for atom in sorted(wanted, key=rank)),
         len(wins),
         book.episodes,
         tuple(book.refuting(wanted)),
         _stages(wins, wanted, made),
     )
-    ways = [way for state, ways in book.until_then.items() if state >= model.state for way in ways]
-    # facts on the way separate wins from states that meet the goal without winning
-    tell = not model.state.issuperset(model.stages) and not any(
-        way.issuperset(model.stages) for way in ways
-    )
-    return replace(model, staged=bool(model.refuted) and tell)
+    return replace(model, staged=bool(model.refuted) and _stages_tell(book, model))
+
+
+def _stages_tell(book: GoalBook, model: GoalModel) -> bool:
+    """True if facts on the way separate wins from states that meet the goal without winning."""
+    if model.state.issuperset(model.stages):
+        return False
+    for state, ways in book.until_then.items():
+        if state >= model.state and any(way.issuperset(model.stages) for way in ways):
+            return False
+    return True
 
 
 def _stages(wins: Sequence[Win], wanted: State, made: Makeable) -> tuple[Atom, ...]:

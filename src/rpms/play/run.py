@@ -386,31 +386,39 @@ def run_trials(
     """
     runs: list[RunFolder] = []
     summaries: list[RunSummary] = []
-    trial = plan
     for number in range(plan.method.trials):
-        if number:  # the tasks that none has won
-            won = {row.task for each in runs for row in each.rows() if row.won}
-            todo = tuple(task for task in plan.tasks if task.id not in won)
-            if not todo:
-                break
-            earlier = {task.id: _earlier(runs[-1], task.id, first=number == 1) for task in todo}
-            trial = replace(plan, tasks=todo, trial=number, earlier=earlier)
-        begun = RunFolder(_trial_folder(out, number))
-        if (
-            trial.trial
-            and begun.begun
-            and begun.played
-            and begun.protocol.differences(trial.protocol())
-        ):
-            why = "its attempts followed from others, which were played again since"
-            raise InputError(f"{begun.folder}: {why}; remove it to play them too")
-        summaries.append(run(trial, begun.folder, workers, listener(number), **how))
-        runs.append(begun)
+        trial = _trial_plan(plan, number, runs) if number else plan
+        if not trial.tasks:
+            break
+        folder = RunFolder(_trial_folder(out, number))
+        if number:
+            _refuse_if_earlier_changed(folder, trial)
+        summaries.append(run(trial, folder.folder, workers, listener(number), **how))
+        runs.append(folder)
     folders = tuple(each.folder for each in runs)
     if not plan.method.question:
         return Trials(folders, tuple(summaries), out, summaries[0])
     chosen = out / f"best-of-{plan.method.trials}"
     return Trials(folders, tuple(summaries), chosen, _write_best(plan, runs, chosen))
+
+
+def _trial_plan(plan: RunPlan, number: int, runs: Sequence[RunFolder]) -> RunPlan:
+    """The plan of a later trial: the tasks that none before it has won, with what was tried."""
+    won: set[str] = set()
+    for each in runs:
+        won.update(row.task for row in each.rows() if row.won)
+    todo = tuple(task for task in plan.tasks if task.id not in won)
+    earlier = {task.id: _earlier(runs[-1], task.id, first=number == 1) for task in todo}
+    return replace(plan, tasks=todo, trial=number, earlier=earlier)
+
+
+def _refuse_if_earlier_changed(folder: RunFolder, trial: RunPlan) -> None:
+    """Refuse to go on with attempts that followed from others than those that are there now."""
+    if not folder.begun or not folder.played:
+        return
+    if folder.protocol.differences(trial.protocol()):
+        why = "its attempts followed from others, which were played again since"
+        raise InputError(f"{folder.folder}: {why}; remove it to play them too")
 
 
 def _earlier(run_before: RunFolder, task: str, *, first: bool) -> Earlier:

@@ -301,8 +301,7 @@ class Settings:
 
         `model`: who would learn one.
         """
-        name = self.condition_name
-        if not named_condition(name).memory or self.memory == NO_MEMORY:
+        if not named_condition(self.condition_name).memory or self.memory == NO_MEMORY:
             return None
         if isinstance(self.memory, Path):
             return self.memory
@@ -313,18 +312,20 @@ class Settings:
             return Path(embedded)
         if self.memory == EMBEDDED_MEMORY:
             raise SettingError("memory", f"{world.name} has no embedded memory; give a file")
-        who = f" --model {model}" if model else ""
-        played = self.split or world.splits[0]
-        splits = [
-            split for split in ("train", *world.splits) if split in world.splits and split != played
-        ]
-        tasks = f"--split {splits[0]}" if splits else "--task TASKS-THAT-YOU-WILL-NOT-PLAY"
-        learn = f"rpms learn {world.name} {tasks}{who} --out memory.jsonl"
         raise InputError(
-            f"the condition {name} uses memory, and none was given. Learn one with `{learn}` and"
-            " give it as memory; or choose the condition rules-only; or give `none` as memory, to"
-            " play with an empty one"
+            f"the condition {self.condition_name} uses memory, and none was given. Learn one with"
+            f" `{self._how_to_learn(world, model)}` and give it as memory; or choose the condition"
+            " rules-only; or give `none` as memory, to play with an empty one"
         )
+
+    def _how_to_learn(self, world: World, model: str) -> str:
+        """The command that learns a memory from other tasks than those that are played."""
+        played = self.split or world.splits[0]
+        others = [split for split in ("train", *world.splits) if split in world.splits]
+        others = [split for split in others if split != played]
+        tasks = f"--split {others[0]}" if others else "--task TASKS-THAT-YOU-WILL-NOT-PLAY"
+        who = f" --model {model}" if model else ""
+        return f"rpms learn {world.name} {tasks}{who} --out memory.jsonl"
 
 
 _READS: Mapping[str, reads.Read] = {each.name: each.metadata["read"] for each in fields(Settings)}

@@ -3,7 +3,7 @@ grammar of conditions.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -71,8 +71,6 @@ def give_way(yamls: Sequence[YamlFile], own: YamlFile) -> None:
     """Take out of a world's files what a user's own file brings instead: all but tier 1 where
     it stands alone.
     """
-    rules = own.tree.get(Tier.DOMAIN.value)
-    groups = rules.values() if isinstance(rules, Mapping) else ()
     for yaml in yamls:
         if own.tree.get("alone") is True:
             for key in [key for key in yaml.tree if key not in (Tier.UNIVERSAL.value, "world")]:
@@ -80,16 +78,20 @@ def give_way(yamls: Sequence[YamlFile], own: YamlFile) -> None:
         if Tier.UNIVERSAL.value in own.tree:
             yaml.tree.pop(Tier.UNIVERSAL.value, None)
             yaml.tree.pop(REWORDED, None)
-        named = ("predicates", "goals", "procedures", Tier.ENVIRONMENT.value)
-        pairs = [(yaml.tree.get(section), own.tree.get(section)) for section in named]
-        pairs += [
-            (old, new)
-            for old in (yaml.tree.get(Tier.DOMAIN.value) or {}).values()
-            for new in groups
-        ]
-        for theirs, mine in pairs:
-            for name in mine if isinstance(theirs, Mapping) and isinstance(mine, Mapping) else ():
-                theirs.pop(name, None)
+        for section in ("predicates", "goals", "procedures", Tier.ENVIRONMENT.value):
+            _take_out_named(yaml.tree.get(section), own.tree.get(section))
+        rules = own.tree.get(Tier.DOMAIN.value)
+        groups = rules.values() if isinstance(rules, Mapping) else ()
+        for theirs in (yaml.tree.get(Tier.DOMAIN.value) or {}).values():
+            for mine in groups:
+                _take_out_named(theirs, mine)
+
+
+def _take_out_named(theirs: Any, mine: Any) -> None:
+    """Take out of one mapping what another names too."""
+    if isinstance(theirs, MutableMapping) and isinstance(mine, Mapping):
+        for name in mine:
+            theirs.pop(name, None)
 
 
 @dataclass

@@ -313,27 +313,25 @@ def lacking(world: object) -> str:
         return f"{kind} is no subclass of rpms.worlds.base.World"
     if missing := [name for name in ("name", "splits", "wording") if not hasattr(world, name)]:
         return f"{kind} has no {', '.join(missing)}"
-
-    def are_names(value: object) -> bool:
-        return (
-            isinstance(value, tuple | list)
-            and bool(value)
-            and all(isinstance(each, str) and each for each in value)
-        )
-
     required = {
         "name must be a text": isinstance(world.name, str) and world.name,
-        'splits must be names such as ("train", "test")': are_names(world.splits),
+        'splits must be names such as ("train", "test")': _are_names(world.splits),
         "wording must be a rpms.paper.wording.Wording": isinstance(world.wording, Wording),
-        'engines must be names such as ("native",)': are_names(world.engines),
-        "step_budget must be a number above zero": (
-            isinstance(world.step_budget, int) and world.step_budget > 0
-        ),
-        "max_tokens must be a number above zero": (
-            isinstance(world.max_tokens, int) and world.max_tokens > 0
-        ),
+        'engines must be names such as ("native",)': _are_names(world.engines),
+        "step_budget must be a number above zero": _is_above_zero(world.step_budget),
+        "max_tokens must be a number above zero": _is_above_zero(world.max_tokens),
     }
     return next((f"{kind}: {claim}" for claim, holds in required.items() if not holds), "")
+
+
+def _are_names(value: object) -> bool:
+    if not isinstance(value, tuple | list) or not value:
+        return False
+    return all(isinstance(each, str) and each for each in value)
+
+
+def _is_above_zero(value: object) -> bool:
+    return isinstance(value, int) and value > 0
 
 
 def by_verb(commands: Sequence[str]) -> tuple[tuple[str, ...], ...]:

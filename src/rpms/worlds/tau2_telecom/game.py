@@ -10,7 +10,7 @@ that never waits, working on a store that a context variable names.
 import gzip
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextvars import copy_context
 from functools import cache
 from importlib.util import find_spec
@@ -219,34 +219,41 @@ class TelecomGame:
         if call.name == DONE:
             return CLOSED if not call.arguments else f"Error: {DONE} takes no arguments"
         package = self._package
-        if (tool := package.tools.get(call.name)) is None:
+        tool = package.tools.get(call.name)
+        if tool is None:
             return f"Error: Tool {excerpt(call.name)} not found"
         arguments = dict(call.arguments)
         if problem := package.problems(arguments, tool.parameters):
             return f"Error: {problem}"
-        opens = call.name == "refuel_data"  # the one that may open a new bill
-        known = {bill.bill_id for bill in self.environment.tools.db.bills} if opens else set[str]()
+        bills_before = self._bill_ids()
         try:
             answer = self._context.run(_run, tool.tool, package.converted(arguments, tool.tool))
         except package.refusal as refusal:
             return f"Error: {refusal.message}"
-        except (
-            ValueError,
-            TypeError,
-            AttributeError,
-        ) as error:  # a tool that does not check what it is given
+        except (ValueError, TypeError, AttributeError) as error:
+            # a tool that does not check what it is given
             return f"Error: {excerpt(str(error))}"
-        database: Any = self.environment.tools.db if opens else None
-        for bill in database.bills if database else ():
-            if (
-                bill.bill_id not in known
-            ):  # named by chance, where a game is to be the same each time it is played
-                old, bill.bill_id = bill.bill_id, f"B{len(database.bills):08d}"
-                for customer in database.customers:
-                    customer.bill_ids = [
-                        bill.bill_id if each == old else each for each in customer.bill_ids
-                    ]
+        if call.name == "refuel_data":  # the one that may open a new bill
+            self._number_new_bills(bills_before)
         return answer
+
+    def _bill_ids(self) -> set[str]:
+        return {bill.bill_id for bill in self.environment.tools.db.bills}
+
+    def _number_new_bills(self, known: Container[str]) -> None:
+        """Give new bills a number for a name: the sandbox names them by chance, and a game is to
+        be the same each time it is played.
+        """
+        database: Any = self.environment.tools.db
+        for bill in database.bills:
+            if bill.bill_id in known:
+                continue
+            old = bill.bill_id
+            bill.bill_id = f"B{len(database.bills):08d}"
+            for customer in database.customers:
+                customer.bill_ids = [
+                    bill.bill_id if each == old else each for each in customer.bill_ids
+                ]
 
     def _did(self, action: Mapping[str, Any]) -> bool:
         """True if an action was among the calls; of a transfer, and of what is not compared,
