@@ -310,33 +310,46 @@ class ToolManual(ManualSettings):
             literal = parse_literal(text)
         except ValueError as error:
             raise InputError(str(error)) from None
-        args = (
-            arg[1:-1] if len(arg) > 1 and arg[0] == arg[-1] == '"' else arg
-            for arg in literal.atom.args
-        )
-        atom = Atom(literal.atom.predicate, tuple(args))
+        name = literal.atom.predicate
+        atom = Atom(name, tuple(_unquoted(arg) for arg in literal.atom.args))
         if ANYTHING in atom.args:
             raise InputError(f"the fact {excerpt(str(atom))} names nothing; tell one fact for each")
-        name, fact = atom.predicate, self.facts.get(atom.predicate)
+        fact = self.facts.get(name)
         if fact is None and self.facts:
             raise InputError(
                 f"the manual has no fact {excerpt(name)!r}; {nearest(name, self.facts)}"
             )
-        wanted = fact.predicate.args if fact is not None else atom.args
-        if len(atom.args) != len(wanted):
-            form = f"{name}({', '.join(wanted)})" if wanted else name
-            raise InputError(
-                f"the fact {excerpt(str(atom))} has {len(atom.args)} arguments; write it as {form}"
-            )
-        if fact is None or fact.told:
-            return replace(literal, atom=atom)
+        if fact is not None:
+            _require_arguments(atom, fact.predicate.args)
+            self._require_told(fact)
+        return replace(literal, atom=atom)
+
+    def _require_told(self, fact: ToolFact) -> None:
+        """Raise for a fact that is read, and say from what."""
+        if fact.told:
+            return
+        kind = self.records.get(fact.record)
         reason = "it is read from what a call is made with"
         if fact.python:
             reason = f"the function {fact.python!r} says whether it holds"
-        elif (kind := self.records.get(fact.record)) is not None:
+        elif kind is not None:
             way = f"{kind.ask} with {kind.tools[0]}, and observe what it returns"
             reason = f"it is read from the record {kind.name}; {way}"
-        raise InputError(f"the fact {name} cannot be told: {reason}")
+        raise InputError(f"the fact {fact.predicate.name} cannot be told: {reason}")
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
+
+
+def _require_arguments(atom: Atom, wanted: Sequence[str]) -> None:
+    """Raise for a fact with more or fewer arguments than it has."""
+    if len(atom.args) == len(wanted):
+        return
+    form = f"{atom.predicate}({', '.join(wanted)})" if wanted else atom.predicate
+    raise InputError(
+        f"the fact {excerpt(str(atom))} has {len(atom.args)} arguments; write it as {form}"
+    )
 
 
 FORM: Final = "G-FORM"

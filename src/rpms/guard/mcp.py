@@ -10,7 +10,8 @@ import json
 import logging
 from asyncio import to_thread
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from time import monotonic
@@ -241,14 +242,8 @@ class McpGuard(Middleware):
         self, guard: Guard, call: Call, make: Callable[[], Awaitable[ToolResult]]
     ) -> ToolResult:
         """The result of a call, learned from."""
-        try:
+        with _learning(guard, call):
             result = await make()
-        except Exception as error:
-            _learn_failure(guard, call, error)
-            raise
-        except BaseException:  # the client went away
-            guard.abandon(call)
-            raise
         if isinstance(result, InputRequiredToolResult):
             guard.withdraw(call)  # it comes again, with what the server asks for
         else:
@@ -277,14 +272,11 @@ class McpGuard(Middleware):
         if not ruling.goes_on:
             raise refused(f"Not done. {ruling.text}")
         try:
-            result = await read()
+            with _learning(guard, call):
+                result = await read()
         except Exception as error:
-            _learn_failure(guard, call, error)
             if self.unreachable():
                 raise refused(f"Not done. {self.unreachable()}") from error
-            raise
-        except BaseException:
-            guard.abandon(call)
             raise
         await _observe(guard, call, result.model_dump_json(), failed=None)
         return result
@@ -456,6 +448,19 @@ def _noted(result: ToolResult, ruling: Ruling) -> ToolResult:
         meta=result.meta,
         is_error=result.is_error,
     )
+
+
+@contextmanager
+def _learning(guard: Guard, call: Call) -> Iterator[None]:
+    """Learn from a call that ends in an error."""
+    try:
+        yield
+    except Exception as error:
+        _learn_failure(guard, call, error)
+        raise
+    except BaseException:  # the client went away
+        guard.abandon(call)
+        raise
 
 
 def _learn_failure(guard: Guard, call: Call, error: BaseException) -> None:

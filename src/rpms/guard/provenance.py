@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from rpms.guard.comparisons import text_of
 from rpms.logic.facts import Truth
 from rpms.logic.rules import Predicate
 
@@ -246,7 +247,7 @@ def _value_of(leaf: object) -> _Value | None:
     """A value to look for; None for what cannot be traced: a boolean, or a very long text."""
     if isinstance(leaf, bool) or not isinstance(leaf, str | int | float):
         return None
-    text = _plain_text(leaf).strip()
+    text = text_of(leaf).strip()
     if len(text) > _LONGEST_VALUE or _END in text:
         return None
     letters = sum(sign.isalnum() for sign in text)
@@ -266,14 +267,6 @@ def _spellings(text: str) -> tuple[str, ...]:
         endings.add(f".{cents:0<1}")
     starts = {whole, f"{int(whole):,}"}
     return tuple(start + ending for start in sorted(starts) for ending in sorted(endings))
-
-
-def _plain_text(leaf: str | float) -> str:
-    if isinstance(leaf, str):
-        return leaf
-    if isinstance(leaf, float) and leaf.is_integer() and abs(leaf) < 1e15:
-        return str(int(leaf))
-    return str(leaf)
 
 
 def _leaves(value: object) -> Iterator[object]:
@@ -300,7 +293,7 @@ def _texts(value: object) -> Iterator[str]:
         for inner in value:
             yield from _texts(inner)
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield _plain_text(value)
+        yield text_of(value)
 
 
 def _joined(texts: Iterator[str] | list[str]) -> str:
