@@ -3,7 +3,7 @@ worlds check`.
 """
 
 import traceback
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -44,32 +44,36 @@ def check_world(
     only: Collection[str] = (),
 ) -> Iterator[Finding]:
     """Check one property after the other, or `only` some; a failure does not stop the rest."""
-    unknown = sorted(set(only) - {check.__name__ for check in PROPERTIES})
+    names = [check.__name__ for check in PROPERTIES]
+    unknown = sorted(set(only) - {*names})
     if unknown:
-        names = ", ".join(check.__name__ for check in PROPERTIES)
-        raise InputError(f"no property is called {unknown[0]!r}; choose from {names}")
-    sound = not lacking(world)
-    subject = Subject(
-        world, setting or Setting(), split or (world.splits[0] if sound else ""), games, steps, seed
-    )
-    for check in PROPERTIES if sound else (members,):
-        if only and sound and check.__name__ not in only:
-            continue
-        try:
-            status, detail = Status.OK, check(subject)
-        except Skipped as reason:
-            status, detail = Status.SKIPPED, str(reason)
-        except Broken as broken:
-            here = broken.part == check.__name__
-            status, detail = (
-                (Status.FAILED, _told(broken.error))
-                if here
-                else (Status.SKIPPED, f"see {broken.part}")
-            )
-        except Exception as error:  # noqa: BLE001  a stranger's world may raise anything, which is the finding
-            status, detail = Status.FAILED, _told(error)
-        claim = " ".join((check.__doc__ or "").split()).rstrip(".")
-        yield Finding(check.__name__, claim, status, detail)
+        raise InputError(f"no property is called {unknown[0]!r}; choose from {', '.join(names)}")
+    if lacking(world):  # of something that is no world, nothing else can be asked
+        subject = Subject(world, setting or Setting(), split or "", games, steps, seed)
+        yield _finding(members, subject)
+        return
+    subject = Subject(world, setting or Setting(), split or world.splits[0], games, steps, seed)
+    for check in PROPERTIES:
+        if not only or check.__name__ in only:
+            yield _finding(check, subject)
+
+
+def _finding(check: Callable[[Subject], str], subject: Subject) -> Finding:
+    """The outcome of one check, whatever it raises."""
+    name = check.__name__
+    try:
+        status, detail = Status.OK, check(subject)
+    except Skipped as reason:
+        status, detail = Status.SKIPPED, str(reason)
+    except Broken as broken:
+        if broken.part == name:
+            status, detail = Status.FAILED, _told(broken.error)
+        else:
+            status, detail = Status.SKIPPED, f"see {broken.part}"
+    except Exception as error:  # noqa: BLE001  a stranger's world may raise anything, which is the finding
+        status, detail = Status.FAILED, _told(error)
+    claim = " ".join((check.__doc__ or "").split()).rstrip(".")
+    return Finding(name, claim, status, detail)
 
 
 def _told(error: Exception) -> str:

@@ -22,6 +22,7 @@ from rpms.induction.thresholds import LIMITS
 from rpms.induction.write import claims_of, manual_tree
 from rpms.logic.errors import FileError, InputError
 from rpms.logic.facts import kind_of
+from rpms.logic.rules import RuleManual
 from rpms.play.sources import universal_tier
 from rpms.store import evidence as store
 from rpms.store.evidence import Claim, Evidence, Label, Support, Trace, Witness
@@ -102,12 +103,7 @@ def learn_rules(
     before = store.manual_before(out)
     ledger = Ledger(plan.world, vocabulary_of(plan.world))
     traces = list(recorded(plan.world, plan.runs))
-    aside = []
-    for number, trace in enumerate(traces, 1):
-        if number % LIMITS.aside == 0 and len(traces) >= LIMITS.enough_episodes:
-            aside.append(trace)
-        else:
-            ledger.read(trace)
+    aside = _read_runs(ledger, traces)
     explorer = Explorer(plan.world, plan.setting, plan.tasks, ledger, plan.how, aside)
     rehearsal = Rehearsal(explorer, traces, lambda doubted: verified(ledger, aside, doubted)[0])
     if plan.tasks:
@@ -137,24 +133,13 @@ def learn_rules(
     written = manual_yaml(tree, head)
     final, edits = with_edits(out, MANUAL, before, tree)
     text = manual_yaml(final, head) if edits else written
-    try:
-        manual = read_manual(universal_tier(), ManualText(str(out), text, own=True))
-    except FileError as error:
-        if not edits:
-            raise
-        raise InputError(  # an edit may speak of what is no longer there
-            f"{out}: with your edits the manual would have a mistake: {error.problem}; undo one of"
-            " them. Nothing was written"
-        ) from None
+    manual = _read_written(out, text, edited=bool(edits))
     if edits or repairs:
         verification = verify(manual, plan.world, aside)
+    claims = {claim.place: claim for claim in (*claims_of(learned), *repairs)}
     evidence = Evidence(
         plan.world.name,
-        (
-            *{claim.place: claim for claim in (*claims_of(learned), *repairs)}.values(),
-            *taken_out,
-            *edits,
-        ),
+        (*claims.values(), *taken_out, *edits),
         plan.split,
         ledger.episodes,
         ledger.steps,
@@ -169,6 +154,30 @@ def learn_rules(
     )
     store.write_learned(out, text, evidence)
     return RulesLearned(learned, evidence, verification, tuple(played), tuple(edits), tuple(traces))
+
+
+def _read_runs(ledger: Ledger, traces: Sequence[Trace]) -> list[Trace]:
+    """Learn from recorded episodes, and return those that are kept aside for testing."""
+    aside = []
+    for number, trace in enumerate(traces, 1):
+        if number % LIMITS.aside == 0 and len(traces) >= LIMITS.enough_episodes:
+            aside.append(trace)
+        else:
+            ledger.read(trace)
+    return aside
+
+
+def _read_written(out: Path, text: str, *, edited: bool) -> RuleManual:
+    """The manual as it will be read; an edit may speak of what is no longer there."""
+    try:
+        return read_manual(universal_tier(), ManualText(str(out), text, own=True))
+    except FileError as error:
+        if not edited:
+            raise
+        raise InputError(
+            f"{out}: with your edits the manual would have a mistake: {error.problem}; undo one of"
+            " them. Nothing was written"
+        ) from None
 
 
 def verified(

@@ -28,22 +28,21 @@ def unseen_name(before: Belief, after: Belief) -> str:
     """The name by which a belief knew the place of the agent before it was entered; else the
     place's own.
     """
-    here, there = before.location or "", after.location or ""
-    if (
-        there == here
-        or not isinstance(before, FactBelief)
-        or there in set().union(*before.names.values())
-    ):
+    here = before.location or ""
+    there = after.location or ""
+    if there == here or not isinstance(before, FactBelief):
         return there
-    for (
-        atom,
-        holds,
-    ) in before.known.items():  # a fact that led from here to that name leads to the place now
-        if holds and here in atom.args and len(atom.args) > 1 and after.truth(atom) is Truth.FALSE:
-            for name in atom.args:
-                args = tuple(there if arg == name else arg for arg in atom.args)
-                if name != here and after.truth(Atom(atom.predicate, args)) is Truth.TRUE:
-                    return name
+    if any(there in names for names in before.names.values()):
+        return there
+    for atom, holds in before.known.items():
+        led_away = holds and here in atom.args and len(atom.args) > 1
+        if not led_away or after.truth(atom) is not Truth.FALSE:
+            continue
+        # a fact that led from here to some name leads to the place now
+        for name in atom.args:
+            args = tuple(there if arg == name else arg for arg in atom.args)
+            if name != here and after.truth(Atom(atom.predicate, args)) is Truth.TRUE:
+                return name
     return there
 
 

@@ -1,6 +1,6 @@
 """Ventures: actions that may score, tried once all that is known to score is done."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from random import Random
@@ -59,43 +59,41 @@ class Ventures:
         scored.
         """
         found: dict[str, Prospect] = {}
-        learned, changing = self.agenda.learned, self.agenda.changing
-        rare = {each.name: each.circumstances for each in learned.actions} if learned else {}
         for question in self.agenda.questions:
-            restored = tuple(Clause((literal,)) for literal in rare.get(question.schema.name, ()))
             past = Past(question.book, lambda attempt: attempt.scored, self.goal)
+            rare = self._rare_circumstances(question)
             for names in self._names(question, past, situation.belief):
                 command = fill(question.book.template, names)
                 if command in self.given_up:
                     continue
-                instance = Instance(
-                    question.schema, dict(zip(question.schema.variables, names, strict=True))
-                )
-                truths = {
-                    clause: clause.truth(situation)
-                    for clause in (*restored, *instance.preconditions)
-                }
-                needs = tuple(
-                    each
-                    for each in truths
-                    if any(one.atom.predicate in changing for one in each.literals)
-                )
-                if any(
-                    truth is Truth.FALSE for clause, truth in truths.items() if clause not in needs
-                ):
+                binding = dict(zip(question.schema.variables, names, strict=True))
+                stated = Instance(question.schema, binding).preconditions
+                truths = {clause: clause.truth(situation) for clause in (*rare, *stated)}
+                needs = tuple(clause for clause in truths if self._is_changing(clause))
+                lasting = [truth for clause, truth in truths.items() if clause not in needs]
+                if Truth.FALSE in lasting:
                     continue
-                worth = self._worth(
-                    question,
-                    past,
-                    names,
-                    situation.belief,
-                    ready=Truth.FALSE not in truths.values(),
-                )
+                ready = Truth.FALSE not in truths.values()
+                worth = self._worth(question, past, names, situation.belief, ready=ready)
                 if worth >= LIMITS.hopeless:
                     found[command] = Prospect(worth, command, needs)
         every = list(found.values())
         self.dice.shuffle(every)
         return sorted(every, key=lambda each: -each.worth)[: LIMITS.choices]
+
+    def _rare_circumstances(self, question: Question) -> list[Clause]:
+        """Facts that held in the few successes of an action."""
+        if self.agenda.learned is None:
+            return []
+        found: list[Clause] = []
+        for action in self.agenda.learned.actions:
+            if action.name == question.schema.name:
+                found = [Clause((literal,)) for literal in action.circumstances]
+        return found
+
+    def _is_changing(self, clause: Clause) -> bool:
+        """True if actions can change it."""
+        return any(one.atom.predicate in self.agenda.changing for one in clause.literals)
 
     def _names(self, question: Question, past: Past, belief: Belief) -> Iterator[tuple[str, ...]]:
         """Names for an action: what is in hand or just came into being, such as have worked,
@@ -120,36 +118,38 @@ class Ventures:
     def _worth(
         self, question: Question, past: Past, names: tuple[str, ...], belief: Belief, *, ready: bool
     ) -> float:
-        kinds, discount = tuple(map(kind_of, names)), 1.0 if ready else LIMITS.not_yet
+        """How likely an action with some names is to score, more for what was never tried."""
+        kinds = tuple(map(kind_of, names))
+        discount = 1.0 if ready else LIMITS.not_yet
         known = past.usual >= LIMITS.hopeless
         places = past.own if known else past.rare
         true, false = question.book.measure(belief, names, places) if places else (0, 0)
-        if (
-            not self.born.keys().isdisjoint(names)
-            and question.book.worked[kinds] < LIMITS.known_past
-        ):
+        is_new = not self.born.keys().isdisjoint(names)
+        if is_new and question.book.worked[kinds] < LIMITS.known_past:
             return LIMITS.new_thing / len(kinds) * discount
         lasting = [
             bit
             for bit, fact in past.rare.items()
             if ready or fact.predicate not in self.agenda.changing
         ]
-        untried, deadly = (
-            past.untried(true, kinds, lasting),
-            self.agenda.deadly.get(question.book.template),
-        )
-        safe = (
-            deadly is None
-            or deadly.usual < past.usual
-            or not self.too_early(fill(question.book.template, names))
-        )
-        if untried and safe:
-            return (
-                (LIMITS.new_fact + (1 - LIMITS.new_fact) * untried)
-                * question.fitting(kinds)
-                * discount
-            )
-        needed, size = question.wanted, question.needs.size  # its needs are met before it is done
-        seen_to = needed & (1 << size) - 1 | needed >> size
-        true, false = true & ~seen_to | needed & (1 << size) - 1, false & ~seen_to | needed >> size
-        return (past.share(true, false, kinds, worst=True) if known else past.usual) * discount
+        untried = past.untried(true, kinds, lasting)
+        if untried and self._is_safe(question, past, names):
+            curious = LIMITS.new_fact + (1 - LIMITS.new_fact) * untried
+            return curious * question.fitting(kinds) * discount
+        if not known:
+            return past.usual * discount
+        # its needs are met before it is done
+        size = question.needs.size
+        needed_true = question.wanted & (1 << size) - 1
+        needed_false = question.wanted >> size
+        seen_to = needed_true | needed_false
+        true = true & ~seen_to | needed_true
+        false = false & ~seen_to | needed_false
+        return past.share(true, false, kinds, worst=True) * discount
+
+    def _is_safe(self, question: Question, past: Past, names: Sequence[str]) -> bool:
+        """True unless an action ends tasks more often than it scores, and it is early for that."""
+        deadly = self.agenda.deadly.get(question.book.template)
+        if deadly is None or deadly.usual < past.usual:
+            return True
+        return not self.too_early(fill(question.book.template, names))

@@ -169,17 +169,8 @@ def learn(
     """
     if plan.rounds < 1:
         raise InputError(f"{plan.rounds} rounds teach nothing; give 1 or more")
-    if out.suffix == "" or out.is_dir():
-        raise InputError(f"{out}: give the memory a file name such as {out / 'memory.jsonl'}")
     check_workers(workers)
-    if out.exists() and not _snapshots_like(
-        out
-    ):  # a snapshot to the byte is its own, whatever its seal
-        if not memories.freeze_file(out).is_file():
-            raise InputError(
-                f"{out}: exists and was not written by `rpms learn`; choose another file"
-            )
-        memories.check_frozen(out)
+    _check_out(out)
     remove_leftovers(out.parent, out.stem)
     memory = plan.start or EpisodicMemory(world=plan.world.name)
     aside = plan.aside
@@ -201,12 +192,17 @@ def learn(
         if aside:
             memories.write_quarantine(file, aside, memory.world)
         memories.write_memory(file, memory.entries, memory.world)
-        counts, found = (
-            Counter(entry.kind for entry in memory.entries),
-            audited.summary if audited else "",
-        )
         results.append(
-            Round(number, summary, file, counts, memories.freeze(file), repeated, len(aside), found)
+            Round(
+                number,
+                summary,
+                file,
+                Counter(entry.kind for entry in memory.entries),
+                memories.freeze(file),
+                repeated,
+                len(aside),
+                audited.summary if audited else "",
+            )
         )
         after(results[-1])
     if aside:
@@ -214,6 +210,17 @@ def learn(
     write_whole(out, read_text(results[-1].file))
     memories.freeze(out)
     return tuple(results)
+
+
+def _check_out(out: Path) -> None:
+    """Refuse a folder, and a file that learning did not write, or that was changed since."""
+    if out.suffix == "" or out.is_dir():
+        raise InputError(f"{out}: give the memory a file name such as {out / 'memory.jsonl'}")
+    if not out.exists() or _snapshots_like(out):
+        return  # a snapshot to the byte is its own, whatever its seal
+    if not memories.freeze_file(out).is_file():
+        raise InputError(f"{out}: exists and was not written by `rpms learn`; choose another file")
+    memories.check_frozen(out)
 
 
 def _audit(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> Audit | None:

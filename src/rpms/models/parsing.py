@@ -5,6 +5,7 @@ The text is a stranger's: it is cut and compared, nothing else.
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 LONGEST_TEXT = 20_000
@@ -215,18 +216,24 @@ def _from_json(text: str, repairs: list[str]) -> tuple[str, str | None] | None:
         value = None
     if isinstance(value, dict):
         fields = {key.lower(): entry for key, entry in value.items() if isinstance(entry, str)}
-        action = next((fields[key] for key in ("action", "act", "command") if key in fields), None)
-        thought = next(
-            (fields[key] for key in ("thought", "thoughts", "think", "reasoning") if key in fields),
-            "",
-        )
+        action = _first_of(fields, "action", "act", "command")
+        thought = _first_of(fields, "thought", "thoughts", "think", "reasoning")
     else:
-        found, reason = _JSON_ACTION.search(text, start), _JSON_THOUGHT.search(text, start)
-        action, thought = found and found[1], reason[1] if reason else ""
+        action = _found(_JSON_ACTION, text, start)
+        thought = _found(_JSON_THOUGHT, text, start)
     if action is None:
         return None
     repairs.append("json")
-    return thought, action
+    return thought or "", action
+
+
+def _first_of(fields: Mapping[str, str], *names: str) -> str | None:
+    return next((fields[name] for name in names if name in fields), None)
+
+
+def _found(pattern: re.Pattern[str], text: str, start: int) -> str | None:
+    match = pattern.search(text, start)
+    return match[1] if match is not None else None
 
 
 def _lines(text: str, repairs: list[str]) -> list[_Line]:
@@ -266,19 +273,29 @@ def _read_line(line: str, fenced: bool) -> _Line:
 
 def _from_labels(lines: list[_Line], repairs: list[str]) -> tuple[str, str | None] | None:
     """Thought and action by their labels; None where no line says which it is the action."""
-    for index, line in (
-        (index, line) for index, line in enumerate(lines) if line.label == "action"
-    ):
+    for index, line in enumerate(lines):
+        if line.label != "action":
+            continue
         later = lines[index + 1 :]
         action = line.text
         if not action.strip("*_`\"' ") and later and later[0].label == "":
             action = later.pop(0).text
-        label = _LABEL.match(action)
-        if label and _LABELS.get(label["word"].lower()) == "thought":
-            continue  # `Action: think: …`, as agents that have a thinking action write it
+        if _is_thinking(action):
+            continue
         if any(other.label == "action" or other.fenced or other.quoted for other in later):
             repairs.append("several actions")
         return _thought(lines[:index], repairs), action
+    return _from_one_line(lines, repairs)
+
+
+def _is_thinking(action: str) -> bool:
+    """True for `Action: think: …`, as agents that have a thinking action write it."""
+    label = _LABEL.match(action)
+    return label is not None and _LABELS.get(label["word"].lower()) == "thought"
+
+
+def _from_one_line(lines: list[_Line], repairs: list[str]) -> tuple[str, str | None] | None:
+    """Thought and action that share a line; None where none does."""
     for index, line in enumerate(lines):
         pieces = _INLINE_ACTION.split(line.text, maxsplit=1)
         if len(pieces) == 2 and pieces[1].strip():
