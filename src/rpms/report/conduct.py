@@ -91,21 +91,21 @@ def lines_of(rows: Iterable[Any], columns: Columns) -> list[TableLine]:
     """A line for each row; a dash for what is not known."""
     rows = list(rows)
     read = [column if isinstance(column, Column) else Column(column) for column in columns.values()]
-    return [line(*cells) for cells in zip(*(_cells(column, rows) for column in read), strict=True)]
+    cells_by_column = [_cells(column, rows) for column in read]
+    return [line(*cells) for cells in zip(*cells_by_column, strict=True)]
 
 
 def _cells(column: Column, rows: list[Any]) -> list[TableCell | str]:
     values = [column.value(row) for row in rows]
     numbers = {value for value in values if isinstance(value, float | int)}
     best = column.best(numbers) if column.best and len(numbers) > 1 else None
-    return [
-        (
-            TableCell(column.form(value), value == best)
-            if isinstance(value, float | int)
-            else value or DASH
-        )
-        for value in values
-    ]
+    cells: list[TableCell | str] = []
+    for value in values:
+        if isinstance(value, float | int):
+            cells.append(TableCell(column.form(value), value == best))
+        else:
+            cells.append(value or DASH)
+    return cells
 
 
 def where_known(rows: Iterable[Any], columns: Mapping[str, Column]) -> dict[str, Column]:
@@ -165,11 +165,11 @@ def failure_table(comparison: Comparison) -> Table:
     ended = [
         Counter("" if row.missing else row.ending for row in results) for results in comparison
     ]
-    counts = {ending: [each[ending] for each in ended] for ending in _FAILURE_LABELS}
-    shown = {
-        ending: row for ending, row in counts.items() if any(row) or ending == Ending.OUT_OF_STEPS
-    }
-    measured = [line(_FAILURE_LABELS[ending], *map(str, row)) for ending, row in shown.items()]
+    measured: list[TableLine] = []
+    for ending, label in _FAILURE_LABELS.items():
+        counts = [each[ending] for each in ended]
+        if any(counts) or ending == Ending.OUT_OF_STEPS:
+            measured.append(line(label, *map(str, counts)))
     total = line("Total failed", *(str(len(results) - results.won) for results in comparison))
     return Table(
         "failures",
@@ -184,13 +184,11 @@ def action_table(comparison: Comparison) -> Table:
     """Infeasible actions (P1), drift (P2) and the cost of steps: argued in the paper, not
     tabulated there.
     """
-    shown = {
-        heading: Column(
-            partial(a_step, name), "{:.1f}".format if name in _RATES else "{:.0f}".format
-        )
-        for name, heading in {**_RATES, **_TOKENS}.items()
-        if name not in _IF_ANY or any(each.total(name) for each in comparison)
-    }
+    shown: dict[str, Column] = {}
+    for name, heading in {**_RATES, **_TOKENS}.items():
+        if name not in _IF_ANY or any(each.total(name) for each in comparison):
+            form = "{:.1f}".format if name in _RATES else "{:.0f}".format
+            shown[heading] = Column(partial(a_step, name), form)
     seconds = where_known(
         comparison, {"Seconds": Column(lambda results: results.seconds_a_step, _digits)}
     )

@@ -309,9 +309,11 @@ def contrasts(comparison: Comparison) -> tuple[Contrast, ...]:
 
 def _pairs(comparison: Comparison) -> Iterator[tuple[Results, Results]]:
     """The pairs of conditions that are compared; some may come twice."""
-    for baseline, rules, memory, full in comparison.ablations:
-        yield from ((baseline, rules), (baseline, memory), (baseline, full))
-        yield from ((rules, full), (memory, full))
+    for cells in comparison.ablations:
+        for other in (cells.rules, cells.memory, cells.full):
+            yield cells.baseline, other
+        yield cells.rules, cells.full
+        yield cells.memory, cells.full
     yield from comparison.soft_pairs
     yield from comparison.filter_pairs
     yield from comparison.memory_pairs
@@ -343,10 +345,12 @@ def _contrast(first: Results, second: Results) -> Contrast:
 
 def interaction_of(cells: Cells, *, by_score: bool = False) -> Interval:
     """D - (B + C - A), paired by task over what all four were to play."""
-    values = [
-        [row.floored if by_score else float(row.won) for row in rows] for rows in paired(*cells)
-    ]
-    return interaction(*([each[place] for each in values] for place in range(len(cells))))
+    tasks = paired(*cells)
+    values: list[list[float]] = []
+    for place in range(len(cells)):
+        rows = [each[place] for each in tasks]
+        values.append([row.floored if by_score else float(row.won) for row in rows])
+    return interaction(*values)
 
 
 class _Note(NamedTuple):

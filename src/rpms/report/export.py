@@ -96,9 +96,11 @@ def export(
 
     Returns lines by file, and notes on gaps.
     """
-    if (make := _WRITERS.get(to)) is None:
+    make = _WRITERS.get(to)
+    if make is None:
         raise InputError(f"--to {to[:40]!r}: choose one of {', '.join(_WRITERS)}")
-    if (unknown := [name for name in tables if name not in TABLES]) or not tables:
+    unknown = [name for name in tables if name not in TABLES]
+    if unknown or not tables:
         raise InputError(
             f"--tables {', '.join(unknown) or '(none)'}: choose of {', '.join(TABLES)}"
         )
@@ -113,13 +115,7 @@ def export(
             }
             for condition, run in runs:
                 for table, line in _lines(condition, run, notes, tables):
-                    values = {name: line.get(name) for name in TABLES[table]}
-                    write[table](
-                        {
-                            name: whole_letters(v) if isinstance(v, str) else v
-                            for name, v in values.items()
-                        }
-                    )
+                    write[table]({name: _exported(line.get(name)) for name in TABLES[table]})
                     counts[f"{table}.{to}"] += 1
         told = {"export": 1, "files": counts, "runs": [str(run.folder) for _, run in runs]}
         (beside / CONTENTS).write_text(
@@ -128,16 +124,23 @@ def export(
     return counts, notes
 
 
+def _exported(value: Any) -> Any:
+    """A value without half characters, which no file can hold."""
+    return whole_letters(value) if isinstance(value, str) else value
+
+
 def _lines(
     condition: str, run: RunFolder, notes: list[str], tables: Sequence[str]
 ) -> Iterator[tuple[str, Line]]:
-    settings, timings, price = run.protocol.settings, run.timings(), run.price()
-    numbers = {"seed": settings.get("seed"), "epoch": settings.get("epoch", 1)}
-    keys: Line = {"run": str(run.folder), "condition": condition}
-    keys |= {name: value if isinstance(value, int) else None for name, value in numbers.items()}
-    keys |= {name: str(settings.get(name, "")) for name in ("model", "world", "split")}
-    damaged, done = [], 0
-    for task in (each for each in run.protocol.tasks if is_there(run.file(each))):
+    """The lines of a run's episodes, each with its table; what is not there is noted."""
+    timings = run.timings()
+    price = run.price()
+    keys = _keys(condition, run)
+    damaged: list[str] = []
+    done = 0
+    for task in run.protocol.tasks:
+        if not is_there(run.file(task)):
+            continue
         try:
             record = run.episode(task)
         except FileError as error:
@@ -157,23 +160,32 @@ def _lines(
         notes.append(f"{run.folder} {why}: {done} of {total} episodes are there and exported")
 
 
+def _keys(condition: str, run: RunFolder) -> Line:
+    """The columns that all lines of a run share."""
+    settings = run.protocol.settings
+    keys: Line = {"run": str(run.folder), "condition": condition}
+    for name, value in (("seed", settings.get("seed")), ("epoch", settings.get("epoch", 1))):
+        keys[name] = value if isinstance(value, int) else None
+    for name in ("model", "world", "split"):
+        keys[name] = str(settings.get(name, ""))
+    return keys
+
+
 def _of_episode(
     record: EpisodeRecord, timing: Timing | None, price: Price | None
 ) -> Iterator[tuple[str, Line]]:
+    """The line of an episode, then those of its steps and of the candidates of each."""
     row = record.row
     spent = [_spent(step, timing, place, price) for place, step in enumerate(record.steps)]
-    totals = {
-        name: [each[name] for each in spent] for name in ("requests", "model_seconds", "cost")
+    episode: Line = {
+        **_values("episodes", record, row.usage, row),
+        "ending": str(row.ending),
+        "seconds": None if timing is None else timing.seconds,
     }
-    yield (
-        "episodes",
-        {
-            **_values("episodes", record, row.usage, row),
-            "ending": str(row.ending),
-            "seconds": None if timing is None else timing.seconds,
-            **{name: None if None in each else sum(each) for name, each in totals.items()},
-        },
-    )
+    for name in ("requests", "model_seconds", "cost"):
+        of_steps = [each[name] for each in spent]
+        episode[name] = None if None in of_steps else sum(of_steps)
+    yield "episodes", episode
     for step, taken in zip(record.steps, spent, strict=True):
         yield "steps", {**_step(step), **taken}
         for candidate in step.candidates:
@@ -199,12 +211,10 @@ def _spent(step: StepRecord, timing: Timing | None, place: int, price: Price | N
 
 def _values(table: str, *sources: object) -> Line:
     """The columns of a table that values have by the same names; of one name, the last."""
-    return {
-        name: getattr(each, name)
-        for each in sources
-        for name in TABLES[table]
-        if hasattr(each, name)
-    }
+    found: Line = {}
+    for source in sources:
+        found |= {name: getattr(source, name) for name in TABLES[table] if hasattr(source, name)}
+    return found
 
 
 def _step(step: StepRecord) -> Line:

@@ -1,7 +1,7 @@
 """From run folders and studies to comparisons."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,6 @@ from rpms.foreign.file_reader import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import FileError, InputError
-from rpms.logic.facts import grouped
 from rpms.paper.condition import ABLATION
 from rpms.paper.enforcement import PAPER, STRICT
 from rpms.play.run import CONTROLS, FOLDER, Agreement, agreement, epoch_folders
@@ -33,25 +32,25 @@ def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Comp
 
     Run folders make one comparison for each model, a study those that its `StudyIndex` names.
     """
-    studies = [(path, _is_study(path)) for path in inputs]
-    found = [each for path, study in studies if study for each in _study(path / INDEX, varies)]
-    runs = [RunFolder(path) for path, study in studies if not study]
-    models = grouped(
-        ("" if "model" in varies else str(run.protocol.settings.get("model", "")), run)
-        for run in runs
-    )
-    several = len(models) > 1
+    of_studies: list[Comparison] = []
+    by_model: dict[str, list[RunFolder]] = {}
+    for path in inputs:
+        if _is_study(path):
+            of_studies += _study(path / INDEX, varies)
+            continue
+        run = RunFolder(path)
+        model = "" if "model" in varies else str(run.protocol.settings.get("model", ""))
+        by_model.setdefault(model, []).append(run)
+    several = len(by_model) > 1
     if several:
         own = ("model", "taught", "context", "decoding")  # in which models of one report may differ
-        _refuse_mixed({model: of_it[0] for model, of_it in models.items()}, [*varies, *own])
-    named = {
-        model if several else "": dict(zip(_names(of_it), of_it, strict=True))
-        for model, of_it in models.items()
-    }
-    return (
-        *(compare(of_it, varies, title=model, model=model) for model, of_it in named.items()),
-        *found,
-    )
+        _refuse_mixed({model: runs[0] for model, runs in by_model.items()}, [*varies, *own])
+    found: list[Comparison] = []
+    for model, runs in by_model.items():
+        named = dict(zip(_names(runs), runs, strict=True))
+        title = model if several else ""
+        found.append(compare(named, varies, title=title, model=title))
+    return (*found, *of_studies)
 
 
 def _is_study(path: Path) -> bool:
@@ -88,12 +87,11 @@ def compare(
     """
     _refuse_mixed(runs, varies)
     results = {name: read_results(name, run) for name, run in runs.items()}
-    types = {
-        row.task: row.type for each in results.values() for row in each if row.type != UNKNOWN_TYPE
-    }
-    for each in (
-        results.values()
-    ):  # types that this condition's episodes do not tell, from another condition's
+    types: dict[str, str] = {}
+    for each in results.values():
+        types |= {row.task: row.type for row in each if row.type != UNKNOWN_TYPE}
+    # types that a condition's episodes do not tell, from another condition's
+    for each in results.values():
         unplayed = {task: MissingRow(task, types.get(task, UNKNOWN_TYPE)) for task in each.missing}
         results[each.name] = replace(each, rows={**each.rows, **unplayed})
     return Comparison(results, **told)
@@ -174,22 +172,12 @@ def _won(run: RunFolder) -> dict[str, bool]:
 
 def _strangers(run: RunFolder) -> dict[str, str]:
     """Episode files of no task of the protocol, each with its fault; empty if it can be read."""
-    folder, known = run.folder / EPISODES, {str(run.file(task)) for task in run.protocol.tasks}
-
-    def refuse(error: OSError) -> None:
-        raise unreadable(folder, error) from None
-
-    walk = os.walk(folder, onerror=refuse) if is_there(folder) else ()
-    places = (
-        os.path.join(place, name)  # noqa: PTH118  many, and known as texts
-        for place, _, names in walk
-        for name in names
-        if name[0] != "."
-    )
+    folder = run.folder / EPISODES
+    known = {str(run.file(task)) for task in run.protocol.tasks}
     found: dict[str, str] = {}
-    for place in sorted(
-        place for place in places if place.endswith(".json.gz") and place not in known
-    ):
+    for place in sorted(_episode_files(folder)):
+        if place in known:
+            continue
         name = str(Path(place).relative_to(folder))
         found[name] = ""
         try:
@@ -197,6 +185,20 @@ def _strangers(run: RunFolder) -> dict[str, str]:
         except FileError as error:
             found[name] = error.problem
     return found
+
+
+def _episode_files(folder: Path) -> Iterator[str]:
+    """The files in a folder of episodes, as texts, since there may be many."""
+
+    def refuse(error: OSError) -> None:
+        raise unreadable(folder, error) from None
+
+    if not is_there(folder):
+        return
+    for place, _, names in os.walk(folder, onerror=refuse):
+        for name in names:
+            if name.endswith(".json.gz") and not name.startswith("."):
+                yield os.path.join(place, name)  # noqa: PTH118  as texts
 
 
 def is_going(folder: Path) -> bool:

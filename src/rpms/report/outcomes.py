@@ -5,15 +5,16 @@ are made from.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.models.accounting import list_cost
 from rpms.paper.arbitration import Arbitration
-from rpms.paper.condition import ABLATION, CONDITIONS, MemoryWords
+from rpms.paper.condition import CONDITIONS, MemoryWords
 from rpms.paper.usage import Price, Usage
 from rpms.play.run import Agreement
 from rpms.store.episodes import EpisodeRow
@@ -170,8 +171,13 @@ def called(name: str, folder: str) -> str:
     return name if not folder or Path(folder).name == name else f"{name} ({folder})"
 
 
-Cells = tuple[Results, Results, Results, Results]
-"""(A), (B), (C), (D): Baseline, Rules-only, Memory-only and Full."""
+class Cells(NamedTuple):
+    """The 2x2: (A), (B), (C) and (D)."""
+
+    baseline: Results
+    rules: Results
+    memory: Results
+    full: Results
 
 
 @dataclass(frozen=True)
@@ -200,7 +206,7 @@ class Comparison:
     @cached_property
     def tasks(self) -> Mapping[str, str]:
         """Every task with its type, in the order of the first condition that has it."""
-        return {row.task: row.type for results in self for row in results}
+        return {row.task: row.type for row in chain.from_iterable(self)}
 
     @cached_property
     def types(self) -> tuple[str, ...]:
@@ -214,7 +220,8 @@ class Comparison:
         """True if the world's own score says more than won or lost, as ScienceWorld's 0 to 100
         does.
         """
-        return any(row.score not in (0, 1) for results in self for row in results)
+        rows = chain.from_iterable(self)
+        return any(row.score not in (0, 1) for row in rows)
 
     @property
     def once(self) -> bool:
@@ -228,13 +235,11 @@ class Comparison:
         """
         found: list[Cells] = []
         for alike in comparable(self):
-            a, b, c, d = (
-                [results for results in alike if _is_cell(results, name)]
-                for name in ABLATION.values()
-            )
-            pairs = [(one, two) for one in c for two in d if _memory(one) == _memory(two)]
-            if a and b and pairs:
-                found.append((a[0], b[0], *pairs[0]))
+            baseline = _first_cell(alike, "baseline")
+            rules = _first_cell(alike, "rules-only")
+            pair = _with_one_memory(alike)
+            if baseline is not None and rules is not None and pair is not None:
+                found.append(Cells(baseline, rules, *pair))
         return tuple(found)
 
     @property
@@ -249,7 +254,7 @@ class Comparison:
         """The belief alone against what a memory adds to it, in each form."""
         alone = [results for results in self.memory_parts if not results.memory_entries]
         others = [results for results in self.memory_parts if results.memory_entries]
-        told = [memory for _, _, memory, _ in self.ablations]
+        told = [cells.memory for cells in self.ablations]
         pairs = []
         for first in alone:
             pairs += [(first, second) for second in (*told, *others)]
@@ -261,41 +266,25 @@ class Comparison:
         the other three cells.
         """
         for alike in comparable(self):
-            full = (
-                one
-                for one in alike
-                if all(map(one.switches.get, ("rules", "memory", "state_filter")))
-            )
-            soft = next(
-                (each for each in full if each.switches.get("arbitration") == Arbitration.SOFT),
-                None,
-            )
-            cells = {
-                name: next((each for each in alike if _is_cell(each, name)), None)
-                for name in ABLATION.values()
-            }
-            base, rules, memory = (
-                cells[name] for name in ("baseline", "rules-only", "memory-only")
-            )
-            if soft is not None:
-                pairs = ((base, rules), (base, soft), (memory, soft), (rules, soft))
-                return tuple(
-                    (one, two) for one, two in pairs if one is not None and two is not None
-                )
+            soft = next(filter(_is_soft, alike), None)
+            if soft is None:
+                continue
+            baseline = _first_cell(alike, "baseline")
+            rules = _first_cell(alike, "rules-only")
+            memory = _first_cell(alike, "memory-only")
+            pairs = ((baseline, rules), (baseline, soft), (memory, soft), (rules, soft))
+            return tuple((one, two) for one, two in pairs if one is not None and two is not None)
         return ()
 
     @property
     def filter_pairs(self) -> tuple[tuple[Results, Results], ...]:
         """Conditions that differ in nothing but the state filter: with it, and without."""
-        return tuple(
-            (one, two)
-            for alike in comparable(self)
-            for one in alike
-            for two in alike
-            if one.switches.get("state_filter")
-            and {**one.switches, "state_filter": False} == two.switches
-            if _memory(one) == _memory(two)
-        )
+        pairs: list[tuple[Results, Results]] = []
+        for alike in comparable(self):
+            for one in alike:
+                if one.switches.get("state_filter"):
+                    pairs += [(one, two) for two in alike if _is_without_filter(two, one)]
+        return tuple(pairs)
 
     @property
     def part_pairs(self) -> tuple[tuple[Results, Results], ...]:
@@ -362,6 +351,34 @@ def _is_cell(results: Results, name: str) -> bool:
     return is_cell(results.switches, name) if results.switches else results.name == name
 
 
+def _first_cell(alike: Sequence[Results], name: str) -> Results | None:
+    return next((results for results in alike if _is_cell(results, name)), None)
+
+
+def _with_one_memory(alike: Sequence[Results]) -> tuple[Results, Results] | None:
+    """Memory-only and Full, the first two that were played with the same memory."""
+    full = [results for results in alike if _is_cell(results, "full")]
+    for memory in alike:
+        if _is_cell(memory, "memory-only"):
+            for other in full:
+                if _memory(memory) == _memory(other):
+                    return memory, other
+    return None
+
+
+def _is_soft(results: Results) -> bool:
+    """True for rules, memory and state filter with arbitration that only warns."""
+    if not all(map(results.switches.get, ("rules", "memory", "state_filter"))):
+        return False
+    return bool(results.switches.get("arbitration") == Arbitration.SOFT)
+
+
+def _is_without_filter(results: Results, with_it: Results) -> bool:
+    """True for the same condition, with the same memory, without the state filter."""
+    switches = {**with_it.switches, "state_filter": False}
+    return switches == results.switches and _memory(with_it) == _memory(results)
+
+
 def is_cell(switches: Mapping[str, Any], name: str) -> bool:
     """True for switches of one of the four cells: what has no meaning in it is not looked at."""
     cell = CONDITIONS[name]
@@ -384,10 +401,15 @@ def paired(*conditions: Results) -> list[tuple[EpisodeRow, ...]]:
     """The rows of every task that all were to play; while one is being played, that all have
     played.
     """
-    shared = [task for task in conditions[0].rows if all(task in each.rows for each in conditions)]
-    rows = [tuple(each.rows[task] for each in conditions) for task in shared]
     going = any(each.going for each in conditions)
-    return [each for each in rows if not (going and any(row.missing for row in each))]
+    found = []
+    for task in conditions[0].rows:
+        rows = [each.rows[task] for each in conditions if task in each.rows]
+        if len(rows) < len(conditions):
+            continue
+        if not going or not any(row.missing for row in rows):
+            found.append(tuple(rows))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table as RichTable
@@ -253,46 +254,53 @@ def comma_separated(table: Table) -> str:
     """For a spreadsheet, as RFC 4180 has it: each number in a column of its own, and one for
     who measured a row.
     """
+    columns: list[_PlainColumn] = []
+    for place, heading in enumerate(table.columns):
+        columns += _apart(heading, [entry.cells[place].text for entry in table.lines])
+    names = [column.name for column in columns]
+    header = []
+    for column in columns:
+        is_unique = names.count(column.name) == 1
+        name = column.name if is_unique else f"{column.heading} {column.name}"
+        header.append(_unformulated(name))
+    has_numbers = len(table.columns) > table.words
+    if has_numbers:
+        header.append("source")
     out = io.StringIO()
     writer = csv.writer(out)
-    columns = [
-        _apart(heading, [entry.cells[place].text for entry in table.lines])
-        for place, heading in enumerate(table.columns)
-    ]
-    names = [name for headings, _ in columns for name in headings]
-    owners = [
-        heading
-        for heading, (headings, _) in zip(table.columns, columns, strict=True)
-        for _ in headings
-    ]
-    named = [
-        f"{owner} {name}" if names.count(name) > 1 else name
-        for name, owner in zip(names, owners, strict=True)
-    ]
-    numbers = len(table.columns) > table.words
-    writer.writerow([*map(_unformulated, named), *(["source"] if numbers else ())])
+    writer.writerow(header)
     for number, entry in enumerate(table.lines):
-        cells = [_unformulated(text) for _, rows in columns for text in rows[number]]
-        writer.writerow(
-            [*cells, *(["published" if entry.published else "measured"] if numbers else ())]
-        )
+        cells = [_unformulated(column.texts[number]) for column in columns]
+        if has_numbers:
+            cells.append("published" if entry.published else "measured")
+        writer.writerow(cells)
     return out.getvalue()
 
 
-def _apart(heading: str, texts: Sequence[str]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+class _PlainColumn(NamedTuple):
+    """One of the columns of plain numbers that a table's column is taken apart into."""
+
+    heading: str
+    name: str
+    texts: Sequence[str]
+
+
+def _apart(heading: str, texts: Sequence[str]) -> list[_PlainColumn]:
     """A column as the columns of plain numbers that it holds; any other column as it is."""
     first, slash, second = heading.partition("/")
-    for form, headings in (
+    for form, names in (
         (r"(\d+)/(\d+)", (first, second) if slash else ("won", "n")),
         (r"\[([-+]?[\d.]+), ([-+]?[\d.]+)\]", ("low", "high")),
         (r"([-+]?[\d.]+)%", (f"{heading} (%)",)),
     ):
         found = [re.fullmatch(form, text) for text in texts]
-        if any(found) and all(
-            match or text in ("", DASH) for match, text in zip(found, texts, strict=True)
-        ):
-            return headings, [match.groups() if match else ("",) * len(headings) for match in found]
-    return (heading,), [(text,) for text in texts]
+        unread = [text for match, text in zip(found, texts, strict=True) if match is None]
+        if any(found) and all(text in ("", DASH) for text in unread):
+            return [
+                _PlainColumn(heading, name, [match[place] if match else "" for match in found])
+                for place, name in enumerate(names, start=1)
+            ]
+    return [_PlainColumn(heading, heading, texts)]
 
 
 def _unformulated(text: str) -> str:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from rpms.models.catalogue import Backend, backend_of
 from rpms.report import conduct, outcomes
 from rpms.report.contrasts import additive_expectation, interaction_of, omissions, reservations
 from rpms.report.outcomes import Cells, Comparison, Results, condition_label, rounds, type_label
-from rpms.report.table import Table, groups, line
+from rpms.report.table import Table, TableLine, groups, line
 from rpms.report.taught import taught_points, taught_table
 
 PUBLISHED: dict[str, Any] = YAML(typ="safe", pure=True).load(
@@ -31,9 +32,10 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
     parts = []
     columns: dict[str, Any] = {}
     for comparison in comparisons:
-        rows = [cell for each in comparison.ablations for cell in (each[0], each[3])] or list(
-            comparison
-        )
+        rows: list[Results] = []
+        for cells in comparison.ablations:
+            rows += [cells.baseline, cells.full]
+        rows = rows or list(comparison)
         columns = {
             "Model": lambda each: each.model,
             "Method": conduct.method,
@@ -48,7 +50,7 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
     total = len(comparisons[0].tasks) if comparisons else 0
     once = ", each attempted once" if all(comparison.once for comparison in comparisons) else ""
     caption = f"Success on {total} tasks{once}. Δ: absolute improvement over the first condition."
-    notes = tuple(note for comparison in comparisons for note in omissions(comparison))
+    notes = tuple(chain.from_iterable(map(omissions, comparisons)))
     return Table("main", caption, tuple(columns), groups(*parts), notes, words=2)
 
 
@@ -59,21 +61,19 @@ def overview_table(comparisons: Sequence[Comparison]) -> Table:
     columns: dict[str, tuple[str, ...]] = {}
     for comparison in comparisons:
         for cells in comparison.ablations:
-            ordered = (cells[0], cells[2], cells[1], cells[3])
-            heading = _player(cells[0])
-            columns[heading] = tuple(str(cell.won) for cell in ordered)
+            ordered = (cells.baseline, cells.memory, cells.rules, cells.full)
+            columns[_player(cells.baseline)] = tuple(str(cell.won) for cell in ordered)
             if any(_RANDOM in cell.controls for cell in ordered):
-                columns[f"random choice from its menus{_suffix(cells[0], but='strict')}"] = tuple(
-                    str(cell.controls[_RANDOM].won) if _RANDOM in cell.controls else "no menu"
-                    for cell in ordered
-                )
+                suffix = _suffix(cells.baseline, but="strict")
+                heading = f"random choice from its menus{suffix}"
+                columns[heading] = tuple(map(_won_at_random, ordered))
     total = len(comparisons[0].tasks) if comparisons else 0
     rows = [
         line(condition_label(name), *(values[place] for values in columns.values()))
         for place, name in enumerate(("baseline", "memory-only", "rules-only", "full"))
     ]
     named = [_without_folders(comparison) for comparison in comparisons]
-    notes = dict.fromkeys(note for each in named for note in reservations(each))
+    notes = dict.fromkeys(chain.from_iterable(map(reservations, named)))
     return Table(
         "overview",
         f"Games won of {total}.",
@@ -84,6 +84,13 @@ def overview_table(comparisons: Sequence[Comparison]) -> Table:
 
 
 _RANDOM = "menu-random"
+
+
+def _won_at_random(results: Results) -> str:
+    """Games won by random choice from a condition's menus."""
+    if _RANDOM not in results.controls:
+        return "no menu"
+    return str(results.controls[_RANDOM].won)
 
 
 def _without_folders(comparison: Comparison) -> Comparison:
@@ -108,9 +115,9 @@ def _suffix(results: Results, but: str = "") -> str:
 
 def _controls(comparisons: Iterable[Comparison]) -> dict[str, conduct.Column]:
     """A column for each control that any condition has."""
-    names = dict.fromkeys(
-        name for each in comparisons for results in each for name in results.controls
-    )
+    names: dict[str, None] = {}
+    for results in chain.from_iterable(comparisons):
+        names |= dict.fromkeys(results.controls)
     return {name: conduct.Column(partial(_control, name), conduct.percent) for name in names}
 
 
@@ -184,7 +191,7 @@ def _two_by_two(
     where there is none.
     """
     every = comparison.ablations
-    rows = [results for cells in every for results in cells] or list(comparison)
+    rows = list(chain.from_iterable(every or [comparison]))
     beside = comparison.memory_parts if every else ()
     columns = {
         "Condition": _lettered,
@@ -218,7 +225,7 @@ def _memory(results: Results) -> str | None:
 def _interaction_note(cells: Cells, *, by_score: bool, named: bool) -> str:
     found = interaction_of(cells, by_score=by_score)
     scale, unit = (1, "points") if by_score else (100, "pp")
-    of = f" of {condition_label(cells[3].name)}" if named else ""
+    of = f" of {condition_label(cells.full.name)}" if named else ""
     text = f"Interaction{of}, D − (B + C − A): {conduct.points(found.estimate, scale)} {unit}"
     if found.low == found.high:
         return f"{text}, the same in every task."
@@ -383,21 +390,20 @@ def add_published(
     table: Table, comparisons: Iterable[Comparison], world: str = "alfworld"
 ) -> Table:
     """A table with the paper's rows, where these are of the same world."""
-    worlds = {
-        str(results.protocol.get("world", ""))
-        for comparison in comparisons
-        for results in comparison
-    }
+    conditions = chain.from_iterable(comparisons)
+    worlds = {str(results.protocol.get("world", "")) for results in conditions}
     rows = PUBLISHED["tables"].get(table.name, ()) if worlds <= {world, ""} else ()
     if not rows:
         return table
-    cells = [
-        [row.get(each, row.get(each.partition(" (")[0], "")) for each in table.columns]
-        for row in rows
-    ]
     told = f"Published rows are as the paper prints them: {PUBLISHED['settings'][world]}."
-    printed = tuple(line(*each, published=True) for each in cells)
+    printed = tuple(_published_line(row, table.columns) for row in rows)
     return replace(table, groups=(*table.groups, printed), notes=(*table.notes, told))
+
+
+def _published_line(row: Mapping[str, str], columns: Iterable[str]) -> TableLine:
+    """A row of the paper; a column's heading may say more there than here."""
+    cells = [row.get(each, row.get(each.partition(" (")[0], "")) for each in columns]
+    return line(*cells, published=True)
 
 
 def applicable(

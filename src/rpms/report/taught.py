@@ -5,6 +5,9 @@ counted: a task's value is the share of trainings that won it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from rpms.paper.condition import ABLATION
@@ -20,6 +23,7 @@ from rpms.report.contrasts import (
 )
 from rpms.report.outcomes import Cells, Comparison, Results, condition_label, paired
 from rpms.report.table import Table, TableLine, groups, line
+from rpms.store.episodes import EpisodeRow
 
 _IN_ORDER = ("baseline", "memory-only", "rules-only", "full")
 _CELL = {name: place for place, name in enumerate(ABLATION.values())}
@@ -57,7 +61,8 @@ class Teaching(NamedTuple):
         return not self.prompts and not self.manual
 
 
-class TaughtPoint(NamedTuple):
+@dataclass(frozen=True)
+class TaughtPoint:
     """A 2x2 for each of several models that were taught alike."""
 
     teaching: Teaching
@@ -71,12 +76,17 @@ class TaughtPoint(NamedTuple):
         """For each task that all trainings were to play in all conditions, the share of trainings
         that won it.
         """
-        every = [results for cells in self.trainings for results in cells]
-        shares: list[float] = []
-        for rows in paired(*every):
-            of_condition = rows[_CELL[condition] :: len(_CELL)]
-            shares.append(sum(row.won for row in of_condition) / len(of_condition))
-        return shares
+        place = _CELL[condition]
+        found: list[float] = []
+        for rows in self._tasks:
+            won = [row.won for row in rows[place :: len(_CELL)]]
+            found.append(sum(won) / len(won))
+        return found
+
+    @cached_property
+    def _tasks(self) -> list[tuple[EpisodeRow, ...]]:
+        """The rows of each task, training by training and cell by cell."""
+        return paired(*chain.from_iterable(self.trainings))
 
     def success(self, condition: str) -> Interval:
         """The share of tasks won, with an interval over tasks."""
@@ -112,7 +122,7 @@ def taught_points(comparisons: Sequence[Comparison]) -> tuple[TaughtPoint, ...]:
     found: dict[Teaching, list[Cells]] = {}
     for comparison in comparisons:
         for cells in comparison.ablations:
-            teaching = _teaching(cells[0])
+            teaching = _teaching(cells.baseline)
             if teaching is not None:
                 found.setdefault(teaching, []).append(cells)
     return tuple(TaughtPoint(teaching, tuple(found[teaching])) for teaching in sorted(found))
