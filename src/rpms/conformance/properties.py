@@ -12,6 +12,8 @@ from rpms.conformance.walk import (
     Failed,
     Skipped,
     Subject,
+    Walk,
+    WalkStep,
     require,
     truth_of,
     view,
@@ -20,8 +22,9 @@ from rpms.logic.achievers import achievers_of
 from rpms.logic.actions import role_of
 from rpms.logic.belief import Situation, StateSignature
 from rpms.logic.errors import InputError
-from rpms.logic.facts import Atom, Truth, grouped
+from rpms.logic.facts import Atom, Truth
 from rpms.logic.goal import UNKNOWN_GOAL, GoalSignature
+from rpms.logic.rules import RuleManual
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.compose import compose
@@ -29,14 +32,14 @@ from rpms.paper.condition import BASELINE, FULL
 from rpms.paper.decide import decide
 from rpms.paper.episode import Ending, Episode
 from rpms.paper.progress import standing
-from rpms.paper.prompt import SHARED, Layout, Part, Turn
+from rpms.paper.prompt import SHARED, Layout, Part, Prompt, Turn
 from rpms.paper.recall import EpisodicMemory
 from rpms.planning.reason import plan_for, reasoner_of
 from rpms.planning.remedies import review
 from rpms.planning.surprise import SurpriseKind
 from rpms.play.seats import Play, play
 from rpms.play.step import Player
-from rpms.worlds.base import World, lacking
+from rpms.worlds.base import Task, World, lacking
 
 
 def members(subject: Subject) -> str:
@@ -96,42 +99,24 @@ def games(subject: Subject) -> str:
 
 def refusals(subject: Subject) -> str:
     """Infeasible commands are refused, recognised as refused, and change nothing."""
-    world, count = subject.world, 0
-    for task in subject.tasks:
-        with subject.opened(task) as game:
-            game.reset()
-            possible = game.admissible()
-            for text in NONSENSE[1:]:
-                said = game.step(text).observation
-                recognised = world.infeasible(said)
-                require(
-                    recognised,
-                    f"{task.id}: {text[:40]!r} is answered {said[:80]!r}, no refusal for"
-                    " infeasible()",
-                )
-                count += 1
-            require(
-                game.admissible() == possible,
-                f"{task.id}: refused commands changed what is possible",
-            )
+    count = sum(_refuse_nonsense(subject, task) for task in subject.tasks)
+    world = subject.world
     listed = worked = 0
     for walk in subject.walks:
         asked = False
         for number, (before, after) in enumerate(pairwise(walk.moments)):
-            text = after.outcome.observation
-            # a question: only the answers that its text lists are possible now
-            new = bool(after.admissible) and {*after.admissible}.isdisjoint(before.admissible)
-            answered, asked = asked, new and all(answer in text for answer in after.admissible)
-            refused = world.infeasible(text)
-            listed += after.action in before.admissible
-            worked += after.action in before.admissible and not refused
-            same = not refused or asked or answered or before.admissible == after.admissible
-            wrong = f"{walk.task.id}: {after.action!r} is refused and changes what is possible"
-            if not same:
-                with subject.opened(walk.task) as game:
-                    subject.lead(game, walk, number)
-                    by_chance = list(game.admissible()) != list(game.admissible())
-                require(by_chance, wrong)
+            answered = asked
+            asked = _is_question(before, after)
+            refused = world.infeasible(after.outcome.observation)
+            if after.action in before.admissible:
+                listed += 1
+                worked += not refused
+            changed = before.admissible != after.admissible
+            if refused and changed and not asked and not answered:
+                require(
+                    _lists_by_chance(subject, walk, number),
+                    f"{walk.task.id}: {after.action!r} is refused and changes what is possible",
+                )
     require(
         worked > 0 or not listed,
         f"infeasible() takes the answers to all {listed} listed commands for refusals",
@@ -140,6 +125,38 @@ def refusals(subject: Subject) -> str:
         f"{count} nonsense commands refused; of {listed} commands that the games list, {worked}"
         " worked"
     )
+
+
+def _refuse_nonsense(subject: Subject, task: Task) -> int:
+    """Try commands that no game has; the number of them."""
+    with subject.opened(task) as game:
+        game.reset()
+        possible = game.admissible()
+        for text in NONSENSE[1:]:
+            said = game.step(text).observation
+            require(
+                subject.world.infeasible(said),
+                f"{task.id}: {text[:40]!r} is answered {said[:80]!r}, no refusal for infeasible()",
+            )
+        require(
+            game.admissible() == possible,
+            f"{task.id}: refused commands changed what is possible",
+        )
+    return len(NONSENSE[1:])
+
+
+def _is_question(before: WalkStep, after: WalkStep) -> bool:
+    """True if only the answers that a text lists are possible now."""
+    if not after.admissible or not {*after.admissible}.isdisjoint(before.admissible):
+        return False
+    return all(answer in after.outcome.observation for answer in after.admissible)
+
+
+def _lists_by_chance(subject: Subject, walk: Walk, number: int) -> bool:
+    """True if a game lists other commands each time it is asked."""
+    with subject.opened(walk.task) as game:
+        subject.lead(game, walk, number)
+        return list(game.admissible()) != list(game.admissible())
 
 
 # Combinations of names that a predicate is asked about in one moment: enough for a small house
@@ -218,18 +235,19 @@ def signature(subject: Subject) -> str:
 
 def facts(subject: Subject) -> str:
     """The belief answers every predicate of the manual, for any name."""
-    manual, asked, known = subject.manual, 0, set[str]()
+    manual = subject.manual
+    asked = 0
+    known: set[str] = set()
     for walk, moment in subject.moments():
         atoms = [*subject.atoms(moment), *subject.atoms_of_commands(walk, moment)]
         asked += len(atoms)
         for name in manual.predicates.keys() - known:  # names in the roles of its arguments
-            named = product(
-                *(moment.belief.names.get(role, ()) for role in manual.predicates[name].args)
-            )
+            roles = manual.predicates[name].args
+            named = product(*(moment.belief.names.get(role, ()) for role in roles))
             atoms += [Atom(name, args) for args in islice(named, _QUESTIONS)]
-        known |= {
-            atom.predicate for atom in atoms if truth_of(moment.belief, atom) is not Truth.UNKNOWN
-        }
+        for atom in atoms:
+            if truth_of(moment.belief, atom) is not Truth.UNKNOWN:
+                known.add(atom.predicate)
     for _, moment in subject.some_moments():
         stranger = truth_of(moment.belief, Atom("no_such_predicate", ("thing 1",)))
         require(
@@ -238,29 +256,29 @@ def facts(subject: Subject) -> str:
         )
         for predicate in manual.predicates.values():
             truth_of(moment.belief, Atom(predicate.name, ("thing 1",) * (len(predicate.args) + 1)))
-    clauses = [
-        (it.name, (*it.preconditions, *it.plan)) for it in (*manual.actions, *manual.lore.processes)
-    ]
-    uses = [
-        (each.atom.predicate, by)
-        for by, some in clauses
-        for clause in some
-        for each in clause.literals
-    ]
-    needed = grouped(dict.fromkeys(uses))
+    needed = _needed_by(manual)
     actions = {schema.name for schema in manual.actions}
     asked_for = {
         name for name in needed.keys() & manual.predicates.keys() if actions & {*needed[name]}
     }
     unmet = f"nothing that actions need is ever known: {', '.join(sorted(asked_for))}"
     require(not asked_for or bool(asked_for & known), unmet)
-    silent = sorted(manual.predicates.keys() - known)
-    said = [
-        f"{name} (needed by {', '.join(needed[name])})" if name in needed else name
-        for name in silent
-    ]
-    note = f"; never known on these walks: {', '.join(said)}" if silent else ""
+    silent = []
+    for name in sorted(manual.predicates.keys() - known):
+        by = f" (needed by {', '.join(needed[name])})" if name in needed else ""
+        silent.append(f"{name}{by}")
+    note = f"; never known on these walks: {', '.join(silent)}" if silent else ""
     return f"{len(known)} predicates, {asked} questions{note}"
+
+
+def _needed_by(manual: RuleManual) -> dict[str, dict[str, None]]:
+    """By predicate, the actions and processes that need such a fact, each once."""
+    needed: dict[str, dict[str, None]] = {}
+    for schema in (*manual.actions, *manual.lore.processes):
+        for clause in (*schema.preconditions, *schema.plan):
+            for literal in clause.literals:
+                needed.setdefault(literal.atom.predicate, {})[schema.name] = None
+    return needed
 
 
 def drift(subject: Subject) -> str:
@@ -371,38 +389,41 @@ def progress(subject: Subject) -> str:
 
 def plans(subject: Subject) -> str:
     """Plans are the same each time, and feasible as far as is known."""
-    states, options = subject.states(), 0
+    states = subject.states()
+    options = 0
     first = [plan_for(subject.rules(goal), Situation(belief, goal)) for goal, belief in states]
-    for (goal, belief), plan in zip(
-        states, first, strict=True
-    ):  # after all others: what was derived at once is kept
-        rules, situation = subject.rules(goal), Situation(belief, goal)
+    # after all others: what was derived at once is kept
+    for (goal, belief), plan in zip(states, first, strict=True):
+        rules = subject.rules(goal)
+        situation = Situation(belief, goal)
         require(plan == plan_for(rules, situation), "another plan the second time")
         for option in plan.options:
             refusal = review(option.command, rules, situation)
             require(refusal is None, f"{option.command!r} is planned, and known to fail: {refusal}")
         options += len(plan.options)
-    roles = {
-        role
-        for _, moment in subject.moments()
-        for role, names in moment.belief.names.items()
-        if names
-    }
-    for walk in subject.walks:
-        roles |= achievers_of(subject.rules(walk.goal)).lasting_names.keys()
-    schemas = (*subject.manual.lore.processes, *subject.manual.actions)
-    nameless = grouped(
-        (role, schema.name)
-        for schema in schemas
-        for role in schema.variables
-        if role not in roles and role_of(role) not in roles
+    missing = "; ".join(
+        f"<{role}> of {', '.join(names)}" for role, names in _nameless_roles(subject).items()
     )
-    missing = "; ".join(f"<{role}> of {', '.join(names)}" for role, names in nameless.items())
     note = f"; never named on these walks, so no plan can use them: {missing}" if missing else ""
     if not options:
         cause = "the manual has no goals, or says of no action what it does or reveals"
         raise Skipped(f"no plan begins anywhere: {cause}{note}")
     return f"{options} choices in {len(states)} states{note}"
+
+
+def _nameless_roles(subject: Subject) -> dict[str, list[str]]:
+    """Roles of which no name was ever known, with the schemas that have such a parameter."""
+    roles: set[str] = set()
+    for _, moment in subject.moments():
+        roles.update(role for role, names in moment.belief.names.items() if names)
+    for walk in subject.walks:
+        roles |= achievers_of(subject.rules(walk.goal)).lasting_names.keys()
+    nameless: dict[str, list[str]] = {}
+    for schema in (*subject.manual.lore.processes, *subject.manual.actions):
+        for role in schema.variables:
+            if role not in roles and role_of(role) not in roles:
+                nameless.setdefault(role, []).append(schema.name)
+    return nameless
 
 
 def commands(subject: Subject) -> str:
@@ -438,40 +459,44 @@ def commands(subject: Subject) -> str:
 
 def prompts(subject: Subject) -> str:
     """The baseline's prompt is the full one with blocks left out."""
-    knowledge, count = subject.knowledge, 0
+    count = 0
     for layout in Layout:
         full, base = (
             compose(
                 type(condition)(condition.rules, condition.memory, layout=layout),
-                knowledge,
+                subject.knowledge,
                 EpisodicMemory(),
             )
             for condition in (FULL, BASELINE)
         )
         for walk in subject.walks:
-            prior, history = subject.world.start(walk.goal), list[Turn]()
+            prior = subject.world.start(walk.goal)
+            history: list[Turn] = []
             for moment, after in pairwise(walk.moments):
                 text = moment.outcome.observation
-                decisions = (
-                    decide(mind, walk.goal, prior, moment.action, text, history)
+                one, other = (
+                    decide(mind, walk.goal, prior, moment.action, text, history).prompt
                     for mind in (full, base)
                 )
-                one, other = (decision.prompt for decision in decisions)
-                where = f"{walk.task.id}, step {len(history)}"
-                parts = {block.part for block in one.blocks if block.text.strip()}
-                for part in (Part.INSTRUCTION, Part.EXAMPLE):
-                    require(part in parts, f"{where}: the {part} is empty")
-                extra = [str(block.part) for block in other.injected()]
-                require(not extra, f"{where}: the baseline's prompt has {', '.join(extra)}")
-                shared = tuple(block for block in one.blocks if block.part in SHARED)
-                require(
-                    one.cut != () or shared == other.blocks,
-                    f"{where}: full and baseline share no transcript",
-                )
+                _compare_prompts(one, other, f"{walk.task.id}, step {len(history)}")
                 prior = moment.belief
                 history.append(Turn(text, after.action or ""))
                 count += 1
     return f"{count} prompts, in {len(Layout)} layouts"
+
+
+def _compare_prompts(full: Prompt, base: Prompt, where: str) -> None:
+    """The full prompt says what both say, and the baseline's nothing beyond it."""
+    parts = {block.part for block in full.blocks if block.text.strip()}
+    for part in (Part.INSTRUCTION, Part.EXAMPLE):
+        require(part in parts, f"{where}: the {part} is empty")
+    extra = [str(block.part) for block in base.injected()]
+    require(not extra, f"{where}: the baseline's prompt has {', '.join(extra)}")
+    shared = tuple(block for block in full.blocks if block.part in SHARED)
+    require(
+        full.cut != () or shared == base.blocks,
+        f"{where}: full and baseline share no transcript",
+    )
 
 
 def planner(subject: Subject) -> str:
