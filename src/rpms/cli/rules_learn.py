@@ -29,6 +29,7 @@ from rpms.report.table import grid
 from rpms.store.evidence import Claim, Label, counts_of, evidence_file, traces_file
 from rpms.store.manual_reader import manual_text
 from rpms.store.manuals import read_manual
+from rpms.worlds.base import World
 from rpms.worlds.registry import find_world, world_named
 
 _STEPS = 20_000
@@ -183,24 +184,33 @@ def check_against(manual: str, runs: list[Path], world: str | None = None) -> No
     effects it predicts.
     """
     file = Path(manual)
-    text = manual_text(file) if file.is_file() else None
-    if text is None and world not in (None, manual):
+    if file.is_file():
+        found = find_world(world) if world else _world_of_manual(file)
+        whole = manual_of(found, choose_manual(file))
+    elif world in (None, manual):
+        found = find_world(manual)
+        whole = manual_of(found)
+    else:
         raise InputError(f"{manual}: there is no such file")
-    name = world or (read_manual(universal_tier(), text).world if text is not None else manual)
-    if not name:
-        raise InputError(f"{manual}: does not name its world; use --world")
-    found = find_world(name) if world or text is None else world_named(name, file)
-    whole = manual_of(found, choose_manual(file)) if text is not None else manual_of(found)
     result = verify(whole, found, recorded(found, runs))
     say(f"{manual} on {result.episodes:,} episodes, {result.steps:,} steps")
     make_console(soft_wrap=True).print(_table(result))
     for blocked in result.blocked[:_MOST_SAID]:
         where = f"{blocked.witness.episode} step {blocked.witness.step}"
         say(f"blocked `{blocked.command}` for {blocked.clause} ({where})")
-    if words := ", ".join(
-        f"{word} {count}" for word, count in result.unknown.most_common(8) if count
-    ):
-        complain(f"note: the world accepted commands that the manual does not have: {words}")
+    unknown = [f"{word} {count}" for word, count in result.unknown.most_common(8) if count]
+    if unknown:
+        complain(
+            f"note: the world accepted commands that the manual does not have: {', '.join(unknown)}"
+        )
+
+
+def _world_of_manual(file: Path) -> World:
+    """The world that a manual's file names."""
+    name = read_manual(universal_tier(), manual_text(file)).world
+    if not name:
+        raise InputError(f"{file}: does not name its world; use --world")
+    return world_named(name, file)
 
 
 def learn_from_logs(

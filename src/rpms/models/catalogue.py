@@ -237,11 +237,21 @@ def open_model(
     """
     name = parse_model_name(text)
     options = options or ModelOptions()
-    if name.provider.backend in NO_LLM and record is not None:
+    if name.provider.backend not in NO_LLM:
+        model = ShorteningModel(_open_llm(name, options))
+        return model if record is None else RecordedModel(model, record)
+    if record is not None:
         raise InputError(
             f"--model {name}: only answers of an LLM can be recorded, since only they follow from"
             " the prompt"
         )
+    return _open_policy(name, options, open_answers)
+
+
+def _open_policy(
+    name: ModelName, options: ModelOptions, open_answers: Callable[[Path], AnswerStore] | None
+) -> Model:
+    """A program, a script or a record that answers in place of a language model."""
     match name.provider.backend:
         case Backend.PLANNER:
             return PolicyModel(str(name), follow_plan)
@@ -253,17 +263,14 @@ def open_model(
             return ReplayModel(str(name), open_answers(Path(name.rest)), options.replay_model)
         case Backend.MENU_RANDOM:
             return menu_random(str(name), name.rest or "0")
-        case Backend.MENU_FIRST | Backend.MENU_BEST:
-            return (menu_first if name.provider.backend is Backend.MENU_FIRST else menu_best)(
-                str(name)
-            )
-        case Backend.HUMAN:
+        case Backend.MENU_FIRST:
+            return menu_first(str(name))
+        case Backend.MENU_BEST:
+            return menu_best(str(name))
+        case _:
             raise InputError(
                 "--model human: a person plays one episode at a terminal, with `rpms play` alone"
             )
-        case _:
-            model = ShorteningModel(_open_llm(name, options))
-            return model if record is None else RecordedModel(model, record)
 
 
 def check_openable(text: str, options: ModelOptions | None = None, **stores: Any) -> None:

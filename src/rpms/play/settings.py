@@ -18,6 +18,7 @@ from rpms.paper.condition import CONDITIONS, BeliefShown, Condition, MemoryWords
 from rpms.paper.enforcement import PAPER, PARTS, STRICT, Calls, Repair, with_part
 from rpms.paper.memory import Kind, told_kinds
 from rpms.paper.prompt import Budget, Form, Layout
+from rpms.paper.recall import Retrieval
 from rpms.play import knob_values as reads
 from rpms.play.knob_values import Part, SettingError, knob
 from rpms.play.knobs import KNOBS
@@ -201,31 +202,12 @@ class Settings:
             raise
         except InputError as error:
             raise SettingError("manual", str(error)) from None
-        usual = world.retrieval
-        k = self.k or {}
-        asked = [
-            number for kind, number in k.items() if kind in (Kind.CRITICAL_FAILURE, Kind.FAILURE)
-        ]
-        recall = replace(
-            usual,
-            # its weights alone
-            similarity=replace(usual.similarity, **(self.weights or {})),  # type: ignore[arg-type]
-            threshold=usual.threshold if self.theta is None else self.theta,
-            top={**usual.top, **k},
-            mask=self.mask or 0.0,
-            schemas_by_goal=chosen.schemas != FOR_ANY,
-            warnings=max([usual.warnings, *asked]) if self.warnings is None else self.warnings,
-            examined=self.examined or usual.examined,
-        )
-        tokens = self.memory_tokens
-        if tokens is None:  # as many more as --k asks for more
-            before, wanted = sum(usual.top.values()), sum(recall.top.values())
-            tokens = Budget().memory * max(before, wanted) // before
+        recall = self._recall(world.retrieval, by_goal=chosen.schemas != FOR_ANY)
         sources = Sources(
             manual,
             Prompts() if self.prompts is None else read_prompts(self.prompts),
             recall,
-            tokens,
+            self._memory_budget(world.retrieval, recall),
             self.seams,
             context,
         )
@@ -236,6 +218,34 @@ class Settings:
                 error.file, error.line, f"{error.problem} (in the manual of {world.name})"
             ) from None
         return sources
+
+    def _recall(self, usual: Retrieval, *, by_goal: bool) -> Retrieval:
+        """How memories are recalled: as the world usually does, but for what is given."""
+        k = self.k or {}
+        warnings = self.warnings
+        if warnings is None:  # as many as failures are asked for
+            failures = (Kind.CRITICAL_FAILURE, Kind.FAILURE)
+            asked = [number for kind, number in k.items() if kind in failures]
+            warnings = max([usual.warnings, *asked])
+        return replace(
+            usual,
+            # its weights alone
+            similarity=replace(usual.similarity, **(self.weights or {})),  # type: ignore[arg-type]
+            threshold=usual.threshold if self.theta is None else self.theta,
+            top={**usual.top, **k},
+            mask=self.mask or 0.0,
+            schemas_by_goal=by_goal,
+            warnings=warnings,
+            examined=self.examined or usual.examined,
+        )
+
+    def _memory_budget(self, usual: Retrieval, recall: Retrieval) -> int:
+        """Tokens for memories: what is given, or as many more as --k asks for more."""
+        if self.memory_tokens is not None:
+            return self.memory_tokens
+        before = sum(usual.top.values())
+        wanted = sum(recall.top.values())
+        return Budget().memory * max(before, wanted) // before
 
     @property
     def seams(self) -> Seams:
