@@ -134,7 +134,9 @@ def parse_model_name(text: str) -> ModelName:
 
 
 def backend_of(model: str) -> Backend | None:
-    """Kind of a model by its name; None for one that only Python code knows."""
+    """Kind of a model by its name; None for one that only Python code knows, and for no name."""
+    if not model:
+        return None
     with suppress(InputError):
         return parse_model_name(model).provider.backend
     return None

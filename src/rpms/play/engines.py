@@ -33,6 +33,8 @@ from typing import Any
 from rpms.logic.errors import InputError, ModelUnavailable, RPMSError
 from rpms.models.base import Answer, Model, Request, WrappedModel
 from rpms.models.catalogue import IN_PROCESS, Backend, backend_of
+from rpms.paper.compose import compose, extended
+from rpms.paper.decide import Mind
 from rpms.paper.episode import Ending, Episode
 from rpms.play.plan import RunPlan
 from rpms.play.seats import GRACE, Finished, Players, Seat, Threads, finish
@@ -132,6 +134,7 @@ class Processes(_Engine):
         self._threads = -(-min(workers or most, len(tasks)) // most)
         """Players in each process."""
         self._knowledge = plan.knowledge()
+        _load_for_all(plan, self._knowledge)
         self._model: Model | None = plan.open_model() if shared else None
         self._children = [self._start() for _ in range(most)]
 
@@ -225,8 +228,17 @@ class Processes(_Engine):
         return late
 
 
+def _load_for_all(plan: RunPlan, knowledge: Mind) -> None:
+    """Compose a mind before any fork, so that its modules and manuals are read once, and not in
+    every process.
+    """
+    mind = compose(plan.condition, knowledge, plan.memory)
+    if backend_of(plan.model_name) is Backend.PLANNER:
+        extended(mind)
+
+
 def _live(
-    pipe: Connection, plan: RunPlan, knowledge: Any, model: Model | None, threads: int
+    pipe: Connection, plan: RunPlan, knowledge: Mind, model: Model | None, threads: int
 ) -> None:
     """Play what the parent hands over until it says to stop, or is gone."""
     signal.signal(

@@ -16,8 +16,9 @@ import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from rpms.foreign.file_reader import read_bytes
 from rpms.foreign.json_text import NotJson, from_json, loads
@@ -295,6 +296,22 @@ class EpisodeRecord:
         return Prompt(step.prompt, step.cut, no_room, Layout[self.layout], self.form, speak)
 
 
+class _Field(NamedTuple):
+    """A field of a dataclass, with the value that need not be told."""
+
+    name: str
+    usual: Any
+
+
+@cache
+def _fields_of(kind: type) -> tuple[_Field, ...]:
+    found: list[_Field] = []
+    for each in fields(kind):
+        usual = each.default_factory() if each.default_factory is not MISSING else each.default
+        found.append(_Field(each.name, usual))
+    return tuple(found)
+
+
 def _fields(value: object) -> dict[str, Any]:
     """The fields of a dataclass that say something: those without a default, and those that
     differ from theirs.
@@ -302,10 +319,9 @@ def _fields(value: object) -> dict[str, Any]:
     if isinstance(value, Mapping):
         return dict(value)
     told = {}
-    for each in fields(value):  # type: ignore[arg-type]
-        usual = each.default_factory() if each.default_factory is not MISSING else each.default
-        if (item := getattr(value, each.name)) != usual:
-            told[each.name] = item
+    for name, usual in _fields_of(type(value)):
+        if (item := getattr(value, name)) != usual:
+            told[name] = item
     return told
 
 

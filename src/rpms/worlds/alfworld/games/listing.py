@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.foreign.file_reader import read_text, unreadable
 from rpms.foreign.json_text import NotJson, loads
@@ -119,18 +119,38 @@ LARGE_GAMES: Sequence[int] = MADE["large"]
 _DIALECT: ReleaseName = "0.3"
 
 
+class _Opened(NamedTuple):
+    """A game that was opened."""
+
+    place: str
+    """Id of a builtin game, or the path of its file."""
+    dialect: str = ""
+    """The one it was put into; empty for its own."""
+    version: tuple[int, int] = (0, 0)
+    """Time and size of its file."""
+
+
+_kept: dict[_Opened, GameEngine | None] = {}
+"""Games that were opened, and from the second time on what was read: a run, which plays each
+once, keeps none but those that were made here."""
+
+
 def made_games(seed: int, numbers: Iterable[int]) -> dict[str, dict[str, Any]]:
     """Games of a seed by id, as they are stored: goal, problem and a shortest sequence of
     commands that wins.
+
+    Their engines are kept for `load_task`: processes that are forked from this one read none.
     """
-    return {
-        game.id: {
+    games: dict[str, dict[str, Any]] = {}
+    for number in numbers:
+        game = make_game(seed, number, _DIALECT)
+        games[game.id] = {
             "goal": game.goal.text,
             "problem": game.data["pddl_problem"],
             "walkthrough": list(game.walkthrough),
         }
-        for game in (make_game(seed, number, _DIALECT) for number in numbers)
-    }
+        _kept[_Opened(game.id)] = game.engine
+    return games
 
 
 @cache
@@ -209,11 +229,6 @@ def load_game(path: str, dialect: str = "") -> GameEngine:
     return load_task(Task(path, "", "", {"path": path}), dialect)
 
 
-_kept: dict[tuple[str, str, tuple[int, int]], GameEngine | None] = {}
-"""Games that were opened, and from the second time on what was read: a run, which plays each
-once, keeps none."""
-
-
 def load_task(task: Task, dialect: str = "") -> GameEngine:
     """Open a listed game for the native engine, in its own dialect or the one given; read anew
     if its file changed.
@@ -226,7 +241,7 @@ def load_task(task: Task, dialect: str = "") -> GameEngine:
         except (OSError, ValueError) as error:
             raise unreadable(place, error) from None
         version = (found.st_mtime_ns, found.st_size)
-    key = (place, dialect, version)
+    key = _Opened(place, dialect, version)
     if (kept := _kept.get(key)) is not None:
         return kept
     engine = read_engine(task_data(task, dialect), place)

@@ -47,6 +47,8 @@ class MadeGame(NamedTuple):
     also `walkthrough`."""
     walkthrough: tuple[str, ...]
     """A shortest sequence of commands that wins."""
+    engine: GameEngine
+    """Ready to be played: reading it takes as long as making the rest."""
 
 
 class Unprovable(WorldError):
@@ -178,10 +180,11 @@ def make_game(
     trial = f"trial_S{seed}_{index:05d}"
     data = game_data(dialect, goal.text, problem(f"plan_{trial}", house, goal))
     name = f"{goal.type}-{goal.object}-None-{goal.receptacle}-{scene}/{trial}"
-    walkthrough = plan(read_engine(data, name), initial_facts(house), goal)
+    engine = read_engine(data, name)
+    walkthrough = plan(engine, initial_facts(house), goal)
     if dialect == "0.4":
         data["walkthrough"] = list(walkthrough)
-    return MadeGame(name, house, goal, data, walkthrough)
+    return MadeGame(name, house, goal, data, walkthrough, engine)
 
 
 def _trajectory(game: MadeGame) -> str:
