@@ -10,9 +10,11 @@ import json
 import math
 import operator
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import wraps
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +111,9 @@ _GIVEN = {
 """What a part of each seam is called with, in its order."""
 
 
+_ROLES = ("system", "user", "assistant")
+"""Who says a message."""
+
 Check = Callable[[Any, tuple[Any, ...]], Any]
 """The value that a part returned, in the form in which it is used, given what the part was called
 with; a value that its seam does not take is a `_WrongValue`."""
@@ -177,7 +182,7 @@ def _looked_after(which: str, part: Any, check: Check) -> Any:
         try:
             made = check(part(*given), given)
         except _WrongValue as wrong:
-            raise PartError(f"{which} returned {wrong}") from None
+            raise PartError(f"{which} returned {wrong}{_definition(part)}") from None
         except RPMSError:
             raise
         except ANYTHING as error:  # a part is a stranger's, and may raise anything
@@ -221,6 +226,15 @@ def _place(error: BaseException) -> str:
     return f" at {Path(own[-1].filename).name}:{own[-1].lineno}"
 
 
+def _definition(part: Any) -> str:
+    """File and line where a part is written; empty for what has no source."""
+    written = inspect.unwrap(part)
+    if not hasattr(written, "__code__"):  # an object that is called like a function
+        written = type(part).__call__
+    code = getattr(written, "__code__", None)
+    return f" ({Path(code.co_filename).name}:{code.co_firstlineno})" if code else ""
+
+
 def _check_found(value: Any, given: tuple[Any, ...]) -> list[tuple[int, float]]:
     """Positions of entries with their scores."""
     _, _, entries, _ = given
@@ -237,7 +251,19 @@ def _check_found(value: Any, given: tuple[Any, ...]) -> list[tuple[int, float]]:
         _check_position(place, entries)
         if math.isnan(score):
             raise _WrongValue(f"{excerpt(pair, 60)} among others; a score is a number")
+    _check_each_once([place for place, _ in found])
+    for before, after in pairwise(found):
+        if after[1] > before[1]:
+            raise _WrongValue(
+                f"the score {before[1]:g} before {after[1]:g}; a retriever gives the best first"
+            )
     return found
+
+
+def _check_each_once(places: Sequence[int]) -> None:
+    """Refuse a position that is given twice."""
+    if twice := [place for place, times in Counter(places).items() if times > 1]:
+        raise _WrongValue(f"the position {twice[0]} more than once; it is given once, if at all")
 
 
 def _check_position(place: int, entries: Sequence[Entry]) -> None:
@@ -289,12 +315,15 @@ def _check_rulings(value: Any, given: tuple[Any, ...]) -> list[tuple[int, Verdic
         _check_position(place, entries)
         if not _is_verdict(verdict):
             raise _WrongValue(f"{excerpt(pair, 60)} among others{wanted}")
+    _check_each_once([place for place, _ in rulings])
     return rulings
 
 
 def _check_messages(value: Any, _given: tuple[Any, ...]) -> Sequence[Message]:
     """The messages of a prompt."""
-    wanted = "; a prompt part gives a list of Message(role, content)"
+    wanted = (
+        f"; a prompt part gives a list of Message(role, content), a role of {', '.join(_ROLES)}"
+    )
     if not isinstance(value, Iterable) or isinstance(value, str):
         raise _WrongValue(f"{excerpt(value, 60)}{wanted}")
     messages = tuple(value)
@@ -305,7 +334,7 @@ def _check_messages(value: Any, _given: tuple[Any, ...]) -> Sequence[Message]:
 
 
 def _is_message(value: Any) -> bool:
-    return isinstance(value, Message) and isinstance(value.content, str)
+    return isinstance(value, Message) and value.role in _ROLES and isinstance(value.content, str)
 
 
 def _check_entries(value: Any, _given: tuple[Any, ...]) -> tuple[Entry, ...]:

@@ -182,6 +182,22 @@ def test_the_pages_kind_of_memory_is_compared_by_showing_none_of_it(rpms, my_par
     done = rpms(*words, "--parts", my_parts)
     assert done.code == 0, done.err
     assert_compared(done)
+    told = " ".join(done.out.split())
+    note = "no prompt showed any of the 2 memories of the kind tale"
+    assert f"note: menu-best, mine: {note}" in told, "compact prompts have no room for it"
+    assert f"usual: {note}" not in told, "none is to be shown"
+
+
+def test_a_study_says_nothing_of_an_own_kind_that_was_shown(rpms, my_parts):
+    learn_tales(rpms, my_parts)
+    given = f'memory.jsonl\nharvest: "{my_parts}:tales"\noverlap: allow'
+    study = STUDY.replace("embedded", given).replace("preset: strict\n", "")
+    lines = study.splitlines()[:-2]
+    Path("study.yaml").write_text("\n".join((*lines, "  mine: {condition: memory-only}", "")))
+    words = ("study", "run", "study.yaml", "--model", "planner", "--limit", 2, "--out", "out")
+    done = rpms(*words, "--parts", my_parts, "--no-report")
+    assert done.code == 0, done.err
+    assert "of the kind tale" not in done.out
 
 
 def test_a_part_is_tested_against_the_condition_that_differs_in_nothing_else(rpms, my_parts):
@@ -374,6 +390,25 @@ def one_verdict(entries, rules, situation):
 def below(entries, rules, situation):
     return [(-1, Verdict(Fate.KEPT))]
 
+def twice(goal, situation, entries, texts):
+    return [(0, 1.0), (0, 0.5)]
+
+def worst_first(goal, situation, entries, texts):
+    return [(0, 0.1), (1, 0.7)]
+
+@list_wise
+def ruled_twice(entries, rules, situation):
+    return [(0, Verdict(Fate.KEPT)), (0, Verdict(Fate.DROPPED))]
+
+def by_a_robot(blocks):
+    return [Message("robot", "hello")]
+
+class Nearest:
+    def __call__(self, goal, situation, entries, texts):
+        return 3
+
+nearest = Nearest()
+
 def nothing_said(blocks):
     return [Message("user", None)]
 
@@ -465,11 +500,33 @@ def test_an_error_in_a_part_is_one_line(rpms, broken, seam, name, words, process
         ("arbitration", "one_verdict", "returned .* a list-wise arbitration gives pairs"),
         ("arbitration", "below", "returned the position -1 among others"),
         ("prompt", "nothing_said", "returned .* a prompt part gives a list of Message"),
+        ("retriever", "twice", "returned the position 0 more than once"),
+        ("retriever", "worst_first", "returned the score 0.1 before 0.7; .* the best first"),
+        ("arbitration", "ruled_twice", "returned the position 0 more than once"),
+        ("prompt", "by_a_robot", "returned .*robot.*a role of system, user, assistant"),
     ],
 )
 def test_a_value_that_a_seam_does_not_take_is_told(broken, seam, name, words):
     with pytest.raises(PartError, match=f"the {seam} broken:{name} {words}"):
         first_step(**{seam: f"{broken}:{name}"}).decision.prompt.messages()
+
+
+@pytest.mark.parametrize(
+    ("seam", "name", "called", "defined"),
+    [
+        ("retriever", "twice", "twice", "def twice("),
+        ("arbitration", "ruled_twice", "ruled_twice", "def ruled_twice("),
+        ("retriever", "nearest", "Nearest", "def __call__("),
+    ],
+)
+def test_the_line_of_a_wrong_value_is_where_the_part_is_written(
+    broken, seam, name, called, defined
+):
+    with pytest.raises(PartError, match=f"broken:{called} returned") as told:
+        first_step(**{seam: f"{broken}:{name}"}).decision.prompt.messages()
+    line = line_of(defined)
+    decorated = line - 1 if name == "ruled_twice" else line
+    assert str(told.value).endswith(f"(broken.py:{decorated})")
 
 
 def test_a_part_that_takes_something_else_is_refused_before_anything_is_played(rpms, broken):

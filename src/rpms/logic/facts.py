@@ -95,18 +95,32 @@ class Literal:
     negated: bool = False
     kinds: Kinds | None = field(default=None, compare=False, repr=False)
     """Set if the manual decides the fact from kinds; beliefs are then not asked."""
+    parameters: tuple[int, ...] = field(default=(), compare=False, repr=False)
+    """Places of those arguments of a line of the manual for which a name is yet to be put."""
 
     def truth(self, facts: Facts, binding: Mapping[str, str] | None = None) -> Truth:
-        """Its truth, with names in place of parameters where a binding is given."""
+        """Its truth, with names in place of parameters where a binding is given.
+
+        Nothing is known of a parameter without a name: a line that was not bound is unknown, as is
+        a need about a thing that a command leaves out.
+        """
+        if self.parameters and self._left_open(binding or {}):
+            return Truth.UNKNOWN
         atom = self.atom.bind(binding) if binding else self.atom
         value = facts.truth(atom) if self.kinds is None else self.kinds.truth(atom.args)
         return ~value if self.negated else value
 
     def bind(self, binding: Mapping[str, str]) -> Literal:
-        return Literal(self.atom.bind(binding), self.negated, self.kinds)
+        left = self._left_open(binding) if self.parameters else ()
+        return Literal(self.atom.bind(binding), self.negated, self.kinds, left)
 
     def opposite(self) -> Literal:
-        return Literal(self.atom, not self.negated, self.kinds)
+        return Literal(self.atom, not self.negated, self.kinds, self.parameters)
+
+    def _left_open(self, binding: Mapping[str, str]) -> tuple[int, ...]:
+        """Places of the parameters for which a binding has no name."""
+        args = self.atom.args
+        return tuple([place for place in self.parameters if args[place] not in binding])
 
     def __str__(self) -> str:
         return f"not {self.atom}" if self.negated else str(self.atom)

@@ -255,4 +255,7 @@ class ManualReader(Generic[Value]):
         bound = tuple(
             self.argument(yaml, path, literal, place, names, role or self.role) for place in places
         )
-        return replace(literal, atom=Atom(predicate, bound))
+        parameters = tuple(
+            place for place in places if args[place] in names and args[place] == bound[place]
+        )
+        return replace(literal, atom=Atom(predicate, bound), parameters=parameters)

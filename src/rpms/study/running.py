@@ -10,7 +10,8 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from rpms.models.catalogue import parse_model_name
 from rpms.paper.condition import CONDITIONS, Condition
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.usage import Price
+from rpms.paper.verdict import Fate
 from rpms.play.knob_values import name_of
 from rpms.play.meter import Meter
 from rpms.play.methods import REACT
@@ -42,7 +44,7 @@ from rpms.store.expel_material import Experience, read_experience, write_experie
 from rpms.store.files import remove_leftovers, write_whole
 from rpms.store.memories import read_frozen
 from rpms.store.protocol import INDEX, Group, StudyIndex, read_study_index
-from rpms.store.runs import CutAnswers, RunSummary
+from rpms.store.runs import CutAnswers, RunFolder, RunSummary
 from rpms.study.studies import Case, Choice, Learning, Study
 from rpms.worlds.base import Setting, World, game_of
 
@@ -225,6 +227,8 @@ def run_study(
                     plan, folder, means.epochs, partial(_run, means, what)
                 )
             trials = known[folder]
+            for note in kinds_never_shown(plan, trials.folders[0]):
+                tell(f"note: {what}: {note}")
             cut = CutAnswers.of(trials.summaries[0].rows)
             if cut.too_many:
                 tell(f"WARNING: {what}: {cut.numbers} {cut.words}")
@@ -233,6 +237,32 @@ def run_study(
                 results.append(Result(model, replace(case, name=name), plan, played_in, summary))
             write_index(study, results, layout)
     return tuple(results)
+
+
+def kinds_never_shown(plan: RunPlan, folder: Path) -> Iterator[str]:
+    """Of the kinds of memory that are the user's own: those that no prompt of a run showed.
+
+    A kind of which the settings show none is left out.
+    """
+    top = plan.sources.retrieval(plan.world).top
+    entries = Counter(entry.kind for entry in plan.memory.entries if entry.kind.wording is not None)
+    due = {kind for kind in entries if kind.told and top.get(kind, kind.top)}
+    if not due or not plan.condition.memory:
+        return
+    for kind in sorted(due - _shown_kinds(RunFolder(folder))):
+        yield (
+            f"no prompt showed any of the {entries[kind]} memories of the kind {kind}; why not:"
+            f" rpms table verdicts {folder}"
+        )
+
+
+def _shown_kinds(run_folder: RunFolder) -> set[str]:
+    """The kinds of memory that a run's prompts showed."""
+    shown: set[str] = set()
+    for row in run_folder.rows():
+        for step in run_folder.episode(row.task).steps:
+            shown.update(each.kind for each in step.candidates if Fate(each.fate).shown)
+    return shown
 
 
 def refuse_overlap(study: Study, means: Means) -> None:
