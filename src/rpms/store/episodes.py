@@ -304,7 +304,7 @@ class _Field(NamedTuple):
 
 
 @cache
-def _fields_of(kind: type) -> tuple[_Field, ...]:
+def _fields_of(kind: Any) -> tuple[_Field, ...]:
     found: list[_Field] = []
     for each in fields(kind):
         usual = each.default_factory() if each.default_factory is not MISSING else each.default
@@ -319,7 +319,8 @@ def _fields(value: object) -> dict[str, Any]:
     if isinstance(value, Mapping):
         return dict(value)
     told = {}
-    for name, usual in _fields_of(type(value)):
+    kind: Any = type(value)
+    for name, usual in _fields_of(kind):
         if (item := getattr(value, name)) != usual:
             told[name] = item
     return told
