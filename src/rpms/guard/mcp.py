@@ -107,6 +107,13 @@ class _Known(NamedTuple):
     until: float
 
 
+class _Ruled(NamedTuple):
+    """A ruling, and the decision of a person who was asked before it."""
+
+    ruling: Ruling
+    approved: bool | None = None
+
+
 class McpGuard(Middleware):
     """Judges calls of tools, and what is read of resources and prompts.
 
@@ -171,22 +178,9 @@ class McpGuard(Middleware):
         guard = self._guard_here()
         guard.refresh()
         call = Call(message.name, message.arguments or {}, uuid4().hex)
-        approved = self._decision(message, guard, call)
-        tool = await self._tool(here, message.name)
-        wrong = _mistake(guard.manual, call, tool)
-        if tool is None and self.unreachable():
-            wrong = Refuse(self.unreachable(), SERVER, "", "try again later, or tell the operator")
-        ruling = await _checked(guard, call, can_ask=_can_ask(here), approved=approved, wrong=wrong)
+        ruling, approved = await self._rule(here, message, guard, call)
         if isinstance(ruling, Ask):
-            question = _question(call, ruling)
-            if len(question) > _LONGEST_QUESTION:
-                book = Refuse("no person can read so long a call", FORM)
-                return _refused(await _checked(guard, call, wrong=book))
-            if _is_modern(here):
-                return self._asking(question, _place(guard, call))
-            answer = await here.elicit(question, bool)
-            approved = answer.action == "accept" and answer.data is True
-            ruling = await _checked(guard, call, approved=approved)
+            return self._asking(_question(call, ruling), _place(guard, call))
         if not ruling.goes_on:
             return _refused(ruling)
         made = ruling.call if isinstance(ruling, Modify) else call
@@ -198,6 +192,30 @@ class McpGuard(Middleware):
                 _keep(self._approved, _place(guard, call), state)
             return result
         return _noted(result, ruling)
+
+    async def _rule(
+        self, here: Context, message: mcp_types.CallToolRequestParams, guard: Guard, call: Call
+    ) -> _Ruled:
+        """The ruling on a call. Where a person decides, the client is asked to ask; one of the
+        newest protocol is asked by the answer to its call, so that the ruling stays Ask.
+        """
+        approved = self._decision(message, guard, call)
+        tool = await self._tool(here, call.tool)
+        wrong = _mistake(guard.manual, call, tool)
+        if tool is None and self.unreachable():
+            wrong = Refuse(self.unreachable(), SERVER, "", "try again later, or tell the operator")
+        ruling = await _checked(guard, call, can_ask=_can_ask(here), approved=approved, wrong=wrong)
+        if not isinstance(ruling, Ask):
+            return _Ruled(ruling, approved)
+        question = _question(call, ruling)
+        if len(question) > _LONGEST_QUESTION:
+            book = Refuse("no person can read so long a call", FORM)
+            return _Ruled(await _checked(guard, call, wrong=book))
+        if _is_modern(here):
+            return _Ruled(ruling)
+        answer = await here.elicit(question, bool)
+        approved = answer.action == "accept" and answer.data is True
+        return _Ruled(await _checked(guard, call, approved=approved), approved)
 
     async def _tool(self, here: Context, name: str) -> Tool | None:
         """The tool of a name, which is looked for again after a while."""

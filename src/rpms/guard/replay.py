@@ -207,34 +207,40 @@ def run_cases(guard: Guard, file: Path) -> CasesRun:
 
 
 def _play(guard: Guard, yaml: YamlFile, name: str, place: int, step: Any, done: CasesRun) -> None:
-    form = validate(yaml, StepForm, step, ("cases", name, place))
+    at = ("cases", name, place)
+    form = validate(yaml, StepForm, step, at)
+    if not (form.call or form.says or form.tell):
+        problem = "a step has a `call`, or what the user `says`, or facts to `tell`"
+        raise yaml.error(at, problem)
     if form.says:
         guard.hear(form.says)
     if form.tell:
         guard.tell(form.tell)
     if not form.call:
-        if not (form.says or form.tell):
-            raise yaml.error(
-                ("cases", name, place),
-                "a step has a `call`, or what the user `says`, or facts to `tell`",
-            )
         return
     call = Call(form.call, form.args, f"{place}")
-    ruling = guard.check(
-        call, can_modify=True, can_ask=form.approved is None, approved=form.approved
-    )
+    can_ask = form.approved is None
+    ruling = guard.check(call, can_modify=True, can_ask=can_ask, approved=form.approved)
     done.checks += 1
     done.fired[ruling.rule] += bool(ruling.rule)
     for rule in guard.kept_rules():
         done.kept[rule] += rule != ruling.rule
-    if (form.expect and ruling.word != form.expect) or (form.by and ruling.rule != form.by):
-        expected, got = (
-            f"{form.expect or ''} {form.by}".strip(),
-            f"{ruling.word} {ruling.rule}".rstrip(),
-        )
-        where = f"{yaml.name}:{yaml.line(('cases', name, place))} {excerpt(name)}, {form.call}"
-        done.differences.append(f"{where}: expected {expected}, got {got}. {ruling.text}".rstrip())
+    difference = _difference(form, ruling)
+    if difference:
+        where = f"{yaml.name}:{yaml.line(at)} {excerpt(name)}, {form.call}"
+        done.differences.append(f"{where}: {difference}")
     if form.result is not None or form.failed is not None:
         guard.observe(getattr(ruling, "call", call), form.result, failed=form.failed)
     else:
         guard.withdraw(call)
+
+
+def _difference(form: StepForm, ruling: Ruling) -> str:
+    """A ruling that is not the expected one, in words."""
+    as_expected = not form.expect or ruling.word == form.expect
+    by_expected = not form.by or ruling.rule == form.by
+    if as_expected and by_expected:
+        return ""
+    expected = f"{form.expect or ''} {form.by}".strip()
+    got = f"{ruling.word} {ruling.rule}".rstrip()
+    return f"expected {expected}, got {got}. {ruling.text}".rstrip()
