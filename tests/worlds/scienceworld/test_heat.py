@@ -48,6 +48,20 @@ def heated(*steps):
     return after(*start, *steps, opening=MELTING + ROOM)
 
 
+SIDES = (
+    "Your task is to measure the temperature of unobtainium, which is located around the kitchen."
+    " First, focus on the thermometer. Next, focus on the unobtainium. If the unobtainium temperature"
+    " is above 0.0 degrees celsius, place it in the red box. If the unobtainium temperature is below"
+    " 0.0 degrees celsius, place it in the green box. The boxes are located around the kitchen.\n\n"
+)
+LIFT = ("pick up unobtainium", "You move the unobtainium to the inventory.")
+
+
+def handled(*steps):
+    """The belief where unobtainium is to be put into a box by its temperature."""
+    return after(TAKE, *steps, opening=SIDES + ROOM)
+
+
 def holds(belief, predicate, *names):
     return belief.truth(Atom(predicate, names)) is Truth.TRUE
 
@@ -88,6 +102,21 @@ def test_a_device_that_will_fall_short_is_left_for_the_next():
     belief = heated(*steps)
     assert not holds(belief, "heats", "stove", "unobtainium")
     assert holds(belief, "heats", "oven ?", "unobtainium")
+
+
+def test_a_reading_near_the_threshold_holds_only_for_a_moment():
+    assert holds(handled(measured(-5)), "measured", "unobtainium")
+    assert not holds(handled(measured(-5), LIFT), "measured", "unobtainium")
+    far = handled(measured(-40), LIFT)
+    assert holds(far, "measured", "unobtainium")
+
+
+def test_what_drifts_to_the_threshold_goes_where_it_will_belong_in_its_box():
+    drifting = handled(measured(-4), LIFT, measured(-1))
+    assert drifting.names["box"] == ["red box"]
+    assert not holds(handled(measured(-4), LIFT, measured(-2)), "measured", "unobtainium")
+    resting = handled(measured(-4), LIFT, measured(-4))
+    assert resting.names["box"] == ["green box"]
 
 
 def test_pouring_to_and_fro_leads_back_to_the_same_state():

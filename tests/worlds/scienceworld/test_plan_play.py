@@ -77,7 +77,14 @@ def test_the_best_entry_of_each_menu_leads_to_the_full_score(name, variation):
 
 
 @pytest.mark.parametrize(
-    ("name", "variation"), [("boil", 0), ("grow-fruit", 0), ("mendelian-genetics-unknown-plant", 0)]
+    ("name", "variation"),
+    [
+        ("boil", 0),
+        ("grow-fruit", 0),
+        ("mendelian-genetics-unknown-plant", 0),
+        ("use-thermometer", 24),  # both pass the threshold on the way to the boxes
+        ("use-thermometer", 150),
+    ],
 )
 def test_plans_alone_lead_to_the_full_score(name, variation):
     assert played(PLANNER, name, variation, condition=named_condition("rules-only")).score == 100

@@ -27,6 +27,12 @@ _FAST: Final = 100
 """Degrees in one `wait` that may lead through a whole state of matter."""
 _CLOSE: Final = 6
 """Degrees between the hottest solid and the coldest liquid that need not be told apart further."""
+_ROUNDED: Final = 1.0
+"""Degrees by which two readings may be wrong together: a thermometer shows whole ones."""
+_FASTEST_DRIFT: Final = 1.5
+"""Degrees a tick that a thing in no device may drift, before a second reading tells."""
+_MOST_READINGS: Final = 8
+"""Readings after which a temperature beside the threshold is not measured again."""
 
 
 def flows(thing: Thing) -> bool:
@@ -252,17 +258,40 @@ def melting_side(scene: Scene) -> str:
 
 
 def reading_side(scene: Scene) -> str:
-    """`above` or `below` the threshold, once the temperature was measured."""
-    degrees = scene.temperature(scene.aim.target)
+    """`above` or `below` the threshold, as is to be expected when the substance is in its box."""
+    readings = _readings(scene, scene.aim.target)
     limit = scene.aim.threshold
-    if degrees is None or limit is None:
+    if not readings or limit is None:
         return ""
-    return "above" if degrees > limit else "below"
+    return "above" if _expected(scene, readings) > limit else "below"
+
+
+def _expected(scene: Scene, readings: Sequence[Measurement]) -> float:
+    """Temperature after the next command, by the rate that the last readings tell."""
+    trend = course_of(last_stay(readings, readings[-1].device))
+    return readings[-1].value if trend is None else trend.value_at(scene.clock + 1)
+
+
+def _is_measured(scene: Scene, word: str) -> bool:
+    """True if a temperature is known, and on which side of the threshold it will be in its box.
+
+    What is colder or warmer than its surroundings may pass the threshold on the way, so a reading
+    near it is taken again, as often as it may have been passed since.
+    """
+    readings = _readings(scene, word)
+    limit = scene.aim.threshold
+    if limit is None or not readings or len(readings) >= _MOST_READINGS:
+        return scene.temperature(_substance(scene, word)) is not None
+    stay = last_stay(readings, readings[-1].device)
+    passed = scene.clock + 1 - stay[-1].time
+    apart = stay[-1].time - stay[0].time
+    drift = _ROUNDED / apart if apart else _FASTEST_DRIFT
+    return abs(_expected(scene, readings) - limit) > _ROUNDED + drift * passed
 
 
 HEAT: Final = Recipe(
     predicates={
-        "measured": lambda scene, word: scene.temperature(_substance(scene, word)) is not None,
+        "measured": _is_measured,
         "gauged": _gauged,
         "watched": _watched,
         "called": _is_called,
