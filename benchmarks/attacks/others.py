@@ -47,13 +47,14 @@ def own_folders(dice: Random, folder: Path, samples: Any) -> None:
     that would like to replace it: what no command wrote stays as it is.
     """
     place = folder / "place"
-    kind = dice.choice(("a report", "an export"))
+    kind = dice.choice(("a report", "an export", "a folder of made games"))
     if dice.random() < 0.5:
         with replaced_folder(place, kind) as written:
             (written / "index.html").write_text("ours")
     else:
         place.mkdir()
     names = ("report.json", "export.json", "notes.txt", "data/x.js", ".git/HEAD", "teaching.json")
+    names += ("rpms-games.json", "json_2.1.1/train/mine/trial/game.tw-pddl")
     mine = dice.sample(names, dice.randrange(1, 4)) if dice.random() < 0.8 else []
     for name in mine:
         (place / name).parent.mkdir(parents=True, exist_ok=True)
@@ -66,9 +67,16 @@ def own_folders(dice: Random, folder: Path, samples: Any) -> None:
     link.symlink_to(place)
     out = dice.choice((place, link, f"{place}/../place", "."))
     before = _contents(place)
-    words = dice.choice((("report",), ("leaderboard",), ("export", "--to", "csv")))
+    run = str(samples.run)
+    commands = (
+        ("report", run),
+        ("leaderboard", run),
+        ("export", "--to", "csv", run),
+        ("games", "make", "--count", "1"),
+    )
+    words = dice.choice(commands)
     try:
-        run_command([*words, str(samples.run), "--out", str(out)], place if out == "." else folder)
+        run_command([*words, "--out", str(out)], place if out == "." else folder)
     finally:
         after = _contents(place)
         lost = [name for name in mine if after.get(name) != b"mine"]

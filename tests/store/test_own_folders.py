@@ -17,7 +17,7 @@ def project(tmp_path) -> Path:
     """A project whose files happen to have the names of marks."""
     folder = tmp_path / "project"
     (folder / "src").mkdir(parents=True)
-    for name in ("report.json", "export.json", "teaching.json", "index.html", "src/main.py"):
+    for name in ("report.json", "export.json", "rpms-games.json", "index.html", "src/main.py"):
         (folder / name).write_text("mine")
     return folder
 
@@ -32,6 +32,7 @@ COMMANDS = {
     "leaderboard": ("leaderboard", "RUN", "--out"),
     "export": ("export", "RUN", "--out"),
     "guard report": ("report", "LOG", "--out"),
+    "games make": ("games", "make", "--count", "1", "--out"),
 }
 
 

@@ -22,6 +22,8 @@ from rpms.worlds.alfworld.engine.texts import DIALECTS
 from rpms.worlds.alfworld.games.house import initial_facts
 from rpms.worlds.alfworld.games.listing import list_tasks, type_of
 from rpms.worlds.alfworld.games.make import (
+    GAME_FILE,
+    GAMES_FOLDER,
     SCENES,
     MadeGame,
     Unprovable,
@@ -258,16 +260,36 @@ def test_an_earlier_result_is_replaced_as_a_whole(tmp_path):
 
 def test_what_is_not_ours_is_left_alone(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match="not generated games"):
+    with pytest.raises(InputError, match="not a folder of made games"):
         make_games(1, 1, tmp_path)
-    with pytest.raises(InputError, match="not a folder"):
+    with pytest.raises(InputError, match="is a file"):
         make_games(1, 1, tmp_path / "notes.txt")
     out = tmp_path / "games"
     make_games(1, 1, out)
     (out / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match="not generated games"):
+    with pytest.raises(InputError, match="no part of a folder of made games"):
         make_games(1, 1, out)
     assert (out / "notes.txt").read_text() == "mine"
+
+
+def test_a_game_of_ones_own_among_made_ones_is_kept(tmp_path):
+    """Its file has the name that made games have."""
+    out = tmp_path / "games"
+    make_games(1, 1, out)
+    mine = out / GAMES_FOLDER / "train" / "mine" / "trial" / GAME_FILE
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    with pytest.raises(InputError, match=r"holds .*/mine"):
+        make_games(1, 1, out)
+    assert mine.read_text() == "mine"
+
+
+def test_the_current_folder_is_not_taken_away(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="is the current folder"):
+        make_games(1, 1, Path())
+    assert Path.cwd() == tmp_path
+    assert tmp_path.exists()
 
 
 def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
@@ -279,7 +301,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"cannot write games to .*games"):
+    with pytest.raises(InputError, match=r"games: cannot be (read|written)"):
         make_games(1, 1, tmp_path / "file" / "games")
 
 

@@ -4,8 +4,6 @@ is proved winnable.
 
 import json
 import re
-import shutil
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations, product
@@ -15,6 +13,7 @@ from typing import Any, NamedTuple
 from rpms.foreign.limits import MOST_GAMES
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import InputError, WorldError
+from rpms.store.own_folders import replaced_folder
 from rpms.worlds.alfworld.engine.engine import NOTHING_HAPPENS, GameEngine
 from rpms.worlds.alfworld.engine.gamefile import read_engine
 from rpms.worlds.alfworld.engine.layout import GameLayout
@@ -27,8 +26,8 @@ GAMES_FOLDER = "json_2.1.1"
 """Folder of official games under `$ALFWORLD_DATA`."""
 _TRAJECTORY_FILE = "traj_data.json"
 """ALFWorld's own loader looks for games beside this file and reads the task type from it."""
-_MARK = "rpms-games.json"
-"""Says how a folder of generated games was made, and that it may be made anew."""
+_MADE = "rpms-games.json"
+"""Says how a folder of generated games was made."""
 SCENES = {"kitchen": 0, "living": 200, "bedroom": 300, "bathroom": 400}
 """Scene numbers start here; official scenes use 1 to 30 of each hundred, generated ones 31 to
 99."""
@@ -227,22 +226,6 @@ def _check(seed: int, count: int, dialect: str, types: Sequence[str], split: str
         )
 
 
-def _check_replaceable(out: Path) -> None:
-    """Accept a missing or empty folder, or one that holds nothing but generated games."""
-    if not out.exists():
-        return
-    if not out.is_dir():
-        raise InputError(f"{out} is not a folder: name a new one with --out")
-    present = [path for path in out.rglob("*") if not path.is_dir()]
-    ours = (out / _MARK).is_file() and all(
-        path.name in (_MARK, GAME_FILE, _TRAJECTORY_FILE) for path in present
-    )
-    if present and not ours:
-        raise InputError(
-            f"{out} holds files that are not generated games: name a new folder with --out"
-        )
-
-
 def make_games(
     seed: int,
     count: int,
@@ -262,34 +245,17 @@ def make_games(
     """
     _check(seed, count, dialect, types, split)
     made = {"seed": seed, "count": count, "dialect": dialect, "types": list(types), "split": split}
-    out = out.absolute()
     steps: dict[str, int] = {}
-    try:
-        _check_replaceable(out)
-        out.parent.mkdir(parents=True, exist_ok=True)
-        new = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-        try:
-            new.chmod(0o755)
-            for index in range(count):
-                game = make_game(seed, index, dialect, types)
-                place = new / GAMES_FOLDER / split / game.id
-                place.mkdir(parents=True)
-                (place / GAME_FILE).write_text(
-                    json.dumps(game.data), encoding="utf-8", newline="\n"
-                )
-                (place / _TRAJECTORY_FILE).write_text(
-                    _trajectory(game), encoding="utf-8", newline="\n"
-                )
-                steps[game.id] = len(game.walkthrough)
-            (new / _MARK).write_text(json.dumps(made) + "\n", encoding="utf-8", newline="\n")
-            old = new.with_name(new.name + ".old")
-            if out.exists():  # it goes only once the new one is complete
-                out.rename(old)
-            new.rename(out)
-            if old.exists():
-                shutil.rmtree(old)
-        finally:
-            shutil.rmtree(new, ignore_errors=True)
-    except OSError as error:
-        raise InputError(f"cannot write games to {out}: {error.strerror or error}") from error
+    with replaced_folder(out, "a folder of made games") as folder:
+        for index in range(count):
+            game = make_game(seed, index, dialect, types)
+            _write_game(folder / GAMES_FOLDER / split / game.id, game)
+            steps[game.id] = len(game.walkthrough)
+        (folder / _MADE).write_text(json.dumps(made) + "\n", encoding="utf-8", newline="\n")
     return steps
+
+
+def _write_game(place: Path, game: MadeGame) -> None:
+    place.mkdir(parents=True)
+    (place / GAME_FILE).write_text(json.dumps(game.data), encoding="utf-8", newline="\n")
+    (place / _TRAJECTORY_FILE).write_text(_trajectory(game), encoding="utf-8", newline="\n")
