@@ -224,6 +224,7 @@ CREATE = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create"}
         ({"content-type": "application/json", "origin": "http://[::1].evil.com"}, 403),
         ({"content-type": "application/json", "origin": "http://evil.com@localhost"}, 403),
         ({"content-type": "application/json", "origin": "http://localhost/.evil.com"}, 403),
+        ({"content-type": "application/json", "origin": "file://localhost"}, 403),
         (
             [
                 ("content-type", "application/json"),

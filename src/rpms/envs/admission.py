@@ -62,9 +62,9 @@ class Admission:
 
 _NAMED = r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[a-z0-9._-]+))(?::[0-9]{1,5})?"
 _HOST = re.compile(_NAMED, re.IGNORECASE | re.ASCII)
-_ORIGIN = re.compile(rf"[a-z][a-z0-9+.-]*://{_NAMED}", re.IGNORECASE | re.ASCII)
-"""A host and an origin as browsers write them: what is read more kindly, such as a user's name
-before the host, is read otherwise by somebody else."""
+_ORIGIN = re.compile(rf"https?://{_NAMED}", re.IGNORECASE | re.ASCII)
+"""A host and a page's origin as browsers write them: what is read more kindly, such as a user's
+name before the host, is read otherwise by somebody else, and `file://localhost` is any file."""
 
 
 def _host(form: re.Pattern[str], written: str) -> str:
