@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 import threading
+from asyncio import CancelledError
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -169,13 +170,17 @@ def _raises(error: BaseException) -> Callable[..., Any]:
     return call
 
 
+class _Nameless:
+    def __str__(self) -> str:
+        raise TypeError("no text")
+
+
 def _answer(dice: Random) -> Callable[..., Any]:
     """A function that answers with anything, or raises it."""
     if dice.random() < 0.3:
-        return _raises(
-            dice.choice((SystemExit(0), ValueError("x"), KeyError(), RecursionError(), OSError(5)))
-        )
-    parts = [dice.choice((*NASTY_VALUES, object())) for _ in range(4)]
+        errors = (SystemExit(0), ValueError("x"), KeyError(), RecursionError(), OSError(5))
+        return _raises(dice.choice((*errors, CancelledError(), GeneratorExit())))
+    parts = [dice.choice((*NASTY_VALUES, object(), 10**400, _Nameless())) for _ in range(4)]
     value = dice.choice(
         (
             *NASTY_VALUES,

@@ -4,6 +4,7 @@ counts a world error.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 import pytest
@@ -32,6 +33,15 @@ def is_mute():
     raise Mute
 
 
+class Nameless:
+    def __str__(self) -> str:
+        raise TypeError("I have no name")
+
+
+def is_cancelled():
+    raise asyncio.CancelledError
+
+
 ANSWERS = {
     "None": lambda: None,
     "a text": lambda: "You are here.",
@@ -43,6 +53,10 @@ ANSWERS = {
     "a score that is text": lambda: Outcome("x", "high"),
     "no score": lambda: Outcome("x", None),
     "a score that is no number": lambda: Outcome("x", float("nan")),
+    "a score beyond all numbers": lambda: Outcome("x", 10**400),
+    "a score without a text": lambda: Outcome("x", Nameless()),
+    "a win without a text": lambda: Outcome("x", 0.0, Nameless()),
+    "an exception that is no Exception": is_cancelled,
     "a win that is text": lambda: Outcome("x", 0.0, "no"),
     "an end that is None": lambda: Outcome("x", 0.0, False, None),
 }

@@ -10,6 +10,7 @@ import logging
 import math
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any, NoReturn
 from rpms.foreign.limits import LONGEST_COMMAND, LONGEST_OBSERVATION, MOST_COMMANDS
 from rpms.foreign.shown import excerpt, whole_letters
 from rpms.logic.belief import Belief
-from rpms.logic.errors import ANYTHING, RPMSError, WorldError
+from rpms.logic.errors import RPMSError, WorldError
 from rpms.logic.goal import Goal
 from rpms.worlds.exchange import Command, Game, Outcome, Task
 
@@ -44,7 +45,10 @@ def check_methods(kind: type, base: type) -> None:
 def _checked(name: str, method: Callable[..., Any], check: Check) -> Callable[..., Any]:
     @functools.wraps(method)
     def ask(*arguments: Any, **options: Any) -> Any:
-        return check(name, _ask(name, method, *map(_bare, arguments), **options))
+        def checked() -> Any:
+            return check(name, method(*map(_bare, arguments), **options))
+
+        return _ask(name, checked)
 
     return ask
 
@@ -56,13 +60,15 @@ def _bare(argument: Any) -> Any:
     return argument
 
 
-def _ask(name: str, call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """Call something of a world's; what it raises is a WorldError that says where."""
+def _ask(name: str, call: Callable[[], Any]) -> Any:
+    """Call something of a world's and look at what it returns; what either raises is a WorldError
+    that says where. Only Ctrl-C, which is a person's, passes.
+    """
     try:
-        return call(*arguments, **options)
-    except RPMSError:
+        return call()
+    except (RPMSError, KeyboardInterrupt):
         raise
-    except ANYTHING as error:
+    except BaseException as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         why = excerpt(f"{type(error).__name__}: {_words(error)}")
         raise WorldError(
@@ -74,7 +80,9 @@ def _words(error: BaseException) -> str:
     """The text of an exception of a stranger's, which may raise one itself."""
     try:
         return str(error)
-    except ANYTHING:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  likewise
         return "(no text)"
 
 
@@ -89,13 +97,16 @@ class CheckedGame:
         self.inner = inner
 
     def reset(self) -> Outcome:
-        return _outcome("reset", _ask("reset", self.inner.reset))
+        outcome: Outcome = _ask("reset", lambda: _outcome("reset", self.inner.reset()))
+        return outcome
 
     def step(self, command: str) -> Outcome:
-        return _outcome("step", _ask("step", self.inner.step, command))
+        outcome: Outcome = _ask("step", lambda: _outcome("step", self.inner.step(command)))
+        return outcome
 
     def admissible(self) -> tuple[str, ...]:
-        return _ask("admissible", lambda: _commands(self.inner.admissible()))  # type: ignore[no-any-return]
+        commands: tuple[str, ...] = _ask("admissible", lambda: _commands(self.inner.admissible()))
+        return commands
 
     def close(self) -> None:
         """Release the game.
@@ -135,7 +146,10 @@ def _outcome(name: str, returned: Any) -> Outcome:
 
 def _number(score: Any) -> float:
     """A score as a number that can be written down."""
-    number = float(score) if isinstance(score, Real) else math.nan
+    number = math.nan
+    if isinstance(score, Real):
+        with suppress(OverflowError):  # of a whole number that is larger than all others
+            number = float(score)
     if not math.isfinite(number):
         raise WorldError(f"the world gave the score {excerpt(score, 60)}, which is no number")
     return number
@@ -210,7 +224,7 @@ def _a_belief(name: str, belief: Any) -> Belief:
 
 
 def _truth(name: str, value: Any) -> bool:
-    return bool(_ask(name, bool, value))
+    return bool(_ask(name, lambda: bool(value)))
 
 
 def _as_it_is(_name: str, value: Any) -> Any:
