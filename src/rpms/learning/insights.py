@@ -141,8 +141,10 @@ def changed(insights: Sequence[Insight], answer: str) -> tuple[Insight, ...]:
                 items[change.place] = _voted(items[change.place], -against)
     left = [item for item in items if item.votes > 0]
     left.sort(key=lambda item: -item.votes)
-    first_of = {item.text: item for item in reversed(left)}  # two may have been edited alike
-    return tuple(item for item in left if first_of[item.text] is item)[:MOST_INSIGHTS]
+    by_text: dict[str, Insight] = {}
+    for item in left:
+        by_text.setdefault(item.text, item)  # two may have been edited alike
+    return tuple(by_text.values())[:MOST_INSIGHTS]
 
 
 class _Change(NamedTuple):

@@ -110,17 +110,22 @@ def difference(before: EpisodicMemory, after: EpisodicMemory) -> MemoryDifferenc
     """
     if before.world and after.world and before.world != after.world:
         raise InputError(f"these are memories of two worlds, {before.world} and {after.world}")
-    old, new = (
-        {(entry.kind, *entry.key()): entry for entry in side.entries} for side in (before, after)
-    )
-    both = [(old[key], entry) for key, entry in new.items() if key in old]
+    old = _by_key(before)
+    new = _by_key(after)
+    changed = []
+    for key, entry in new.items():
+        if key in old and {**record(old[key]), "id": entry.id} != record(entry):
+            changed.append((old[key], entry))
     return MemoryDifference(
         tuple(entry for key, entry in new.items() if key not in old),
         tuple(entry for key, entry in old.items() if key not in new),
-        tuple(
-            (one, other) for one, other in both if {**record(one), "id": other.id} != record(other)
-        ),
+        tuple(changed),
     )
+
+
+def _by_key(memory: EpisodicMemory) -> dict[tuple[object, ...], Entry]:
+    """Entries by what makes two of them the same, whatever their ids."""
+    return {(entry.kind, *entry.key()): entry for entry in memory.entries}
 
 
 COLUMNS = (

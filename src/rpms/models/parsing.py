@@ -347,6 +347,13 @@ def _can_be_command(text: str) -> bool:
     return first not in _PROSE and any(char.isalpha() for char in first)
 
 
+def _without_brackets(line: str, left: str, right: str) -> str:
+    """A line without one pair of brackets or quotes around all of it."""
+    inner = line[1:-1]
+    is_around = len(line) > 1 and line[0] == left and line[-1] == right
+    return inner if is_around and left not in inner else line
+
+
 def _clean_action(action: str, repairs: list[str]) -> str | None:
     """One command, without quotes, brackets, fences, numbering or a full stop around it."""
     line = _clean(action).split("\n", 1)[0]
@@ -361,12 +368,11 @@ def _clean_action(action: str, repairs: list[str]) -> str | None:
     while line != previous:
         previous = line
         bullet = _BULLET.match(line)
-        line = (
-            (line[bullet.end() :] if bullet else line).strip().strip('`*_"“”').rstrip(".!,").strip()
-        )
+        if bullet:
+            line = line[bullet.end() :]
+        line = line.strip().strip('`*_"“”').rstrip(".!,").strip()
         for left, right in (("[", "]"), ("<", ">"), ("'", "'"), ("(", ")")):
-            if len(line) > 1 and line[0] == left and line[-1] == right and left not in line[1:-1]:
-                line = line[1:-1]
+            line = _without_brackets(line, left, right)
     line = " ".join(line.split())[:LONGEST_ACTION]
     return None if line.lower() in _NOTHING else line
 

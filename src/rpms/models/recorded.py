@@ -212,23 +212,27 @@ def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def _changed_parameters(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Parameters that differ; greedy answers need no seed, so that it came or went follows from
+    the temperature.
+    """
+    changed = [name for name, value in now.items() if recorded.get(name) != value]
+    came_or_went = None in (recorded.get("seed"), now.get("seed"))
+    if "temperature" in changed and "seed" in changed and came_or_went:
+        changed.remove("seed")
+    return changed
+
+
 def _differences(entry: Entry, asked: dict[str, Any]) -> str:
     """Differences between two questions with the same prompt."""
     found = []
     if entry.get("model") != asked["model"]:
         found.append(f"it was recorded with the model {entry.get('model')}, not {asked['model']}")
-    recorded, now = _mapping(entry.get("decoding")), asked["decoding"]
-    changed = [name for name, value in now.items() if recorded.get(name) != value]
-    if (
-        "temperature" in changed
-        and "seed" in changed
-        and None in (recorded.get("seed"), now["seed"])
-    ):
-        changed.remove(
-            "seed"
-        )  # greedy answers need none: that it came or went follows from the temperature
+    recorded = _mapping(entry.get("decoding"))
+    now = asked["decoding"]
     found += [
-        f"it was recorded with {name} {recorded.get(name)!r}, not {now[name]!r}" for name in changed
+        f"it was recorded with {name} {recorded.get(name)!r}, not {now[name]!r}"
+        for name in _changed_parameters(recorded, now)
     ]
     if any(entry.get(name) != asked.get(name) for name in BOUNDS):
         was = next((name for name in BOUNDS if entry.get(name)), None)

@@ -216,9 +216,11 @@ class Processes(_Engine):
             for child in [each for each in busy if each.pipe.poll(0.01)]:
                 try:
                     message = child.pipe.recv()
-                    late += [message] if isinstance(message, Finished) else []
                 except (EOFError, OSError):
                     busy.remove(child)
+                    continue
+                if isinstance(message, Finished):
+                    late.append(message)
         for child in self._children:
             child.process.join(0.0 if child in busy else GRACE)
             child.process.kill()

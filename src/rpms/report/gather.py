@@ -297,8 +297,5 @@ def _switched_name(run: RunFolder) -> str:
         return name
     if all(value == getattr(STRICT, part, None) for part, value in enforced.items()):
         return f"{name}{ENFORCED}strict"
-    return (
-        name
-        + ENFORCED
-        + ", ".join(part if value is True else f"{part}={value}" for part, value in parts.items())
-    )
+    told = [part if value is True else f"{part}={value}" for part, value in parts.items()]
+    return f"{name}{ENFORCED}{', '.join(told)}"

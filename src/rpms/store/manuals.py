@@ -1,7 +1,7 @@
 """Rule manuals on disk: YAML in three tiers, with every mistake reported at its line."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache, partial
@@ -258,17 +258,11 @@ class _Reader(ManualReader[RuleManual]):
         """
         path = ("processes", name)
         read = validate(yaml, forms.ProcessForm, value, path)
-        if not self.broken - {""} and (
-            problem := _unknown_command(read.command, self.actions.values())
-        ):
-            raise yaml.error((*path, "command"), f"{name}: {problem}")
-        inside = (
-            each
-            for text in (*read.effects, *read.needs)
-            for each in re.findall(r"\(([^()]*)\)", text)
-        )
-        args = (arg.strip() for each in inside for arg in each.split(","))
-        free = dict.fromkeys(arg for arg in args if arg and not arg.startswith('"'))
+        if not self.broken - {""}:
+            problem = _unknown_command(read.command, self.actions.values())
+            if problem:
+                raise yaml.error((*path, "command"), f"{name}: {problem}")
+        free = _bare_words((*read.effects, *read.needs))
         names = frozenset(free) | frozenset(PARAMETER.findall(read.command))
         needs = read_each(self._clause, yaml, (*path, "needs"), read.needs, names)
         gives = read_each(self._literal, yaml, (*path, "effects"), read.effects, names)
@@ -488,3 +482,13 @@ def _join(tree: CommentedMap, more: CommentedMap) -> None:
         else:
             tree[key] = value
             tree.ca.items.update({key: more.ca.items[key]} if key in more.ca.items else {})
+
+
+def _bare_words(facts: Iterable[str]) -> list[str]:
+    """The arguments of facts that stand in no quotes, each once: variables of a process."""
+    found: dict[str, None] = {}
+    for fact in facts:
+        for inside in re.findall(r"\(([^()]*)\)", fact):
+            args = [arg.strip() for arg in inside.split(",")]
+            found |= dict.fromkeys(arg for arg in args if arg and not arg.startswith('"'))
+    return list(found)

@@ -185,16 +185,13 @@ def _styled(value: Any, depth: int = 0) -> Any:
     """Ruamel's types: lists in brackets, texts in quotes where they hold a comma."""
     if isinstance(value, Mapping):
         found = CommentedMap((key, _styled(item, depth + 1)) for key, item in value.items())
-        if (
-            depth > 1
-            and all(not isinstance(item, Mapping) for item in value.values())
-            and "args" in value
-        ):
+        is_flat = not any(isinstance(item, Mapping) for item in value.values())
+        if depth > 1 and is_flat and "args" in value:
             found.fa.set_flow_style()
         return found
     if isinstance(value, list):
         items = CommentedSeq(_styled(item, depth + 1) for item in value)
-        if all(not isinstance(item, Mapping) for item in value):
+        if not any(isinstance(item, Mapping) for item in value):
             items.fa.set_flow_style()
         return items
     if isinstance(value, str) and ("," in value or '"' in value):

@@ -389,14 +389,8 @@ class _Reader:
     def __init__(self, yaml: YamlFile, folder: Path, parts: Collection[str]) -> None:
         self._yaml, self._folder, self._parts = yaml, folder, parts
 
-    def read(
-        self, form: type[_Form], given: object, path: tuple[str, ...], without: Collection[str]
-    ) -> tuple[_Form, Settings]:
-        entries = given if isinstance(given, Mapping) else {}
-        knobs = {
-            name: value for name, value in entries.items() if name in KNOBS and name not in without
-        }
-        own = {name: value for name, value in entries.items() if name not in knobs}
+    def _refuse_code(self, knobs: Mapping[str, Any], path: tuple[str, ...]) -> None:
+        """Refuse parts in modules that the command does not name."""
         for name in (*SEAMS, "harvest"):
             part = str(knobs.get(name, ""))
             module, sign, _ = part.partition(":")
@@ -406,6 +400,16 @@ class _Reader:
                     " the command"
                 )
                 raise self._yaml.error((*path, name), problem)
+
+    def read(
+        self, form: type[_Form], given: object, path: tuple[str, ...], without: Collection[str]
+    ) -> tuple[_Form, Settings]:
+        entries = given if isinstance(given, Mapping) else {}
+        knobs = {
+            name: value for name, value in entries.items() if name in KNOBS and name not in without
+        }
+        own = {name: value for name, value in entries.items() if name not in knobs}
+        self._refuse_code(knobs, path)
         names = (*form.model_fields, *(name for name in KNOBS if name not in without))
         try:
             read = form.model_validate(own)

@@ -78,6 +78,16 @@ def find_world(name: str) -> World:
     )
 
 
+def _why_not_loaded(error: BaseException) -> str:
+    """The first line of an error; of a class that lacks methods, which."""
+    missing = _ABSTRACT.search(str(error)) if isinstance(error, TypeError) else None
+    if missing is not None:
+        unwritten = missing[1].replace("'", "")
+        return f"is not finished: its class does not write {unwritten}"
+    reason = f"{type(error).__name__}: {error}".splitlines()[0]
+    return f"cannot be loaded: {reason}"
+
+
 def _load(point: EntryPoint, folder: Path | None = None) -> World:
     """World of an entry point, once it is known to be one."""
     which = f"world {point.name!r} ({point.value})"
@@ -88,13 +98,7 @@ def _load(point: EntryPoint, folder: Path | None = None) -> World:
     try:
         world: World = point.load()
     except ANYTHING as error:  # a stranger's package may raise anything
-        if isinstance(error, TypeError) and (missing := _ABSTRACT.search(str(error))):
-            unwritten = missing[1].replace("'", "")
-            raise InputError(
-                f"{which} is not finished: its class does not write {unwritten}"
-            ) from None
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise InputError(f"{which} cannot be loaded: {reason}") from None
+        raise InputError(f"{which} {_why_not_loaded(error)}") from None
     if problem := lacking(world):
         raise InputError(f"{which} is not finished: {problem}")
     if world.name != point.name:
