@@ -38,10 +38,8 @@ def main() -> None:
         ]
         from rpms.cli import screen  # noqa: PLC0415
 
-        if sys.argv[1:3] == [
-            "guard",
-            "mcp",
-        ]:  # its clients wait: typer takes as long as all the rest
+        # its clients wait: typer takes as long as all the rest
+        if sys.argv[1:3] == ["guard", "mcp"]:
             from rpms.cli import guard_mcp  # noqa: PLC0415
 
             command = partial(guard_mcp.run, sys.argv[3:])

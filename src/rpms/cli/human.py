@@ -74,9 +74,8 @@ class HumanModel:
             decision, [block.text for block in request.prompt.blocks if block.part is Part.NOTICE]
         )
         self._last = decision
-        possible = cache(
-            lambda: possible_commands(decision, self._world)
-        )  # worked out when it is first asked for
+        # worked out when it is first asked for
+        possible = cache(lambda: possible_commands(decision, self._world))
 
         _complete_with(possible)
         while True:

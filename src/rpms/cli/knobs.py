@@ -97,9 +97,8 @@ def told(parameter: inspect.Parameter, command: str) -> inspect.Parameter:
     if found is None or get_origin(kind) is Annotated:
         return parameter
     words = dict(found)
-    if (
-        "parser" in words
-    ):  # loaded with what else such options take, once there is something to read
+    # loaded with what else such options take, once there is something to read
+    if "parser" in words:
         words["parser"] = partial(_parsed, words["parser"])
     if words.pop("argument", not given):
         return parameter.replace(annotation=Annotated[kind, typer.Argument(**words)])
@@ -116,9 +115,8 @@ def _parsed(parser: str, text: str) -> Any:
 def knob_parameters(names: Iterable[str]) -> Iterator[inspect.Parameter]:
     """Parameters of a command for knobs."""
     for name in names:
-        kind: Any = (
-            list[str] | None if name in ("enforce", "task") else str | None
-        )  # these may be given again
+        # these may be given again
+        kind: Any = list[str] | None if name in ("enforce", "task") else str | None
         flags = (f"--{name.replace('_', '-')}", *(("--tasks",) if name == "task" else ()))
         told = typer.Option(
             *flags, help=KNOBS[name].doc, metavar=KNOBS[name].values, show_default=False

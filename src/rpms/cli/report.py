@@ -61,9 +61,8 @@ def report(
         written = writing.write_report(
             inputs, place, title=title, with_published=published, pages=pages
         )
-    say(
-        *(f"note: {note}" for note in dict.fromkeys(written.notes))
-    )  # those of several models may be alike
+    # those of several models may be alike
+    say(*(f"note: {note}" for note in dict.fromkeys(written.notes)))
     say(f"open {written.page}")
     if open_:
         writing.open_report(written.folder)

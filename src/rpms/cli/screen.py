@@ -97,15 +97,13 @@ def prepare_streams() -> None:
     for number in range(3):
         try:
             os.fstat(number)
-        except (
-            OSError
-        ):  # taken, so that no file of a run gets this number, which is the lowest that is free
+        except OSError:
+            # taken, so that no file of a run gets this number, which is the lowest that is free
             closed.append(os.open(os.devnull, os.O_RDWR))
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(
-                errors="replace"
-            )  # a letter that it cannot encode is a question mark
+            # a letter that it cannot encode is a question mark
+            stream.reconfigure(errors="replace")
     if sys.stdout is None or 1 in closed:
         raise InputError("standard output is closed: redirect it to a file or to /dev/null")
 

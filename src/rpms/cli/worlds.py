@@ -81,9 +81,8 @@ def new(name: str, out: Path = Path()) -> None:
     texts, folder = new_world(name), out / name
     write_folder(folder, texts)
     say(f"{folder}: a world of {len(texts)} files. Try it, then make it yours:")
-    quoted = shlex.quote(
-        str(folder) if folder.is_absolute() else f"./{folder}"
-    )  # told from a world's name
+    # told from a world's name
+    quoted = shlex.quote(str(folder) if folder.is_absolute() else f"./{folder}")
     say(f"  rpms worlds check {quoted}\n  rpms play {quoted}")
 
 

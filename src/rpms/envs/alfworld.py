@@ -114,9 +114,8 @@ class AlfredBatchEnv:
             "won": [slot.last.won for slot in slots],
             "admissible_commands": [list(slot.admissible()) for slot in slots],
             "extra.gamefile": list(files),
-            "goal_condition_success_rate": [
-                slot.rate() for slot in slots
-            ],  # not in the original's text form
+            # not in the original's text form
+            "goal_condition_success_rate": [slot.rate() for slot in slots],
         }
 
     def close(self) -> None:

@@ -139,9 +139,8 @@ class WorldVectorEnv(SyncVectorEnv):
         made = [
             WorldEnv(*args, **settings) for _ in range(at_least_one(num_envs, "{} environments"))
         ]
-        super().__init__(
-            [iter(made).__next__] * len(made), copy=False
-        )  # each call gives the next one
+        # each call gives the next one
+        super().__init__([iter(made).__next__] * len(made), copy=False)
         self.games = [env.episodes for env in made]
 
     def reset(

@@ -125,9 +125,8 @@ def player(name: str, split: str | None = None, **settings: Any) -> Solver:
             play = await to_thread.run_sync(Play, seat, game, chosen, episodes.max_steps)
             while play.ending is None:
                 await to_thread.run_sync(play.step)
-                _tell(
-                    state, play.episode()
-                )  # at each step: a limit of Inspect's may end the sample at any time
+                # at each step: a limit of Inspect's may end the sample at any time
+                _tell(state, play.episode())
             state.completed = True
         finally:
             await to_thread.run_sync(game.close)

@@ -177,9 +177,8 @@ def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
                 if not data:
                     break
                 decoder = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
-            if piece := decoder.decompress(
-                data, max_length=_CHUNK
-            ):  # of empty streams no reader hears
+            # of empty streams no reader hears
+            if piece := decoder.decompress(data, max_length=_CHUNK):
                 yield piece
             data = b""
             if decoder.needs_input and not decoder.eof:

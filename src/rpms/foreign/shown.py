@@ -39,10 +39,8 @@ def excerpt(text: object, longest: int = LONGEST_SHOWN) -> str:
     """A foreign text, or value, as it stands within a message."""
     try:
         said = str(text)
-    except (
-        ValueError,
-        RecursionError,
-    ):  # Python writes no number of more than some thousand digits
+    except (ValueError, RecursionError):
+        # Python writes no number of more than some thousand digits
         said = "something too long to be written"
     return one_line(said, longest)
 

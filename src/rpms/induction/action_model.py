@@ -114,9 +114,8 @@ class ActionModel:
     @property
     def guessed(self) -> tuple[Literal, ...]:
         """Facts that plans see to: known needs, the best guess at the rest, and kinds that fit."""
-        needed = self.labelled(
-            Label.NECESSARY
-        )  # of two facts of which one must hold, nobody can tell which it will be
+        # of two facts of which one must hold, nobody can tell which it will be
+        needed = self.labelled(Label.NECESSARY)
         certain = [
             fact.clause.literals[0]
             for fact in needed

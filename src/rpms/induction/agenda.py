@@ -43,9 +43,8 @@ class Question:
         self.needs = needs = needs_of(book)
         self.decisive = {bit: len(needs.decisive(bit)) for bit in bits(needs.explaining)}
         """Refusals that show that a fact is needed, by its bit."""
-        self.faultless = Counter(
-            attempt.kinds for attempt in needs.faultless
-        )  # Refusals that only kinds can explain
+        # Refusals that only kinds can explain
+        self.faultless = Counter(attempt.kinds for attempt in needs.faultless)
         successes = len(book.successes)
         self.wanted = needs.required if successes < LIMITS.few_successes else needs.explaining
         """The best guess at what it needs."""
@@ -71,9 +70,8 @@ class Question:
         )
         self._by_facts = 5.0 if needs.required & ~self.wanted else 4.0 / (1 + known)
         """The most that a fact that is missing can be worth."""
-        self.asked: Counter[object] = (
-            Counter()
-        )  # Trials since conclusions were drawn, by what each was to settle
+        # Trials since conclusions were drawn, by what each was to settle
+        self.asked: Counter[object] = Counter()
 
     def rarity(self, true: int, false: int) -> tuple[float, int]:
         """1 / (1 + trials with the unusual facts that hold), 0 if a refusal is to be expected;
@@ -169,20 +167,16 @@ class Agenda:
     laboratories: list[Laboratory] = field(default_factory=list)
     _pursued_facts: dict[str, Counter[Literal]] = field(default_factory=dict)
     untried: list[Untried] = field(init=False)  # Declared actions that had not worked by then
-    looks: list[ActionSchema] = field(
-        default_factory=list
-    )  # Actions that make things known and change nothing
-    deadly: dict[str, Past] = field(
-        default_factory=dict
-    )  # Actions that often ended the task for good, by template
+    looks: list[ActionSchema] = field(default_factory=list)
+    """Actions that make things known and change nothing."""
+    deadly: dict[str, Past] = field(default_factory=dict)
+    """Actions that often ended the task for good, by template."""
     _manual: RuleManual = field(default_factory=RuleManual)
-    _effects: list[frozenset[tuple[str, bool]]] = field(
-        default_factory=list
-    )  # By action, predicates and signs
+    _effects: list[frozenset[tuple[str, bool]]] = field(default_factory=list)
+    """By action, predicates and signs."""
     changing: frozenset[str] = frozenset()  # Predicates of facts that actions change
-    _purposes: dict[object, Purpose] = field(
-        default_factory=dict
-    )  # By the facts to be brought about
+    _purposes: dict[object, Purpose] = field(default_factory=dict)
+    """By the facts to be brought about."""
     pursued: Counter[tuple[str, State]] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -248,9 +242,8 @@ class Agenda:
         book = self.ledger.goals.setdefault(goal.type, GoalBook(goal.type, self.ledger.vocabulary))
         if model is None:
             refuted = self.learned.refuted if self.learned else ()
-            hints = {
-                atom for each in refuted if each.type == goal.type for atom in each.state
-            }  # all wins had these
+            # all wins had these
+            hints = {atom for each in refuted if each.type == goal.type for atom in each.state}
             made = guesses(book, self._made(goal))
             some = (
                 state for state in made if not any(starmap(self._at_odds, combinations(state, 2)))

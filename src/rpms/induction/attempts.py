@@ -179,9 +179,8 @@ class Vocabulary:
     predicates: Mapping[str, Predicate]
     positive: bool = False  # True if no action needs a fact to be false
     seen: Reservoir = field(default_factory=Reservoir, compare=False)
-    _answers: dict[int, AskedOnce] = field(
-        default_factory=dict, compare=False
-    )  # Of the last beliefs, by identity
+    _answers: dict[int, AskedOnce] = field(default_factory=dict, compare=False)
+    """Of the last beliefs, by identity."""
 
     def answers(self, belief: Belief) -> AskedOnce:
         """Answers of a belief.
@@ -215,21 +214,18 @@ class Book:
 
     template: str
     vocabulary: Vocabulary
-    slots: list[set[str]] = field(
-        default_factory=list
-    )  # For each slot, the roles that names in it have had
-    facts: list[Atom] = field(
-        default_factory=list
-    )  # Facts that may matter, over slots (`0`, `1`, …) and constants
+    slots: list[set[str]] = field(default_factory=list)
+    """For each slot, the roles that names in it have had."""
+    facts: list[Atom] = field(default_factory=list)
+    """Facts that may matter, over slots (`0`, `1`, …) and constants."""
     revelations: list[Atom] = field(default_factory=list)
     """Facts about many things that may become known at once, with `_` in place of these."""
     attempts: list[Attempt] = field(default_factory=list)
     succeeded: int = 0  # So many of them were not refused
     imagined: list[Known] = field(default_factory=list)
     """Facts of names drawn at random in states that came up: it tells which facts go together."""
-    worked: Counter[tuple[str, ...]] = field(
-        default_factory=Counter
-    )  # The kinds in its slots with which it succeeded
+    worked: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    """The kinds in its slots with which it succeeded."""
     refused: Counter[tuple[str, ...]] = field(default_factory=Counter)
     losses: int = 0  # Number of times that the task was lost after it
     roles: list[set[str] | None] = field(default_factory=list)
@@ -586,9 +582,8 @@ class Sights:
     """Places of finds: looks into each kind of place, and finds of each kind of thing there."""
 
     looked: Counter[str] = field(default_factory=Counter)
-    found: dict[tuple[str, str], list[Witness]] = field(
-        default_factory=dict
-    )  # By kind of thing and of place
+    found: dict[tuple[str, str], list[Witness]] = field(default_factory=dict)
+    """By kind of thing and of place."""
 
     def add(self, place: str, things: Iterable[str], witness: Witness) -> None:
         """Take over what a place was seen to hold."""

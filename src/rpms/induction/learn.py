@@ -198,9 +198,8 @@ def verified(
         ]
         for goal in learned.goals:
             witnesses = verification.goals.get(goal.type)
-            if (
-                witnesses and not goal.staged
-            ):  # it held while the game went on: the state counts against it from now on
+            # it held while the game went on: the state counts against it from now on
+            if witnesses and not goal.staged:
                 ledger.goals[goal.type].went_on.setdefault(goal.state, []).extend(
                     witnesses[: LIMITS.witnesses]
                 )
@@ -212,9 +211,8 @@ def verified(
                         ("goals", goal.type), "holds", " and ".join(sorted(map(str, goal.state)))
                     )
                 )
-        if (
-            not found and manual.lore.processes
-        ):  # drawn from some of the attempts: every episode is replayed
+        # drawn from some of the attempts: every episode is replayed
+        if not found and manual.lore.processes:
             processes = replace(manual, actions=(), purposes=())
             found += _wrong_effects(learned, verify(processes, ledger.world, every), excluded)
         if not found:

@@ -26,9 +26,8 @@ from rpms.worlds.base import World
 class InHand:
     """Things in hand when actions worked: whoever lit a lamp had matches in hand."""
 
-    held: Counter[str] = field(
-        default_factory=Counter
-    )  # By name, how often something was in hand when anything worked
+    held: Counter[str] = field(default_factory=Counter)
+    """By name, how often something was in hand when anything worked."""
     total: int = 0
     always: dict[str, set[str]] = field(default_factory=dict)
     """By action, what was in hand whenever it worked, and is not what it was done to."""
@@ -51,9 +50,8 @@ class InHand:
             yield from (name for name in sorted(self.always[template]) if self.held[name] <= seldom)
 
 
-_ASKED = Atom(
-    "asked", ()
-)  # The fact of a world that asks back: its question is neither a success nor a refusal
+# The fact of a world that asks back: its question is neither a success nor a refusal
+_ASKED = Atom("asked", ())
 
 
 def vocabulary_of(world: World) -> Vocabulary:
@@ -63,9 +61,8 @@ def vocabulary_of(world: World) -> Vocabulary:
     manual = manual_of(world)
     told = {name: each for name, each in manual.predicates.items() if not each.lasting}
     answered = {name: each for name, each in told.items() if name not in manual.lore.facts}
-    companions = {
-        each.exclusive for each in answered.values()
-    }  # without them, `exclusive` would name nothing
+    # without them, `exclusive` would name nothing
+    companions = {each.exclusive for each in answered.values()}
     return Vocabulary(
         {name: each for name, each in told.items() if name in answered or name in companions},
         positive=world.positive_needs,
@@ -80,20 +77,17 @@ class Ledger:
     vocabulary: Vocabulary
     names: Names = field(default_factory=Names)
     books: dict[str, Book] = field(default_factory=dict)
-    sights: dict[str, Sights] = field(
-        default_factory=dict
-    )  # By the predicate that says what is where
+    sights: dict[str, Sights] = field(default_factory=dict)
+    """By the predicate that says what is where."""
     goals: dict[str, GoalBook] = field(default_factory=dict)
     episodes: int = 0
     steps: int = 0
     changing: set[str] = field(default_factory=set)  # The predicates that some action has made true
-    linked: dict[str, Linked] = field(
-        default_factory=dict
-    )  # By template, attempts with what it does not name
+    linked: dict[str, Linked] = field(default_factory=dict)
+    """By template, attempts with what it does not name."""
     scores: bool = False  # True if parts of tasks were seen to score
-    ties: dict[str, dict[Tie, None]] = field(
-        default_factory=dict
-    )  # By name, what it is tied to for good
+    ties: dict[str, dict[Tie, None]] = field(default_factory=dict)
+    """By name, what it is tied to for good."""
     in_hand: InHand = field(default_factory=InHand)
     apart: bool = False  # True if of an episode only the names are taken over
     orders: Book = field(init=False)  # Commands that were names themselves
@@ -161,9 +155,8 @@ class Diary:
 
     def _know(self, belief: Belief) -> None:
         self._ledger.names.learn(belief.names)
-        if isinstance(
-            belief, FactBelief
-        ):  # facts may speak of what nothing was known to have: an app's permissions
+        # facts may speak of what nothing was known to have: an app's permissions
+        if isinstance(belief, FactBelief):
             found: dict[str, list[str]] = {}
             for atom in belief.known:
                 declared = self._ledger.vocabulary.predicates.get(atom.predicate)

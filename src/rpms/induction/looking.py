@@ -37,12 +37,10 @@ class Standing:
     refused: set[str] = field(default_factory=set)
     tried: set[State] = field(default_factory=set)
     failures: Counter[str] = field(default_factory=Counter)
-    begun: Counter[str] = field(
-        default_factory=Counter
-    )  # Commands with which plans towards the guess have begun
-    looked: set[str] = field(
-        default_factory=set
-    )  # The looks that were taken to find out what is unknown
+    begun: Counter[str] = field(default_factory=Counter)
+    """Commands with which plans towards the guess have begun."""
+    looked: set[str] = field(default_factory=set)
+    """The looks that were taken to find out what is unknown."""
     seen: tuple[str, ...] | None = None  # Things just looked at
     then: str = ""  # Command that is given next in any case
     ahead: list[str] = field(default_factory=list)  # Remaining commands of the current plan

@@ -200,9 +200,8 @@ def _take_out(tree: MutableMapping[str, Any], claim: Claim, _: Mapping[str, Any]
     if not text:
         entry.pop(key)
         return
-    alone = (
-        text.split(" or ") if key == "preconditions" else ()
-    )  # of `one or other`, plans see to one
+    # of `one or other`, plans see to one
+    alone = text.split(" or ") if key == "preconditions" else ()
     for name, gone in ((key, text), *(("plan", piece) for piece in alone)):
         left = [item for item in entry.get(name) or () if not _same(item, gone)]
         if left:

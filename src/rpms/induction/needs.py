@@ -63,9 +63,8 @@ class Needs:
     the guard blocks by."""
     # True if kinds explain nothing: names that never come up twice would explain everything
     kindless: bool = False
-    preferred: frozenset[str] = (
-        frozenset()
-    )  # Slots whose facts are kept rather than others that say the same
+    preferred: frozenset[str] = frozenset()
+    """Slots whose facts are kept rather than others that say the same."""
 
     def __post_init__(self) -> None:
         book = self.book

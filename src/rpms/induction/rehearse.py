@@ -43,27 +43,22 @@ class Rehearsal:
 
     explorer: Explorer
     traces: list[Trace]  # All episodes so far; whoever plays takes in those that are played
-    learned: Callable[
-        [Doubts], Learned
-    ]  # Draws the conclusions of all that was seen so far, without some needs
+    learned: Callable[[Doubts], Learned]
+    """Draws the conclusions of all that was seen so far, without some needs."""
     doubted: Doubts = field(default_factory=dict)
     """Needs without which a type was won that the manual had lost: plans do not see to them any
     more."""
-    results: dict[str, list[bool]] = field(
-        default_factory=dict
-    )  # By goal type, the games in their order: won or not
+    results: dict[str, list[bool]] = field(default_factory=dict)
+    """By goal type, the games in their order: won or not."""
     _mended: dict[str, int] = field(default_factory=dict)
     """By goal type, the games that were played before the manual was last mended."""
-    _lost: dict[str, bool] = field(
-        default_factory=dict
-    )  # By goal type, True if it is explored next
-    _quiet: Counter[str] = field(
-        default_factory=Counter
-    )  # By type, games in a row that were won without surprises
+    _lost: dict[str, bool] = field(default_factory=dict)
+    """By goal type, True if it is explored next."""
+    _quiet: Counter[str] = field(default_factory=Counter)
+    """By type, games in a row that were won without surprises."""
     _enough: int = 0  # So many of these end the play of a type
-    _steps: list[RecordedStep] = field(
-        default_factory=list
-    )  # Those of all episodes that were read for mending
+    _steps: list[RecordedStep] = field(default_factory=list)
+    """Those of all episodes that were read for mending."""
     _read: int = 0  # So many episodes
 
     def play(self, known: Sequence[Trace] = ()) -> Iterator[Trace]:

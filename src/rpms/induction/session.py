@@ -248,9 +248,8 @@ class Session(Standing):
             self.patience -= 1
             command = "" if self.vain(prospect.command) else prospect.command
             truths = [clause.truth(self.situation) for clause in prospect.needs if command]
-            if any(
-                truth is not Truth.TRUE for truth in truths
-            ):  # an unknown fact is found out by trying
+            # an unknown fact is found out by trying
+            if any(truth is not Truth.TRUE for truth in truths):
                 command = self.begin(prospect.needs) or (
                     "" if Truth.FALSE in truths else prospect.command
                 )
@@ -313,9 +312,8 @@ class Explorer:
     episodes: int = 0
     steps: int = 0
     failed: int = 0  # Episodes in which the world failed
-    _types: dict[str, str] = field(
-        default_factory=dict
-    )  # By task and by its type, the types of goals that were seen
+    _types: dict[str, str] = field(default_factory=dict)
+    """By task and by its type, the types of goals that were seen."""
     _seen: dict[str, set[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

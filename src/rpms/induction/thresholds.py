@@ -133,9 +133,8 @@ class Thresholds:
     score_harmless: float = (
         0.1  # Share of vain trials with what has scored that may end the task, for blind ones
     )
-    scores_again: float = (
-        1 / 3
-    )  # Share of repetitions that may have scored for something to count once
+    scores_again: float = 1 / 3
+    """Share of repetitions that may have scored for something to count once."""
     ruin: float = 20.0  # Steps that it is worth not to end the task for good
     looking_for_more: float = (
         3.0  # Cost of looking for more things to score with, before any are tried blindly
@@ -159,9 +158,8 @@ class Thresholds:
     quiet_games: int = (
         12  # Games won in a row without surprises, and `several` of each type, that end such play
     )
-    deadly: float = (
-        1 / 3
-    )  # Share of an action's successes that ended the task for good, from which on it is put off
+    deadly: float = 1 / 3
+    """Share of an action's successes that ended the task for good, from which on it is put off."""
     deadly_often: int = 5  # And the number of them
     last_steps: int = 8  # Steps at the end of an episode in which such actions are tried
     guesses: int = 60  # Guesses at a goal that are weighed against each other

@@ -39,9 +39,8 @@ class ToolsLearned:
     evidence: Evidence
     calls: int
     failed: int
-    silent: tuple[
-        str, ...
-    ]  # Tools that never failed, or never succeeded: nothing is known of what they need
+    silent: tuple[str, ...]
+    """Tools that never failed, or never succeeded: nothing is known of what they need."""
     edits: tuple[Claim, ...]
 
     @property

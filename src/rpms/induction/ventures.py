@@ -30,14 +30,12 @@ class Ventures:
     agenda: Agenda
     goal: str
     dice: Random
-    too_early: Callable[
-        [str], bool
-    ]  # True if a command that may end the task should wait until little is lost by that
+    too_early: Callable[[str], bool]
+    """True if a command that may end the task should wait until little is lost by that."""
     pursued: Prospect | None = None
     given_up: set[str] = field(default_factory=set)
-    born: dict[str, None] = field(
-        default_factory=dict
-    )  # Names of things that appeared with a step that scored
+    born: dict[str, None] = field(default_factory=dict)
+    """Names of things that appeared with a step that scored."""
 
     def told(self, before: Belief, after: Belief, *, scored: bool) -> None:
         """Hear what became of a step."""

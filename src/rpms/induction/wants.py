@@ -38,13 +38,11 @@ class Win:
     """
 
     states: tuple[State, ...]
-    since: Mapping[
-        Atom, int
-    ]  # The step at which each fact last came to hold, by the things' own names
+    since: Mapping[Atom, int]
+    """The step at which each fact last came to hold, by the things' own names."""
     first: Mapping[Atom, int]  # The step at which each fact first held
-    named: tuple[
-        Mapping[str, str], ...
-    ]  # The things in place of the variables, for each of the states
+    named: tuple[Mapping[str, str], ...]
+    """The things in place of the variables, for each of the states."""
     witness: Witness
 
     def naming(self, wanted: State) -> Mapping[str, str] | None:
@@ -231,9 +229,8 @@ class GoalModel:
 
     type: str
     over: Mapping[str, str]  # Variable → field of the goal
-    holds: tuple[
-        Induced, ...
-    ]  # In the order in which they came about in the wins; where the agent is comes last
+    holds: tuple[Induced, ...]
+    """In the order in which they came about in the wins; where the agent is comes last."""
     wins: int
     episodes: int
     refuted: tuple[Witness, ...] = ()

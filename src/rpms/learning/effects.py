@@ -42,18 +42,16 @@ def p_value(terms: Sequence[Term]) -> float:
     """
     # outliers are drawn in, by the outcomes alone, so that episodes out of steps do not drown the
     # rest
-    widest = (
-        _WIDEST * 1.4826 * median(abs(term.value) for term in terms) or math.inf
-    )  # 1.4826: to standard deviations
+    # 1.4826: to standard deviations
+    widest = _WIDEST * 1.4826 * median(abs(term.value) for term in terms) or math.inf
     tempered = (term._replace(value=max(-widest, min(widest, term.value))) for term in terms)
     kept = [term for term in tempered if abs(term.value) > 1e-12]
     score = math.fsum(term.surprise * term.value for term in kept)
     side = 1 if score >= 0 else -1
     one, other = ([(way * term.value, term.chance) for term in kept] for way in (side, -side))
     tail = _upper_tail(one, side * score)
-    return min(
-        1.0, 2 * (tail if tail < 0.5 else min(tail, _upper_tail(other, -side * score)))
-    )  # both are at least 1
+    # both are at least 1
+    return min(1.0, 2 * (tail if tail < 0.5 else min(tail, _upper_tail(other, -side * score))))
 
 
 def _upper_tail(pairs: Sequence[tuple[float, float]], score: float) -> float:
@@ -179,9 +177,8 @@ class Effect:
     shown: int
     hidden: int
     estimate: float = math.nan
-    low: float = (
-        -math.inf
-    )  # Of the interval, as `high`; infinite where there are few episodes, or all went alike
+    low: float = -math.inf
+    """Of the interval, as `high`; infinite where there are few episodes, or all went alike."""
     high: float = math.inf
     p: float = 1.0  # 1 where nothing could be found, and so nothing was tested
     differing: int = 0  # Episodes in which the outcome was not what it was in most
@@ -244,9 +241,8 @@ class _Own:
     """All draws of one entry in some trials."""
 
     terms: list[Term]  # Each with the value before its turn, less the average of that
-    alike: list[
-        list[list[int]]
-    ]  # Places among these, of trials that were about the same: by how special that is
+    alike: list[list[list[int]]]
+    """Places among these, of trials that were about the same: by how special that is."""
     differing: int  # Trials in which what came after its turn was not what it was in most
 
     def freed(self, rest: Sequence[float], did: Sequence[float]) -> list[float]:

@@ -49,9 +49,8 @@ class Stats:
         )
         """Entries by goal type; schemas belong to none."""
         lessons = (entry for entry in entries if isinstance(entry, FailureLesson | CriticalFailure))
-        self.rules = Counter(
-            lesson.corrective_rule for lesson in lessons
-        )  # By how many lessons state them
+        # By how many lessons state them
+        self.rules = Counter(lesson.corrective_rule for lesson in lessons)
         origins = [origin for entry in entries for origin in entry.origins]
         self.observations = len(origins)
         self.episodes = len({origin.episode for origin in origins})
@@ -99,9 +98,8 @@ class MemoryDifference(NamedTuple):
 
     added: tuple[Entry, ...]
     removed: tuple[Entry, ...]
-    changed: tuple[
-        tuple[Entry, Entry], ...
-    ]  # The same advice with other evidence, wording or weight: before and after
+    changed: tuple[tuple[Entry, Entry], ...]
+    """The same advice with other evidence, wording or weight: before and after."""
 
 
 def difference(before: EpisodicMemory, after: EpisodicMemory) -> MemoryDifference:
@@ -225,9 +223,8 @@ def _duplicates(entries: Iterable[Entry]) -> Iterator[Remark]:
     groups: defaultdict[tuple[str, ...], list[Entry]] = defaultdict(list)
     for entry in entries:
         failed = entry.failed_action if isinstance(entry, FailureLesson | CriticalFailure) else ""
-        groups[*_group(entry), memory.canonical(failed)].append(
-            entry
-        )  # another name, another matter
+        # another name, another matter
+        groups[*_group(entry), memory.canonical(failed)].append(entry)
     for group in groups.values():
         kept: dict[str, str] = {}
         for entry in sorted(group, key=lambda each: (-each.strength, each.id)):

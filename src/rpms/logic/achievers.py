@@ -287,9 +287,8 @@ class Achievers:
         ]
         gives = None if circular else fact
         unsorted = (self.need_of(clause, gives, parameters) for clause in clauses)
-        needs = sorted(
-            unsorted, key=lambda need: any(one.makeable for one in need.literals)
-        )  # the choosiest first
+        # the choosiest first
+        needs = sorted(unsorted, key=lambda need: any(one.makeable for one in need.literals))
         waived = tuple(self.need_of(clause, gives, parameters) for clause in schema.waives)
         return Achiever(schema, parameters, fact, tuple(needs), circular=circular, waived=waived)
 

@@ -71,9 +71,8 @@ def shapes_of(choices: Iterable[str], templates: Iterable[str] = ()) -> tuple[Sh
 def fits(text: str, shape: Shape) -> bool:
     """True for an action of this shape, with something in place of each parameter."""
     first, *others = map(re.escape, shape)
-    between = (
-        rf"(?>.+?{piece})" for piece in others[:-1]
-    )  # only its first occurrence: linear in time
+    # only its first occurrence: linear in time
+    between = (rf"(?>.+?{piece})" for piece in others[:-1])
     return (
         re.fullmatch("".join((first, *between, *(f".+{last}" for last in others[-1:]))), text)
         is not None
@@ -110,9 +109,8 @@ def regex(shapes: tuple[Shape, ...], max_tokens: int) -> str:
     reads alike.
     """
     actions = "|".join(r"[^ \n][^\n]*".join(map(_escaped, shape)) for shape in shapes)
-    end = (
-        r"\n?" if _open(shapes) else ""
-    )  # a model that ends its lines would otherwise add to the parameter
+    # a model that ends its lines would otherwise add to the parameter
+    end = r"\n?" if _open(shapes) else ""
     return rf"{THOUGHT} [^\n]{{0,{thought_characters(max_tokens)}}}\nAction: ({actions}){end}"
 
 

@@ -127,15 +127,11 @@ def retry_after(value: str | None, now: datetime | None = None) -> float | None:
             moment = parsedate_to_datetime(text)
             moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
             seconds = (moment - (now or datetime.now(UTC))).total_seconds()
-        except (
-            TypeError,
-            ValueError,
-            OverflowError,
-        ):  # no date, or a time zone that leads out of the calendar
+        except (TypeError, ValueError, OverflowError):
+            # no date, or a time zone that leads out of the calendar
             return None
-    return (
-        max(seconds, 0.0) if seconds <= LONGEST_RETRY else None
-    )  # not a number is no smaller than anything
+    # not a number is no smaller than anything
+    return max(seconds, 0.0) if seconds <= LONGEST_RETRY else None
 
 
 _OVERFLOW = re.compile(

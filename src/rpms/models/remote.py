@@ -87,9 +87,8 @@ class ServedModel:
         self._patience = patience or Patience()
         secrets = (*((key,) if key else ()), *url_secrets(base_url))
         self._endpoint = Endpoint(shown_url(base_url), model, key_variable, secrets)
-        library = importlib.import_module(
-            sdk.DefaultHttpxClient.__base__.__module__
-        )  # httpx, or its successor
+        # httpx, or its successor
+        library = importlib.import_module(sdk.DefaultHttpxClient.__base__.__module__)
         limits = {"silence": self._patience.timeout, "whole": self._patience.whole}
         # The SDK's own retries are off: two layers would multiply, and only one would be recorded.
         try:

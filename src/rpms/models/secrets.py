@@ -122,9 +122,8 @@ def _cut(text: str, secrets: Iterable[str]) -> str:
         return text
     letters, places = _plain(text)
     pieces, end = [], 0
-    for found in re.finditer(
-        f"(?=({'|'.join(map(re.escape, wanted))}))", letters, re.IGNORECASE
-    ):  # they may overlap, and a server may write them in capitals
+    # they may overlap, and a server may write them in capitals
+    for found in re.finditer(f"(?=({'|'.join(map(re.escape, wanted))}))", letters, re.IGNORECASE):
         if places[found.start(1)] >= end:
             pieces += [text[end : places[found.start(1)]], _REMOVED]
         end = max(end, places[found.end(1) - 1] + 1)

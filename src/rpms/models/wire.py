@@ -220,9 +220,8 @@ def _unpacked(body: bytes, encoding: str) -> bytes:
     if coding not in {"gzip", "x-gzip", "deflate"}:
         raise _bad("the response is packed in a way that was not asked for")
     try:
-        data = zlib.decompressobj(wbits=47).decompress(
-            body, MOST_UNPACKED + 1
-        )  # gzip or zlib, by its first bytes
+        # gzip or zlib, by its first bytes
+        data = zlib.decompressobj(wbits=47).decompress(body, MOST_UNPACKED + 1)
     except zlib.error:
         raise _bad("the response cannot be unpacked") from None
     if len(data) > MOST_UNPACKED:

@@ -153,9 +153,9 @@ def decide(
     state_signature, goal_signature = now.signature, goal.signature  # 2
     rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
     recalled = {kind: mind.experience.recall(kind, now.situation) for kind in told_kinds()}  # 4
-    filtered = {
-        kind: mind.consistent(recalled[kind], now.situation, rules) for kind in recalled
-    }  # 5
+    filtered: dict[Kind, Iterable[Candidate]] = {}
+    for kind, found in recalled.items():
+        filtered[kind] = mind.consistent(found, now.situation, rules)  # 5
     filtered[Kind.SUCCESS] = mind.beyond.adapt(filtered[Kind.SUCCESS], now)  # past the paper
     judged = {kind: mind.arbitrate(filtered[kind], rules, now.situation) for kind in recalled}  # 6
     selection = select(judged, recalled, mind.experience.retrieval, mind.mask, now.progress)

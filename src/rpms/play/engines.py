@@ -72,9 +72,8 @@ class InProcesses:
     ) -> Processes | Threads:
         backend = backend_of(plan.model_name)
         most = min(self.count or cores(), workers or len(tasks), len(tasks))
-        reads_here = (
-            backend_of(plan.reader) in IN_PROCESS
-        )  # weights are not loaded again in each process
+        # weights are not loaded again in each process
+        reads_here = backend_of(plan.reader) in IN_PROCESS
         if not AVAILABLE or backend is Backend.HUMAN or most == 1 or reads_here:
             return Threads(plan, tasks, workers)
         shared = backend in IN_PROCESS if self.shared is None else self.shared
@@ -152,10 +151,11 @@ class Processes(_Engine):
         )
         given = (there, self._plan, self._knowledge, model, self._threads)
         process = multiprocessing.get_context("fork").Process(target=_live, args=given, daemon=True)
+        # the fork touches no lock that a thread of this process may hold
         with (
             _FORKING,
             warnings.catch_warnings(),
-        ):  # the fork touches no lock that a thread of this process may hold
+        ):
             warnings.simplefilter("ignore", DeprecationWarning)
             process.start()
         for near, far in asking:
@@ -243,12 +243,10 @@ def _live(
     pipe: Connection, plan: RunPlan, knowledge: Mind, model: Model | None, threads: int
 ) -> None:
     """Play what the parent hands over until it says to stop, or is gone."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C reaches all; the parent decides what it means
-    signal.signal(
-        signal.SIGTERM, signal.SIG_DFL
-    )  # a parent that ends while it starts ends its children without a word
+    # Ctrl-C reaches all; the parent decides what it means
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # a parent that ends while it starts ends its children without a word
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     atexit._clear()  # noqa: SLF001  what the parent is to clean up is not ours
     gc.freeze()  # plan, memory and manual stay to the end: nobody need look for garbage in them
     sending = threading.Lock()

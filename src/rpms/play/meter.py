@@ -164,9 +164,8 @@ def usages_of(folder: RunFolder, rows: Iterable[EpisodeRow]) -> tuple[Usage, ...
         timing = timings.get(row.task)
         if timing is None:
             found.append(replace(row.usage, requests=row.steps))
-        elif all(timing.requests) or not any(
-            timing.requests
-        ):  # one price for all: the numbers of the row are enough
+        # one price for all: the numbers of the row are enough
+        elif all(timing.requests) or not any(timing.requests):
             found.append(
                 replace(row.usage, requests=sum(timing.requests), seconds=sum(timing.model_seconds))
             )

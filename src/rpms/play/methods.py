@@ -287,9 +287,8 @@ def question(method: Method, earlier: Earlier, limit: int = 0) -> Prompt:
 
 def _items(method: Method, text: str) -> tuple[str, ...]:
     """A model's text, bounded: as one item, or the lines of it that have the method's form."""
-    text = re.split(r"</think(?:ing)?>", text[:LONGEST_TEXT])[
-        -1
-    ]  # the reasoning before it is dropped
+    # the reasoning before it is dropped
+    text = re.split(r"</think(?:ing)?>", text[:LONGEST_TEXT])[-1]
     if not method.form:
         item = one_line(text, LONGEST_ITEM).strip()
         return (f"  - {item}",) if item else ()

@@ -522,9 +522,8 @@ def place_of(ids: Sequence[str], wanted: str) -> int | None:
 def variation_called(world: World, text: str) -> Task | None:
     """The task that `name/number` means in a world of variations, of whatever split."""
     name, _, number = text.partition("/")
-    found = whole_number(
-        number, 1_000_000
-    )  # the most variations that a world has are some hundreds
+    # the most variations that a world has are some hundreds
+    found = whole_number(number, 1_000_000)
     return world.variation(name, found) if found is not None else None
 
 

@@ -187,9 +187,8 @@ class Settings:
             enforcement = with_part(enforcement, name, value)
         base = named_condition(self.condition_name)
         given = {name: value for name in _SWITCHES if (value := getattr(full, name)) is not None}
-        if callable(
-            given.get("arbitration")
-        ):  # a judge of one's own, which is no part of the condition
+        # a judge of one's own, which is no part of the condition
+        if callable(given.get("arbitration")):
             del given["arbitration"]
         return replace(base, **given, enforcement=enforcement)
 

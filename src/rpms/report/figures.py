@@ -158,9 +158,8 @@ def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
             axes = figure.add_subplot(1, len(every), place)
             _ablation_panel(axes, comparison, cells)
             panels.setdefault(comparison.scored, []).append(axes)
-        for alike in (
-            panels.values()
-        ):  # one scale for panels of the same measure, so that bars can be compared
+        # one scale for panels of the same measure, so that bars can be compared
+        for alike in panels.values():
             bottoms, tops = zip(*(axes.get_ylim() for axes in alike), strict=True)
             for axes in alike:
                 axes.set_ylim(min(bottoms), max(tops))

@@ -71,10 +71,11 @@ class FolderOfAnswers:
                 f"{self._folder}: the answer cannot be recorded: {error.strerror}; what was"
                 " recorded before is whole. Make room and run the same command again to resume"
             ) from error
+        # the new name itself survives a power cut, if it can
         with (
             suppress(OSError),
             opened(path.parent) as folder,
-        ):  # the new name itself survives a power cut, if it can
+        ):
             os.fsync(folder)
         return dict(entry) if kept is None else kept
 
@@ -110,9 +111,8 @@ class FolderOfAnswers:
         with suppress(OSError):
             os.link(beside, path)
             return None
-        with waiting_lock(
-            path.parent
-        ):  # a damaged file, or a file system without links: one writer at a time
+        # a damaged file, or a file system without links: one writer at a time
+        with waiting_lock(path.parent):
             kept = self._read(path)
             if kept is None:
                 beside.replace(path)

@@ -346,9 +346,8 @@ def read_traces(file: Path) -> tuple[Mapping[str, str], tuple[Trace, ...]]:
 
 def _read_exploration(file: Path) -> list[Any]:
     """The header and the traces."""
-    lines = read_text(file, LARGEST_MEMORY).split("\n")[
-        :-1
-    ]  # text after the last newline was never finished
+    # text after the last newline was never finished
+    lines = read_text(file, LARGEST_MEMORY).split("\n")[:-1]
     forms = tagged_reader({"exploration": _Header, "episode": Trace}, _TRACES_VERSION)
     read = [each for _, each in read_jsonl(file, lines, forms, "is no exploration", halves=False)]
     if not read:
@@ -389,9 +388,8 @@ def keeping(file: Path, settings: Mapping[str, str]) -> Iterator[tuple[tuple[Tra
                 f"{file}: is an exploration with another {', '.join(changed)}; remove it, or choose"
                 " another --out"
             )
-        stream.truncate(
-            read_bytes(file, LARGEST_MEMORY).rfind(b"\n") + 1
-        )  # without what a crash left of a line
+        # without what a crash left of a line
+        stream.truncate(read_bytes(file, LARGEST_MEMORY).rfind(b"\n") + 1)
 
         def keep(trace: Trace) -> None:
             nonlocal seal

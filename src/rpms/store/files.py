@@ -208,9 +208,8 @@ def written_beside(file: Path, data: bytes) -> Iterator[Path]:
     afterwards, unless renamed.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    with waiting_lock(
-        file.parent
-    ):  # between its making and its marking nobody may take it for a leftover
+    # between its making and its marking nobody may take it for a leftover
+    with waiting_lock(file.parent):
         beside = file.with_name(f".{file.name}.{token_hex(4)}.part")
         handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
         hold(handle)

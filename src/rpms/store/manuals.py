@@ -445,9 +445,8 @@ def _unknown_command(command: str, actions: Collection[ActionSchema]) -> str:
     )
 
 
-@lru_cache(
-    maxsize=4
-)  # a run checks its manual before it plays by it, and each of its parts asks for it again
+# a run checks its manual before it plays by it, and each of its parts asks for it again
+@lru_cache(maxsize=4)
 def read_manual(*sources: ManualText) -> RuleManual:
     """Read a manual made of one or more texts; the first mistake is a FileError with its file
     and line.

@@ -235,9 +235,8 @@ def parse_memory(file: Path, text: str, world: str = "", *, empty: bool = False)
             raise FileError(
                 file, line, f"counts more than {MOST_MADE_UP:,} observations that it does not name"
             )
-        if (
-            not entry.id
-        ):  # one that follows from its content; near-duplicates in one file are numbered
+        # one that follows from its content; near-duplicates in one file are numbered
+        if not entry.id:
             stem = remembered.content_id(entry)
             numbered = chain((stem,), (f"{stem}_{number}" for number in count(2)))
             entry = replace(entry, id=next(id_ for id_ in numbered if id_ not in ids))

@@ -208,9 +208,8 @@ class RunFolder:
         file = self.folder / folder / f"{name}{ending}"
         if not self._in_shards or is_there(file):
             return file
-        return (
-            file.parent / name.removesuffix(".json")[-12:-10] / file.name
-        )  # first two digits of the task's hash
+        # first two digits of the task's hash
+        return file.parent / name.removesuffix(".json")[-12:-10] / file.name
 
     @cached_property
     def _in_shards(self) -> bool:
@@ -234,9 +233,8 @@ class RunFolder:
         """
         tasks = self.protocol.tasks
         parts = (tasks[at : at + _PART] for at in range(0, len(tasks), _PART))
-        with (
-            ThreadPoolExecutor() as threads
-        ):  # unpacking and checksums take the time, and run beside each other
+        # unpacking and checksums take the time, and run beside each other
+        with ThreadPoolExecutor() as threads:
             for found in threads.map(lambda part: [*map(self._reading, part)], parts):
                 yield from found
 

@@ -351,9 +351,8 @@ def read_study(file: Path, parts: Collection[str] = ()) -> Study:
     if form.learn is not None:
         learn, own = reader.read(_Learn, form.learn, ("learn",), without=("condition", "memory"))
         settings = own.only(tasks=False).over(shared)
-        played = Settings(
-            steps=common.steps, simplifications=common.simplifications
-        )  # rules of play, not the tasks
+        # rules of play, not the tasks
+        played = Settings(steps=common.steps, simplifications=common.simplifications)
         learning = Learning(
             learn.choice(own.over(played)), learn.rounds, learn.later, learn.model, settings
         )

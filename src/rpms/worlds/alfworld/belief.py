@@ -141,9 +141,8 @@ class Recalled:
             case "closed", (place,):
                 known = False if place in (self.state.get("open") or ()) else None
             case deed, (_,) if deed in _DEEDS and deed != "lit":
-                known = (
-                    False if held == () else None
-                )  # a thing taken from here on was not treated before
+                # a thing taken from here on was not treated before
+                known = False if held == () else None
         return Truth.of(known)
 
 
@@ -409,9 +408,8 @@ def _ranges(places: tuple[str, ...]) -> str:
     )
     pieces = []
     for kind, found in numbers.items():
-        rows = groupby(
-            enumerate(sorted(found)), lambda pair: pair[1] - pair[0]
-        )  # in a row, both grow by one
+        # in a row, both grow by one
+        rows = groupby(enumerate(sorted(found)), lambda pair: pair[1] - pair[0])
         runs = [[number for _, number in row] for _, row in rows]
         pieces.append(
             f"{kind}"

@@ -132,9 +132,8 @@ def update(belief: AlfworldBelief, action: str | None, observation: str) -> Alfw
     for read, take_over in _READERS:
         if (found := read(text)) is not None:
             return take_over(belief, found)
-    opening = (
-        text.split("\n") if action is None else ()
-    )  # it has the answer to `look` on a line of its own
+    # it has the answer to `look` on a line of its own
+    opening = text.split("\n") if action is None else ()
     return _face(
         belief, next((places for places in map(facing, opening) if places is not None), ())
     )

@@ -150,9 +150,8 @@ class Simulator:
             raise WorldError(self.jvm.obituary()) from None
         except OSError:
             answer = ""
-        except (
-            BaseException
-        ):  # Ctrl-C between a command and its answer: the two could be mismatched from now on
+        except BaseException:
+            # Ctrl-C between a command and its answer: the two could be mismatched from now on
             self._abandon()
             raise
         if not answer:

@@ -196,9 +196,8 @@ def disagreements(belief: TelecomBelief, state: Any) -> tuple[str, ...]:
     for name, record in belief.records.items():
         for field_name in record.keys() & rows.get(name, {}).keys():
             value, truth = record[field_name], rows[name][field_name]
-            some_of = isinstance(value, list) and set(value) <= set(
-                truth
-            )  # of a list, some may be known
+            # of a list, some may be known
+            some_of = isinstance(value, list) and set(value) <= set(truth)
             if value not in (None, truth) and not some_of:  # a forgotten value is None
                 wrong.append(f"{name}: {field_name} is {value!r}, in truth {truth!r}")
     return tuple(wrong)

@@ -54,9 +54,8 @@ def load_package() -> SimpleNamespace:
         ) from None
     definitions = [ToolDef(make()) for make in (*all_telecom_agent_tools, *all_telecom_user_tools)]
     return SimpleNamespace(
-        tools={
-            each.name: each for each in definitions
-        },  # as the sandbox defines them: description, schema, function
+        # as the sandbox defines them: description, schema, function
+        tools={each.name: each for each in definitions},
         # the database and the phone of the store in force, made at the first call
         make_environment=get_environment,
         make_store=Store,

@@ -68,10 +68,11 @@ def game_files(folder: str | Path) -> Iterator[tuple[str, str]]:
             path = os.path.join(place, GAME_FILE)  # noqa: PTH118  as the original writes it
             if not os.path.isfile(path):  # noqa: PTH113  a pipe would never end
                 continue
+            # one that cannot be read is reported when it is played
             with (
                 suppress(OSError),
                 open(path, "rb") as file,
-            ):  # one that cannot be read is reported when it is played
+            ):
                 file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
                 if _UNSOLVABLE.search(file.read()) is not None:
                     continue
