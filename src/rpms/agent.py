@@ -329,7 +329,8 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
             ),
         ]
         for each in decision.candidates:
-            verdict, words = each.verdict, " ".join(untagged_line(each).split())
+            verdict = each.verdict
+            words = " ".join(untagged_line(each).split())
             reason = f": {verdict.reason}" if verdict.reason else ""
             lines.append(f"  [{verdict.fate}{reason}] {each.entry.id} {each.score:.2f} {words}")
         lines += ["", f"prompt ({decision.prompt.tokens} tokens):"]

@@ -87,11 +87,9 @@ def sign(function: Any, parameters: Sequence[inspect.Parameter]) -> None:
 
 def told(parameter: inspect.Parameter, command: str) -> inspect.Parameter:
     """A parameter of a command with its option, where one is told."""
-    name, kind, given = (
-        parameter.name,
-        parameter.annotation,
-        parameter.default is not inspect.Parameter.empty,
-    )
+    name = parameter.name
+    kind = parameter.annotation
+    given = parameter.default is not inspect.Parameter.empty
     places = (f"{command}.{name}", f"{command.partition(' ')[0]}.{name}", name)
     found = next((_OPTIONS[place] for place in places if place in _OPTIONS), None)
     if found is None or get_origin(kind) is Annotated:

@@ -123,7 +123,8 @@ def note_knowledge(settings: Settings, plan: RunPlan, window: Window) -> None:
     if settings.mask and not (remembers and plan.memory.entries):
         why = "the memory is empty" if remembers else "memory is off in this condition"
         complain(f"note: --mask hides nothing: {why}")
-    empty, silent = not plan.memory.entries, silent_model(plan.model_name)
+    empty = not plan.memory.entries
+    silent = silent_model(plan.model_name)
     never = unused(plan.sources.seams, plan.condition, empty=empty, silent=silent)
     complain(*(f"note: {words}" for words in never))
     note_idle_parts(plan.world, [plan.condition.enforcement], plan.model_name)

@@ -253,7 +253,8 @@ def _counts(summary: RunSummary) -> Iterator[str]:
     """
     if found := games_won((row.task, row.won) for row in summary.rows):
         yield f"games: {found[0]} of {found[2]} won in every sentence, {found[1]} in at least one"
-    steps, names = summary.steps, ("infeasible", "foreseeable", "reasks", "replaced")
+    steps = summary.steps
+    names = ("infeasible", "foreseeable", "reasks", "replaced")
     refused, foreseeable, reasks, replaced = (
         sum(getattr(row, name) for row in summary.rows) for name in names
     )

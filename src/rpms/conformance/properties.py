@@ -194,7 +194,8 @@ def belief(subject: Subject) -> str:
     """The belief follows from the texts alone, whatever they are, and does not change
     afterwards.
     """
-    world, strange = subject.world, [held for _, held in subject.strange_beliefs]
+    world = subject.world
+    strange = [held for _, held in subject.strange_beliefs]
     for held in strange:
         view(held)
     for walk, moment in subject.moments():

@@ -185,12 +185,11 @@ class Subject:
         with self.opened(task) as game:
             outcome, action = game.reset(), None
             goal = ask("goals", world.goal, outcome.observation)
-            belief, moments = ask("belief", world.start, goal), list[WalkStep]()
+            belief = ask("belief", world.start, goal)
+            moments = list[WalkStep]()
             while True:
-                prior, belief = (
-                    belief,
-                    ask("belief", world.update, belief, action, outcome.observation),
-                )
+                prior = belief
+                belief = ask("belief", world.update, belief, action, outcome.observation)
                 shown = ask("belief", view, belief)
                 moment = WalkStep(action, outcome, tuple(game.admissible()), belief, (), shown)
                 ask(
@@ -268,11 +267,9 @@ class Subject:
     @cached_property
     def strange_beliefs(self) -> tuple[tuple[Goal, Belief], ...]:
         """Beliefs after nonsense, and after what the games said, cut and glued together wrongly."""
-        said, texts, found = (
-            [moment.outcome.observation for _, moment in self.moments()],
-            list(NONSENSE),
-            [],
-        )
+        said = [moment.outcome.observation for _, moment in self.moments()]
+        texts = list(NONSENSE)
+        found = []
         for _ in range(4 * len(NONSENSE)):
             one, other = self._rng.choice(said), self._rng.choice(said)
             texts.append(

@@ -99,13 +99,12 @@ class AlfredBatchEnv:
         commands_each(commands, len(slots), f"a batch of {len(slots)}")
         for slot, command in zip(slots, commands, strict=True):
             if not slot.done:
-                slot.last, slot.steps = slot.step(command), slot.steps + 1
+                slot.last = slot.step(command)
+                slot.steps += 1
                 slot.done = slot.last.won or slot.steps >= self._max_steps
         observations, infos = self._told([None] * len(slots))
-        won, done = (
-            tuple([int(slot.last.won) for slot in slots]),
-            tuple([slot.done for slot in slots]),
-        )
+        won = tuple([int(slot.last.won) for slot in slots])
+        done = tuple([slot.done for slot in slots])
         return observations, won, done, infos
 
     def _told(self, files: Sequence[str | None]) -> tuple[Observations, Infos]:

@@ -122,7 +122,9 @@ class WorldsEnvironment(Environment[Command, Observed, EpisodeState]):  # type: 
         """
         if unknown:
             raise InputError(f"reset has no argument {excerpt(next(iter(unknown)), 60)}")
-        found, data, engine = self._served.named(world), self._served.data, self._served.engine
+        found = self._served.named(world)
+        data = self._served.data
+        engine = self._served.engine
         episodes = Episodes(
             found, split, data=data, engine=engine, options=options, max_steps=max_steps
         )

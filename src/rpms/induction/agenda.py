@@ -124,7 +124,8 @@ class Question:
 
     def _by_kinds(self, kinds: tuple[str, ...]) -> float:
         """Value of doing it with things of some kinds where no fact is missing."""
-        worked, tried = self.book.worked[kinds], self.faultless.get(kinds, 0) + self.asked[kinds]
+        worked = self.book.worked[kinds]
+        tried = self.faultless.get(kinds, 0) + self.asked[kinds]
         if not worked and tried < LIMITS.refused_kinds:
             return (4.0 if not self.fits(kinds) else 3.0) / (1 + tried) * self.rare
         return self.rare / (1 + worked + self.asked[kinds])

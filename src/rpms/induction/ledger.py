@@ -220,7 +220,8 @@ class Diary:
         for each in (book, linked.near):
             last = each.attempts[-1] if each.attempts else None
             if last is not None and last.witness == attempt.witness:
-                made, unmade = last.true_after & ~last.true, last.true & last.false_after
+                made = last.true_after & ~last.true
+                unmade = last.true & last.false_after
                 ledger.changing |= {each.facts[bit].predicate for bit in bits(made)}
                 ledger.changing |= {NOT + each.facts[bit].predicate for bit in bits(unmade)}
         self._sight(book, attempt, after)
@@ -228,11 +229,13 @@ class Diary:
     def _recorded(
         self, book: Book, said: Spoken, names: tuple[str, ...], step: SeenStep
     ) -> Attempt:
-        goal, attempt = self.goal, book.record(step, names, self._ledger.names, self._dice)
+        goal = self.goal
+        attempt = book.record(step, names, self._ledger.names, self._dice)
         meant = 0
         for slot, kind in enumerate(attempt.kinds):
             meant |= ((kind == goal.object) | (kind == goal.destination) << 1) << 2 * slot
-        scored, further = said.score > self._score, said.score > self._best
+        scored = said.score > self._score
+        further = said.score > self._best
         return attempt._replace(
             lost=said.lost,
             won=said.won,
@@ -260,7 +263,8 @@ class Diary:
 
     def _sight(self, book: Book, attempt: Attempt, after: Belief) -> None:
         """Count what was found where, at the moment in which it became known."""
-        fresh, slots = attempt.known_after & ~attempt.known, slots_of(attempt.names)
+        fresh = attempt.known_after & ~attempt.known
+        slots = slots_of(attempt.names)
         companions = (
             {each.exclusive for each in book.vocabulary.predicates.values()} if fresh else ()
         )

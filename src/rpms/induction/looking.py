@@ -70,7 +70,8 @@ class Standing:
     def told(self, command: str, *, refused: bool) -> None:
         """Result of a command."""
         before, self._before = self._before, self.diary.belief
-        new, self._heard = self.diary.past[self._heard :], len(self.diary.past)
+        new = self.diary.past[self._heard :]
+        self._heard = len(self.diary.past)
         self.ventures.told(before, self._before, scored=any(done.gained for done in new))
         if refused:
             self.refused.add(command)
@@ -199,10 +200,8 @@ class Standing:
         seen, self.seen = self.seen, None
         if seen is None:
             return ""
-        belief, unusual = (
-            self.diary.belief,
-            (each for each in self.agenda.questions if each.unusual),
-        )
+        belief = self.diary.belief
+        unusual = (each for each in self.agenda.questions if each.unusual)
         trials = ((each, self._named(each.schema.variables, seen)) for each in unusual)
         return self.best_trial(
             trials, lambda each, names, _: each.rarity(*each.book.measure(belief, names)), least=0.0
@@ -212,7 +211,8 @@ class Standing:
         """Names for some roles, one of those that were seen among them; None where these have
         other roles.
         """
-        names, known = self.diary.belief.names, self.agenda.ledger.names.roles
+        names = self.diary.belief.names
+        known = self.agenda.ledger.names.roles
         fit = [[name for name in seen if name in names.get(role, ())] for role in roles]
         if roles and not any(fit):
             return None
@@ -265,7 +265,8 @@ class Standing:
                     if bound is None:
                         continue
                     binding |= bound
-                atom, command = about or seen.atom.bind(binding), command_of(schema, binding)
+                atom = about or seen.atom.bind(binding)
+                command = command_of(schema, binding)
                 # nobody can tell whether there are more of the things that nobody knows yet: these
                 # are looked for once
                 unknown = (

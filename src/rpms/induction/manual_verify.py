@@ -101,10 +101,8 @@ def replayed(world: World, trace: Trace) -> Iterator[tuple[Spoken, Situation, Si
     goal = world.goal(trace.opening)
     after = Situation(world.update(world.start(goal), None, trace.opening), goal)
     for step in trace.steps:
-        before, after = (
-            after,
-            Situation(world.update(after.belief, step.command, step.answer), goal),
-        )
+        before = after
+        after = Situation(world.update(after.belief, step.command, step.answer), goal)
         yield step, before, after
 
 

@@ -430,14 +430,16 @@ def _listed(tree: Mapping[str, Any], edit: Edit) -> tuple[tuple[str, ...], list[
     """The path and the items of the list that an edit changes; no path where a manual's file
     does not hold it.
     """
-    process, name = edit.of.startswith(_PROCESS), edit.of.removeprefix(_PROCESS)
+    process = edit.of.startswith(_PROCESS)
+    name = edit.of.removeprefix(_PROCESS)
     section = _SECTIONS.get(edit.part, "processes" if process else "environment")
     path, entries = [section], tree.get(section) or {}
     if edit.part is LinePart.FORBIDS:
         groups = [
             group for group, rules in entries.items() if isinstance(rules, dict) and name in rules
         ]
-        path, entries = [section, *groups], entries[groups[0]] if groups else {}
+        path = [section, *groups]
+        entries = entries[groups[0]] if groups else {}
     entry = entries.get(name)
     if not isinstance(entry, dict):
         return (), []

@@ -66,7 +66,9 @@ class Rehearsal:
         are not played again.
         """
         explorer, earlier = self.explorer, list(known)
-        mended, surprised = 0, False  # number of times, and True if anything surprised since
+        # number of times, and True if anything surprised since
+        mended = 0
+        surprised = False
         mind: Mind | None = None
         for tasks in self._rounds():
             if mind is None or (surprised and mended <= LIMITS.rounds):
@@ -105,10 +107,8 @@ class Rehearsal:
         types = grouped((self.explorer.type_of(task), task) for task in self.explorer.shuffled())
         self._enough = max(LIMITS.several, ceil(LIMITS.quiet_games / len(types)))
         for number in count():
-            before, left = (
-                self.explorer.episodes,
-                [type_ for type_ in types if self._quiet[type_] < self._enough],
-            )
+            before = self.explorer.episodes
+            left = [type_ for type_ in types if self._quiet[type_] < self._enough]
             if self.explorer.steps >= self.explorer.how.steps or not left:
                 return
             yield {type_: types[type_][number % len(types[type_])] for type_ in left}
@@ -165,7 +165,8 @@ class Rehearsal:
 
         What it played and lost, or never won, is explored.
         """
-        explorer, played = self.explorer, trace.episode.startswith(PLAYED)
+        explorer = self.explorer
+        played = trace.episode.startswith(PLAYED)
         explorer.episodes, explorer.steps = (
             explorer.episodes + 1,
             explorer.steps + max(1, len(trace.steps)),

@@ -156,11 +156,9 @@ class Session(Standing):
         """The next step towards an experiment that cannot be done yet."""
         for _ in range(3):
             if self.target is None or self.patience <= 0:
-                self.target, self.patience, self.ahead = (
-                    self._new_target(),
-                    self.agenda.how.pursued,
-                    [],
-                )
+                self.target = self._new_target()
+                self.patience = self.agenda.how.pursued
+                self.ahead = []
             if self.target is None:
                 break
             self.patience -= 1
@@ -207,11 +205,9 @@ class Session(Standing):
             return self.go_on() or self.towards_score() or self.venture() or self.elsewhere()
         for _ in range(4):
             if self.wanted is None or self.patience <= 0:
-                self.wanted, self.patience, self.ahead = (
-                    self._new_guess(),
-                    2 * self.agenda.how.pursued,
-                    [],
-                )
+                self.wanted = self._new_guess()
+                self.patience = 2 * self.agenda.how.pursued
+                self.ahead = []
                 self.begun.clear()
             if self.wanted is None:
                 return ""
@@ -243,7 +239,8 @@ class Session(Standing):
         pursued = ventures.pursued
         for prospect in [pursued] if pursued is not None else ventures.prospects(self.situation):
             if prospect is not pursued:
-                self.patience, self.ahead = 2 * self.agenda.how.pursued, []
+                self.patience = 2 * self.agenda.how.pursued
+                self.ahead = []
             ventures.pursued = prospect
             self.patience -= 1
             command = "" if self.vain(prospect.command) else prospect.command

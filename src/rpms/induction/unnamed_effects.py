@@ -411,7 +411,8 @@ def _related(literal: Literal, here: str, vocabulary: Vocabulary) -> Literal:
     place 1 is `with(1, 0)`.
     """
     # a plan would else go to the thing, and then away from it to the place
-    predicates, role = vocabulary.predicates, vocabulary.placing[0].args[0]
+    predicates = vocabulary.predicates
+    role = vocabulary.placing[0].args[0]
     near = predicates.get(literal.atom.predicate)
     relation = predicates.get(near.exclusive) if near is not None and not literal.negated else None
     if (

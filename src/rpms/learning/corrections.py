@@ -199,7 +199,9 @@ _PREPOSITIONS = ("on", "in", "at")
 """Words that an action's name does not end a sentence with."""
 
 
-SHORTEST, LONGEST = 10, 200  # Characters of a lesson: a line of a prompt
+# Characters of a lesson: a line of a prompt
+SHORTEST = 10
+LONGEST = 200
 _AFTER = 6  # Steps after the failure that the model is told: what worked instead is among the first
 _DECODING = Decoding(max_tokens=96)
 _FORM = re.compile(r"\bmust\b.* before [a-z]+ing\b")

@@ -254,7 +254,8 @@ class _Own:
             for term, own in zip(self.terms, did, strict=True)
         ]
         before = [term.value for term in self.terms]
-        mean, spread = math.fsum(values) / len(values), math.fsum(each * each for each in before)
+        mean = math.fsum(values) / len(values)
+        spread = math.fsum(each * each for each in before)
         slope = (
             math.fsum(b * value for b, value in zip(before, values, strict=True)) / spread
             if spread
@@ -263,7 +264,8 @@ class _Own:
         values = [value - mean - slope * b for b, value in zip(before, values, strict=True)]
         for level in self.alike:
             for places in level:
-                whole, others = math.fsum(values[n] for n in places), len(places) - 1 + _AVERAGE
+                whole = math.fsum(values[n] for n in places)
+                others = len(places) - 1 + _AVERAGE
                 for n, value in [(n, values[n]) for n in places]:
                     values[n] -= (whole - value) / others
         return values
@@ -312,7 +314,8 @@ def _fitted(trials: Sequence[MaskedTrial], taken: Sequence[int]) -> dict[str, fl
 
 
 def _standing_out(terms: Sequence[Term], values: Sequence[float]) -> float:
-    chances, surprises = [term.chance for term in terms], [term.surprise for term in terms]
+    chances = [term.chance for term in terms]
+    surprises = [term.surprise for term in terms]
     spread = math.fsum(
         c * (1 - c) * value * value for c, value in zip(chances, values, strict=True)
     )

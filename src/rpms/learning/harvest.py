@@ -361,7 +361,9 @@ def episodes_of(
     mind = compose(RULES_ONLY, replace(knowledge_of(world), manual=manual), EpisodicMemory())
     for trace in traces:
         goal = world.goal(trace.opening)
-        belief, action, observation = world.start(goal), None, trace.opening
+        belief = world.start(goal)
+        action = None
+        observation = trace.opening
         steps: list[Step] = []
         for number, spoken in enumerate(trace.steps, 1):
             decision = decide(mind, goal, belief, action, observation, ())
@@ -383,7 +385,9 @@ def episodes_of(
                     usage=Usage(),
                 )
             )
-            belief, action, observation = decision.belief, spoken.command, spoken.answer
+            belief = decision.belief
+            action = spoken.command
+            observation = spoken.answer
         ending = Ending.WON if trace.won else Ending.OUT_OF_STEPS
         score = trace.steps[-1].score if trace.steps else 0.0
         yield trace.episode, Episode(trace.task, trace.kind, goal.text, ending, score, tuple(steps))

@@ -145,9 +145,11 @@ def row(entry: Entry) -> tuple[str, ...]:
     if isinstance(entry, VerifiedSchema):
         sure = f"{entry.confidence:.3f}"
     else:
-        goal, state = str(entry.goal_signature), str(entry.state_signature)
+        goal = str(entry.goal_signature)
+        state = str(entry.state_signature)
     failed = sum(origin.failed for origin in entry.origins)
-    worked, where = len(entry.origins) - failed, where_from(entry.origins, len(entry.origins))
+    worked = len(entry.origins) - failed
+    where = where_from(entry.origins, len(entry.origins))
     return (
         entry.id,
         str(entry.kind),

@@ -281,7 +281,9 @@ class Achievers:
         return _by_effect(self.rules.lore.doubts)
 
     def _maker(self, schema: ActionSchema, effect: Literal) -> Achiever:
-        fact, clauses, parameters = fact_of(effect), self._clauses(schema), schema.variables
+        fact = fact_of(effect)
+        clauses = self._clauses(schema)
+        parameters = schema.variables
         circular = fact in [
             fact_of(clause.literals[0]) for clause in clauses if len(clause.literals) == 1
         ]

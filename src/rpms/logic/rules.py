@@ -362,7 +362,9 @@ def atoms_over(rules: ActiveRules, schema: ActionSchema) -> tuple[Atom, ...]:
     """Every fact that could be meant over a schema's parameters, and those about nothing in
     particular.
     """
-    roles, known, names = _roles(rules), rules.predicates.items(), schema.variables
+    roles = _roles(rules)
+    known = rules.predicates.items()
+    names = schema.variables
     every = (
         Atom(name, args)
         for name, predicate in known

@@ -132,7 +132,8 @@ def held(text: str, shapes: tuple[Shape, ...]) -> bool:
 
     Choices are compared as `parse_answer` reads both.
     """
-    action, line = parse_answer(text).action, text.partition(ACTION)[2].strip()
+    action = parse_answer(text).action
+    line = text.partition(ACTION)[2].strip()
     if any(fits(line, shape) for shape in shapes):
         return True
     choices = (

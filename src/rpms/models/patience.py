@@ -96,7 +96,9 @@ def persevere(
             return attempt()
         except TryAgain as trouble:
             failures += 1
-            what, after, lasting = str(trouble), trouble.after, trouble.lasting
+            what = str(trouble)
+            after = trouble.after
+            lasting = trouble.lasting
         wait = max(patience.wait(failures), after or 0.0)
         if failures >= patience.tries:
             ending = f"gave up after {failures} {'try' if failures == 1 else 'tries'}"

@@ -434,10 +434,8 @@ class ClaudeModel(ServedModel):
         if not isinstance(content, list):
             raise TryAgain(NOT_OF_PROTOCOL)
         texts = (dig(block, "text") for block in content if dig(block, "type") == "text")
-        read, written = (
-            count(used, "cache_read_input_tokens"),
-            count(used, "cache_creation_input_tokens"),
-        )
+        read = count(used, "cache_read_input_tokens")
+        written = count(used, "cache_creation_input_tokens")
         prompt = count(used, "input_tokens") + read + written
         usage = Usage(prompt, read, count(used, "output_tokens"), written_tokens=written)
         finish = _FINISH.get(reason, reason) if isinstance(reason, str) else "stop"

@@ -186,7 +186,9 @@ def decide(
 def _serialise(mind: Mind, advice: Advice, observation: str) -> Iterator[Block]:
     """SER of Eq. 7, for each of its terms, and what goes past the paper beside them."""
     now, wording = advice.step, mind.style.wording
-    goal, belief, progress = now.situation.goal, now.situation.belief, mind.told_progress(now)
+    goal = now.situation.goal
+    belief = now.situation.belief
+    progress = mind.told_progress(now)
     yield from standing_blocks(advice.shown, wording)
     lines: dict[Part, Sequence[str]] = {
         Part.SITUATION: situation_lines(advice.rules, now.situation),

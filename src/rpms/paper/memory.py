@@ -81,7 +81,10 @@ def register_kind(
             f"{name!r} cannot be the name of a kind: give a new one, a word without spaces"
         )
     kind = _KNOWN[name] = str.__new__(Kind, name)
-    kind.wording, kind.top, kind.weight, kind.told = wording, top, weight, told
+    kind.wording = wording
+    kind.top = top
+    kind.weight = weight
+    kind.told = told
     return kind
 
 
@@ -94,7 +97,10 @@ def kind_in_file(name: str) -> Kind:
     if not name.isidentifier():
         raise ValueError(f"{name!r} is no name of a kind")
     kind = str.__new__(Kind, name)
-    kind.wording, kind.top, kind.weight, kind.told = _fields_in_words, 0, 1.0, False
+    kind.wording = _fields_in_words
+    kind.top = 0
+    kind.weight = 1.0
+    kind.told = False
     return kind
 
 
@@ -279,10 +285,8 @@ class VerifiedSchema(_Observed):
         return bool(self.origins) and not self.success_count
 
     def key(self) -> tuple[str, ...]:
-        needs, gives = (
-            "\n".join(map(canonical, self.preconditions)),
-            "\n".join(map(canonical, self.effects)),
-        )
+        needs = "\n".join(map(canonical, self.preconditions))
+        gives = "\n".join(map(canonical, self.effects))
         return (self.action_type, canonical(self.action_template), needs, gives)
 
 
@@ -303,10 +307,8 @@ class CriticalFailure(_OfGoal):
         return self.retrieval_weight
 
     def key(self) -> tuple[str, ...]:
-        where, weight = (
-            (str(self.goal_signature), str(self.state_signature)),
-            str(self.retrieval_weight),
-        )
+        where = (str(self.goal_signature), str(self.state_signature))
+        weight = str(self.retrieval_weight)
         return (*where, self.failed_action, self.corrective_rule, weight)
 
 

@@ -74,7 +74,8 @@ class Similarity:
             return 0.0
         known = self._known.get((one, other))
         if known is None:
-            same, cutoff = self.category(one) == self.category(other), 100 * self.fuzzy
+            same = self.category(one) == self.category(other)
+            cutoff = 100 * self.fuzzy
             known = (
                 self.same_category
                 if same
@@ -102,7 +103,8 @@ class Similarity:
         """Sum of the fields below the type: one that neither goal has leaves its weight to the
         others.
         """
-        most, weights = 1.0 - self.type, sum(weight for _, weight in fields)
+        most = 1.0 - self.type
+        weights = sum(weight for _, weight in fields)
         return most * sum(part for part, _ in fields) / weights if weights else most
 
 
@@ -203,7 +205,8 @@ class Ranking(Iterator[Candidate]):
     def again(self) -> Self:
         """The same from the start: what was found already is not looked for again."""
         other = copy(self)
-        other._place, other._ended = 0, False  # noqa: SLF001  its own kind
+        other._place = 0  # noqa: SLF001  its own kind
+        other._ended = False  # noqa: SLF001
         return other
 
     def __next__(self) -> Candidate:
@@ -215,7 +218,9 @@ class Ranking(Iterator[Candidate]):
         return self._found[self._place - 1]
 
     def _push(self, places: Iterable[tuple[_Branch, float, float]]) -> None:
-        heap, order, threshold = self._heap, self._order, self._threshold
+        heap = self._heap
+        order = self._order
+        threshold = self._threshold
         for place, score, bound in places:
             if bound < threshold:
                 if len(self._missed) < _MISSED_KEPT:

@@ -75,10 +75,8 @@ class Method:
             wording, instruction=self._instruction(wording.instruction), printed=printed
         )
         if not self.thinks:
-            example, choosing = (
-                _without_thoughts(wording.example),
-                _without_thoughts(wording.choosing),
-            )
+            example = _without_thoughts(wording.example)
+            choosing = _without_thoughts(wording.choosing)
             return replace(wording, example=example, choosing=choosing)
         return (
             replace(wording, example=_with_states(wording.example, world))

@@ -101,7 +101,8 @@ def reconsidered(readings: Readings, decision: Decision, mind: Mind) -> Readings
     """Readings with another one taken, where a step speaks against the present one; None where
     it stays.
     """
-    belief, plans = decision.belief, mind.manual if mind.manual.actions else mind.schemas.bare()
+    belief = decision.belief
+    plans = mind.manual if mind.manual.actions else mind.schemas.bare()
     _ = plan_of(decision)  # planning notices where nothing is left
     if why := decision.noticed.against_goal:
 

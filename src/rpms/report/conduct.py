@@ -257,7 +257,8 @@ def significance_table(comparison: Comparison) -> Table:
     beside them.
     """
     found, scored = contrasts(comparison), comparison.scored
-    gain, scale = attrgetter("score" if scored else "success"), 1 if scored else 100
+    gain = attrgetter("score" if scored else "success")
+    scale = 1 if scored else 100
     columns: Columns = {
         "Comparison": lambda each: (
             f"{condition_label(each.second)} vs. {condition_label(each.first)}"

@@ -110,7 +110,8 @@ def pairs_for_power(gained: int, lost: int) -> int | None:
     if not pairs or gained == lost:
         return None
     share = max(gained, lost) / pairs
-    alpha_z, power_z = _NORMAL.inv_cdf(1 - ALPHA / 2), _NORMAL.inv_cdf(POWER)
+    alpha_z = _NORMAL.inv_cdf(1 - ALPHA / 2)
+    power_z = _NORMAL.inv_cdf(POWER)
     needed = ((alpha_z / 2 + power_z * math.sqrt(share * (1 - share))) / (share - 0.5)) ** 2
     return max(math.ceil(needed), least_discordant())
 
@@ -215,7 +216,9 @@ def _resampled(
     tasks.
     """
     rng = np.random.default_rng(SEED)
-    size, rows = int(counts.sum()), max(1, 2_000_000 // counts.size)  # cells held in memory at once
+    size = int(counts.sum())
+    # cells held in memory at once
+    rows = max(1, 2_000_000 // counts.size)
     chunks = [
         rng.multinomial(size, counts / size, size=min(rows, resamples - start)) @ distinct
         for start in range(0, resamples, rows)

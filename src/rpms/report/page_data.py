@@ -172,7 +172,8 @@ class EntryBook:
                     ] += 1
         for entry in shown:
             told = self._told[entry]
-            told.won, told.lost = told.won + record.row.won, told.lost + (not record.row.won)
+            told.won += record.row.won
+            told.lost += not record.row.won
 
     def overview(self) -> list[list[Any]]:
         """Each entry in a row: id, kind, wording, verdicts, episodes won and lost with it; the

@@ -85,10 +85,8 @@ def terminal(table: Table, width: int | None = None) -> str:
     """For a terminal, without colours, as a pipe or a file also wants it: too wide rather than
     with a number cut.
     """
-    out, least = (
-        io.StringIO(),
-        sum(_least(table, place) + _GAP for place in range(len(table.columns))),
-    )
+    out = io.StringIO()
+    least = sum(_least(table, place) + _GAP for place in range(len(table.columns)))
     console = Console(file=out, width=max(width or 120, least), highlight=False, no_color=True)
     console.print(rich_table(table))
     for note in table.notes:

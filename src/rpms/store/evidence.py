@@ -235,10 +235,8 @@ def write_evidence(file: Path, evidence: Evidence) -> None:
 
 def read_evidence(file: Path) -> Evidence:
     """Read the file; a mistake is a FileError with its line."""
-    lines, read = (
-        read_text(file, LARGEST_MEMORY).split("\n"),
-        tagged_reader({"evidence": Evidence, "claim": Claim}),
-    )
+    lines = read_text(file, LARGEST_MEMORY).split("\n")
+    read = tagged_reader({"evidence": Evidence, "claim": Claim})
     rows = (row for _, row in read_jsonl(file, lines, read, "is no evidence", halves=False))
     header: Evidence | None = next(rows, None)
     if header is None:
@@ -262,7 +260,8 @@ def manual_before(manual: Path) -> tuple[str, str] | None:
         return None
     if not is_there(evidence_file(manual)):
         raise InputError(f"{manual}: is there already and was not learned; choose another --out")
-    evidence, now = read_evidence(evidence_file(manual)), manual_text(manual).text
+    evidence = read_evidence(evidence_file(manual))
+    now = manual_text(manual).text
     return (evidence.replaced_written if now == evidence.replaced else evidence.written), now
 
 

@@ -137,10 +137,8 @@ class _Reader(ManualReader[RuleManual]):
         path = (Tier.ENVIRONMENT.value, name)
         read = validate(yaml, forms.ActionForm, value, path)
         for place, syntax in enumerate(read.syntax):
-            here, other = (
-                (*path, "syntax", place),
-                self.syntax.setdefault(PARAMETER.sub("<>", syntax), name),
-            )
+            here = (*path, "syntax", place)
+            other = self.syntax.setdefault(PARAMETER.sub("<>", syntax), name)
             if other != name:  # two schemas would contradict each other wherever they differ
                 raise yaml.error(
                     here, f"`{syntax}` is a command of {other} already; a command has one schema"

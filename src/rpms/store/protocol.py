@@ -70,7 +70,8 @@ class Protocol:
         other.sort(key=lambda each: any(map(_HASH.fullmatch, each[1:])))
         found = [f"{name}: {_said(one)} → {_said(two)}" for name, one, two in other if one != two]
         if self.tasks != now.tasks:
-            added, gone = set(now.tasks) - set(self.tasks), set(self.tasks) - set(now.tasks)
+            added = set(now.tasks) - set(self.tasks)
+            gone = set(self.tasks) - set(now.tasks)
             how = f"{len(added)} added, {len(gone)} gone" if added or gone else "in another order"
             found.insert(0, f"tasks: {len(self.tasks)} → {len(now.tasks)} ({how})")
         return tuple(found)

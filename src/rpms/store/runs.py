@@ -30,7 +30,10 @@ from rpms.store.episodes import EpisodeRecord, EpisodeRow, file_name, read_episo
 from rpms.store.files import LOCK, locked, read_sealed, read_text, sealed, write_whole, writing
 from rpms.store.protocol import Protocol, read_protocol
 
-PROTOCOL, EPISODES, TIMINGS, PRICE = "protocol.json", "episodes", "timings.jsonl", "price.json"
+PROTOCOL = "protocol.json"
+EPISODES = "episodes"
+TIMINGS = "timings.jsonl"
+PRICE = "price.json"
 _FLAT = 4_096
 """Tasks of a run whose episodes lie in one folder. Those of more lie in 256, save those that an
 older version wrote."""

@@ -68,7 +68,9 @@ def estimate_study(
     refuse_overlap(study, means)
     means = replace(means, editions={})
     prompts = _FirstPrompts()
-    learning, found, seen = study.learning, list[Estimate](), set[object]()
+    learning = study.learning
+    found = list[Estimate]()
+    seen = set[object]()
     for model in models:
         cases, who = study.cases_for(model), study.learner(model)
         if learning is not None and who and any(case.learns for case in cases):

@@ -219,7 +219,8 @@ def run_study(
             plan = plan_cell(study.choice, case, model, means, memory_of(case))
             if plan.method.recalled and plan.method.experience is None:
                 plan = _experienced(plan, study, case, means, layout)
-            what, folder = f"{model}, {case.name}", layout.run_folder(plan)
+            what = f"{model}, {case.name}"
+            folder = layout.run_folder(plan)
             if folder in known:
                 tell(f"{what}: the same run as before")
             else:

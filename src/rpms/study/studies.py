@@ -120,13 +120,12 @@ class Case:
         """Its method; what a study says of trials and insights holds for those of its methods
         that have any.
         """
-        usual, settings = METHODS[self.settings.agent or REACT], self.settings
+        usual = METHODS[self.settings.agent or REACT]
+        settings = self.settings
         if usual.recalled and settings.insights is None:
             return usual  # its experience is gathered first
-        trials, insights = (
-            settings.trials if usual.question else None,
-            settings.insights if usual.recalled else None,
-        )
+        trials = settings.trials if usual.question else None
+        insights = settings.insights if usual.recalled else None
         return replace(settings, trials=trials, insights=insights).method(world)
 
     def memory_file(self, world: World) -> Path | None:
@@ -251,7 +250,8 @@ class Study:
         """
         assert self.learning is not None
         learned = self.learning.choice
-        here, lacking = learned.settings.split, self.choice.settings.split
+        here = learned.settings.split
+        lacking = self.choice.settings.split
         return replace(
             self,
             title=f"{self.title} - rehearsal on {here}",

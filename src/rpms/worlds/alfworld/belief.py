@@ -127,7 +127,8 @@ class Recalled:
     state: StateSignature
 
     def truth(self, atom: Atom, /) -> Truth:
-        held, location = self.state.get("holding"), self.state.get("location")
+        held = self.state.get("holding")
+        location = self.state.get("location")
         known: bool | None = None
         match atom.predicate, atom.args:
             case "hand_empty", ():

@@ -29,11 +29,9 @@ class GroundTruth:
     """True facts of a game at one moment, by name: for checking beliefs, never for playing."""
 
     def __init__(self, layout: GameLayout, state: State) -> None:
-        receptacles, objects, locations = (
-            layout.receptacle_names,
-            layout.object_names,
-            layout.location_names,
-        )
+        receptacles = layout.receptacle_names
+        objects = layout.object_names
+        locations = layout.location_names
         self.here = tuple(receptacles[index] for index in layout.here[state.location])
         """The receptacles at the agent's location: those that it can handle."""
         self.held = objects[state.held] if state.held >= 0 else None

@@ -92,7 +92,8 @@ class Simulator:
         # nowhere.
         sink = self._create("java.io.PrintStream", f"s{os.devnull}\n")
         self._call_on(f"{self._protocol.STATIC_PREFIX}java.lang.System", "setOut", f"r{sink}\n")
-        array, end = self._protocol.ARRAY_COMMAND_NAME, self._protocol.END_COMMAND_PART
+        array = self._protocol.ARRAY_COMMAND_NAME
+        end = self._protocol.END_COMMAND_PART
         size = len(self.jvm.class_path)
         create_array = (
             f"{array}{self._protocol.ARRAY_CREATE_SUB_COMMAND_NAME}sjava.net.URL\ni{size}\n{end}"

@@ -106,10 +106,8 @@ class Program:
         """Return py4j's jar and the simulator's; the copy of py4j inside a simulator's is too
         old to authenticate.
         """
-        missing, package = (
-            f"the {self.label} simulator is not installed",
-            self.extra.replace("-", "_"),
-        )
+        missing = f"the {self.label} simulator is not installed"
+        package = self.extra.replace("-", "_")
         try:
             from py4j.java_gateway import find_jar_path  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
         except ImportError:

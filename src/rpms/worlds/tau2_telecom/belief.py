@@ -147,7 +147,8 @@ def _contract_over(belief: TelecomBelief, line: str) -> bool | None:
 
 
 def _used_up(belief: TelecomBelief, line: str) -> bool | None:
-    used, added = belief.of(line, "data_used_gb"), belief.of(line, "data_refueling_gb")
+    used = belief.of(line, "data_used_gb")
+    added = belief.of(line, "data_refueling_gb")
     limit = belief.of(line, "data_limit_gb")
     if limit is None:
         limit = belief.of(str(belief.of(line, "plan_id")), "data_limit_gb")

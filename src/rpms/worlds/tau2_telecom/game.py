@@ -202,7 +202,8 @@ class TelecomGame:
         self._over = call.name in (DONE, TRANSFER)
         if not self._over:
             return Outcome(said)
-        environment, criteria = self.environment, self._task["evaluation_criteria"] or {}
+        environment = self.environment
+        criteria = self._task["evaluation_criteria"] or {}
         wanted = (
             criteria.get("actions") or ()
             if "ACTION" in (criteria.get("reward_basis") or ())
@@ -258,7 +259,9 @@ class TelecomGame:
         """True if an action was among the calls; of a transfer, and of what is not compared,
         the arguments are free.
         """
-        name, arguments, compared = action["name"], action["arguments"], action["compare_args"]
+        name = action["name"]
+        arguments = action["arguments"]
+        compared = action["compare_args"]
         compared = () if name == TRANSFER else arguments if compared is None else compared
         called = [call.arguments for call in self._called if call.name == name]
         return any(
@@ -270,7 +273,8 @@ class TelecomGame:
         return () if self._over else tuple(sorted(map(str, [*self._accepted(), WrittenCall(DONE)])))
 
     def _accepted(self) -> Iterator[WrittenCall]:
-        tools, phone = self.environment.tools, self.environment.user_tools
+        tools = self.environment.tools
+        phone = self.environment.user_tools
         device, number = phone.device, phone.surroundings.phone_number
         customer = tools.get_customer_by_phone(number)
         lines = {line.line_id: line for line in tools.db.lines if line.line_id in customer.line_ids}

@@ -201,7 +201,8 @@ _TEXTS = [
 
 
 def _sent(belief: TelecomBelief, call: WrittenCall, _said: str) -> TelecomBelief:
-    bill, customer = str(call.arguments.get("bill_id", "")), call.arguments.get("customer_id")
+    bill = str(call.arguments.get("bill_id", ""))
+    customer = call.arguments.get("customer_id")
     belief = belief.noting(bill, {"status": "Awaiting Payment"})
     return (
         belief.learn("requested") if customer == belief.customer else belief.forget(["requested"])
@@ -221,7 +222,8 @@ _ADDED = re.compile(
 
 
 def _refuelled(belief: TelecomBelief, call: WrittenCall, said: str) -> TelecomBelief:
-    added, line = _ADDED.search(said), str(call.arguments.get("line_id", ""))
+    added = _ADDED.search(said)
+    line = str(call.arguments.get("line_id", ""))
     customer = str(call.arguments.get("customer_id", ""))
     for bill in _bills_of(belief, customer):  # one of the drafts is charged
         belief = (

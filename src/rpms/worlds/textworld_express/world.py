@@ -137,11 +137,9 @@ def _in_room(belief: ExpressBelief, **changes: object) -> ExpressBelief:
 
 
 def _door(belief: ExpressBelief, match: re.Match[str], action: str) -> ExpressBelief:
-    door, there, closed = (
-        said.TEXTS["door_command"].fullmatch(action),
-        match["room"],
-        match["verb"] == "close",
-    )
+    door = said.TEXTS["door_command"].fullmatch(action)
+    there = match["room"]
+    closed = match["verb"] == "close"
     if door is None or belief.here is None or belief.location is None:
         return belief
     way = door[1]
@@ -150,7 +148,8 @@ def _door(belief: ExpressBelief, match: re.Match[str], action: str) -> ExpressBe
         exits={**belief.here.exits, way: there},
         doors={**belief.here.doors, way: closed},
     )
-    places, back = {**belief.places, belief.location: here}, said.OPPOSITE[way]
+    places = {**belief.places, belief.location: here}
+    back = said.OPPOSITE[way]
     if there in places and back in places[there].exits:
         other = _with_way(places[there], back, belief.location)
         places[there] = replace(other, doors={**other.doors, back: closed})
@@ -159,7 +158,8 @@ def _door(belief: ExpressBelief, match: re.Match[str], action: str) -> ExpressBe
 
 def _lid(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBelief:
     """Open or close a lid: what is inside is listed, or stays as it was."""
-    opened, inside = match["verb"] == "open", said.things(match["inside"] or "")
+    opened = match["verb"] == "open"
+    inside = said.things(match["inside"] or "")
     old = belief.here.furniture.get(match["thing"]) if belief.here is not None else None
     content = tuple(each.name for each in inside) if opened else old.content if old else None
     return _furnish(
@@ -374,7 +374,8 @@ class TextWorldExpress(World):
         )
         if told.location != belief.location:
             return (f"the room is {told.location}, not {belief.location}",)
-        gone, new = _things(belief) - _things(told), _things(told) | _ways(told)
+        gone = _things(belief) - _things(told)
+        new = _things(told) | _ways(told)
         return (
             *sorted(f"not so: {claim}" for claim in gone),
             *sorted(new - _things(belief) - _ways(belief)),

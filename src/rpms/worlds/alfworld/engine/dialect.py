@@ -139,7 +139,8 @@ def read_domain(text: str) -> Domain:
 
     Remembered, since games share their domain.
     """
-    domain, known = _domain(text), [_release(dialect)[0] for dialect in DIALECTS]
+    domain = _domain(text)
+    known = [_release(dialect)[0] for dialect in DIALECTS]
     for action in known[1].actions:
         if action in domain.actions:
             if domain.actions[action] not in [each.actions.get(action) for each in known]:

@@ -107,7 +107,8 @@ class GameEngine:
         )
         usable = 0
         for receptacle in layout.here[location]:
-            name, contents = layout.receptacle_names[receptacle], state.contents[receptacle]
+            name = layout.receptacle_names[receptacle]
+            contents = state.contents[receptacle]
             before.append(f"examine {name}")
             usable |= contents & layout.toggleable
             reachable = self._reachable(state, receptacle)
@@ -191,7 +192,8 @@ class GameEngine:
 
     def _take(self, state: State, rest: str) -> EngineTurn | None:
         name, _, source = rest.partition(" from ")
-        thing, receptacle = self.layout.object_called.get(name, -1), self._here(state, source)
+        thing = self.layout.object_called.get(name, -1)
+        receptacle = self._here(state, source)
         if thing < 0 or receptacle < 0 or state.held >= 0 or not self._reachable(state, receptacle):
             return None
         if not (state.contents[receptacle] & self.layout.pickupable) >> thing & 1:
@@ -206,7 +208,8 @@ class GameEngine:
 
     def _place(self, state: State, rest: str) -> EngineTurn | None:
         name, _, target = rest.partition(self._put[1])
-        thing, receptacle = self.layout.object_called.get(name, -1), self._here(state, target)
+        thing = self.layout.object_called.get(name, -1)
+        receptacle = self._here(state, target)
         if (
             thing < 0
             or thing != state.held
@@ -227,7 +230,8 @@ class GameEngine:
 
     def _treat(self, verb: str, state: State, rest: str) -> EngineTurn | None:
         name, _, tool = rest.partition(" with ")
-        thing, receptacle = self.layout.object_called.get(name, -1), self._here(state, tool)
+        thing = self.layout.object_called.get(name, -1)
+        receptacle = self._here(state, tool)
         if thing < 0 or thing != state.held or receptacle < 0:
             return None
         if (

@@ -185,7 +185,8 @@ class House:
             if name not in self._ids:
                 self._ids.add(name)
                 return Placed(name, kind, location, stand, x, y, z)
-            x, z = x + self._dice.below(9) - 4, z + self._dice.below(9) - 4
+            x = x + self._dice.below(9) - 4
+            z = z + self._dice.below(9) - 4
 
     def _at_wall(self, stand: _Stand, height: int) -> tuple[int, int, int]:
         dx, dz = ((0, 1), (1, 0), (0, -1), (-1, 0))[stand.facing]
@@ -258,11 +259,9 @@ class House:
                 else spot
             )
         main = dice.pick(self._by_type[place])
-        x, y, z = (
-            main.x + dice.below(41) - 20,
-            main.y + 2 + dice.below(8),
-            main.z + dice.below(41) - 20,
-        )
+        x = main.x + dice.below(41) - 20
+        y = main.y + 2 + dice.below(8)
+        z = main.z + dice.below(41) - 20
         spot = self._spot(kind, main.stand, main.location, (x, y, z))
         ids = [main.id]
         for other, percent in tables()["also_in"].get(place, {}).items():

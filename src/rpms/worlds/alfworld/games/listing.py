@@ -59,7 +59,8 @@ def game_files(folder: str | Path) -> Iterator[tuple[str, str]]:
         raise InputError(f"cannot read {error.filename}: {error.strerror}") from error
 
     for place, _, held in os.walk(folder, topdown=False, onerror=fail):
-        kind, below = type_of(Path(place).parent.name), place[len(str(folder)) :]
+        kind = type_of(Path(place).parent.name)
+        below = place[len(str(folder)) :]
         if (
             GAME_FILE in held
             and kind is not None
@@ -212,11 +213,9 @@ def task_data(task: Task, dialect: str = "") -> Mapping[str, Any]:
     """Content of a listed game's file, in its own dialect or in the one given, then without a
     walkthrough.
     """
-    builtin, path, known = (
-        task.source.get("builtin"),
-        task.source.get("path", ""),
-        known_dialect(dialect),
-    )
+    builtin = task.source.get("builtin")
+    path = task.source.get("path", "")
+    known = known_dialect(dialect)
     data = builtin_game(builtin) if builtin else read_data(path)
     game = read_engine(data, builtin or path) if known else None
     if known is None or game is None or game.dialect.name == known:
