@@ -254,14 +254,14 @@ def _counts(summary: RunSummary) -> Iterator[str]:
     if found := games_won((row.task, row.won) for row in summary.rows):
         yield f"games: {found[0]} of {found[2]} won in every sentence, {found[1]} in at least one"
     steps = summary.steps
-    names = ("infeasible", "foreseeable", "reasks", "replaced")
-    refused, foreseeable, reasks, replaced = (
-        sum(getattr(row, name) for row in summary.rows) for name in names
-    )
+    refused = sum(row.infeasible for row in summary.rows)
     if refused:
+        foreseeable = sum(row.foreseeable for row in summary.rows)
         yield f"infeasible: {refused:,} of {steps:,} actions, {foreseeable:,} of them foreseeable"
+    reasks = sum(row.reasks for row in summary.rows)
     if reasks:
         yield f"re-asks: {reasks:,} ({reasks / max(1, steps):.2f} a step)"
+    replaced = sum(row.replaced for row in summary.rows)
     if replaced:
         yield f"replaced: {replaced:,} of {steps:,} actions were not the model's own"
 

@@ -4,7 +4,7 @@ manual's facts.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from rpms.induction.attempts import Attempt, Book, Vocabulary
 from rpms.induction.manual_review import with_edits
 from rpms.induction.needs import Needs
 from rpms.logic.errors import FileError, InputError
-from rpms.logic.facts import Clause, Truth, parse_clause
+from rpms.logic.facts import Atom, Clause, Truth, parse_clause
 from rpms.store.evidence import (
     GUARD,
     Claim,
@@ -74,18 +74,28 @@ class _Tool:
         )
         # new facts come last, so that earlier attempts know nothing of them
         self.book.facts = list(dict.fromkeys((*self.book.facts, *named)))
-        facts = list(enumerate(self.book.facts))
-        true, false, true_after, false_after = (
-            sum(1 << place for place, atom in facts if values.get(atom) is truth)
-            for values in (tried.before, tried.after)
-            for truth in (Truth.TRUE, Truth.FALSE)
-        )
         witness = Witness(tried.session or "log", tried.step)
         if tried.failed:
             self.errors[witness] = tried.error
-        told = (tried.failed, true, false, true_after, false_after)
-        self.book.attempts.append(Attempt(witness, (), (), *told, known=0, known_after=0))
+        attempt = Attempt(
+            witness,
+            names=(),
+            kinds=(),
+            refused=tried.failed,
+            true=self._mask(tried.before, Truth.TRUE),
+            false=self._mask(tried.before, Truth.FALSE),
+            true_after=self._mask(tried.after, Truth.TRUE),
+            false_after=self._mask(tried.after, Truth.FALSE),
+            known=0,
+            known_after=0,
+        )
+        self.book.attempts.append(attempt)
         (self.book.refused if tried.failed else self.book.worked)[()] += 1
+
+    def _mask(self, values: Mapping[Atom, Truth], truth: Truth) -> int:
+        """A bit for each fact that has a value."""
+        facts = enumerate(self.book.facts)
+        return sum(1 << place for place, atom in facts if values.get(atom) is truth)
 
     def worked_without(self, clause: Clause) -> bool:
         """True if a call worked while the clause was known not to hold."""

@@ -56,8 +56,7 @@ def list_cost(usage: Usage, price: Price | None) -> float | None:
     if price is None:
         return None
     fresh = max(usage.prompt_tokens - usage.cached_tokens - usage.written_tokens, 0)
-    cached, written = (
-        price.prompt if each is None else each for each in (price.cached, price.written)
-    )
+    cached = price.prompt if price.cached is None else price.cached
+    written = price.prompt if price.written is None else price.written
     prompt = fresh * price.prompt + usage.cached_tokens * cached + usage.written_tokens * written
     return (prompt + usage.completion_tokens * price.completion) / 1_000_000

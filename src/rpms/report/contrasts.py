@@ -384,8 +384,12 @@ def _controls(comparison: Comparison) -> Iterator[str]:
     """For each condition with menus: how much there was to choose, and what others win from the
     same menus.
     """
-    for results in (each for each in comparison if each.total("menus")):
-        menus, sole, led = (results.total(name) for name in ("menus", "sole", "led"))
+    for results in comparison:
+        menus = results.total("menus")
+        if not menus:
+            continue
+        sole = results.total("sole")
+        led = results.total("led")
         others = [f"{name} {each.won}" for name, each in results.controls.items()]
         wins = f"from such menus {' and '.join(others)} of {len(results)} won; " if others else ""
         yield (

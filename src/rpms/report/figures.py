@@ -253,9 +253,9 @@ def learning_figure(points: Sequence[LearningRound]) -> Picture:
         for number, name in enumerate(names):
             at = [place for place, point in enumerate(points) if name in point.results]
             rates = [_measured(points[place].results[name]) for place in at]
-            mean, low, high = (
-                [getattr(rate, end) for rate in rates] for end in ("estimate", "low", "high")
-            )
+            mean = [rate.estimate for rate in rates]
+            low = [rate.low for rate in rates]
+            high = [rate.high for rate in rates]
             colour = COLOURS[(6, 7, 3, 4)[number % 4]]
             axes.fill_between(at, low, high, color=colour, alpha=0.13, linewidth=0)
             style = ("-", "--", "-.", ":")[number % 4]

@@ -56,19 +56,26 @@ class Protocol:
         """The file's text."""
         return json.dumps(self._json(), indent=1) + "\n"
 
+    def _settings_as_texts(self) -> dict[str, str]:
+        """Settings by their whole names, as JSON, without those that hold nothing."""
+        settings = flat(self.settings)
+        return {name: json.dumps(item) for name, item in settings.items() if item != {}}
+
     def differences(self, now: Self) -> tuple[str, ...]:
         """Differences from another protocol, each as `field: was → is`: first the tasks, hashes
         last.
         """
-        flats = [flat(each.settings) for each in (self, now)]
-        was, is_ = (
-            {name: json.dumps(item) for name, item in each.items() if item != {}} for each in flats
-        )
-        other = [
-            (name, was.get(name, "nothing"), is_.get(name, "nothing")) for name in {**was, **is_}
-        ]
-        other.sort(key=lambda each: any(map(_HASH.fullmatch, each[1:])))
-        found = [f"{name}: {_said(one)} → {_said(two)}" for name, one, two in other if one != two]
+        was = self._settings_as_texts()
+        now_is = now._settings_as_texts()
+        plain: list[str] = []
+        hashes: list[str] = []
+        for name in {**was, **now_is}:
+            one = was.get(name, "nothing")
+            two = now_is.get(name, "nothing")
+            if one != two:
+                is_hash = _HASH.fullmatch(one) or _HASH.fullmatch(two)
+                (hashes if is_hash else plain).append(f"{name}: {_said(one)} → {_said(two)}")
+        found = [*plain, *hashes]
         if self.tasks != now.tasks:
             added = set(now.tasks) - set(self.tasks)
             gone = set(self.tasks) - set(now.tasks)

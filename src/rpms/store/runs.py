@@ -159,17 +159,17 @@ class MemoryShown:
 
 def lack_of_room(rows: Sequence[EpisodeRow]) -> tuple[str, ...]:
     """Blocks left out of prompts for lack of context, in words."""
-    steps, shortened, crowded = (
-        sum(getattr(row, name) for row in rows) for name in ("steps", "shortened", "crowded")
-    )
-    no_room = "left out rules or memories: the context window has no room"
-    words = {
-        f"{crowded:,} of {steps:,} prompts {no_room}": crowded,
-        f"{shortened:,} of {steps:,} prompts left out the oldest turns to fit the context window": (
-            shortened
-        ),
-    }
-    return tuple(text for text, count in words.items() if count)
+    steps = sum(row.steps for row in rows)
+    crowded = sum(row.crowded for row in rows)
+    shortened = sum(row.shortened for row in rows)
+    words: list[str] = []
+    if crowded:
+        no_room = "left out rules or memories: the context window has no room"
+        words.append(f"{crowded:,} of {steps:,} prompts {no_room}")
+    if shortened:
+        to_fit = "left out the oldest turns to fit the context window"
+        words.append(f"{shortened:,} of {steps:,} prompts {to_fit}")
+    return tuple(words)
 
 
 @dataclass(frozen=True)
