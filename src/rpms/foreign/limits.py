@@ -105,8 +105,6 @@ LONGEST_FACT: Final = 2.0
 """Seconds that a fact in Python may take: a model waits for the call."""
 MOST_HUNG: Final = 8
 """Functions of facts that took longer and do not end: each keeps a thread."""
-MOST_WAITING: Final = 64 * MEGABYTE
-"""Bytes of messages that wait for a reader."""
 
 # --- what is shown ---
 

@@ -5,14 +5,13 @@ Only the agent changes the world, so what was seen stays so until the agent chan
 is a site, not a place: several places may share one, as far as the text lets one conclude.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import groupby
 from typing import Self
 
 from rpms.logic.belief import Belief, StateSignature
-from rpms.logic.facts import Atom, Facts, Truth, grouped, kind_of
+from rpms.logic.facts import Atom, Facts, Truth, kind_of
 from rpms.logic.goal import Goal
 from rpms.worlds.alfworld import affordances
 from rpms.worlds.base import asking, some
@@ -343,11 +342,10 @@ def _placed(belief: AlfworldBelief, thing: str, place: str) -> bool:
     and is one of them.
     """
     goal = belief.goal
-    placed = {
-        home: [each for each in inside if kind_of(each) == goal.object]
-        for home, inside in belief.contents.items()
-        if kind_of(home) == goal.destination
-    }
+    placed: dict[str, list[str]] = {}
+    for home, inside in belief.contents.items():
+        if kind_of(home) == goal.destination:
+            placed[home] = [each for each in inside if kind_of(each) == goal.object]
     best = max(placed, key=lambda home: len(placed[home]), default="")
     return best == place and thing in placed.get(best, ())
 
@@ -400,20 +398,24 @@ AlfworldBelief.answers = asking(
 """Deeds (`heated`, …) are false until done or seen."""
 
 
-@lru_cache(maxsize=4_096)
 def _ranges(places: tuple[str, ...]) -> str:
     """Places by kind, with numbers in a row written as one: `cabinet 1-6, fridge 1`."""
-    digits = ((kind_of(place), place.rpartition(" ")[2]) for place in places)
-    numbers = grouped(
-        (kind, int(end) if end.isdecimal() and len(end) < 5 else 0) for kind, end in digits
-    )
-    pieces = []
-    for kind, found in numbers.items():
-        # in a row, both grow by one
-        rows = groupby(enumerate(sorted(found)), lambda pair: pair[1] - pair[0])
-        runs = [[number for _, number in row] for _, row in rows]
-        pieces.append(
-            f"{kind}"
-            f" {', '.join(str(low) if not more else f'{low}-{more[-1]}' for low, *more in runs)}"
-        )
+    numbers: dict[str, list[int]] = {}
+    for place in places:
+        end = place.rpartition(" ")[2]
+        number = int(end) if end.isdecimal() and len(end) < 5 else 0
+        numbers.setdefault(kind_of(place), []).append(number)
+    pieces = [f"{kind} {', '.join(_in_rows(sorted(found)))}" for kind, found in numbers.items()]
     return some(pieces, _KINDS_SHOWN)
+
+
+def _in_rows(numbers: Iterable[int]) -> Iterator[str]:
+    """Numbers in order, those in a row as `1-6`."""
+    rows: list[list[int]] = []
+    for number in numbers:
+        if rows and number == rows[-1][-1] + 1:
+            rows[-1].append(number)
+        else:
+            rows.append([number])
+    for first, *more in rows:
+        yield f"{first}-{more[-1]}" if more else str(first)
