@@ -166,29 +166,34 @@ class Rehearsal:
         What it played and lost, or never won, is explored.
         """
         explorer = self.explorer
-        played = trace.episode.startswith(PLAYED)
-        explorer.episodes, explorer.steps = (
-            explorer.episodes + 1,
-            explorer.steps + max(1, len(trace.steps)),
-        )
+        explorer.episodes += 1
+        explorer.steps += max(1, len(trace.steps))
         explorer.ledger.read(trace)
         if explorer.steps >= explorer.how.steps and not trace.won:
             return False  # the steps ran out
         type_ = explorer.note_type(trace)
         results = self.results.setdefault(type_, [])
+        played = trace.episode.startswith(PLAYED)
         if played:
             results.append(trace.won)
-        elif trace.won and explorer.agenda.learned is not None:
-            done = {explorer.ledger.names.read(step.command).template for step in trace.steps}
-            for action in explorer.agenda.learned.actions:
-                if action.template in done and (doubts := {*action.explaining} - {*action.likely}):
-                    self.doubted.setdefault(action.template, set()).update(doubts)
+        elif trace.won:
+            self._doubt_needs_of(trace)
         self._lost[type_] = not trace.won and (played or not any(results))
-        return (
-            played
-            and trace.won
-            and not any(explorer.world.infeasible(step.answer) for step in trace.steps)
-        )
+        if not played or not trace.won:
+            return False
+        return not any(explorer.world.infeasible(step.answer) for step in trace.steps)
+
+    def _doubt_needs_of(self, trace: Trace) -> None:
+        """Doubt what actions were thought to need, of those that explored their way to a win."""
+        learned = self.explorer.agenda.learned
+        if learned is None:
+            return
+        names = self.explorer.ledger.names
+        done = {names.read(step.command).template for step in trace.steps}
+        for action in learned.actions:
+            doubts = {*action.explaining} - {*action.likely}
+            if action.template in done and doubts:
+                self.doubted.setdefault(action.template, set()).update(doubts)
 
     def told(self) -> list[str]:
         """The record in lines, types that were not won since the manual was last mended first."""

@@ -403,38 +403,43 @@ class Explorer:
         Mending: it is about the goal, and whoever asked for it takes over what was seen.
         """
         number = self.episodes + 1
+        name = f"{number}:{task.id}"
+        aside = self._kept_aside(number) and not mending
         with ExitStack() as opened:
             try:
                 game = opened.enter_context(closing(self.world.open(task, self.setting)))
                 opening = game.reset().observation
             except (WorldError, FileError) as error:
                 self._count_failure(number, error)
-                return Trace(f"{number}:{task.id}", task.id, task.type, "")  # teaches nothing
-            aside = self._kept_aside(number) and not mending
-            apart = Ledger(self.world, self.ledger.vocabulary, self.ledger.names, apart=True)
-            diary = Diary(
-                apart if aside or mending else self.ledger, f"{number}:{task.id}", opening
-            )
+                return Trace(name, task.id, task.type, "")  # teaches nothing
+            ledger = self.ledger
+            if aside or mending:
+                ledger = Ledger(self.world, ledger.vocabulary, ledger.names, apart=True)
+            diary = Diary(ledger, name, opening)
             dice = Random(f"{self.how.seed}:{number}")  # noqa: S311
             session = Session(self.agenda, diary, game, dice, about_goal=mending)
             until = self.how.steps if mending else self.until
             left = min(self.how.per_episode or self.world.step_budget, until - self.steps)
             try:
-                for session.left in range(left, 0, -1):
-                    command = session.choose()
-                    outcome = game.step(command)
-                    lost = outcome.done and not outcome.won
-                    refused = diary.add(
-                        Spoken(command, outcome.observation, outcome.score, outcome.won, lost)
-                    )
-                    session.told(command, refused=refused)
-                    if not aside and not mending and self.ledger.names.signatures:
-                        self.agenda.draw_conclusions()
-                    if outcome.done or session.experimenter.idle:
-                        break
+                self._play(session, left, learns=not aside and not mending)
             except WorldError as error:
                 self._count_failure(number, error)  # the steps until then still count
-        trace = Trace(f"{number}:{task.id}", task.id, task.type, opening, tuple(diary.steps))
+        trace = Trace(name, task.id, task.type, opening, tuple(diary.steps))
         if aside:
             self.aside.append(trace)
         return trace
+
+    def _play(self, session: Session, steps: int, *, learns: bool) -> None:
+        """Play until the game is over, the steps are used, or there is nothing left to ask."""
+        for session.left in range(steps, 0, -1):
+            command = session.choose()
+            outcome = session.game.step(command)
+            lost = outcome.done and not outcome.won
+            refused = session.diary.add(
+                Spoken(command, outcome.observation, outcome.score, outcome.won, lost)
+            )
+            session.told(command, refused=refused)
+            if learns and self.ledger.names.signatures:
+                self.agenda.draw_conclusions()
+            if outcome.done or session.experimenter.idle:
+                break

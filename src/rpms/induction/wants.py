@@ -171,18 +171,16 @@ class Story:
         """
         answers = self._book.vocabulary.answers(belief)
         for predicate in self._book.vocabulary.predicates.values():
-            if not predicate.args or not (
-                predicate.name in changing or NOT + predicate.name in changing
-            ):
+            holds = predicate.name
+            fails = NOT + predicate.name
+            if not predicate.args or (holds not in changing and fails not in changing):
                 continue
-            roles = [role if role in names.order else "" for role in predicate.args]
-            suited = [
-                [thing for thing in things if not role or role in names.roles[thing]]
-                for role in roles
-            ]
+            suited = [_in_role(things, role, names) for role in predicate.args]
             for args in product(*suited):
-                value = answers[predicate.name, args] if len(set(args)) == len(args) else None
-                name = predicate.name if value else NOT + predicate.name
+                if len(set(args)) < len(args):
+                    continue
+                value = answers[predicate.name, args]
+                name = holds if value else fails
                 if value is not None and name in changing:
                     yield Atom(name, args)
 
@@ -197,6 +195,13 @@ def literal_in(atom: Atom) -> Literal:
 def atom_of(literal: Literal) -> Atom:
     """The atom that stands for a literal in a state."""
     return Atom(NOT * literal.negated + literal.atom.predicate, literal.atom.args)
+
+
+def _in_role(things: Sequence[str], role: str, names: Names) -> list[str]:
+    """The things that were seen in a role; all of them, if nobody knows the role."""
+    if role not in names.order:
+        return list(things)
+    return [thing for thing in things if role in names.roles[thing]]
 
 
 def _lifted(facts: Iterable[Atom], named: Mapping[str, str]) -> State:
@@ -397,20 +402,24 @@ def _stages(wins: Sequence[Win], wanted: State, made: Makeable) -> tuple[Atom, .
     """Facts that all wins brought about on the way, in the order that they share; where the
     agent was is left out.
     """
-    times: list[dict[Atom, int]] = []
-    for win in wins:
-        variables = {thing: variable for variable, thing in (win.naming(wanted) or {}).items()}
-        times.append({
-            atom.bind(variables): time
-            for atom, time in win.first.items()
-            if variables.keys() >= set(atom.args) and atom.predicate in made.facts - made.positional
-        })  # fmt: skip
+    times = [_times_of(win, wanted, made.facts - made.positional) for win in wins]
     common = [atom for atom in times[0] if all(atom in each for each in times)]
+    common.sort(key=lambda atom: (sum(each[atom] for each in times), str(atom)))
     stages: list[Atom] = []
-    for atom in sorted(common, key=lambda atom: (sum(each[atom] for each in times), str(atom))):
+    for atom in common:
         if not stages or all(each[stages[-1]] <= each[atom] for each in times):
             stages.append(atom)
     return tuple(stages)
+
+
+def _times_of(win: Win, wanted: State, predicates: Container[str]) -> dict[Atom, int]:
+    """The step at which each fact about the goal's things first held, over variables."""
+    variables = {thing: variable for variable, thing in (win.naming(wanted) or {}).items()}
+    times = {}
+    for atom, time in win.first.items():
+        if atom.predicate in predicates and variables.keys() >= set(atom.args):
+            times[atom.bind(variables)] = time
+    return times
 
 
 def _about(state: State, variables: set[str], made: Makeable) -> State:
