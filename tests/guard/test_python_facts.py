@@ -1,4 +1,4 @@
-"""Facts in Python: asked in a thread with a deadline; only True, False and None count."""
+"""Facts in Python: asked in a worker with a deadline; only True, False and None count."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from rpms.foreign.limits import MOST_HUNG
 from rpms.guard import Call, Guard, read_tool_manual
-from rpms.guard.python_facts import PythonFacts, _Asked
+from rpms.guard.python_facts import PythonFacts, _Worker
 
 MANUAL = """
 facts:
@@ -75,7 +75,7 @@ def hang_in_python(_look, _x):
 
 def wait_for_late_ones():
     eventually = time.monotonic() + 20
-    while any(isinstance(each, _Asked) and each.late for each in threading.enumerate()):
+    while any(isinstance(each, _Worker) and each.late for each in threading.enumerate()):
         assert time.monotonic() < eventually
         time.sleep(0.01)
 

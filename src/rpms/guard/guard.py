@@ -293,7 +293,9 @@ class Guard:
             return _Judged(read, None, Refuse(what, MANUAL, "", "tell the operator"))
         try:
             known = self._facts(read)
-            facts, ruling = judge(known, can_modify=can_modify, approved=approved is True)
+            facts, ruling = self.python.within(
+                lambda: judge(known, can_modify=can_modify, approved=approved is True)
+            )
             if isinstance(ruling, Ask) and (approved is False or not can_ask):
                 ruling = _unapproved(ruling, approved)
             if ruling.goes_on:
@@ -474,7 +476,8 @@ class Guard:
         facts = self._facts(call)
         learned = False
         if failed is not None:
-            learned = self._told.learn(facts.changes(result, failed=failed), self.manual)
+            changes = self.python.within(lambda: facts.changes(result, failed=failed))
+            learned = self._told.learn(changes, self.manual)
         if failed:
             return learned
         tool = self.manual.tools.get(call.tool)
@@ -561,7 +564,7 @@ class Guard:
             facts = self._facts(call, manual)
             return [
                 Weighed(each.by, each.broken, each.text, "; ".join(map(facts.say, each.facts)))
-                for each in findings(facts)
+                for each in self.python.within(lambda: list(findings(facts)))
             ]
 
     def kept_rules(self) -> list[str]:

@@ -1,5 +1,5 @@
 """Facts in Python: functions from a file that whoever runs the guard names, each asked in a
-thread with a deadline.
+worker with a deadline.
 """
 
 import ctypes
@@ -9,13 +9,13 @@ import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
-from threading import Thread
+from queue import SimpleQueue
+from threading import Thread, current_thread, local
 from threading import enumerate as enumerate_threads
 from time import monotonic
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from rpms.foreign.file_reader import open_regular
 from rpms.foreign.limits import LONGEST_FACT, MOST_HUNG
@@ -25,12 +25,10 @@ from rpms.guard.calls import ToolManual
 from rpms.logic.errors import FileError, InputError
 
 _LOUD = logging.getLogger("rpms.guard")
+_T = TypeVar("_T")
 _PAUSE = 60.0
 """Seconds for which a function that took too long is not asked the same again."""
 _LONGEST = 500
-"""Characters by which a question is told from others."""
-_MOST_LATE = 1_000
-"""Questions that are remembered as answered too late."""
 
 
 def load_python(file: str | Path | None) -> ModuleType | None:
@@ -75,8 +73,8 @@ class PythonFacts:
                 )
         self._functions: dict[str, PythonFact] = {function: found[function] for function in wanted}
         self._seconds = seconds
+        self._mine = local()
         self._late: dict[str, float] = {}
-        """Moments at which functions did not answer in time, by what they were asked."""
 
     @property
     def any(self) -> bool:
@@ -85,27 +83,44 @@ class PythonFacts:
 
     def __call__(self, name: str, *args: Any) -> bool | None:
         """Ask a function. Unknown is raised where it asked for a record that was not looked up."""
+        worker = current_thread()
+        if not isinstance(worker, _Worker):
+            if _all_hang():
+                self._report(name, f"is not asked while {MOST_HUNG} functions do not return")
+                return None
+            return self.within(lambda: self(name, *args))
         question = f"{name}{args[1:]!r}"[:_LONGEST]
         if question in self._late and monotonic() - self._late[question] < _PAUSE:
             return None
-        if _hanging() >= MOST_HUNG:
-            self._report(name, f"is not asked while {MOST_HUNG} functions do not return")
-            return None
-        asked = _Asked(partial(self._functions[name], *args))
-        if not asked.answers_within(self._seconds):
-            self._note_late(question)
-            return None
-        value = asked.answer()
+        outer, worker.asking = worker.asking, (question, monotonic())
+        try:
+            value: Any = self._functions[name](*args)
+        except (SystemExit, KeyboardInterrupt) as error:  # a person's Ctrl-C reaches another thread
+            value = error
+        finally:
+            worker.asking = outer
         if value is None or isinstance(value, bool):
             return value
         self._report(name, f"gave a {type(value).__name__}, not True, False or None")
         return None
 
-    def _note_late(self, question: str) -> None:
-        if len(self._late) >= _MOST_LATE:
-            self._late.clear()
-        self._late[question] = monotonic()
-        self._report(question, f"did not answer within {self._seconds:g} seconds")
+    def within(self, work: Callable[[], _T]) -> _T:
+        """Do something that may ask functions, in a worker; where one takes too long, again
+        with its fact unknown.
+        """
+        while self._functions and not isinstance(current_thread(), _Worker) and not _all_hang():
+            worker: _Worker | None = getattr(
+                self._mine, "worker", None
+            )  # each thread that asks has one of its own
+            if worker is None or worker.late:
+                worker = self._mine.worker = _Worker()
+            done = worker.ask(work, self._seconds)
+            if done is not None:
+                return done.result()  # type: ignore[no-any-return]
+            question = worker.asking[0] if worker.asking is not None else ""
+            self._late[question] = monotonic()
+            self._report(question, f"did not answer within {self._seconds:g} seconds")
+        return work()
 
     def _report(self, name: str, why: str) -> None:
         _LOUD.error("the fact %s %s: it is unknown", excerpt(name), why)
@@ -117,46 +132,47 @@ class _LateError(BaseException):
     """
 
 
-class _Asked(Thread):
-    """A function that is asked. If it takes too long, it is told to end, and left to it until then.
+class _Worker(Thread):
+    """Does one thing after another; one that takes too long is told to end, and this thread is left
+    to it until then.
 
     A process could be killed at once, but what a function holds (the host's objects, connections,
     what it is asked about) cannot be sent to another process, and forking one with threads may hang
     it.
     """
 
-    def __init__(self, function: Callable[[], Any]) -> None:
+    def __init__(self) -> None:
         super().__init__(daemon=True)
-        self._function = function
-        self._done: Future[Any] = Future()
+        self._asked: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
+        self.asking: tuple[str, float] | None = None
+        """The function that is running, and since when."""
         self.late = False
-        """True if nobody waits for it any more."""
+        """True if it was left."""
         self.start()
+
+    def ask(self, work: Callable[[], Any], seconds: float) -> Future[Any] | None:
+        """The work, done; None if one function took longer than it may."""
+        done: Future[Any] = Future()
+        self._asked.put((work, done))
+        while not wait([done], seconds).done:
+            asking = self.asking
+            if asking is not None and monotonic() - asking[1] >= seconds:
+                self.late = True
+                late = ctypes.py_object(_LateError)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.ident or 0), late)
+                return None
+        return done
 
     def run(self) -> None:
         with suppress(_LateError):
-            try:
-                self._done.set_result(self._function())
-            except BaseException as error:  # noqa: BLE001  raised again where it was asked for
-                self._done.set_exception(error)
-
-    def answers_within(self, seconds: float) -> bool:
-        """True if the function ends in time; else it is told to."""
-        if wait([self._done], seconds).done:
-            return True
-        self.late = True
-        late = ctypes.py_object(_LateError)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.ident or 0), late)
-        return False
-
-    def answer(self) -> Any:
-        """The answer, or the error that is none of the guard's: to leave is no answer."""
-        try:
-            return self._done.result()
-        except (SystemExit, KeyboardInterrupt) as error:
-            return error
+            while not self.late:
+                work, done = self._asked.get()
+                try:
+                    done.set_result(work())
+                except BaseException as error:  # noqa: BLE001  raised again where it was asked for
+                    done.set_exception(error)
 
 
-def _hanging() -> int:
-    """The number of functions that do not return, whichever guard asked them."""
-    return sum(isinstance(each, _Asked) and each.late for each in enumerate_threads())
+def _all_hang() -> bool:
+    """True while as many functions as may do not return, so that none is asked."""
+    return sum(isinstance(each, _Worker) and each.late for each in enumerate_threads()) >= MOST_HUNG
