@@ -135,6 +135,9 @@ def test_vector_misuse_is_one_clear_line():
         envs.step(["look"] * 2)
     with pytest.raises(InputError, match="3 seeds for 2 environments"):
         envs.reset(seed=[1, 2, 3])
+    for seed in (np.array(7), b"ab"):
+        with pytest.raises(InputError, match=r"one \w+ for 2 environments"):
+            envs.reset(seed=seed)
     envs.reset()
     with pytest.raises(InputError, match="1 commands for 2 environments"):
         envs.step(["look"])

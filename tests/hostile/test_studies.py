@@ -14,6 +14,10 @@ WRONG = {
     "option": "options: {warp: 1}\n",
     "reader": "reader: nobody/x\n",
     "manual": "manual: none-such.yaml\n",
+    "split": "split: warp\n",
+    "task": "task: warp\n",
+    "an option's value": "options: {dialect: warp}\n",
+    "split of learning": "learn: {split: warp}\n",
     "model of learning": "learn: {limit: 1, model: nobody/x}\n",
     "memory": "memory: none-such.jsonl\n",
 }
@@ -22,9 +26,8 @@ WRONG = {
 @pytest.mark.parametrize("wrong", WRONG)
 def test_what_a_run_refuses_a_check_refuses_too(wrong, rpms: Rpms, tmp_path):
     file = tmp_path / "study.yaml"
-    text = (
-        STUDY.replace("memory: none\n", "") if wrong in ("memory", "model of learning") else STUDY
-    )
+    learns = "learn" in WRONG[wrong] or wrong == "memory"
+    text = STUDY.replace("memory: none\n", "") if learns else STUDY
     file.write_text(text + WRONG[wrong])
     checked = rpms("study", "check", file)
     ran = rpms("study", "run", file, "--limit", "1", "--out", tmp_path / "out")
@@ -36,6 +39,13 @@ def test_what_a_run_refuses_a_check_refuses_too(wrong, rpms: Rpms, tmp_path):
 def test_a_sound_study_passes(rpms: Rpms, tmp_path):
     file = tmp_path / "study.yaml"
     file.write_text(STUDY)
+    assert rpms("study", "check", file).code == 0
+
+
+def test_a_study_of_games_that_are_not_here_passes(rpms: Rpms, tmp_path):
+    """The fixture takes away `$ALFWORLD_DATA`."""
+    file = tmp_path / "study.yaml"
+    file.write_text(f"{STUDY}split: valid_seen\n")
     assert rpms("study", "check", file).code == 0
 
 

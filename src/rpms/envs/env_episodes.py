@@ -206,7 +206,8 @@ def at_least_one(value: int, what: str) -> int:
 
 def one_each(values: Any, count: int, what: str, of: str) -> None:
     """Refuse what is no list, or array, with one value for each of several games."""
-    listed = hasattr(values, "__getitem__") and not isinstance(values, str | Mapping)
+    listed = hasattr(values, "__getitem__") and not isinstance(values, str | bytes | Mapping)
+    listed = listed and getattr(values, "ndim", 1) > 0  # an array of one number has no length
     if not listed or len(values) != count:
         kind = "text" if isinstance(values, str) else type(values).__name__
         raise InputError(

@@ -17,7 +17,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from rpms.foreign.file_reader import is_there
-from rpms.logic.errors import FileError, InputError
+from rpms.logic.errors import FileError, InputError, WorldError
 from rpms.models.catalogue import parse_model_name
 from rpms.paper.condition import CONDITIONS, Condition
 from rpms.paper.recall import EpisodicMemory
@@ -281,16 +281,32 @@ def refuse_overlap(study: Study, means: Means) -> None:
 
 def check_study(study: Study, world: World, setting: Setting) -> None:
     """Refuse what running would refuse wherever it is run: options, models, readers, methods,
-    memories and manuals that are none. No game is looked for.
+    memories and manuals that are none; and splits and tasks that are none, as far as games are
+    here.
     """
-    study.choice.setting(world, setting)
+    _check_choice(study.choice, world, setting)
     if study.learning is not None:
-        study.learning.choice.setting(world, setting)
+        _check_choice(study.learning.choice, world, setting)
         study.learning.settings.sources(world)
     for name in filter(None, (*study.models, study.learner(""))):
         parse_model_name(name)
     for case in study.cases:
         _check_case(study, case, world)
+
+
+def _check_choice(choice: Choice, world: World, setting: Setting) -> None:
+    """Refuse a split that a world does not have, and tasks and options that it does not have
+    where its games can be listed: which ones there are is known only then.
+    """
+    choice.setting(world, setting)
+    split = choice.settings.split or world.splits[0]
+    try:
+        world.tasks(split, replace(setting, options={}))
+    except (InputError, WorldError):
+        if split not in world.splits:
+            raise
+        return  # its games are not on this machine
+    choice.tasks(world, setting)
 
 
 def _check_case(study: Study, case: Case, world: World) -> None:
