@@ -64,7 +64,7 @@ def first_step(**parts) -> Agent:
 
 
 def test_the_page_has_an_example_for_every_seam_and_each_part_alone():
-    assert len(BLOCKS) == len(PARTS) + 3
+    assert len(BLOCKS) == len(PARTS) + 1 + 3, "a model too"
     for name, block in zip(NAMES, BLOCKS, strict=False):
         assert f"def {name}(" in block
 
@@ -243,6 +243,9 @@ def test_the_messages_of_a_part_are_shown_as_the_server_got_them(rpms, my_parts,
     lines = Path("run/export/jsonl/prompts.jsonl").read_text().splitlines()
     exported = [json.loads(line) for line in lines]
     assert [line["content"] for line in exported] == [messages[0]["content"] for messages in got]
+    assert rpms("report", "run", "--out", "pages").code == 0
+    (told,) = Path("pages").rglob("meta.js")
+    assert "my_parts:one_message" in told.read_text(), "the page of a step names the part"
 
 
 def test_a_part_that_says_what_the_blocks_say_adds_nothing_to_the_file(rpms, my_parts):

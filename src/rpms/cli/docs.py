@@ -20,6 +20,8 @@ _TASK = re.compile(r"^\| (?!I want)(.+?) \| (.*\]\(docs/.*) \|$", re.MULTILINE)
 """A line of README's table of contents: a task, and the pages for it."""
 _SHOWN, _QUOTED = 8, 2
 """Sections that a search prints, and lines quoted of each."""
+_NAMED = 2.0
+"""Rank of a heading that is one of the words, and nothing else."""
 
 
 def search_docs(words: list[str] | None = None) -> None:
@@ -61,11 +63,16 @@ class _Section(NamedTuple):
         return all(any(map(word.search, (self.heading, *self.lines))) for word in words)
 
     def rank(self, words: Sequence[re.Pattern[str]]) -> float:
-        """Words in the heading count most, then the share of lines that have a word."""
+        """A heading that is one of the words counts most, then words in the heading, lines that
+        have all the words, and the share of lines that have any.
+        """
         hits = 0
         for word in words:
             hits += sum(len(word.findall(line)) for line in self.lines)
-        return _count(words, self.heading) + hits / (len(self.lines) + hits + 1)
+        together = sum(_count(words, line) == len(words) for line in self.lines)
+        shares = together / (together + 1) + hits / (len(self.lines) + hits + 1)
+        named = any(word.fullmatch(self.heading) for word in words)
+        return (_NAMED if named else 0.0) + _count(words, self.heading) + shares
 
     def best_lines(self, words: Sequence[re.Pattern[str]]) -> list[str]:
         """The lines to quote, in their order: those with most of the words."""

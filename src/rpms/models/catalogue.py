@@ -23,6 +23,7 @@ from rpms.models.accounting import KNOWN
 from rpms.models.base import Model, Scalar, ShorteningModel
 from rpms.models.constraint import LLAMACPP, OPENAI, VLLM, ConstraintForm
 from rpms.models.hf.adapters import Taught, check_weights, taught_of
+from rpms.models.own import names_code, open_own
 from rpms.models.patience import Patience
 from rpms.models.policy import (
     PolicyModel,
@@ -98,6 +99,9 @@ PROVIDERS: dict[str, Provider] = {
 }
 
 
+OWN = Provider("", "a model in a Python module of your own", Backend.INSTALLED, "MODULE:NAME")
+
+
 @dataclass(frozen=True, slots=True)
 class ModelName:
     """`provider/name`, taken apart."""
@@ -107,13 +111,17 @@ class ModelName:
     """The model, path or folder after the first slash; it may hold slashes itself."""
 
     def __str__(self) -> str:
+        if self.provider is OWN:
+            return self.rest
         return f"{self.provider.name}/{self.rest}" if self.rest else self.provider.name
 
 
 def parse_model_name(text: str) -> ModelName:
     """Take `provider/name` apart; an unknown provider is an InputError that lists the known
-    ones, nearest first.
+    ones, nearest first. `module:name` is one of the user's own: nothing is imported here.
     """
+    if names_code(text):
+        return ModelName(OWN, text)
     name, _, rest = text.strip().partition("/")
     provider = PROVIDERS.get(name.lower()) or _installed(name)
     if provider is None:
@@ -124,7 +132,7 @@ def parse_model_name(text: str) -> ModelName:
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise InputError(
             f"--model {text[:80]!r}: there is no provider {name[:40]!r}.{hint} Known:"
-            f" {', '.join(PROVIDERS)}"
+            f" {', '.join(PROVIDERS)}; or MODULE:NAME, a model of your own"
         )
     if provider.rest and not rest and not provider.rest_optional:
         raise InputError(f"--model {text[:80]!r}: write {provider.form}")
@@ -292,6 +300,8 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
     provider = name.provider
     if provider.backend in IN_PROCESS:
         check_weights(str(name), name.rest)
+    if provider is OWN:
+        return open_own(name.rest)
     if provider.backend is Backend.INSTALLED:
         return _load_installed(name)
     if provider.backend is Backend.HF:

@@ -4,8 +4,10 @@ prompt caching.
 
 import importlib
 import logging
+import mmap
 import threading
 import time
+import zlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
@@ -31,6 +33,17 @@ from rpms.models.wire import JSON, count, dig, make_client
 from rpms.paper.prompt import Form, Message, Part, Prompt
 
 _LOG = logging.getLogger("rpms")
+_SAID = mmap.mmap(-1, 4096)
+"""Marks of what was said, shared with the processes that are forked from this one: each of them
+finds out for itself what a server can do."""
+
+
+def _first_to_say(name: str) -> bool:
+    """True for the first process that has something to say of a model."""
+    place = zlib.crc32(name.encode()) % len(_SAID)
+    first = _SAID[place] == 0
+    _SAID[place] = 1
+    return first
 
 
 @dataclass
@@ -320,7 +333,7 @@ class RemoteModel(ServedModel):
             if not self._found:
                 self._heeds = next(filter(heeds, self._forms), None)
                 self._found = True
-                if self._heeds is None:
+                if self._heeds is None and _first_to_say(f"{self.name} {self._endpoint.url}"):
                     note = (
                         "note: %s does not hold its actions to a menu or grammar; its server may be"
                         " too old"

@@ -32,11 +32,13 @@ from rpms.models.catalogue import (
     taught_on,
 )
 from rpms.models.hf.adapters import Taught
+from rpms.paper.compose import Seams
 from rpms.paper.condition import ABLATION, FULL, Condition
 from rpms.paper.decide import Mind
 from rpms.paper.episode import Episode
 from rpms.paper.memory import learned_from
 from rpms.paper.recall import EpisodicMemory
+from rpms.parts import check_signature
 from rpms.play.knob_values import SEAMS, identity
 from rpms.play.methods import CARRIED, METHODS, REACT, Earlier, Method
 from rpms.play.sources import Sources, knowledge_of
@@ -268,7 +270,8 @@ def plan_run(
     here.
 
     `overlap`: play tasks that the memory was learned from, or the model taught on, which results
-    then say. `others`: fields of a `RunPlan`.
+    then say. `others`: fields of a `RunPlan`, and `parts`: `Seams`
+    of one's own.
     """
     setting = setting or Setting()
     split = split or world.splits[0]
@@ -281,6 +284,7 @@ def plan_run(
             f"{world.name} has no engine {setting.engine!r}; choose one of"
             f" {', '.join(world.engines)}"
         )
+    parts = others.pop("parts", None)
     given: dict[str, Any] = {
         "condition": FULL,
         "memory": EpisodicMemory(world=world.name),
@@ -290,6 +294,8 @@ def plan_run(
         "open_reader": _open_reader(reader, model_name, open_model) if reader else None,
         **{name: value for name, value in others.items() if value is not None},
     }
+    if isinstance(parts, Seams):
+        given["sources"] = _with_parts(given.get("sources", Sources()), parts)
     plan = RunPlan(world, split, chosen, model_name, open_model, setting=setting, **given)
     _check_ranges(plan)
     if memory is not None:
@@ -334,6 +340,14 @@ def _refuse_known_tasks(plan: RunPlan) -> None:
             f" {known[0]}: play others; `overlap: allow` (--overlap allow) plays them, and the"
             " run's protocol says so"
         )
+
+
+def _with_parts(sources: Sources, parts: Seams) -> Sources:
+    """Sources with parts of one's own; one that cannot be called as its seam does is refused."""
+    for seam in SEAMS:
+        if (part := getattr(parts, seam)) is not None:
+            check_signature(seam, part)
+    return replace(sources, seams=parts)
 
 
 def _taught_settings(plan: RunPlan) -> dict[str, Any]:

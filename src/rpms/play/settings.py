@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -328,15 +329,20 @@ class Settings:
         )
 
     def _how_to_learn(self, world: World, model: str) -> str:
-        """The command that learns a memory from other tasks than those that are played."""
+        """The command that learns a memory from other tasks than those that are played.
+
+        Nobody is told to learn from a split that is there to test with.
+        """
         played = self.split or world.splits[0]
         others = [split for split in ("train", *world.splits) if split in world.splits]
-        others = [split for split in others if split != played]
+        others = [split for split in others if split != played and not _TESTS.search(split)]
         tasks = f"--split {others[0]}" if others else "--task TASKS-THAT-YOU-WILL-NOT-PLAY"
         who = f" --model {model}" if model else ""
         return f"rpms learn {world.name} {tasks}{who} --out memory.jsonl"
 
 
+_TESTS = re.compile("test|eval|unseen|valid|dev")
+"""Names of splits that are kept for testing."""
 _READS: Mapping[str, reads.Read] = {each.name: each.metadata["read"] for each in fields(Settings)}
 NAMES: Mapping[str, Iterable[str]] = {
     "conditions": CONDITIONS,

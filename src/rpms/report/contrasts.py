@@ -392,9 +392,10 @@ def _controls(comparison: Comparison) -> Iterator[str]:
         led = results.total("led")
         others = [f"{name} {each.won}" for name, each in results.controls.items()]
         wins = f"from such menus {' and '.join(others)} of {len(results)} won; " if others else ""
+        first = "plan's first step" if results.switches.get("rules", True) else "best recalled step"
         yield (
             f"{results.name}: {wins}{sole / menus:.0%} of its menus had one entry, and in"
-            f" {led / menus:.0%} of its steps the plan's first step was taken"
+            f" {led / menus:.0%} of its steps the {first} was taken"
         )
 
 

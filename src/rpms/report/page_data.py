@@ -14,7 +14,7 @@ from typing import Any
 from rpms.paper.prompt import SHARED, Block
 from rpms.paper.verdict import Fate
 from rpms.report.conduct import why
-from rpms.report.outcomes import Comparison, condition_label, type_label
+from rpms.report.outcomes import Comparison, Results, condition_label, type_label
 from rpms.store.episodes import CandidateRecord, EpisodeRecord, EpisodeRow
 
 _SHORT = 12
@@ -48,17 +48,22 @@ def meta(comparison: Comparison, title: str, shown: int) -> dict[str, Any]:
         "scored": comparison.scored,
         "types": {kind: type_label(kind) for kind in comparison.types},
         "shared": sorted(SHARED),
-        "conditions": [
-            {
-                "name": results.name,
-                "label": condition_label(results.name),
-                "partial": bool(results.missing),
-                "memory": bool(results.switches.get("memory", True)),
-                "entries": results.memory_entries,
-            }
-            for results in comparison
-        ],
+        "conditions": list(map(_condition, comparison)),
     }
+
+
+def _condition(results: Results) -> dict[str, Any]:
+    """A condition, with the prompt part of the user's own if it has one."""
+    told = {
+        "name": results.name,
+        "label": condition_label(results.name),
+        "partial": bool(results.missing),
+        "memory": bool(results.switches.get("memory", True)),
+        "entries": results.memory_entries,
+    }
+    parts = results.protocol.get("parts")
+    part = parts.get("prompt") if isinstance(parts, Mapping) else None
+    return {**told, "prompt": str(part["name"])} if isinstance(part, Mapping) else told
 
 
 def task_chunks(comparison: Comparison, goals: Mapping[str, str]) -> Iterator[list[list[Any]]]:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationErr
 from rpms.foreign.limits import LARGEST_STUDY, MOST_CELLS
 from rpms.logic.errors import FileError, InputError, nearest
 from rpms.models.catalogue import FROM_MENU, backend_of
+from rpms.models.own import names_code
 from rpms.paper.arbitration import Arbitration
 from rpms.paper.condition import LATER, Condition, named_condition
 from rpms.play.knob_values import SEAMS, SettingError, worded
@@ -388,18 +389,6 @@ class _Reader:
     def __init__(self, yaml: YamlFile, folder: Path, parts: Collection[str]) -> None:
         self._yaml, self._folder, self._parts = yaml, folder, parts
 
-    def _refuse_code(self, knobs: Mapping[str, Any], path: tuple[str, ...]) -> None:
-        """Refuse parts in modules that the command does not name."""
-        for name in (*SEAMS, "harvest"):
-            part = str(knobs.get(name, ""))
-            module, sign, _ = part.partition(":")
-            if sign and module not in self._parts and part not in SHIPPED_PARTS:
-                problem = (
-                    f"{name}: a study runs no code of its own: add --parts and the module's name to"
-                    " the command"
-                )
-                raise self._yaml.error((*path, name), problem)
-
     def read(
         self, form: type[_Form], given: object, path: tuple[str, ...], without: Collection[str]
     ) -> tuple[_Form, Settings]:
@@ -408,7 +397,12 @@ class _Reader:
             name: value for name, value in entries.items() if name in KNOBS and name not in without
         }
         own = {name: value for name, value in entries.items() if name not in knobs}
-        self._refuse_code(knobs, path)
+        for name in (*SEAMS, "harvest", "reader"):
+            self._refuse_code((*path, name), str(knobs.get(name, "")))
+        models = entries.get("models")
+        for model in models if isinstance(models, list) else [entries.get("model", "")]:
+            if names_code(str(model)):
+                self._refuse_code((*path, "models" if models else "model"), str(model))
         names = (*form.model_fields, *(name for name in KNOBS if name not in without))
         try:
             read = form.model_validate(own)
@@ -419,6 +413,16 @@ class _Reader:
         except SettingError as error:
             where = (*path, error.name, *((error.inner,) if error.inner else ()))
             raise self._yaml.error(where, f"{'.'.join(where)}: {error.problem}") from None
+
+    def _refuse_code(self, path: tuple[str, ...], name: str) -> None:
+        """Refuse `module:name` of a module that the command does not allow."""
+        module, sign, _ = name.partition(":")
+        if sign and "/" not in name and module not in self._parts and name not in SHIPPED_PARTS:
+            problem = (
+                f"{path[-1]}: a study runs no code of its own: add --parts and the module's name to"
+                " the command"
+            )
+            raise self._yaml.error(path, problem)
 
     def _mistake(
         self, error: ValidationError, path: tuple[str, ...], names: Collection[str]

@@ -163,7 +163,7 @@ const Step = (() => {
     );
   }
 
-  function prompt(step, shared) {
+  function prompt(step, shared, condition) {
     const total = step.prompt.reduce((sum, { tokens }) => sum + tokens, 0);
     const injected = step.prompt.reduce((sum, { part, tokens }) => sum + (shared.includes(part) ? 0 : tokens), 0);
     const bar = el("div", { class: "bar", "aria-hidden": "true" });
@@ -197,7 +197,7 @@ const Step = (() => {
       block.open = opened.has(part);
       return block;
     });
-    const sent = messages(step);
+    const sent = messages(step, condition);
     return section(
       "Prompt",
       `about ${total} tokens, ${injected} of them injected knowledge (estimated)`,
@@ -218,13 +218,13 @@ const Step = (() => {
   }
 
   /** The messages as they were sent, where a part of the user's own made them of the blocks. */
-  function messages(step) {
+  function messages(step, condition) {
     const sent = step.extras.messages || [];
     if (!sent.length) return null;
     return el(
       "div",
       { class: "sent" },
-      el("p", {}, `Sent as ${sent.length} ${sent.length === 1 ? "message" : "messages"} of the run's own prompt part:`),
+      el("p", {}, `Sent as ${sent.length} ${sent.length === 1 ? "message" : "messages"} of the prompt part `, el("code", {}, condition.prompt || "of the run"), ":"),
       sent.map(([role, content]) => el("div", {}, el("code", {}, role), said(content, "small"))),
     );
   }
@@ -353,7 +353,7 @@ const Step = (() => {
       plan(step),
       rules(episode, step),
       memory(step, info.conditions[side]),
-      prompt(step, info.shared),
+      prompt(step, info.shared, info.conditions[side]),
       answer(step),
       result(step, info),
       extras(step),

@@ -1,0 +1,104 @@
+"""A model of the user's own, named as `module:name`: an object, a class or a function.
+
+The name is a person's, typed or in their program: a file never names code to be run.
+"""
+
+import importlib
+import inspect
+import re
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+from rpms.foreign.shown import excerpt
+from rpms.logic.errors import ANYTHING, InputError, ModelUnavailable, RPMSError
+from rpms.models.base import Answer, Model, Request, WrappedModel
+from rpms.models.policy import FunctionModel
+
+_FORM = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
+_PROTOCOL = ("name", "answer", "close")
+_NOT_OWN = (str(Path(__file__).parents[1]), str(Path(importlib.__file__).parents[1]), "<")
+"""Beginnings of files that are this package's, and Python's with what is installed in it."""
+
+
+def names_code(model: str) -> bool:
+    """True if a model is named as `module:name`, in a module of the user's own."""
+    return _FORM.fullmatch(model) is not None
+
+
+def open_own(text: str) -> Model:
+    """Load the model that `module:name` names; the present folder is searched for its module, too.
+
+    A class is called without arguments. A function takes a request and gives the answer's text.
+    """
+    found = _load(text)
+    if inspect.isclass(found):
+        found = _call(text, "cannot be opened", found)
+    if inspect.isfunction(found):
+        found = FunctionModel(found, text, plans=False)
+    lacking = [each for each in _PROTOCOL if not hasattr(found, each)]
+    if lacking:
+        raise ModelUnavailable(
+            f"{text} is no model: it has no {lacking[0]}; give an object with"
+            f" {', '.join(_PROTOCOL)}, or a function from a request to a text"
+        )
+    return _OwnModel(found, text)
+
+
+class _OwnModel(WrappedModel):
+    """A stranger's model: an error in it is one line with its file and line, and what it answers
+    is looked at.
+    """
+
+    def __init__(self, model: Any, text: str) -> None:
+        super().__init__(model)
+        self._text = text
+
+    @property
+    def name(self) -> str:
+        return self._text
+
+    def answer(self, request: Request) -> Answer:
+        said = _call(self._text, "failed", self._model.answer, request)
+        if isinstance(said, str):
+            return Answer(said)
+        if isinstance(said, Answer) and isinstance(said.text, str):
+            return said
+        raise InputError(
+            f"the model {self._text} answered {excerpt(said, 60)}; a model gives an Answer, or a"
+            " text"
+        )
+
+
+def _load(text: str) -> Any:
+    module, _, attribute = text.partition(":")
+    before = list(sys.path)
+    try:
+        sys.path.insert(0, str(Path.cwd()))
+        return getattr(importlib.import_module(module), attribute)
+    except ANYTHING as error:  # a stranger's module may raise anything
+        raise ModelUnavailable(f"{text} cannot be loaded{_place(error)}: {_said(error)}") from None
+    finally:
+        sys.path[:] = before
+
+
+def _call(text: str, what: str, function: Any, *given: Any) -> Any:
+    try:
+        return function(*given)
+    except RPMSError:
+        raise
+    except ANYTHING as error:
+        raise InputError(f"the model {text} {what}{_place(error)}: {_said(error)}") from None
+
+
+def _place(error: BaseException) -> str:
+    """The last line of the user's own code that an error came through."""
+    frames = traceback.extract_tb(error.__traceback__)
+    foreign = [frame for frame in frames if not frame.filename.startswith(_NOT_OWN)]
+    own = [frame for frame in foreign if "site-packages" not in frame.filename]
+    return f" at {Path(own[-1].filename).name}:{own[-1].lineno}" if own else ""
+
+
+def _said(error: BaseException) -> str:
+    return excerpt(f"{type(error).__name__}: {error}")
