@@ -14,8 +14,9 @@ from rpms.envs.env_episodes import Episodes
 from rpms.foreign.limits import LONGEST_COMMAND, LONGEST_OBSERVATION, MOST_COMMANDS
 from rpms.induction.learn import Exploring, RulesPlan, learn_rules
 from rpms.logic.errors import InputError, RPMSError, WorldError
+from rpms.logic.goal import Goal
 from rpms.play.run import run
-from rpms.worlds.base import Command, Outcome, Setting
+from rpms.worlds.base import Command, Outcome, Setting, Task
 from tests.play.corridor import Corridor
 from tests.play.test_run import plan as plan_of
 
@@ -178,7 +179,7 @@ def test_environments_and_the_check_of_worlds_say_it_in_one_line(commands):
 
 
 METHODS = {
-    "goal": (lambda *_: None, exits),
+    "goal": (lambda *_: None, lambda *_: Goal(5), exits),
     "start": (lambda *_: None, exits),
     "update": (lambda *_: None, exits, lambda *_: 1 // 0),
     "infeasible": (exits,),
@@ -201,8 +202,26 @@ def test_every_method_of_a_world_is_held_to_what_it_promises(tmp_path, method):
         assert {row.ending for row in rows} == {"world error"}
 
 
+@pytest.mark.parametrize("answer", [5, "a text", object(), {1: 2}])
 @pytest.mark.parametrize(
-    "tasks", [lambda *_: None, lambda *_: (x for x in ()), lambda *_: ["a"], exits]
+    "method", ["manual", "paper_manual", "procedures", "called", "variation", "edition", "tools"]
+)
+def test_texts_about_a_world_are_held_to_it_too(method, answer):
+    world = type("Odd", (Corridor,), {method: lambda *_: answer, "name": "odd"})()
+    with pytest.raises(WorldError, match=f"the world answered {method} with"):
+        getattr(world, method)(*[None] * {"variation": 2, "edition": 2}.get(method, 0))
+
+
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        lambda *_: None,
+        lambda *_: (x for x in ()),
+        lambda *_: ["a"],
+        lambda *_: [Task("a", "walk", None)],
+        lambda *_: [Task("a", "walk", "walk", None)],
+        exits,
+    ],
 )
 def test_tasks_are_a_list_of_tasks(tasks):
     world = type("Odd", (Corridor,), {"tasks": lambda *_: tasks(), "name": "odd"})()

@@ -9,7 +9,7 @@ import functools
 import logging
 import math
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from numbers import Real
@@ -188,9 +188,55 @@ def _tasks(name: str, tasks: Any) -> Sequence[Task]:
     if not isinstance(tasks, Sequence) or isinstance(tasks, str):
         _refuse(name, tasks, "a list of tasks")
     for task in tasks:
-        if not isinstance(task, Task) or not isinstance(task.id, str) or not task.id:
-            _refuse(name, task, "a list of tasks, each a Task with an id")
+        if not _is_task(task):
+            _refuse(name, task, "a list of tasks, each a Task with an id, a split and a type")
     return tasks
+
+
+def _is_task(task: Any) -> bool:
+    if not isinstance(task, Task) or not isinstance(task.source, Mapping):
+        return False
+    return bool(task.id) and _are_texts((task.id, task.split, task.type))
+
+
+def _are_texts(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def _task_or_none(name: str, task: Any) -> Task | None:
+    if task is not None and not _is_task(task):
+        _refuse(name, task, "a Task or None")
+    found: Task | None = task
+    return found
+
+
+def _files(name: str, files: Any) -> tuple[tuple[str, str], ...]:
+    """Texts of a manual, each with its file's name."""
+    if not isinstance(files, tuple | list):
+        _refuse(name, files, "texts, each with the name of its file")
+    for file in files:
+        if not isinstance(file, tuple) or len(file) != 2 or not _are_texts(file):
+            _refuse(name, file, "texts, each with the name of its file")
+    return tuple(files)
+
+
+def _by_name(name: str, values: Any) -> Mapping[str, Any]:
+    if not isinstance(values, Mapping) or not _are_texts(values):
+        _refuse(name, values, "values by their names")
+    return values
+
+
+def _texts_by_name(name: str, texts: Any) -> Mapping[str, str]:
+    if not _are_texts(_by_name(name, texts).values()):
+        _refuse(name, texts, "texts by their names")
+    found: Mapping[str, str] = texts
+    return found
+
+
+def _list(name: str, values: Any) -> Sequence[Any]:
+    if not isinstance(values, Sequence) or isinstance(values, str):
+        _refuse(name, values, "a list")
+    return values
 
 
 def _command(name: str, command: Any) -> Command:
@@ -214,6 +260,8 @@ def _texts(name: str, texts: Any) -> tuple[str, ...]:
 def _a_goal(name: str, goal: Any) -> Goal:
     if not isinstance(goal, Goal):
         _refuse(name, goal, "a Goal")
+    if not _are_texts((goal.type, goal.object, goal.state, goal.destination, goal.text)):
+        _refuse(name, goal, "a Goal whose fields are texts")
     return goal
 
 
@@ -225,11 +273,6 @@ def _a_belief(name: str, belief: Any) -> Belief:
 
 def _truth(name: str, value: Any) -> bool:
     return bool(_ask(name, lambda: bool(value)))
-
-
-def _as_it_is(_name: str, value: Any) -> Any:
-    """What is checked where it is used; here only what is raised counts."""
-    return value
 
 
 _CHECKS: Mapping[str, Check] = {
@@ -247,13 +290,13 @@ _CHECKS: Mapping[str, Check] = {
     "not_installed": _text,
     "embedded_memory": _text,
     "contradictions": _texts,
-    "manual": _as_it_is,
-    "paper_manual": _as_it_is,
-    "procedures": _as_it_is,
-    "called": _as_it_is,
-    "chosen": _as_it_is,
-    "variation": _as_it_is,
-    "edition": _as_it_is,
-    "tools": _as_it_is,
+    "manual": _files,
+    "paper_manual": _files,
+    "procedures": _files,
+    "called": _by_name,
+    "chosen": _texts_by_name,
+    "variation": _task_or_none,
+    "edition": _texts_by_name,
+    "tools": _list,
 }
 """The methods of a world, each with the check of what it returns."""
