@@ -196,6 +196,7 @@ def _answer(dice: Random) -> Callable[..., Any]:
 
 
 METHODS = ("goal", "start", "update", "infeasible", "command", "contradictions", "tasks", "open")
+METHODS += ("manual", "procedures", "edition", "variation", "tools")
 GAMES = ("reset", "step", "admissible", "close")
 
 
