@@ -13,11 +13,13 @@ from rpms.conformance import check_world
 from rpms.envs.env_episodes import Episodes
 from rpms.foreign.limits import LONGEST_COMMAND, LONGEST_OBSERVATION, MOST_COMMANDS
 from rpms.induction.learn import Exploring, RulesPlan, learn_rules
+from rpms.logic.belief import Belief
 from rpms.logic.errors import InputError, RPMSError, WorldError
+from rpms.logic.facts import Atom
 from rpms.logic.goal import Goal
 from rpms.play.run import run
 from rpms.worlds.base import Command, Outcome, Setting, Task
-from tests.play.corridor import Corridor
+from tests.play.corridor import Corridor, CorridorBelief
 from tests.play.test_run import plan as plan_of
 
 
@@ -200,6 +202,45 @@ def test_every_method_of_a_world_is_held_to_what_it_promises(tmp_path, method):
         rows = run(plan_of(on=world), tmp_path / str(number)).rows
         assert rows
         assert {row.ending for row in rows} == {"world error"}
+
+
+def belief_that(method, answer):
+    """A corridor whose beliefs answer one question oddly."""
+    kind = type("OddBelief", (CorridorBelief,), {method: answer})
+    starts = {"start": lambda *_: kind(), "name": "odd"}
+    return type("Odd", (Corridor,), starts)()
+
+
+@pytest.mark.parametrize(
+    ("method", "answer"),
+    [
+        ("truth", lambda *_: 1 // 0),
+        ("truth", lambda *_: exits()),
+        ("truth", lambda *_: None),
+        ("names", property(lambda _: 1 // 0)),
+        ("signature", lambda _: exits()),
+        ("lines", lambda _: 1 // 0),
+        ("value", lambda *_: 1 // 0),
+    ],
+)
+def test_a_belief_of_a_world_is_held_to_it_too(tmp_path, method, answer):
+    rows = run(plan_of(on=belief_that(method, answer)), tmp_path).rows
+    assert rows
+    assert {row.ending for row in rows} == {"world error"}
+
+
+def test_what_follows_from_a_belief_is_asked_with_care():
+    kind = type("Answering", (Belief,), {"answers": {"at": (1, lambda *_: 1 // 0)}})
+    belief = type("Odd", (Corridor,), {"start": lambda *_: kind(), "name": "odd"})().start(None)
+    for ask in (lambda: belief.truth(Atom("at", ("x",))), lambda: belief.value("at", ("x",))):
+        with pytest.raises(WorldError, match="the world failed in at "):
+            ask()
+
+
+def test_learning_rules_gives_up_with_one_line_on_such_a_belief(tmp_path):
+    with pytest.raises(RPMSError) as caught:
+        learn(belief_that("truth", lambda *_: 1 // 0), tmp_path)
+    one_line(caught.value)
 
 
 @pytest.mark.parametrize("answer", [5, "a text", object(), {1: 2}])

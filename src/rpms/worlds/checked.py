@@ -20,6 +20,7 @@ from rpms.foreign.limits import LONGEST_COMMAND, LONGEST_OBSERVATION, MOST_COMMA
 from rpms.foreign.shown import excerpt, whole_letters
 from rpms.logic.belief import Belief
 from rpms.logic.errors import RPMSError, WorldError
+from rpms.logic.facts import Truth
 from rpms.logic.goal import Goal
 from rpms.worlds.exchange import Command, Game, Outcome, Task
 
@@ -268,13 +269,60 @@ def _a_goal(name: str, goal: Any) -> Goal:
 def _a_belief(name: str, belief: Any) -> Belief:
     if not isinstance(belief, Belief):
         _refuse(name, belief, "a Belief")
+    _check_belief(type(belief))
     return belief
+
+
+_BELIEFS_CHECKED: set[type] = {Belief}
+
+
+def _check_belief(kind: type[Belief]) -> None:
+    """Wrap what a class of beliefs writes itself, as the methods of a world are wrapped.
+
+    Beliefs of this package are left alone: plans ask them so often that it would be felt.
+    """
+    if kind in _BELIEFS_CHECKED or kind.__module__.startswith("rpms."):
+        return
+    _BELIEFS_CHECKED.add(kind)
+    for name in vars(Belief):
+        written = vars(kind).get(name)
+        if name.startswith("_") or written is None:
+            continue
+        if isinstance(written, property):
+            setattr(kind, name, written.getter(_checked(name, _getter_of(written), _anything)))
+        elif callable(written):
+            setattr(kind, name, _checked(name, written, _BELIEF_CHECKS.get(name, _anything)))
+    if "answers" in vars(kind):
+        answers = {
+            predicate: (arity, _checked(predicate, ask, _anything))
+            for predicate, (arity, ask) in kind.answers.items()
+        }
+        kind.answers = answers
+    for base in kind.__bases__:
+        if issubclass(base, Belief):
+            _check_belief(base)
+
+
+def _getter_of(written: property) -> Callable[..., Any]:
+    assert written.fget is not None, "a property that nobody can read"
+    return written.fget
+
+
+def _anything(_name: str, value: Any) -> Any:
+    return value
+
+
+def _a_truth(name: str, value: Any) -> Truth:
+    if not isinstance(value, Truth):
+        _refuse(name, value, "a Truth")
+    return value
 
 
 def _truth(name: str, value: Any) -> bool:
     return bool(_ask(name, lambda: bool(value)))
 
 
+_BELIEF_CHECKS: Mapping[str, Check] = {"truth": _a_truth}
 _CHECKS: Mapping[str, Check] = {
     "open": _game,
     "tasks": _tasks,
