@@ -244,10 +244,10 @@ FAULTS: list[tuple[str, str, type]] = [
     ),
     (
         "facts",
-        "raised KeyError",
+        "KeyError",
         belief_with(truth=lambda self, atom: Truth.of({"x": True}[atom.args[0]])),
     ),
-    ("facts", "not a Truth", belief_with(truth=lambda self, atom: True)),
+    ("facts", "not with a Truth", belief_with(truth=lambda self, atom: True)),
     ("facts", "ever known: at,", belief_with(truth=lambda self, atom: Truth.UNKNOWN)),
     (
         "schemas",
@@ -261,7 +261,7 @@ FAULTS: list[tuple[str, str, type]] = [
         manual_with("effects: [not locked(host)]", "effects: [locked(host)]"),
     ),
     ("drift", "clipboard", world_with(update=forget_pushes)),
-    ("progress", "raised LookupError", belief_with(called=wordless)),
+    ("progress", "LookupError", belief_with(called=wordless)),
     (
         "commands",
         "and that",

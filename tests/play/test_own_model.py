@@ -18,8 +18,9 @@ from rpms.store.memories import read_frozen
 from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world
 from tests.cli.command import rpms
+from tests.own_world import new
 
-__all__ = ["rpms"]
+__all__ = ["new", "rpms"]
 
 _MODELS = """
 from rpms.parts import Answer
@@ -149,9 +150,8 @@ def test_the_docs_say_so_first(rpms):
     )
 
 
-def test_nobody_is_told_to_learn_from_a_split_for_tests(rpms):
-    assert rpms("worlds", "new", "half").code == 0
-    ran = rpms("run", "./half", "--model", "my_models:looks", "--out", "run")
+def test_nobody_is_told_to_learn_from_a_split_for_tests(rpms, new):
+    ran = rpms("run", new, "--model", "my_models:looks", "--out", "run")
     assert "Learn one with" in ran.err
     assert "--split test" not in ran.err
 

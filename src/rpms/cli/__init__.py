@@ -88,6 +88,8 @@ def _run(screen: Any, command: Callable[[], object]) -> None:
         screen.complain(f"rpms: {where}{error.strerror or type(error).__name__}")
         sys.exit(2)
     except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # Python says so where a class is made
+            raise KeyboardInterrupt from None
         if not hasattr(error, "ctx"):  # of a wrong command line; to name its class would load typer
             raise
         sys.exit(screen.explain(error))

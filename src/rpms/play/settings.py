@@ -341,7 +341,7 @@ class Settings:
         return f"rpms learn {world.name} {tasks}{who} --out memory.jsonl"
 
 
-_TESTS = re.compile("test|eval|unseen|valid|dev")
+_TESTS = re.compile("test|eval|unseen|valid")
 """Names of splits that are kept for testing."""
 _READS: Mapping[str, reads.Read] = {each.name: each.metadata["read"] for each in fields(Settings)}
 NAMES: Mapping[str, Iterable[str]] = {
