@@ -172,6 +172,23 @@ def test_ctrl_c_stops_within_moments_and_leaves_no_process(tmp_path, seconds):
         time.sleep(0.05)
 
 
+def test_where_the_parent_is_killed_its_processes_end_too(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, str(tmp_path / "run"), "0.5"], cwd=ROOT, start_new_session=True
+    )
+    while not list((tmp_path / "run" / "episodes").glob("*.json.gz")):
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 60
+    while _is_there(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    left = _is_there(process.pid)
+    if left:
+        os.killpg(process.pid, signal.SIGKILL)
+    assert not left
+
+
 def _is_there(group: int) -> bool:
     """True while any process of a group lives."""
     try:

@@ -149,7 +149,7 @@ class Processes(_Engine):
             if self._model is None
             else _AskedOverPipes(self._model, [far for _, far in asking])
         )
-        given = (there, self._plan, self._knowledge, model, self._threads)
+        given = (there, here, self._plan, self._knowledge, model, self._threads)
         process = multiprocessing.get_context("fork").Process(target=_live, args=given, daemon=True)
         # the fork touches no lock that a thread of this process may hold
         with (
@@ -240,9 +240,19 @@ def _load_for_all(plan: RunPlan, knowledge: Mind) -> None:
 
 
 def _live(
-    pipe: Connection, plan: RunPlan, knowledge: Mind, model: Model | None, threads: int
+    pipe: Connection,
+    parents: Connection,
+    plan: RunPlan,
+    knowledge: Mind,
+    model: Model | None,
+    threads: int,
 ) -> None:
-    """Play what the parent hands over until it says to stop, or is gone."""
+    """Play what the parent hands over until it says to stop, or is gone.
+
+    `parents` is the parent's end of the pipe, which a fork has too: while it is open here, nobody
+    would hear that the parent is gone.
+    """
+    parents.close()
     # Ctrl-C reaches all; the parent decides what it means
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # a parent that ends while it starts ends its children without a word
