@@ -9,7 +9,6 @@ import inspect
 import json
 import math
 import operator
-import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -18,6 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from rpms.foreign.own_code import place_of, told_error
 from rpms.foreign.shown import excerpt
 from rpms.logic.actions import ActionSchema, Instance
 from rpms.logic.belief import Belief, Situation, StateSignature
@@ -186,7 +186,7 @@ def _looked_after(which: str, part: Any, check: Check) -> Any:
         except (RPMSError, KeyboardInterrupt):
             raise
         except BaseException as error:  # noqa: BLE001  a part is a stranger's, and may raise any
-            raise PartError(f"{which} failed{_place(error)}: {_said(error)}") from None
+            raise PartError(f"{which} failed{place_of(error)}: {told_error(error)}") from None
         return made
 
     return called
@@ -208,22 +208,6 @@ def check_signature(seam: str, part: Any) -> None:
 
 class _WrongValue(Exception):
     """A value that a seam does not take, in words."""
-
-
-def _said(error: BaseException) -> str:
-    return excerpt(f"{type(error).__name__}: {error}")
-
-
-def _place(error: BaseException) -> str:
-    """The last line of the user's own code that an error came through."""
-    ours = str(Path(__file__).parent)
-    frames = traceback.extract_tb(error.__traceback__)
-    foreign = [frame for frame in frames if not frame.filename.startswith(ours)]
-    if not foreign:
-        return ""
-    folder = Path(foreign[0].filename).parent  # the part's; others are libraries that it called
-    own = [frame for frame in foreign if Path(frame.filename).parent == folder]
-    return f" at {Path(own[-1].filename).name}:{own[-1].lineno}"
 
 
 def _definition(part: Any) -> str:
@@ -360,7 +344,7 @@ def _check_own_entry(entry: OwnEntry) -> None:
         json.dumps(dict(entry.fields))
     except (TypeError, ValueError) as error:
         raise _WrongValue(
-            f"an entry whose fields cannot be written to a file ({_said(error)});"
+            f"an entry whose fields cannot be written to a file ({told_error(error)});"
             " they are texts, numbers, or lists of them, by name"
         ) from None
 

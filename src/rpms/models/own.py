@@ -3,14 +3,12 @@
 The name is a person's, typed or in their program: a file never names code to be run.
 """
 
-import importlib
 import inspect
 import re
-import sys
-import traceback
 from pathlib import Path
 from typing import Any
 
+from rpms.foreign.own_code import load_named, place_of, searched_too, told_error
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import ANYTHING, InputError, ModelUnavailable, RPMSError
 from rpms.models.base import Answer, Model, Request, WrappedModel
@@ -18,8 +16,6 @@ from rpms.models.policy import FunctionModel
 
 _FORM = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 _PROTOCOL = ("name", "answer", "close")
-_NOT_OWN = (str(Path(__file__).parents[1]), str(Path(importlib.__file__).parents[1]), "<")
-"""Beginnings of files that are this package's, and Python's with what is installed in it."""
 
 
 def names_code(model: str) -> bool:
@@ -72,15 +68,13 @@ class _OwnModel(WrappedModel):
 
 
 def _load(text: str) -> Any:
-    module, _, attribute = text.partition(":")
-    before = list(sys.path)
     try:
-        sys.path.insert(0, str(Path.cwd()))
-        return getattr(importlib.import_module(module), attribute)
+        with searched_too(Path.cwd()):
+            return load_named(text)
     except ANYTHING as error:  # a stranger's module may raise anything
-        raise ModelUnavailable(f"{text} cannot be loaded{_place(error)}: {_said(error)}") from None
-    finally:
-        sys.path[:] = before
+        raise ModelUnavailable(
+            f"{text} cannot be loaded{place_of(error)}: {told_error(error)}"
+        ) from None
 
 
 def _call(text: str, what: str, function: Any, *given: Any) -> Any:
@@ -89,16 +83,4 @@ def _call(text: str, what: str, function: Any, *given: Any) -> Any:
     except RPMSError:
         raise
     except ANYTHING as error:
-        raise InputError(f"the model {text} {what}{_place(error)}: {_said(error)}") from None
-
-
-def _place(error: BaseException) -> str:
-    """The last line of the user's own code that an error came through."""
-    frames = traceback.extract_tb(error.__traceback__)
-    foreign = [frame for frame in frames if not frame.filename.startswith(_NOT_OWN)]
-    own = [frame for frame in foreign if "site-packages" not in frame.filename]
-    return f" at {Path(own[-1].filename).name}:{own[-1].lineno}" if own else ""
-
-
-def _said(error: BaseException) -> str:
-    return excerpt(f"{type(error).__name__}: {error}")
+        raise InputError(f"the model {text} {what}{place_of(error)}: {told_error(error)}") from None

@@ -4,12 +4,10 @@ of `rpms.SEAM`.
 
 import hashlib
 import inspect
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import field, fields
 from enum import Enum
-from importlib import import_module
 from importlib.metadata import (
     EntryPoint,
     PackageNotFoundError,
@@ -22,6 +20,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
+from rpms.foreign.own_code import load_named, searched_too, told_error
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import ANYTHING, InputError, nearest
 from rpms.logic.rules import Tier
@@ -53,15 +52,13 @@ def find_part(seam: str, name: str, folder: Path | None = None) -> Part:
     ):
         known = f"; {nearest(name, points)}" if points else ""
         raise InputError(f"{excerpt(name)!r} is no {seam}: write it as module:name{known}")
-    before = list(sys.path)
     try:
-        sys.path[:0] = [str(folder)] if folder is not None else []
-        part = points[name].load() if name in points else getattr(import_module(module), attribute)
+        with searched_too(folder):
+            part = points[name].load() if name in points else load_named(name)
     except ANYTHING as error:  # a stranger's module may raise anything
-        reason = excerpt(f"{type(error).__name__}: {error}")
-        raise InputError(f"the {seam} {excerpt(name)} cannot be loaded: {reason}") from None
-    finally:
-        sys.path[:] = before
+        raise InputError(
+            f"the {seam} {excerpt(name)} cannot be loaded: {told_error(error)}"
+        ) from None
     part = part() if inspect.isclass(part) else part
     if not callable(part):
         raise InputError(
