@@ -17,6 +17,8 @@ import pytest
 from rpms.logic.errors import InputError, ModelUnavailable
 from rpms.models.base import Answer
 from rpms.models.policy import FunctionModel
+from rpms.paper.compose import Seams
+from rpms.paper.prompt import Message
 from rpms.play.engines import AVAILABLE, InProcesses
 from rpms.play.run import run
 from rpms.play.seats import Threads
@@ -56,6 +58,30 @@ def test_a_shared_model_answers_here_for_all_processes(tmp_path):
     answers = {step.answer for task in record.protocol.tasks for step in record.episode(task).steps}
     assert {pid for pid, _ in asked} == {os.getpid()}
     assert all(f"by {os.getpid()}" in answer for answer in answers)
+
+
+def in_capitals(blocks):
+    """A prompt part: everything in one message, louder."""
+    return (Message("user", "\n".join(block.text for block in blocks).upper()),)
+
+
+def test_a_shared_model_is_told_what_a_prompt_part_says(tmp_path):
+    """Functions do not travel to another process: the messages that a part made do."""
+    told = []
+
+    def answer(request) -> Answer:
+        told.append(request.prompt.messages())
+        return speaker(request)
+
+    model = FunctionModel(answer, "speaker")
+    done = run(
+        plan(model, parts=Seams(prompt=in_capitals)), tmp_path, engine=InProcesses(2, shared=True)
+    )
+    assert done.done == done.total
+    assert told
+    for messages in told:
+        assert [message.role for message in messages] == ["user"]
+        assert messages[0].content == messages[0].content.upper()
 
 
 def test_a_model_that_is_not_shared_answers_in_the_players_process(tmp_path):

@@ -36,6 +36,7 @@ from rpms.models.catalogue import IN_PROCESS, Backend, backend_of
 from rpms.paper.compose import compose, extended
 from rpms.paper.decide import Mind
 from rpms.paper.episode import Ending, Episode
+from rpms.paper.prompt import Block, Message
 from rpms.play.plan import RunPlan
 from rpms.play.seats import GRACE, Finished, Players, Seat, Threads, finish
 from rpms.worlds.base import Task, World
@@ -294,7 +295,7 @@ class _AskedOverPipes(WrappedModel):
     def answer(self, request: Request) -> Answer:
         pipe = self._free.get()
         try:
-            pipe.send(replace(request, decision=None))
+            pipe.send(_travelling(request))
             said = pipe.recv()
         finally:
             self._free.put(pipe)
@@ -305,6 +306,26 @@ class _AskedOverPipes(WrappedModel):
 
     def close(self) -> None:
         """The parent closes it."""
+
+
+@dataclass(frozen=True)
+class _Spoken:
+    """What a part of the user's own made of a prompt's blocks, in place of the part."""
+
+    messages: tuple[Message, ...]
+
+    def __call__(self, _blocks: Sequence[Block]) -> tuple[Message, ...]:
+        return self.messages
+
+
+def _travelling(request: Request) -> Request:
+    """A request as it can be sent to another process: no model that is shared reads a decision,
+    and a part of the user's own has spoken before, since functions do not travel.
+    """
+    prompt = request.prompt
+    if prompt.speak is not None:
+        prompt = replace(prompt, speak=_Spoken(prompt.messages()))
+    return replace(request, prompt=prompt, decision=None)
 
 
 def _answer(pipe: Connection, model: Model) -> None:
