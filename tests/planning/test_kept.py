@@ -60,7 +60,7 @@ def test_what_a_step_derived_for_the_next_is_kept_for_the_games_at_hand_alone():
         goal = Goal("pick_and_place_simple", f"thing{number}", "", "desk")
         reasoner = reasoner_of(manual.active(goal.type, goal.object, goal.destination))
         reasoner.plan(Situation(world.start(goal), goal))
-        kept.append(weakref.ref(reasoner.achievers.kept["names"]))
+        kept.append(weakref.ref(reasoner.achievers.groundwork.names))
     gc.collect()
     assert sum(each() is not None for each in kept) <= 130
     assert kept[-1]() is not None

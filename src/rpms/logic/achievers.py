@@ -87,6 +87,14 @@ class Achiever:
     near."""
     waived: tuple[Need, ...] = ()
     """Needs that a doubt leaves out: where one holds, there is nothing to doubt."""
+    shape: int = 0
+    """The same for ways that differ in price and name alone: their parameters are filled alike."""
+
+    def priced_as(self, schema: ActionSchema) -> Self:
+        """The same way by an action that differs in its price alone; with all derived from it."""
+        other = object.__new__(type(self))
+        vars(other).update(vars(self), schema=schema)
+        return other
 
     @cached_property
     def bound(self) -> tuple[Need, ...]:
@@ -164,6 +172,18 @@ Expanded = tuple[Goal | None, object, tuple[dict[Fact, Found], dict[Fact, Found]
 plan may have."""
 
 
+class Fill(NamedTuple):
+    """The names that fill a way's parameters for one fact."""
+
+    filled: Sequence[Any]
+    read: dict[Any, Any]
+    """The answers from which this follows."""
+    asked: frozenset[str]
+    """All names that these are about."""
+    moment: int
+    """The moment at which this was last found to follow."""
+
+
 class KnownNames:
     """Names that a situation knows, and what follows from them and the manual; the next step
     starts with what stays.
@@ -198,6 +218,9 @@ class KnownNames:
         self.stones: dict[str, dict[object, Any]] = {}
         """Facts and things derived for progress."""
         self.expanded: Expanded = (None, None, ({}, {}))
+        self.fills: dict[tuple[int, tuple[str, ...]], Fill] = {}
+        """Names for the parameters of ways, by shape and fact, for the goal and order of
+        `expanded`."""
         if before is not None:
             self._take_over(before)
 
@@ -227,6 +250,7 @@ class KnownNames:
         every_left = {fact: each for fact, each in every.copy().items() if same(each[3])}
         best_left = {fact: each for fact, each in best.copy().items() if same(each[3])}
         self.expanded = (goal, order, (every_left, best_left))
+        self.fills = {key: fill for key, fill in before.fills.copy().items() if same(fill.asked)}
 
 
 def asked_about(read: Iterable[Any], names: Iterable[str] = ()) -> frozenset[str]:
@@ -244,6 +268,46 @@ class Answers(NamedTuple):
     here: dict[str, list[str]]
     reached: dict[tuple[object, ...], int]
     """Stages behind, by purpose and things."""
+    moment: int
+
+
+class Groundwork:
+    """All that is derived for one index and holds for every other with the same `reach`.
+
+    It keeps the needs alive, since judgements are kept by their identity.
+    """
+
+    def __init__(self) -> None:
+        self.names: KnownNames | None = None
+        self.answers: Answers | None = None
+        self._needs: dict[Need, Need] = {}
+        self._shapes: dict[object, int] = {}
+        self.made: dict[object, Achiever] = {}
+        """Actions and doubts as ways to their effects."""
+        self.levels: dict[int, tuple[Level, ...]] = {}
+        """The parameters that a way's fact leaves open, by its shape."""
+        self._moments = 0
+
+    def need(self, need: Need) -> Need:
+        """The one object for all needs that are equal."""
+        return self._needs.setdefault(need, need)
+
+    def shape(self, *parts: object) -> int:
+        """A number for all ways with the same parts."""
+        return self._shapes.setdefault(parts, len(self._shapes))
+
+    def answers_of(self, situation: Situation) -> Answers:
+        """The answers of a belief, asked for in one step."""
+        belief, goal, kept = situation.belief, situation.goal, self.answers
+        if kept is None or kept.belief is not belief or kept.goal is not goal:
+            self._moments += 1
+            kept = self.answers = Answers(belief, goal, {}, {}, {}, {}, self._moments)
+        return kept
+
+    def forget(self) -> None:
+        """Drop what was kept for the next step."""
+        self.names = None
+        self.answers = None
 
 
 class Achievers:
@@ -251,13 +315,42 @@ class Achievers:
 
     def __init__(self, rules: ActiveRules) -> None:
         self.rules = rules
+        self.groundwork = Groundwork()
+        self.shares = False
+        """True if others, at other prices, share its groundwork."""
         self._makers: dict[tuple[str, bool], tuple[Achiever, ...]] = {}
-        self._levels: dict[int, tuple[Level, ...]] = {}
         self._wanted: dict[int, list[Need]] = {}
         self._needs: dict[tuple[Clause, Fact | None, tuple[str, ...]], Need] = {}
         self.kept: dict[str, Any] = {}
-        """Cache from one step to the next. It holds the needs too, since answers are keyed by
-        their identity."""
+        """Cache from one step to the next."""
+
+    def share(self, groundworks: dict[object, Groundwork]) -> None:
+        """Go on with what an index with the same reach derived; to be called before any use."""
+        self.groundwork = groundworks.setdefault(self.reach, self.groundwork)
+        self.shares = True
+
+    @property
+    def reach(self) -> tuple[object, ...]:
+        """All that actions can bring about and show, at whatever price.
+
+        Indexes that agree in this judge every need alike.
+        """
+        stated: list[object] = []
+        for schema in self.rules.all_actions:
+            stated += schema.name, schema.effects, schema.preconditions, schema.observes
+        doubted: set[object] = set()
+        shown: set[str] = set()
+        for schema in self.rules.lore.doubts:
+            needed = self._single_needs(schema)
+            for effect in schema.effects:
+                doubted.add((effect, schema.variables, schema.effects, effect in needed))
+            shown.update(seen.atom.predicate for seen in schema.observes)
+        return tuple(stated), frozenset(doubted), frozenset(shown)
+
+    def _single_needs(self, schema: ActionSchema) -> list[Literal]:
+        """The facts that an action needs whatever else holds."""
+        clauses = self._clauses(schema)
+        return [clause.literals[0] for clause in clauses if len(clause.literals) == 1]
 
     @cached_property
     def hoped(self) -> frozenset[tuple[str, bool]]:
@@ -281,18 +374,26 @@ class Achievers:
         return _by_effect(self.rules.lore.doubts)
 
     def _maker(self, schema: ActionSchema, effect: Literal) -> Achiever:
+        """An action as a way to one of its effects; at another price, if it was one before."""
+        made = self.groundwork.made
+        key = (schema.name, schema.syntax, schema.doubt, effect)
+        if key not in made:
+            made[key] = self._make(schema, effect)
+        return made[key].priced_as(schema)
+
+    def _make(self, schema: ActionSchema, effect: Literal) -> Achiever:
         fact = fact_of(effect)
-        clauses = self._clauses(schema)
         parameters = schema.variables
-        circular = fact in [
-            fact_of(clause.literals[0]) for clause in clauses if len(clause.literals) == 1
-        ]
+        circular = effect in self._single_needs(schema)
         gives = None if circular else fact
-        unsorted = (self.need_of(clause, gives, parameters) for clause in clauses)
-        # the choosiest first
-        needs = sorted(unsorted, key=lambda need: any(one.makeable for one in need.literals))
+        unsorted = [self.need_of(clause, gives, parameters) for clause in self._clauses(schema)]
+        choosiest = sorted(unsorted, key=lambda need: any(one.makeable for one in need.literals))
+        needs = tuple(choosiest)
         waived = tuple(self.need_of(clause, gives, parameters) for clause in schema.waives)
-        return Achiever(schema, parameters, fact, tuple(needs), circular=circular, waived=waived)
+        shape = self.groundwork.shape(parameters, fact, needs, waived)
+        return Achiever(
+            schema, parameters, fact, needs, circular=circular, waived=waived, shape=shape
+        )
 
     @cached_property
     def revealers(self) -> Mapping[str, tuple[Achiever, ...]]:
@@ -303,33 +404,42 @@ class Achievers:
                 fact = Fact(seen.atom.predicate, seen.atom.args)
                 names = (*schema.variables, *(arg for arg in seen.atom.args if arg != ANYTHING))
                 parameters = tuple(dict.fromkeys(names))
-                needs = [
-                    self.need_of(clause, None, parameters)._replace(given=True)
-                    for clause in seen.given
-                ]
-                needs += [
-                    self.need_of(clause, None, parameters) for clause in self._clauses(schema)
-                ]
-                way = Achiever(schema, parameters, fact, tuple(needs), reveals=True)
+                given = [self.need_of(clause, None, parameters) for clause in seen.given]
+                own = [self.need_of(clause, None, parameters) for clause in self._clauses(schema)]
+                conditions = [self.groundwork.need(need._replace(given=True)) for need in given]
+                needs = (*conditions, *own)
+                shape = self.groundwork.shape(parameters, fact, needs, ())
+                way = Achiever(schema, parameters, fact, needs, reveals=True, shape=shape)
                 found[fact.predicate] = (*found.get(fact.predicate, ()), way)
         return found
 
     def levels(self, way: Achiever) -> tuple[Level, ...]:
         """The parameters of one of these ways that its fact leaves open."""
-        if id(way) not in self._levels:
-            self._levels[id(way)] = way.levels(self.revealers, self.rules.lore.facts)
-        return self._levels[id(way)]
+        levels = self.groundwork.levels
+        if way.shape not in levels:
+            levels[way.shape] = way.levels(self.revealers, self.rules.lore.facts)
+        return levels[way.shape]
 
     def wanted(self, step: Stage) -> list[Need]:
         """The facts that end a stage of the goal, as needs that are never taken for granted."""
         if id(step) not in self._wanted:
-            self._wanted[id(step)] = _wanted(step.until)
+            self._wanted[id(step)] = self._needs_wanted(step.until)
         return self._wanted[id(step)]
 
     @cached_property
     def always(self) -> tuple[tuple[Clause, Need], ...]:
         """Facts that must hold before anything else can be done."""
-        return tuple(zip(self.rules.lore.always, _wanted(self.rules.lore.always), strict=True))
+        always = self.rules.lore.always
+        return tuple(zip(always, self._needs_wanted(always), strict=True))
+
+    def _needs_wanted(self, clauses: Sequence[Clause]) -> list[Need]:
+        """What is wanted, as needs that are never taken for granted."""
+        found: list[Need] = []
+        for clause in clauses:
+            facts = tuple(map(fact_of, clause.literals))
+            need = Need(facts, frozenset(), moving=False, wanted=True)
+            found.append(self.groundwork.need(need))
+        return found
 
     @cached_property
     def lasting(self) -> frozenset[str]:
@@ -374,10 +484,11 @@ class Achievers:
         """For each companion, the need that two things, `one` and `other`, are together; only
         found to be so.
         """
-        pairs = {
-            name: Fact(name, ("one", "other"), makeable=False) for name in self.companions.values()
-        }
-        return {name: Need((pair,), frozenset(), moving=False) for name, pair in pairs.items()}
+        found: dict[str, Need] = {}
+        for name in self.companions.values():
+            pair = Fact(name, ("one", "other"), makeable=False)
+            found[name] = self.groundwork.need(Need((pair,), frozenset(), moving=False))
+        return found
 
     @cached_property
     def processes(self) -> frozenset[int]:
@@ -392,23 +503,30 @@ class Achievers:
 
     def known_names(self, known: Mapping[str, Sequence[str]]) -> KnownNames:
         """The names of the step before with all that follows from them, as far as it still does."""
-        kept: KnownNames | None = self.kept.get("names")
+        kept = self.groundwork.names
         if kept is None or kept.known != known:
-            kept = self.kept["names"] = KnownNames(self.lasting_names, known, kept, self.numbered)
+            kept = KnownNames(self.lasting_names, known, kept, self.numbered)
+            self.groundwork.names = kept
             with _using:
                 _used.pop(self, None)
                 _used[self] = None
                 if len(_used) > _INDEXES_AT_WORK:  # the one not used for longest loses what it kept
                     del _used[unused := next(iter(_used))]
-                    for of_one_step in ("names", "answers", "doubting", "graph", "best graph"):
-                        unused.kept.pop(of_one_step, None)
+                    unused.forget()
         return kept
+
+    def forget(self) -> None:
+        """Drop what was kept for the next step."""
+        self.groundwork.forget()
+        for of_one_step in ("answers", "doubting", "groundworks", "graph", "best graph"):
+            self.kept.pop(of_one_step, None)
 
     def answers_of(self, situation: Situation) -> Answers:
         """The cached answers of this belief in this step; progress and plan ask much alike."""
-        kept = self.kept.get("answers")
-        if kept is None or kept.belief is not situation.belief or kept.goal is not situation.goal:
-            kept = self.kept["answers"] = Answers(situation.belief, situation.goal, {}, {}, {}, {})
+        shared = self.groundwork.answers_of(situation)
+        kept: Answers | None = self.kept.get("answers")
+        if kept is None or kept.known is not shared.known:
+            kept = self.kept["answers"] = shared._replace(reached={})  # other purposes
         return kept
 
     def _clauses(self, schema: ActionSchema) -> tuple[Clause, ...]:
@@ -433,9 +551,8 @@ class Achievers:
             names = frozenset(
                 arg for literal in literals for arg in literal.args if arg in parameters
             )
-            self._needs[key] = Need(
-                literals, names, all(each.predicate in self.positional for each in literals)
-            )
+            moving = all(each.predicate in self.positional for each in literals)
+            self._needs[key] = self.groundwork.need(Need(literals, names, moving))
         return self._needs[key]
 
     def _is_makeable(self, needed: Fact, gives: Fact) -> bool:
@@ -487,10 +604,3 @@ def command_of(schema: ActionSchema, binding: Mapping[str, str]) -> str:
 def fact_of(literal: Literal) -> Fact:
     """A condition as planning handles it."""
     return Fact(literal.atom.predicate, literal.atom.args, literal.negated)
-
-
-def _wanted(clauses: Sequence[Clause]) -> list[Need]:
-    return [
-        Need(tuple(map(fact_of, each.literals)), frozenset(), moving=False, wanted=True)
-        for each in clauses
-    ]

@@ -36,6 +36,7 @@ class Ground:
         self._known = answers.known
         self._here = answers.here
         self._reached = answers.reached
+        self._moment = answers.moment
         self._read: dict[Any, Any] = {}
         """Answers that were asked for: values by fact, names by role."""
 

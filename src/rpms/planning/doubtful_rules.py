@@ -4,11 +4,13 @@ goals that want more.
 `acting.plan_with_doubts` plans over them; `trust` is the evidence that they are made from.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.logic.achievers import command_of
 from rpms.logic.actions import ActionSchema, Revelation
@@ -33,64 +35,56 @@ LIKELY, POSSIBLE, UNLIKELY = 1.0, 3.5, 8.5
 """Price in steps of supposing a need that the manual does not state. LIKELY: several other actions
 have it, or it is a lasting fact that no line uses. POSSIBLE: one other action has it, or its
 opposite is stated. UNLIKELY: all others."""
+SECOND = FULL * STEPS
+"""Price in steps by which hope for an effect that another action is known to have comes after
+other doubts."""
 
 
 def doubted(
-    rules: ActiveRules, trust: Trust, wide: int = 0, idle: frozenset[str] = frozenset()
+    rules: ActiveRules, trust: Trust, *, wide: bool = False, idle: frozenset[str] = frozenset()
 ) -> ActiveRules:
     """The rules as an episode has left them, with further actions for the doubts that plans may
     have, at their price.
 
-    Lines that were contradicted may be doubted; with `wide`, any line may: that many needs of one
-    action at a time. `idle` are commands that are not to be given as things are.
+    Lines that were contradicted may be doubted; with `wide`, any line may. `idle` are commands
+    that are not to be given as things are.
     """
     make = _Doubting(rules, trust, wide)
     environment = tuple(map(make.mended, rules.environment))
     processes = tuple(map(make.mended, rules.lore.processes))
     pairs = list(zip(rules.all_actions, (*environment, *processes), strict=True))
-    doubts = [copy for old, new in pairs for copy in make.doubts(old, new)]
-    doubts += make.hopes(pairs) if wide else ()
-    tried = [trust.evidence.get(ManualLine(one.doubt, LinePart.DOUBTED, ""), 0.0) for one in doubts]
-    doubts = [
-        replace(one, steps=one.steps - STEPS * vain)
-        for one, vain in zip(doubts, tried, strict=True)
-    ]
-    lore = replace(rules.lore, processes=processes, doubts=tuple(doubts))
-    barred: dict[Any, Surroundings | None] = {**trust.blank}
-    last = {command: then[-1] for command, then in trust.refused.items()}
-    for command, then in (*last.items(), *dict.fromkeys(idle).items()):
-        instance = rules.instance(command)
-        barred[
-            command_of(instance.schema, instance.binding) if instance is not None else command
-        ] = then
+    doubts: list[ActionSchema] = []
+    for old, new in pairs:
+        doubts += make.doubts(old, new)
+    if wide:
+        doubts += make.hopes(pairs)
+    lore = replace(rules.lore, processes=processes, doubts=tuple(map(make.dearer_if_vain, doubts)))
     return replace(
-        rules, environment=environment, lore=lore, purposes=make.continuations(), barred=barred
+        rules,
+        environment=environment,
+        lore=lore,
+        purposes=make.continuations(),
+        barred=make.barred(idle),
     )
 
 
-def doubts_rest_on(trust: Trust, wide: int) -> tuple[object, ...]:
+def doubts_rest_on(trust: Trust, *, wide: bool) -> tuple[object, ...]:
     """All that `doubted` reads of trust.
 
     Unless `wide`, what speaks for a line makes no difference.
     """
-    weights = trust.evidence.items()
-    read = (
-        weights
-        if wide
-        else [one for one in weights if one[1] < 0 or one[0].part is LinePart.DOUBTED]
-    )
-    barred = frozenset((*trust.refused.items(), *trust.blank.items()))
-    refusals = trust.unexplained
-    worked = tuple(
-        (action, len(times)) for action, times in trust.worked.items() if wide or action in refusals
-    )
+    weights = frozenset(trust.evidence.items())
+    worked = {action: len(times) for action, times in trust.worked.items()}
+    if not wide:
+        weights = frozenset(one for one in weights if one[1] < 0 or one[0].part is LinePart.DOUBTED)
+        worked = {action: worked[action] for action in trust.unexplained if action in worked}
     return (
-        frozenset(read),
+        weights,
         frozenset(trust.learned.items()),
-        frozenset(refusals.items()),
+        frozenset(trust.unexplained.items()),
         trust.held,
-        barred,
-        worked,
+        frozenset((*trust.refused.items(), *trust.blank.items())),
+        frozenset(worked.items()),
     )
 
 
@@ -98,7 +92,27 @@ def doubts_rest_on(trust: Trust, wide: int) -> tuple[object, ...]:
 class _Doubting:
     rules: ActiveRules
     trust: Trust
-    wide: int
+    wide: bool
+
+    def dearer_if_vain(self, doubt: ActionSchema) -> ActionSchema:
+        """A doubt, dearer by the attempts that it was to no avail in."""
+        vain = self.trust.evidence.get(ManualLine(doubt.doubt, LinePart.DOUBTED, ""), 0.0)
+        return replace(doubt, steps=doubt.steps - STEPS * vain) if vain else doubt
+
+    def barred(self, idle: frozenset[str]) -> dict[Any, Surroundings | None]:
+        """Commands that were refused, showed nothing or are idle, with the surroundings then."""
+        found: dict[Any, Surroundings | None] = {**self.trust.blank}
+        last: dict[str, Surroundings | None] = {}
+        for command, times in self.trust.refused.items():
+            last[command] = times[-1]
+        last |= dict.fromkeys(idle)
+        for command, then in last.items():
+            instance = self.rules.instance(command)
+            if instance is None:
+                found[command] = then
+            else:
+                found[command_of(instance.schema, instance.binding)] = then
+        return found
 
     def mended(self, schema: ActionSchema) -> ActionSchema:
         """An action without needs that were refuted, with changes that nobody foretold, dearer
@@ -145,55 +159,98 @@ class _Doubting:
                 yield replace(
                     schema, effects=(effect,), observes=(), steps=schema.steps + price, doubt=doubt
                 )
-        lines = [(need, ManualLine.of_need(rules, old, need)) for need in rules.needs_of(schema)]
-        prices = [
-            (need, trust.against(line))
-            for need, line in lines
-            if self.wide or trust.evidence.get(line, 0.0) < 0
-        ]
-        for need, price in prices:
-            yield _without(schema, price, need)
-        for (one, price), (other, more) in combinations(prices, 2) if self.wide > 1 else ():
-            yield _without(schema, price + more, one, other)
-        yield from self._supposed(old, schema, prices)
+        prices = self._prices_of_needs(old, schema)
+        for doubtful in prices:
+            yield _without(schema, doubtful.price, doubtful.need)
+        if self.wide:
+            for one, other in combinations(prices, 2):
+                yield _without(schema, one.price + other.price, one.need, other.need)
+        yield from self._supposing(old, schema, prices)
+
+    def _prices_of_needs(self, old: ActionSchema, schema: ActionSchema) -> list[_DoubtfulNeed]:
+        """The needs of an action that may be doubted, and what going against each costs."""
+        found: list[_DoubtfulNeed] = []
+        for need in self.rules.needs_of(schema):
+            line = ManualLine.of_need(self.rules, old, need)
+            if self.wide or self.trust.evidence.get(line, 0.0) < 0:
+                found.append(_DoubtfulNeed(need, self.trust.against(line)))
+        return found
+
+    def _supposing(
+        self, old: ActionSchema, schema: ActionSchema, prices: Sequence[_DoubtfulNeed]
+    ) -> Iterator[ActionSchema]:
+        """An action with one need, or two, that the manual does not state."""
+        suspects = self._suspects(old, schema)
+        for one in suspects:
+            more = self._supposed(old, schema, (one,), suspects[one])
+            if more is None:
+                continue
+            yield more
+            if self.wide:
+                for doubtful in prices:
+                    if doubtful.need in more.preconditions:
+                        yield _without(more, doubtful.price, doubtful.need)
+        if self.wide:
+            for pair in self._suspect_pairs(old, suspects):
+                more = self._supposed(old, schema, pair, 1)
+                if more is not None:
+                    yield more
+
+    def _suspects(self, old: ActionSchema, schema: ActionSchema) -> dict[Literal, int]:
+        """Facts that an action may need beside those stated, with the refusals that each leaves
+        unexplained.
+        """
+        known = set(schema.effects)
+        for clause in schema.preconditions:
+            if len(clause.literals) == 1:
+                known.add(clause.literals[0])
+        suspects = self.trust.suspects(self.rules.key_of(old))
+        return {one: left for one, left in suspects.items() if one not in known}
+
+    def _suspect_pairs(
+        self, old: ActionSchema, suspects: Mapping[Literal, int]
+    ) -> Iterator[tuple[Literal, ...]]:
+        """Pairs of suspects that explain all refusals together, and not each for itself."""
+        refusals = self.trust.unexplained.get(self.rules.key_of(old), ())
+        doubtful = [one for one, left in suspects.items() if left]
+        for pair in combinations(doubtful, 2):
+            if not any(false.isdisjoint(pair) for false in refusals):
+                yield pair
 
     def _supposed(
-        self, old: ActionSchema, schema: ActionSchema, prices: Sequence[tuple[Clause, float]]
-    ) -> Iterator[ActionSchema]:
-        """An action with a need that the manual does not state."""
-        key, stated = self.rules.key_of(old), schema.preconditions
-        known = {
-            *schema.effects,
-            *(clause.literals[0] for clause in stated if len(clause.literals) == 1),
-        }
-        suspects = {one: left for one, left in self.trust.suspects(key).items() if one not in known}
-        refusals = self.trust.unexplained.get(key, ())
-        pairs = (
-            combinations([one for one, left in suspects.items() if left], 2) if self.wide else ()
+        self, old: ActionSchema, schema: ActionSchema, supposed: Sequence[Literal], left: int
+    ) -> ActionSchema | None:
+        """An action with needs that the manual does not state, in place of their opposites; None
+        if they cannot hold together: nothing is at two places, or open and closed.
+
+        `left` is the number of refusals that they do not explain.
+        """
+        stated = schema.preconditions
+        opposites = [Clause((one.opposite(),)) for one in supposed]
+        needs = tuple(need for need in stated if need not in opposites)
+        singles = [need.literals[0] for need in needs if len(need.literals) == 1]
+        together = (*singles, *supposed)
+        if any(self._contradicts(one, together) for one in supposed):
+            return None
+        price = -STEPS * CONTRADICTED * left
+        for one, opposite in zip(supposed, opposites, strict=True):
+            if _undone_with(self.rules, (one,), singles):
+                price += UNLIKELY
+            elif opposite in stated:
+                price += POSSIBLE
+            else:
+                price += self._plausible(one, old)
+        return replace(
+            schema,
+            preconditions=(*needs, *(Clause((one,)) for one in supposed)),
+            steps=old.steps + price,
+            doubt=f"{schema.name} {SUPPOSED} {' and '.join(map(str, supposed))}",
         )
-        both = [pair for pair in pairs if not any(false.isdisjoint(pair) for false in refusals)]
-        for supposed in (*((one,) for one in suspects), *both):
-            opposite = [Clause((one.opposite(),)) for one in supposed]
-            needs = tuple(need for need in stated if need not in opposite)
-            singles = [need.literals[0] for need in needs if len(need.literals) == 1]
-            others = (*singles, *supposed)
-            if any(
-                one.opposite() in others or excludes(self.rules, one, each)
-                for one in supposed
-                for each in others
-            ):
-                continue  # nothing is at two places, or open and closed
-            price = -STEPS * CONTRADICTED * (suspects[supposed[0]] if len(supposed) == 1 else 1)
-            for one, other in zip(supposed, opposite, strict=True):
-                likely = POSSIBLE if other in stated else self._plausible(one, old)
-                price += UNLIKELY if _undone_with(self.rules, (one,), singles) else likely
-            doubt = f"{schema.name} {SUPPOSED} {' and '.join(map(str, supposed))}"
-            steps, needs = old.steps + price, (*needs, *(Clause((one,)) for one in supposed))
-            more = replace(schema, preconditions=needs, steps=steps, doubt=doubt)
-            yield more
-            for need, waiving in prices if self.wide and len(supposed) == 1 else ():
-                if need in needs:
-                    yield _without(more, waiving, need)
+
+    def _contradicts(self, fact: Literal, others: Sequence[Literal]) -> bool:
+        """True if a fact cannot hold beside some others."""
+        opposite = fact.opposite()
+        return any(other == opposite or excludes(self.rules, fact, other) for other in others)
 
     def _plausible(self, suspect: Literal, schema: ActionSchema) -> float:
         """Steps by which an unstated need is tried after others; predicates that other actions
@@ -208,45 +265,60 @@ class _Doubting:
         return UNLIKELY if not alike else POSSIBLE if len(alike) == 1 else LIKELY
 
     def hopes(self, pairs: Sequence[tuple[ActionSchema, ActionSchema]]) -> Iterator[ActionSchema]:
-        """Actions that might bring about what something needs and nothing is known to bring
-        about.
+        """Actions that might bring about what something needs; those first that nothing is known
+        to bring about.
         """
-        made = {
-            (effect.atom.predicate, effect.negated)
-            for _, schema in pairs
-            for effect in schema.effects
-        }
-        wanted = wanted_facts(self.rules) if self.wide > 1 else wanted_facts(self.rules) - made
-        hoped = sorted(
-            each for each in wanted if not (each[1] and self.rules.predicates[each[0]].exclusive)
-        )
-        goals = [literal for goal in self.rules.goals for literal in goal.wants]
-        served = wanted_facts(self.rules) | {(each.atom.predicate, each.negated) for each in goals}
+        made: set[tuple[str, bool]] = set()
+        for _, schema in pairs:
+            made.update(_kind(effect) for effect in schema.effects)
+        wanted = wanted_facts(self.rules)
+        hoped = {each for each in wanted if not self._rules_out_another(each)}
+        served = set(wanted)
+        for goal in self.rules.goals:
+            served.update(_kind(literal) for literal in goal.wants)
         for old, schema in pairs:
-            key, needs = self.rules.key_of(old), schema.preconditions
-            worked = self.trust.worked.get(key, ())
-            vain = Counter(each for one in worked for each in false_over(one[0], one[1], one[3]))
-            given = {(effect.atom.predicate, effect.negated) for effect in schema.effects}
+            given = {_kind(effect) for effect in schema.effects}
             idle = not schema.observes and given.isdisjoint(served)
-            for atom, (predicate, negated) in product(atoms_over(self.rules, old), hoped):
-                effect = Literal(atom, negated)
-                if (
-                    atom.predicate != predicate
-                    or effect in schema.effects
-                    or Clause((effect,)) in needs
-                ):
-                    continue
-                price = self.trust.upon(ManualLine(key, LinePart.DOES, str(effect)), 0.0)
-                price += STEPS * (-CONTRADICTED * vain[effect] - idle * FULL / 2)
-                doubt = f"{schema.name} {HOPED} {effect}"
-                hope = replace(
-                    schema, effects=(effect,), observes=(), steps=schema.steps + price, doubt=doubt
-                )
-                yield hope
-                for need in self.rules.needs_of(schema) if (predicate, negated) not in made else ():
-                    yield _without(
-                        hope, self.trust.against(ManualLine.of_need(self.rules, old, need)), need
-                    )
+            vain = self._in_vain(old)
+            for atom in atoms_over(self.rules, old):
+                for negated in (False, True):
+                    effect = Literal(atom, negated)
+                    if _kind(effect) in hoped and not _is_told(schema, effect):
+                        price = -STEPS * CONTRADICTED * vain[effect]
+                        if idle:
+                            price -= STEPS * FULL / 2
+                        yield from self._hope(old, schema, effect, price, _kind(effect) in made)
+
+    def _hope(
+        self, old: ActionSchema, schema: ActionSchema, effect: Literal, price: float, made: bool
+    ) -> Iterator[ActionSchema]:
+        """An action that may have an effect, also without one of its needs if nothing else is
+        known to have that effect.
+        """
+        line = ManualLine(self.rules.key_of(old), LinePart.DOES, str(effect))
+        price += schema.steps + self.trust.upon(line, 0.0)
+        if made:
+            price += SECOND
+        doubt = f"{schema.name} {HOPED} {effect}"
+        hope = replace(schema, effects=(effect,), observes=(), steps=price, doubt=doubt)
+        yield hope
+        if made:
+            return
+        for need in self.rules.needs_of(schema):
+            waiving = self.trust.against(ManualLine.of_need(self.rules, old, need))
+            yield _without(hope, waiving, need)
+
+    def _rules_out_another(self, kind: tuple[str, bool]) -> bool:
+        """True if a fact is the end of one that holds of one thing at a time: another begins it."""
+        predicate, negated = kind
+        return negated and bool(self.rules.predicates[predicate].exclusive)
+
+    def _in_vain(self, schema: ActionSchema) -> Counter[Literal]:
+        """How often an action worked without bringing a fact about."""
+        vain: Counter[Literal] = Counter()
+        for rules, instance, _, after in self.trust.worked.get(self.rules.key_of(schema), ()):
+            vain.update(false_over(rules, instance, after))
+        return vain
 
     def continuations(self) -> tuple[tuple[Purpose, float], ...]:
         """Other purposes the goal may have once the manual's held without a win; with their
@@ -268,6 +340,23 @@ class _Doubting:
                     )
                 )
         return tuple(found)
+
+
+class _DoubtfulNeed(NamedTuple):
+    """A need that may not be one, and the steps that going against it costs."""
+
+    need: Clause
+    price: float
+
+
+def _kind(fact: Literal) -> tuple[str, bool]:
+    """The predicate and sign of a fact."""
+    return fact.atom.predicate, fact.negated
+
+
+def _is_told(schema: ActionSchema, fact: Literal) -> bool:
+    """True if an action is known to bring a fact about, or to need it."""
+    return fact in schema.effects or Clause((fact,)) in schema.preconditions
 
 
 def _without(schema: ActionSchema, price: float, *needs: Clause) -> ActionSchema:

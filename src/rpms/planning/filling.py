@@ -16,6 +16,9 @@ from rpms.planning.whereabouts import Order, place_ranks
 
 PLACES = 12
 """Places considered at a time for something unseen: more than a menu holds."""
+FILLINGS = 60
+"""Choices of two names or more that are considered for one fact where lines may be doubted: a
+full hand can be had with anything that can be taken from anywhere."""
 
 
 class Surroundings(NamedTuple):
@@ -37,6 +40,8 @@ class Filling(Purposeful):
     _best = False
     """True if only the best plan is asked for: what can be done at once is preferred to the
     same after something."""
+    _doubting = False
+    """True if lines may be doubted."""
 
     def __init__(self, achievers: Achievers, situation: Situation, order: Order) -> None:
         super().__init__(achievers, situation)
@@ -93,15 +98,19 @@ class Filling(Purposeful):
         if way.waived and self._holds_any(way.waived, binding):
             return filled  # nothing to doubt
         levels = self._manual.levels(way)
-        if self._best and len(levels) > 1 and not way.waived:
+        if len(levels) > 1 and (self._doubting or (self._best and not way.waived)):
             self._fill_at_once(levels, way.bound, binding, filled)
+            filled = self._doubtful(way, filled)
         if not filled:
             self._fill_levels(levels, way.bound, binding, (), 0.0, filled)
-        return (
-            filled
-            if not way.waived
-            else [one for one in filled if not self._holds_any(way.waived, one[0])]
-        )
+            filled = self._doubtful(way, filled)
+        return filled
+
+    def _doubtful(self, way: Achiever, filled: list[Filled]) -> list[Filled]:
+        """Choices of names with which there is something to doubt, if the way is a doubt."""
+        if not way.waived:
+            return filled
+        return [one for one in filled if not self._holds_any(way.waived, one[0])]
 
     def _fill_levels(
         self,
@@ -125,6 +134,8 @@ class Filling(Purposeful):
             return
         level = levels[0]
         for name in self._worth_trying(level, binding):
+            if self._doubting and len(levels) > 1 and len(filled) > FILLINGS:
+                break
             binding[level.parameter] = name
             self._fill_levels(levels[1:], level.needs, binding, found, price, filled)
         binding.pop(level.parameter, None)

@@ -1,20 +1,21 @@
 """The plan at one step where lines of the manual may be doubted: after a surprise, or if it has no
 plan.
 
-Contradicted lines are doubted first, then any line, then two of one action
-(`planning.doubtful_rules` makes the rules for each); then unknown facts are looked at, and then
-actions are tried that were never tried with the goal's things.
+Contradicted lines are doubted first, then any line (`planning.doubtful_rules` makes the rules for
+both); then unknown facts are looked at, and then actions are tried that were never tried with the
+goal's things.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
 from math import inf
+from typing import NamedTuple
 
-from rpms.logic.achievers import achievers_of
+from rpms.logic.achievers import Achievers, Groundwork, achievers_of
+from rpms.logic.actions import Instance
 from rpms.logic.belief import Situation
-from rpms.logic.facts import Truth
+from rpms.logic.facts import Clause, Truth
 from rpms.logic.rules import ActiveRules
 from rpms.planning.doubtful_rules import doubted, doubts_rest_on
 from rpms.planning.experience.adapt import AdaptContext
@@ -32,10 +33,14 @@ _PLANNED, _TRIED = 3, 3
 untried actions then."""
 _DEAR = FULL * STEPS
 """Steps of a plan above which a cheaper doubt is looked for: as much as doubting a stated line."""
+_CUT = "not all doubts were weighed"
+"""Said of the best option where the search ended at its bound (`search.EXPANDED`)."""
 _CHEAPER = 1e-6
 """Steps by which a plan has to be cheaper than one at hand to be looked for."""
 _DOUBTING_KEPT = 16
 """Rules with doubts that are kept for the steps to come, for each goal."""
+_GROUNDWORKS_KEPT = 6
+"""Groundworks that rules with doubts share, for each goal: widths differ in what can be done."""
 
 Spelling = Callable[[str], str]
 
@@ -66,8 +71,10 @@ def plan_with_doubts(
             idle |= {first.command}
     options = sorted(best.options, key=leads_back)
     if best.opened:
-        tries = islice(untried(context, rules, spell, noticed.trust), _TRIED)
+        tries = untried(context, rules, spell, noticed.trust)
         options = [*options[:_PLANNED], *tries, *options[_PLANNED:]]
+    if best.cut and options and not options[0].evidence:
+        options[0] = replace(options[0], evidence=_CUT)
     offered = {one.command: one.chain for one in reversed(options) if one.chain}
     return best.offering(options), noticed.trusting(noticed.trust.but(offered=offered))
 
@@ -139,38 +146,31 @@ class _DoubtingStep:
         return self._doubting_any(trust, idle, best)
 
     def _doubting_any(self, trust: Trust, idle: frozenset[str], best: Plan) -> Plan:
-        """The best plan that may doubt any line, one need of an action first and then two."""
-        for wide in (1, 2):
-            known = _doubting(self.rules, trust, wide, idle)
-            if self._unseen:
-                found = self._sound(
-                    known.search(self._situation, self._order, self._unseen), trust, idle
-                )
-                best = _better(best, found)
-                if _settles(best):
-                    return best
-            most = 2 * _DEAR if wide == 1 else inf
-            found = self._doubting(known, trust, idle, best, most)
-            best = _better(best, replace(found, opened=True))
+        """The best plan that may doubt any line; if there is none, a look at what is unknown."""
+        known = _doubting(self.rules, trust, idle, wide=True)
+        if self._unseen:
+            found = known.search(self._situation, self._order, self._unseen)
+            best = _better(best, self._sound(found, trust, idle))
             if _settles(best):
                 return best
-        if self._stated.cost and not best.options:
+        found = self._doubting(known, trust, idle, best)
+        best = _better(best, replace(found, opened=True))
+        if best.options or not self._stated.cost:
+            return best
+        looks = self._sound(self._stated, trust, idle)
+        if not looks.options:
             looks = self._sound(known.search(self._situation, self._order), trust, idle)
-            best = replace(looks, opened=True)
-        return best
+        return replace(looks, opened=True, cut=best.cut)
 
     def _contradicted(self, trust: Trust, idle: frozenset[str]) -> Reasoner | None:
         """The rules in which contradicted lines alone are doubted; None where there are none."""
         if trust.shaken or trust.learned or idle or trust.refused:
-            return _doubting(self.rules, trust, 0, idle)
+            return _doubting(self.rules, trust, idle, wide=False)
         return None
 
-    def _doubting(
-        self, known: Reasoner, trust: Trust, idle: frozenset[str], best: Plan, most: float = inf
-    ) -> Plan:
+    def _doubting(self, known: Reasoner, trust: Trust, idle: frozenset[str], best: Plan) -> Plan:
         """A plan with doubts that is cheaper than the best one so far, if there is one."""
-        if best.options:
-            most = min(most, best.cost - _CHEAPER)
+        most = best.cost - _CHEAPER if best.options else inf
         found = known.plan(self._situation, self._order, seek=False, most=most)
         return self._sound(found, trust, idle)
 
@@ -187,10 +187,10 @@ class _DoubtingStep:
 
 
 def _better(best: Plan, found: Plan) -> Plan:
-    """Of two plans the one to go on with."""
-    if not best.options or (found.options and found.cost < best.cost):
-        return found
-    return best
+    """Of two plans the one to go on with; it says if not all doubts were weighed for either."""
+    cheaper = bool(found.options) and found.cost < best.cost
+    better = found if cheaper or not best.options else best
+    return replace(better, cut=best.cut or found.cut)
 
 
 def _settles(plan: Plan) -> bool:
@@ -199,48 +199,74 @@ def _settles(plan: Plan) -> bool:
     return bool(plan.options) and not dear < plan.cost < inf
 
 
-def _doubting(rules: ActiveRules, trust: Trust, wide: int, idle: frozenset[str]) -> Reasoner:
+def _doubting(rules: ActiveRules, trust: Trust, idle: frozenset[str], *, wide: bool) -> Reasoner:
     """The reasoner over the rules with doubts; one of an earlier step where nothing that its
     doubts rest on changed.
     """
-    kept: dict[object, Reasoner] = achievers_of(rules).kept.setdefault("doubting", {})
-    key = (wide, idle, doubts_rest_on(trust, wide))
+    every = achievers_of(rules).kept
+    kept: dict[object, Reasoner] = every.setdefault("doubting", {})
+    key = (wide, idle, doubts_rest_on(trust, wide=wide))
     if key not in kept:
         if len(kept) >= _DOUBTING_KEPT:
             kept.clear()
-        kept[key] = Reasoner(doubted(rules, trust, wide, idle))
+        groundworks: dict[object, Groundwork] = every.setdefault("groundworks", {})
+        if len(groundworks) >= _GROUNDWORKS_KEPT:
+            groundworks.clear()
+        achievers = Achievers(doubted(rules, trust, wide=wide, idle=idle))
+        achievers.share(groundworks)
+        kept[key] = Reasoner(achievers.rules, achievers)
     return kept[key]
 
 
 def untried(
     context: AdaptContext, rules: ActiveRules, spell: Spelling, trust: Trust
-) -> Iterator[Option]:
-    """Actions with the goal's things that were never done, those first of which least is known
-    against.
+) -> tuple[Option, ...]:
+    """A few actions with the goal's things that were never done, those first of which least is
+    known against.
     """
     situation, goal = context.situation, context.situation.goal
     things = {*situation.belief.called(goal.object), *situation.belief.called(goal.destination)}
     done = {turn.action for turn in context.history}
-    found: list[tuple[int, int, str, str]] = []
-    for number, command in enumerate(reasoner_of(rules).commands_with(situation, things)):
+    found: list[_Untried] = []
+    for command in reasoner_of(rules).commands_with(situation, things):
         instance = rules.instance(command)
         if instance is None or things.isdisjoint(instance.binding.values()):
             continue
-        needs = (clause.bind(instance.binding) for clause in rules.needs_of(instance.schema))
-        lacking = [clause.literals for clause in needs if clause.truth(situation) is Truth.FALSE]
-        first = [
-            literals[0].atom for literals in lacking if literals
-        ]  # a ban in every state names no fact
-        against = ", ".join(rules.say(atom, situation.truth(atom)) for atom in first)
-        found.append(
-            (
-                len(lacking),
-                number,
-                command,
-                "never tried" + (f"; against it: {against}" if against else ""),
-            )
-        )
-    for count, _, command, evidence in sorted(found):
+        most = found[-1].against - 1 if len(found) == _TRIED else inf
+        lacking = _known_against(instance, rules, situation, most)
+        if lacking is None:
+            continue
         written = spell(command)
-        if written not in done and not trust.bars(written, rules, situation):
-            yield Option(written, float(count), evidence=evidence)
+        if written in done or trust.bars(written, rules, situation):
+            continue
+        found.append(_Untried(len(lacking), written, lacking))
+        found = sorted(found, key=lambda one: one.against)[:_TRIED]
+    options: list[Option] = []
+    for one in found:
+        facts = [clause.literals[0].atom for clause in one.lacking if clause.literals]
+        said = ", ".join(rules.say(atom, situation.truth(atom)) for atom in facts)
+        evidence = f"never tried; against it: {said}" if said else "never tried"
+        options.append(Option(one.command, float(one.against), evidence=evidence))
+    return tuple(options)
+
+
+class _Untried(NamedTuple):
+    """An action that was never tried, and the needs that are known not to hold."""
+
+    against: int
+    command: str
+    lacking: tuple[Clause, ...]
+
+
+def _known_against(
+    instance: Instance, rules: ActiveRules, situation: Situation, most: float
+) -> tuple[Clause, ...] | None:
+    """The needs of an action that are known not to hold; None if these are more than `most`."""
+    lacking: list[Clause] = []
+    for need in rules.needs_of(instance.schema):
+        clause = need.bind(instance.binding)
+        if clause.truth(situation) is Truth.FALSE:
+            lacking.append(clause)
+            if len(lacking) > most:
+                return None
+    return tuple(lacking)

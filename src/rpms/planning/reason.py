@@ -43,6 +43,8 @@ class Plan:
     """True if no plan is left that trusts the manual, so that the choice is open to more."""
     searching: bool = False
     """True if nothing known leads to the goal, and something that nobody has seen yet might."""
+    cut: bool = False
+    """True if there were too many doubts to weigh them all: there may be a cheaper plan."""
 
     @property
     def stranded(self) -> bool:
@@ -205,10 +207,10 @@ class _Graph(Priced):
             ]
             furthest = max((stages for stages, _ in edges), default=0)
             if self._reaches([edge for stages, edge in edges if stages == furthest]):
-                return Plan(self._options(), self._costs[GOAL], imagined)
+                return Plan(self._options(), self._costs[GOAL], imagined, cut=self.cut)
             if self._given_up:
                 break
-        return Plan()
+        return Plan(cut=self.cut)
 
     def remedy(
         self, needs: Sequence[Need], binding: Mapping[str, str], *, explained: bool

@@ -19,12 +19,20 @@ from itertools import count, product
 from math import inf
 from typing import Any, NamedTuple
 
-from rpms.logic.achievers import Achiever, Achievers, Fact, Found, asked_about, command_of
+from rpms.logic.achievers import (
+    Achiever,
+    Achievers,
+    Fact,
+    Fill,
+    Found,
+    asked_about,
+    command_of,
+)
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Situation
 from rpms.logic.facts import is_unseen, kind_of
 from rpms.logic.rules import ANYTHING
-from rpms.planning.filling import Filling
+from rpms.planning.filling import Filled, Filling
 from rpms.planning.whereabouts import Order
 
 GOAL = Fact("goal", ())
@@ -32,6 +40,9 @@ SEEN = "seen"
 """Predicate of what has to be found before anything is done to it."""
 MARGIN = 8.0
 """Steps beyond the cheapest plan up to which all plans are found where lines may be doubted."""
+EXPANDED = 600
+"""Edges of one graph that are found where lines may be doubted; then the best plan so far is
+taken. Doubts are many, and the cheapest are found first."""
 SEARCH = 2.0
 """Steps that a look costs beyond the way there, since it may find nothing."""
 FURTHER_DOWN = 2.0
@@ -122,8 +133,14 @@ class Priced(Filling):
         *,
         best: bool = False,
     ) -> None:
-        self._most, self._given_up = most, False
+        self._most = most
+        self._given_up = False
+        """True if no plan costs as little as it may."""
+        self.cut = False
+        """True if not all that may lead to the goal was looked at: there was too much of it."""
+        self._expansions = 0
         self._best = best
+        self._doubting = achievers.shares
         super().__init__(achievers, situation, order)
         self._order = order
         self._edges: dict[Fact, Sequence[Edge]] = {}
@@ -140,7 +157,8 @@ class Priced(Filling):
         if goal is not situation.goal or kept != order:
             expanded = {}, {}
             self._vocabulary.expanded = situation.goal, order, expanded
-        self._expanded = expanded[best]
+            self._vocabulary.fills = {}
+        self._expanded: dict[Fact, Found] = {} if self._doubting else expanded[best]
 
     def serves(self, situation: Situation, order: Order) -> bool:
         """True if what was found holds in a situation too: it is the same one."""
@@ -157,13 +175,17 @@ class Priced(Filling):
         # doubts are many: the limit to what is looked at grows until all that is left out is dearer
         # than the best plan
         limit = 2 * MARGIN if self._manual.rules.lore.doubts else inf
+        self._edges[GOAL] = edges
+        priced = -1
         while True:
-            self._edges[GOAL] = edges
             whole = self._regress(edges, limit)
-            self._price(whole=limit == inf)
+            if limit == inf or self._expansions > priced:
+                self._price(whole=limit == inf)
+                priced = self._expansions
             cost = self._costs.get(GOAL, inf)
             if (
                 whole
+                or self.cut
                 or cost + MARGIN <= limit
                 or all(cost <= self._least(edge, limit - MARGIN) for edge in edges)
             ):
@@ -204,9 +226,14 @@ class Priced(Filling):
                 heappop(heap)
             if not heap:
                 return whole
+            if self._expansions > EXPANDED:
+                self.cut = True
+                return False
             spent, _, fact = heappop(heap)
             reached.add(fact)
+            before = len(self._edges[fact]) if fact in self._edges else -1
             self._edges[fact] = edges = self._edges_to(fact, limit - spent)
+            self._expansions += len(edges) - before
             whole = whole and self._found[fact][2] == inf
 
     def _regress_all(self, edges: Iterable[Edge]) -> None:
@@ -243,14 +270,14 @@ class Priced(Filling):
             found = [
                 self._finding(edge) for edge in possible if not (barred and self._is_barred(edge))
             ]
-        self._found[fact] = (
-            [*had, *found],
-            self._read,
-            self._beyond,
-            asked_about(self._read, fact.args),
-        )
-        if None not in self._read:
-            self._expanded[fact] = self._found[fact]
+        found = [*had, *found]
+        if self._doubting:  # the names that fill each way are kept instead
+            self._found[fact] = (found, {}, self._beyond, frozenset())
+        else:
+            asked = asked_about(self._read, fact.args)
+            self._found[fact] = (found, self._read, self._beyond, asked)
+            if None not in self._read:
+                self._expanded[fact] = self._found[fact]
         self._read = {}  # later questions do not concern this fact
         return self._found[fact][0]
 
@@ -318,20 +345,46 @@ class Priced(Filling):
 
         Its cost: the action's steps, the look, what is granted.
         """
+        schema = way.schema
+        price += schema.steps
+        for filled, needs, extra in self._filled(way, fact.args):
+            if not (schema.once and self._is_spent(schema, filled)):
+                yield Edge(fact, needs, price + extra, schema, way.reveals, filled)
+
+    def _filled(self, way: Achiever, args: tuple[str, ...]) -> Sequence[Filled]:
+        """Every choice of names for a way to a fact over some names.
+
+        Doubts repeat the actions that they are made of, at other prices, and are made anew when
+        trust changes: their choices are kept by shape.
+        """
+        if not self._doubting:
+            return self._fill_for(way, args)
+        key, fills = (way.shape, args), self._vocabulary.fills
+        kept = fills.get(key)
+        if kept is not None and kept.moment == self._moment:
+            return kept.filled
+        if kept is not None and self._stands(kept.read.items()):
+            fills[key] = kept._replace(moment=self._moment)
+            return kept.filled
+        outer = self._read
+        self._read = {}
+        filled = self._fill_for(way, args)
+        fills[key] = Fill(filled, self._read, asked_about(self._read, args), self._moment)
+        self._read = outer
+        return filled
+
+    def _fill_for(self, way: Achiever, args: tuple[str, ...]) -> Sequence[Filled]:
+        """Every choice of names for a way to a fact over some names; none if it is no way to it."""
         binding: dict[str, str] = {}
-        for parameter, name in zip(way.fact.args, fact.args, strict=True):
+        for parameter, name in zip(way.fact.args, args, strict=True):
             if parameter == ANYTHING:
                 continue
             if parameter not in way.parameters:
                 if kind_of(name) != parameter:
-                    return  # the effect is about another thing, which the manual names
+                    return ()  # the effect is about another thing, which the manual names
             elif binding.setdefault(parameter, name) != name or not self._suits(parameter, name):
-                return
-        for filled, needs, extra in self._fill(way, binding):
-            if not (way.schema.once and self._is_spent(way.schema, filled)):
-                yield Edge(
-                    fact, needs, way.schema.steps + price + extra, way.schema, way.reveals, filled
-                )
+                return ()
+        return self._fill(way, binding)
 
     def _glimpses(self, thing: str) -> Iterator[Fact]:
         """All that nobody knows of a thing and that some action shows."""
