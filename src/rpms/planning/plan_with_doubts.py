@@ -33,7 +33,7 @@ _PLANNED, _TRIED = 3, 3
 untried actions then."""
 _DEAR = FULL * STEPS
 """Steps of a plan above which a cheaper doubt is looked for: as much as doubting a stated line."""
-_CUT = "not all doubts were weighed"
+NOT_ALL_WEIGHED = "not all doubts were weighed"
 """Said of the best option where the search ended at its bound (`search.EXPANDED`)."""
 _CHEAPER = 1e-6
 """Steps by which a plan has to be cheaper than one at hand to be looked for."""
@@ -74,7 +74,7 @@ def plan_with_doubts(
         tries = untried(context, rules, spell, noticed.trust)
         options = [*options[:_PLANNED], *tries, *options[_PLANNED:]]
     if best.cut and options and not options[0].evidence:
-        options[0] = replace(options[0], evidence=_CUT)
+        options[0] = replace(options[0], evidence=NOT_ALL_WEIGHED)
     offered = {one.command: one.chain for one in reversed(options) if one.chain}
     return best.offering(options), noticed.trusting(noticed.trust.but(offered=offered))
 

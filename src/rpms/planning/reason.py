@@ -89,7 +89,7 @@ class Impasse(Priced):
                     (need, one, self._judge(need, one))
                     for need, one in self.left(purpose, binding)[1]
                 ]
-                self._regress(
+                self._regress_all(
                     Edge(GOAL, (fact,), 0.0) for _, _, (_, _, fact) in judged if fact is not None
                 )
                 self._price()

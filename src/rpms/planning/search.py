@@ -43,6 +43,8 @@ MARGIN = 8.0
 EXPANDED = 600
 """Edges of one graph that are found where lines may be doubted; then the best plan so far is
 taken. Doubts are many, and the cheapest are found first."""
+FURTHER = 16
+"""Times as many edges that are found where there is no plan so far."""
 SEARCH = 2.0
 """Steps that a look costs beyond the way there, since it may find nothing."""
 FURTHER_DOWN = 2.0
@@ -83,6 +85,13 @@ class Edge:
             if schema
             else ()
         )
+
+
+def _is_direct(edge: Edge) -> bool:
+    """True if an action with known things makes the fact so."""
+    if edge.schema is None or edge.reveals:
+        return False
+    return not is_unseen(edge.binding.values())
 
 
 class Link(NamedTuple):
@@ -171,31 +180,49 @@ class Priced(Filling):
         )
 
     def _reaches(self, edges: list[Edge]) -> bool:
-        """Price all that leads to the goal by some edges; whether one of them can be had."""
-        # doubts are many: the limit to what is looked at grows until all that is left out is dearer
-        # than the best plan
-        limit = 2 * MARGIN if self._manual.rules.lore.doubts else inf
+        """Price all that leads to the goal by some edges; whether one of them can be had.
+
+        Doubts are many: the limit to what is looked at grows until all that is left out is dearer
+        than the best plan.
+        """
         self._edges[GOAL] = edges
+        if not self._manual.rules.lore.doubts:
+            self._regress_all(edges)
+            self._price()
+            return self._costs.get(GOAL, inf) < inf
+        limit = 2 * MARGIN
+        allowed = EXPANDED
         priced = -1
         while True:
-            whole = self._regress(edges, limit)
-            if limit == inf or self._expansions > priced:
-                self._price(whole=limit == inf)
+            whole = self._regress(edges, limit, allowed)
+            if self._expansions > priced:
+                self._price(whole=False)
                 priced = self._expansions
             cost = self._costs.get(GOAL, inf)
-            if (
-                whole
-                or self.cut
-                or cost + MARGIN <= limit
-                or all(cost <= self._least(edge, limit - MARGIN) for edge in edges)
-            ):
+            if whole or self._is_best(cost, edges, limit):
                 return cost < inf
-            self._given_up = cost > self._most and all(
-                self._most <= self._least(edge, limit) for edge in edges
-            )
+            if self._expansions > allowed:
+                self.cut = cost < inf or allowed >= EXPANDED * FURTHER
+                if self.cut:
+                    return cost < inf
+                allowed *= 2
+                continue
+            self._given_up = self._is_too_dear(cost, edges, limit)
             if self._given_up:
                 return False
             limit = min(1.5 * limit, cost + MARGIN, self._most if limit < self._most else inf)
+
+    def _is_best(self, cost: float, edges: Sequence[Edge], limit: float) -> bool:
+        """True if nothing that costs more than a limit can be part of a better plan."""
+        if cost + MARGIN <= limit:
+            return True
+        return all(cost <= self._least(edge, limit - MARGIN) for edge in edges)
+
+    def _is_too_dear(self, cost: float, edges: Sequence[Edge], limit: float) -> bool:
+        """True if every plan costs more than it may."""
+        if cost <= self._most:
+            return False
+        return all(self._most <= self._least(edge, limit) for edge in edges)
 
     def _least(self, edge: Edge, limit: float) -> float:
         """The least that an edge can cost where costs up to a limit are known."""
@@ -205,29 +232,29 @@ class Priced(Filling):
 
     # First pass: regression.
 
-    def _regress(self, edges: Iterable[Edge], limit: float = inf) -> bool:
-        """Find all that some edges need, up to a cost, the cheapest first; False if something
-        was left out.
+    def _regress(self, edges: Iterable[Edge], limit: float, allowed: int) -> bool:
+        """Find all that some edges need, up to a cost, the cheapest first, until more edges are
+        found than allowed; False if something was left out.
         """
-        if limit == inf:
-            self._regress_all(edges)
-            return True
-        number, whole, spent = count(), True, 0.0
-        reached = set[Fact]()
+        whole = True
+        spent = 0.0
+        number = count()
+        reached: set[Fact] = set()
         heap: list[tuple[float, int, Fact]] = []
         while True:
             for edge in edges:
                 cost = spent + edge.cost
-                whole = whole and (cost <= limit or cost == inf)
-                for need in edge.needs if cost <= limit else ():
+                if cost > limit:
+                    whole = whole and cost == inf
+                    continue
+                for need in edge.needs:
                     if need not in reached:
                         heappush(heap, (cost, -next(number), need))
             while heap and heap[0][2] in reached:
                 heappop(heap)
             if not heap:
                 return whole
-            if self._expansions > EXPANDED:
-                self.cut = True
+            if self._expansions > allowed:
                 return False
             spent, _, fact = heappop(heap)
             reached.add(fact)
@@ -265,7 +292,7 @@ class Priced(Filling):
         if fact.predicate == SEEN:
             found = [Edge(fact, (one,), 0.0) for one in self._glimpses(fact.args[0])]
         else:
-            possible = self._possible_edges(fact, since, spend)
+            possible = self._possible_edges(fact, since, spend, direct=any(map(_is_direct, had)))
             barred = self._manual.rules.barred
             found = [
                 self._finding(edge) for edge in possible if not (barred and self._is_barred(edge))
@@ -281,9 +308,11 @@ class Priced(Filling):
         self._read = {}  # later questions do not concern this fact
         return self._found[fact][0]
 
-    def _possible_edges(self, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
+    def _possible_edges(
+        self, fact: Fact, since: float, spend: float, *, direct: bool
+    ) -> Iterator[Edge]:
         """The edges to a fact that does not hold, by ways that cost less than may be spent and
-        no less than `since`.
+        no less than `since`; with `direct`, one that makes it so was found before.
         """
         if fact.predicate == "or":
             yield from (Edge(fact, (Fact(*one),), 0.0) for one in fact.args)
@@ -296,14 +325,13 @@ class Priced(Filling):
                 yield from self._ground(way, fact, price)
         if not fact.makeable:
             return
-        direct = False
         for way in self._affordable(
             self._manual.makers(fact.predicate, fact.negated), since, spend
         ):
             if way.circular:
                 continue
             for edge in self._ground(way, fact):
-                direct = direct or not is_unseen(edge.binding.values())
+                direct = direct or _is_direct(edge)
                 yield edge
         companion = self._manual.companions.get(fact.predicate)
         if companion and not fact.negated and not direct:
