@@ -17,7 +17,7 @@ from rpms.logic.actions import ActionSchema, Revelation
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Atom, Clause, Literal, Truth
 from rpms.logic.goal import Progress
-from rpms.logic.rules import ActiveRules, Purpose, atoms_over, kept_with_rules
+from rpms.logic.rules import ActiveRules, Purpose, Stage, atoms_over, kept_with_rules
 from rpms.planning.filling import Surroundings
 from rpms.planning.trust import (
     COMPLETE,
@@ -35,6 +35,9 @@ LIKELY, POSSIBLE, UNLIKELY = 1.0, 3.5, 8.5
 """Price in steps of supposing a need that the manual does not state. LIKELY: several other actions
 have it, or it is a lasting fact that no line uses. POSSIBLE: one other action has it, or its
 opposite is stated. UNLIKELY: all others."""
+_WANTED_BY_GOALS, _WANTED_BY_NONE = 2.0, 6.0
+"""Steps by which a fact that the goal may want too is tried later: one that it or another goal
+wants of such things, and any other."""
 SECOND = FULL * STEPS
 """Price in steps by which hope for an effect that another action is known to have comes after
 other doubts."""
@@ -118,34 +121,30 @@ class _Doubting:
         """An action without needs that were refuted, with changes that nobody foretold, dearer
         where it was refused.
         """
-        trust, rules, key = self.trust, self.rules, self.rules.key_of(schema)
-        needs = tuple(
-            one
-            for one in schema.preconditions
-            if trust.of(ManualLine.of_need(rules, schema, one)) > 0
-        )
-        effects = tuple(
-            one
-            for one in schema.effects
-            if not trust.upon(ManualLine.of_effect(rules, schema, one))
-        )
-        news, price = (
-            trust.learned.get(key, ()),
-            trust.upon(ManualLine(key, LinePart.NEEDS, COMPLETE)),
-        )
-        if (
-            not (news or price)
-            and len(needs) == len(schema.preconditions)
-            and len(effects) == len(schema.effects)
-        ):
+        trust, rules = self.trust, self.rules
+        key = rules.key_of(schema)
+        needs = [
+            need
+            for need in schema.preconditions
+            if trust.of(ManualLine.of_need(rules, schema, need)) > 0
+        ]
+        effects = [
+            effect
+            for effect in schema.effects
+            if not trust.upon(ManualLine.of_effect(rules, schema, effect))
+        ]
+        news = trust.learned.get(key, ())
+        price = trust.upon(ManualLine(key, LinePart.NEEDS, COMPLETE))
+        lost = len(schema.preconditions) - len(needs) + len(schema.effects) - len(effects)
+        if not (news or price or lost):
             return schema
+        changes = [one for one in news if isinstance(one, Literal)]
+        sights = [one for one in news if isinstance(one, Revelation)]
         return replace(
             schema,
-            preconditions=needs,
-            effects=tuple(
-                dict.fromkeys((*effects, *(one for one in news if isinstance(one, Literal))))
-            ),
-            observes=(*schema.observes, *(one for one in news if isinstance(one, Revelation))),
+            preconditions=tuple(needs),
+            effects=tuple(dict.fromkeys((*effects, *changes))),
+            observes=(*schema.observes, *sights),
             steps=schema.steps + price,
         )
 
@@ -327,19 +326,22 @@ class _Doubting:
         purpose, held = self.rules.purpose, self.trust.held
         if purpose is None or held is None:
             return ()
-        last = purpose.steps[-1:] if purpose.staged else purpose.steps
-        things, found = things_of(self.rules), []
+        last = _last_stages(purpose)
+        things = things_of(self.rules)
+        found: list[tuple[Purpose, float]] = []
         for literal, price in continuations_of(self.rules).items():
-            if literal not in held:
-                steps = (replace(last[0], until=(Clause((literal,)),)), *last)
-                more = {name: field for name, field in things.items() if name in literal.atom.args}
-                found.append(
-                    (
-                        replace(purpose, over={**purpose.over, **more}, steps=steps, staged=False),
-                        price,
-                    )
-                )
+            if literal in held:
+                continue
+            steps = (replace(last[0], until=(Clause((literal,)),)), *last)
+            more = {name: field for name, field in things.items() if name in literal.atom.args}
+            over = {**purpose.over, **more}
+            found.append((replace(purpose, over=over, steps=steps, staged=False), price))
         return tuple(found)
+
+
+def _last_stages(purpose: Purpose) -> tuple[Stage, ...]:
+    """The stages that hold together once the goal is reached."""
+    return purpose.steps[-1:] if purpose.staged else purpose.steps
 
 
 class _DoubtfulNeed(NamedTuple):
@@ -399,14 +401,13 @@ def things_of(rules: ActiveRules) -> Mapping[str, str]:
     and a second of each.
     """
     own = dict(rules.purpose.over) if rules.purpose is not None else {}
-    others = {
-        field: name
-        for goal in rules.goals
-        for name, field in goal.over.items()
-        if field not in own.values()
-    }
-    more = {f"{name}_of_others": field for field, name in others.items()}
-    return {**own, **more, **{_second(name): field for name, field in own.items()}}
+    owned = set(own.values())
+    others: dict[str, str] = {}
+    for goal in rules.goals:
+        others |= {field: name for name, field in goal.over.items()}
+    more = {f"{name}_of_others": field for field, name in others.items() if field not in owned}
+    seconds = {_second(name): field for name, field in own.items()}
+    return {**own, **more, **seconds}
 
 
 def _second(name: str) -> str:
@@ -422,47 +423,82 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
     purpose = rules.purpose
     if purpose is None:
         return {}
-    stages = purpose.steps[-1:] if purpose.staged else purpose.steps
-    own = {literal for stage in stages for literal in stage.wants}
-    bans = [ban for rule in rules.domain if rule.goals for ban in rule.forbids]
-    told = {
-        literal.atom.predicate for ban in bans for clause in ban.when for literal in clause.literals
-    }
+    own: set[Literal] = set()
+    for stage in _last_stages(purpose):
+        own.update(stage.wants)
+    candidates: dict[Literal, float] = {}
+    for literal in _wants_of_goals(rules, purpose):
+        candidates.setdefault(literal, _WANTED_BY_GOALS)
+    for literal in _wants_of_seconds(purpose, own):
+        candidates.setdefault(literal, _WANTED_BY_NONE)
+    for literal in _effects_over(rules, _single_things(rules, purpose)):
+        candidates.setdefault(literal, _WANTED_BY_NONE)
+    opposite = {each.opposite() for each in own}
+    undone = _undone_with(rules, candidates, own)
+    banned = _predicates_of_bans(rules)
     found: dict[Literal, float] = {}
-    things = things_of(rules)
+    for literal, price in candidates.items():
+        if literal in own or literal in opposite:
+            continue
+        found[literal] = 0.0 if literal.atom.predicate in banned else price
+        if literal in undone:
+            found[literal] += FULL * STEPS
+    return found
+
+
+def _single_things(rules: ActiveRules, purpose: Purpose) -> list[str]:
+    """The variables of `things_of`, without the second of each."""
     seconds = set(map(_second, purpose.over))
-    single = [name for name in things if name not in seconds]
+    return [name for name in things_of(rules) if name not in seconds]
+
+
+def _wants_of_goals(rules: ActiveRules, purpose: Purpose) -> Iterator[Literal]:
+    """All that this goal or another wants, said of the goal's things in the same fields."""
+    things = things_of(rules)
+    single = _single_things(rules, purpose)
     for other in (purpose, *rules.goals):
-        fields = {
-            name: [mine for mine in single if things[mine] == source]
-            for name, source in other.over.items()
-        }
+        named: dict[str, list[str]] = {}
+        for name, source in other.over.items():
+            named[name] = [mine for mine in single if things[mine] == source]
         for literal in other.wants:
-            for args in _choices([fields.get(arg, [arg]) for arg in literal.atom.args]):
-                found.setdefault(Literal(Atom(literal.atom.predicate, args), literal.negated), 2.0)
+            for args in _choices([named.get(arg, [arg]) for arg in literal.atom.args]):
+                yield Literal(Atom(literal.atom.predicate, args), literal.negated)
+
+
+def _wants_of_seconds(purpose: Purpose, own: Iterable[Literal]) -> Iterator[Literal]:
+    """What the goal wants of a thing, said of another of its kind."""
     for literal in sorted(own, key=str):
-        for name in (arg for arg in literal.atom.args[:1] if arg in purpose.over):
-            found.setdefault(literal.bind({name: _second(name)}), 6.0)
-    for effect in (each for schema in rules.all_actions for each in schema.effects):
-        for args in permutations(single, len(effect.atom.args)):
-            found.setdefault(Literal(Atom(effect.atom.predicate, args), effect.negated), 6.0)
-    opposite, undone = {each.opposite() for each in own}, _undone_with(rules, found, own)
-    return {
-        each: (0.0 if each.atom.predicate in told else price)
-        + (FULL * STEPS if each in undone else 0.0)
-        for each, price in found.items()
-        if each not in own and each not in opposite
-    }
+        for name in literal.atom.args[:1]:
+            if name in purpose.over:
+                yield literal.bind({name: _second(name)})
+
+
+def _effects_over(rules: ActiveRules, things: Sequence[str]) -> Iterator[Literal]:
+    """All that actions bring about, said of some things."""
+    for schema in rules.all_actions:
+        for effect in schema.effects:
+            for args in permutations(things, len(effect.atom.args)):
+                yield Literal(Atom(effect.atom.predicate, args), effect.negated)
+
+
+def _predicates_of_bans(rules: ActiveRules) -> set[str]:
+    """Predicates that bans for some goals speak of: what is forbidden while it is not so."""
+    found: set[str] = set()
+    for rule in rules.domain:
+        if not rule.goals:
+            continue
+        for ban in rule.forbids:
+            for clause in ban.when:
+                found.update(literal.atom.predicate for literal in clause.literals)
+    return found
 
 
 def excludes(rules: ActiveRules, one: Literal, other: Literal) -> bool:
     """True if of two facts only one can be so: one is at one place."""
-    alike = (
-        one.atom.predicate == other.atom.predicate
-        and one != other
-        and not (one.negated or other.negated)
-    )
-    return alike and bool(rules.predicates[one.atom.predicate].exclusive)
+    if one == other or one.negated or other.negated:
+        return False
+    predicate = one.atom.predicate
+    return predicate == other.atom.predicate and bool(rules.predicates[predicate].exclusive)
 
 
 def _undone_with(
@@ -476,14 +512,13 @@ def _undone_with(
         undone: list[set[Literal]] = []
         for schema in rules.all_actions:
             for effect in schema.effects:
-                if (effect.atom.predicate, effect.negated) == (
-                    wanted.atom.predicate,
-                    wanted.negated,
-                ):
+                if _kind(effect) == _kind(wanted):
                     binding = dict(zip(effect.atom.args, wanted.atom.args, strict=True))
                     undone.append({each.opposite().bind(binding) for each in schema.effects})
         ended = set.intersection(*undone) if undone else ()
-        found |= {each for each in facts if each in ended or excludes(rules, wanted, each)}
+        for fact in facts:
+            if fact in ended or excludes(rules, wanted, fact):
+                found.add(fact)
     return found
 
 
@@ -494,15 +529,16 @@ def _choices(lists: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
 
 def bindings_met(purpose: Purpose, situation: Situation) -> Iterator[dict[str, str]]:
     """The ways to bind the goal's variables to known things with which all that it wants holds."""
-    goal, variables = situation.goal, list(purpose.over)
-    stages = purpose.steps[-1:] if purpose.staged else purpose.steps
-    called = {
-        field_: situation.belief.called(goal.named(field_)) for field_ in set(purpose.over.values())
-    }
-    for things in _choices([called[purpose.over[name]] for name in variables]):
+    goal = situation.goal
+    variables = list(purpose.over)
+    clauses: list[Clause] = []
+    for stage in _last_stages(purpose):
+        clauses += stage.until
+    fields = [purpose.over[name] for name in variables]
+    called = [situation.belief.called(goal.named(each)) for each in fields]
+    for things in _choices(called):
         binding = dict(zip(variables, things, strict=True))
-        clauses = [clause.bind(binding) for stage in stages for clause in stage.until]
-        if all(clause.truth(situation) is Truth.TRUE for clause in clauses):
+        if all(clause.bind(binding).truth(situation) is Truth.TRUE for clause in clauses):
             yield binding
 
 
@@ -518,11 +554,11 @@ def unfinished(trust: Trust, rules: ActiveRules, situation: Situation) -> Trust:
     """Trust once all that the goal wants holds and the game goes on: what else holds then is
     not what is missing.
     """
-    held = trust.held or frozenset()
-    for binding in bindings_met(rules.purpose, situation) if rules.purpose is not None else ():
-        held |= {
-            each
-            for each in continuations_of(rules)
-            if each.bind(binding).truth(situation) is Truth.TRUE
-        }
-    return trust.but(held=held)
+    held = set(trust.held or ())
+    purpose = rules.purpose
+    bindings = bindings_met(purpose, situation) if purpose is not None else ()
+    for binding in bindings:
+        for each in continuations_of(rules):
+            if each.bind(binding).truth(situation) is Truth.TRUE:
+                held.add(each)
+    return trust.but(held=frozenset(held))
