@@ -9,7 +9,9 @@ LOCKED = -c constraints.txt
 # A test that starts `rpms` anew would compile all of it anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-EXTRAS = anthropic,scienceworld,report,ray,textworld-express,tau2,inspect,mcp,gym,openenv,parquet
+EXTRAS = anthropic,scienceworld,report,ray,inspect,mcp,gym,openenv,parquet
+# Worlds that are packages of their own, each with its simulator.
+WORLDS = examples/textworld_express examples/tau2_telecom
 
 .PHONY: help install base docs quickstart requests readme test test-all lint types floors imports pytest coverage constraints audit golden benchmarks clean
 
@@ -35,9 +37,9 @@ $(VENV)/.base: $(VENV)/.python constraints.txt
 	$(PIP) install --no-compile $(LOCKED) -e '.[report]'
 	touch $@
 
-$(VENV)/.test: $(VENV)/.python constraints.txt
+$(VENV)/.test: $(VENV)/.python constraints.txt $(WORLDS:=/pyproject.toml)
 	$(PIP) install 'pip>=25.1'  # knows dependency groups
-	$(PIP) install --no-compile $(LOCKED) -e '.[$(EXTRAS)]' --group test
+	$(PIP) install --no-compile $(LOCKED) -e '.[$(EXTRAS)]' $(WORLDS:%=-e ./%) --group test
 	-$(BIN)/python -m compileall -qq -j 0 -x '/tests/|/rllib/' $(VENV)/lib  # pip uses one processor, and compiles all
 	touch $@
 
@@ -93,14 +95,14 @@ test: lint
 	$(MAKE) --no-print-directory -j types floors pytest
 
 test-all: lint types floors
-	$(PIP) install $(LOCKED) -e '.[$(EXTRAS),hf,teach]' --group test --group docs
+	$(PIP) install $(LOCKED) -e '.[$(EXTRAS),hf,teach]' $(WORLDS:%=-e ./%) --group test --group docs
 	RPMS_SLOW=1 RPMS_EXPLORE=1 $(BIN)/pytest -n auto
 
 # The newest versions that pyproject.toml allows, installed in an environment of their own.
 constraints:
 	rm -rf $(VENV)-newest && $(PYTHON) -m venv $(VENV)-newest
 	$(VENV)-newest/bin/python -m pip -q install 'pip>=25.1'
-	$(VENV)-newest/bin/python -m pip -q install -e '.[$(EXTRAS)]' --group test
+	$(VENV)-newest/bin/python -m pip -q install -e '.[$(EXTRAS)]' $(WORLDS:%=-e ./%) --group test
 	grep '^#' constraints.txt > constraints.new
 	$(VENV)-newest/bin/python -m pip freeze --exclude-editable >> constraints.new
 	mv constraints.new constraints.txt
@@ -118,7 +120,7 @@ golden: $(VENV)/.test
 	$(BIN)/python tests/golden/record.py
 
 benchmarks: $(VENV)/.test
-	for program in $(filter-out benchmarks/small_model.py,$(wildcard benchmarks/*.py)); do echo "== $$program"; $(BIN)/python $$program || exit 1; done
+	for program in $(filter-out benchmarks/small_model.py,$(wildcard benchmarks/*.py examples/*/benchmark.py)); do echo "== $$program"; $(BIN)/python $$program || exit 1; done
 
 clean:
 	rm -rf $(VENV) $(VENV)-newest $(VENV)-audit runs .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

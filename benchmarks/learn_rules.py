@@ -491,8 +491,8 @@ def telecom(args: argparse.Namespace) -> None:
 
 
 def _off_this_folder() -> None:
-    """This folder has a file with the name of TextWorldExpress's package, and Python would look
-    here first.
+    """This folder has files with the names of packages (`requests`), and Python would look here
+    first.
     """
     sys.path = [
         place for place in sys.path if Path(place).resolve() != Path(__file__).resolve().parent

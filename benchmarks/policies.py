@@ -89,7 +89,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     if not available():
-        parser.error("the tools and tasks of τ² are not installed: pip install 'rpms[tau2]'")
+        parser.error("the tools and tasks of τ² are not installed: pip install inspect-evals")
     good = True
     for domain in options.domain or DOMAINS:
         chosen = tasks(domain, options.split)[: options.first]

@@ -34,6 +34,10 @@ def test_all_that_the_tests_install_is_in_it():
     wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["test"]]
     for extra in extras:
         wanted += project["project"]["optional-dependencies"][extra]
+    folders = re.search(r"^WORLDS = (.*)$", makefile, re.MULTILINE)[1].split()
+    for folder in folders:
+        world = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))
+        wanted += [each for each in world["project"]["dependencies"] if each != "rpms"]
     names = {normal(re.split(r"[<>=\[ ;!~]", each)[0]) for each in wanted}
     assert names <= {normal(line.partition("==")[0]) for line in pins()}
 

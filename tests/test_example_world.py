@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,7 @@ from rpms.paper.verdict import Fate
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
+from rpms.worlds import registry
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world, world_names
 from tests.cli.command import Rpms, rpms
@@ -27,6 +29,7 @@ from tests.toolbox import FOLDER, game, register, world
 
 __all__ = ["rpms"]
 
+ROOT = Path(__file__).parents[1]
 POINTS = tomllib.loads((FOLDER / "pyproject.toml").read_text(encoding="utf-8"))["project"][
     "entry-points"
 ]
@@ -61,6 +64,22 @@ def episode(task, model, mind=FULL):
 def test_it_is_found_by_its_entry_point(installed):
     assert "toolbox" in world_names()
     assert find_world("toolbox") is world
+
+
+def test_a_world_of_the_repository_that_is_not_installed_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, rpms: Rpms, tmp_path: Path
+):
+    monkeypatch.setattr(registry, "entry_points", lambda group: EntryPoints())
+    registry.find_world.cache_clear()
+    for name, folder in registry.ELSEWHERE.items():
+        project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text(encoding="utf-8"))
+        assert list(project["project"]["entry-points"]["rpms.worlds"]) == [name]
+        done = rpms("run", name)
+        assert done.code == 2
+        assert f"pip install ./{folder}, in a clone of RPMS" in done.line
+    study = ROOT / "examples" / "tau2_telecom" / "study.yaml"
+    assert "pip install ./examples/tau2_telecom" in rpms("study", "check", study).line
+    registry.find_world.cache_clear()
 
 
 def test_an_entry_point_that_leads_nowhere_is_one_line(monkeypatch: pytest.MonkeyPatch):

@@ -123,6 +123,36 @@ def defined(tree: ast.Module) -> Iterator[str]:
                 yield from (alias.asname or alias.name for alias in names)
 
 
+PUBLIC_TO_WORLDS = (
+    "rpms.worlds.base",
+    "rpms.worlds.jvm",
+    "rpms.logic.",
+    "rpms.paper.recall",
+    "rpms.paper.wording",
+    "rpms.foreign.call_text",
+    "rpms.foreign.json_text",
+    "rpms.foreign.shown",
+)
+"""Modules that a world of others may need, as docs/your_own_world.md names them."""
+
+
+def test_a_world_of_its_own_needs_public_modules_alone():
+    """What the worlds beside this package could not do without, no stranger's world could."""
+    packages = sorted(SOURCE.parent.glob("examples/*/*_world"))
+    assert len(packages) == 4
+    inside = [
+        f"{file.relative_to(SOURCE.parent)}: {name}"
+        for package in (*packages, SOURCE / "rpms/worlds/template/template_world")
+        for file in package.rglob("*.py")
+        for name in imported(ast.parse(file.read_text("utf-8")))
+        if name.startswith("rpms.") and not name.startswith(PUBLIC_TO_WORLDS)
+    ]
+    assert inside == []
+    page = (SOURCE.parent / "docs" / "your_own_world.md").read_text("utf-8")
+    named = [name.rstrip(".").removeprefix("rpms.foreign.") for name in PUBLIC_TO_WORLDS]
+    assert [name for name in named if f"`{name}`" not in page] == []
+
+
 def test_what_benchmarks_and_examples_import_is_there():
     known = {name: set(defined(tree)) for name, tree in modules().items()}
     missing = []

@@ -100,7 +100,7 @@ class Sandbox:
 
 
 def available() -> bool:
-    """True if the extra `tau2` is installed."""
+    """True if the package with τ²-bench's tools and tasks is installed."""
     return importlib.util.find_spec("inspect_evals") is not None
 
 

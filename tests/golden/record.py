@@ -317,8 +317,9 @@ def mistakes(recorder: Recorder) -> None:
 def studies(recorder: Recorder) -> None:
     """Keep what each shipped study would do."""
     recorder.rpms("study list", keep="list")
-    for path in sorted((REPOSITORY / "studies").glob("*.yaml")):
-        name = path.stem
+    studies = {path.stem: path for path in (REPOSITORY / "studies").glob("*.yaml")}
+    studies |= {path.parent.name: path for path in REPOSITORY.glob("examples/*/study.yaml")}
+    for name, path in sorted(studies.items()):
         recorder.rpms("study check", path, keep=f"check-{name}")
         recorder.rpms(f"study run --dry-run --out {name}", path, keep=f"dry-run-{name}")
 

@@ -17,7 +17,8 @@ from rpms.play.settings import Settings
 from rpms.study.studies import read_study
 from rpms.worlds.registry import find_world, world_names
 
-STUDIES = sorted((Path(__file__).parents[2] / "studies").glob("*.yaml"))
+ROOT = Path(__file__).parents[2]
+STUDIES = sorted([*ROOT.glob("studies/*.yaml"), *ROOT.glob("examples/*/study.yaml")])
 
 HEAD = "title: A study\nworld: alfworld\nlearn: {rounds: 2}\n"
 

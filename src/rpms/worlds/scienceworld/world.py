@@ -15,8 +15,7 @@ from rpms.paper.memory import Entry, SuccessSnippet, VerifiedSchema
 from rpms.paper.prompt import Part
 from rpms.paper.recall import Retrieval, Similarity
 from rpms.worlds.base import Game, Outcome, Setting, Task, World, read_wording
-from rpms.worlds.jvm.bridge import JavaGame, Simulator
-from rpms.worlds.jvm.process import Program, missing
+from rpms.worlds.jvm import JavaGame, Program, Simulator, missing
 from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.commands import menu_options, only_reading, player_choice, repair
@@ -110,7 +109,8 @@ def paper_state(belief: Belief, progress: Progress) -> tuple[str, ...]:
 
 PROGRAM: Final = Program(
     label="ScienceWorld",
-    extra="scienceworld",
+    package="scienceworld",
+    install="pip install 'rpms[scienceworld]'",
     interface="scienceworld.runtime.pythonapi.PythonInterface",
     options=(
         # Sets are ordered by identity hashes, which differ from run to run; where all are equal

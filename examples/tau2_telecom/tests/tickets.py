@@ -6,6 +6,8 @@ import warnings
 from functools import cache
 
 import pytest
+from tau2_telecom_world import world
+from tau2_telecom_world.game import load_package
 
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
@@ -16,10 +18,8 @@ from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.worlds.base import Setting
-from rpms.worlds.tau2_telecom import world
-from rpms.worlds.tau2_telecom.game import load_package
 
-pytest.importorskip("inspect_evals", reason="needs the extra tau2")
+pytest.importorskip("inspect_evals", reason="needs τ²-bench: pip install inspect-evals")
 with (
     warnings.catch_warnings()
 ):  # what others' packages warn of while they are imported is not ours to mend

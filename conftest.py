@@ -50,7 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ[JAVA_VARIABLE] = str(script)  # workers and what they start have it from here
 
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+SHARED = Path(__file__).resolve().parent.parent / "shared"
 
 
 @pytest.fixture(scope="session")

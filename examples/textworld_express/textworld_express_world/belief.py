@@ -11,8 +11,8 @@ from rpms.logic.belief import Belief
 from rpms.logic.facts import grouped
 from rpms.logic.goal import Goal
 from rpms.worlds.base import asking
-from rpms.worlds.textworld_express import observations as said
-from rpms.worlds.textworld_express.games import ExpressGoal
+from textworld_express_world import observations as said
+from textworld_express_world.games import ExpressGoal
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """TextWorldExpress: what the planner wins, by game, and steps a second beside the package's own
 interface.
 
-    python benchmarks/textworld_games.py --per-game 100
-    python benchmarks/textworld_games.py --per-game 100 --manual learned.yaml     the same with a manual of one's own
-    python benchmarks/textworld_games.py --speed
+    python examples/textworld_express/benchmark.py --per-game 100
+    python examples/textworld_express/benchmark.py --per-game 100 --manual learned.yaml     the same with a manual of one's own
+    python examples/textworld_express/benchmark.py --speed
 
 The games are made with the default parameters, or those that `--option` names as for `rpms run`.
 Plans come from the manual alone: with `--manual` from that file instead of the world's. Of games
@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 from pathlib import Path
+
+from textworld_express_world.games import FOLDS, GAMES, list_tasks, parse_choice, task_at
+from textworld_express_world.world import PROGRAM, ExpressGame, world
 
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
@@ -35,8 +37,6 @@ from rpms.store.manual_reader import manual_text
 from rpms.store.manuals import read_manual
 from rpms.worlds.base import Setting, Task
 from rpms.worlds.jvm.process import find_java, shared_jvm
-from rpms.worlds.textworld_express.games import FOLDS, GAMES, list_tasks, parse_choice, task_at
-from rpms.worlds.textworld_express.world import PROGRAM, ExpressGame, world
 
 WALKED = 5
 """Games of each kind that are timed, by their gold paths."""
@@ -91,7 +91,7 @@ def speed() -> None:
     os.environ["PATH"] = os.pathsep.join(
         (str(Path(find_java(PROGRAM)).parent), os.environ.get("PATH", ""))
     )
-    from textworld_express import TextWorldExpressEnv  # noqa: PLC0415 - only once this folder is off the path
+    from textworld_express import TextWorldExpressEnv  # noqa: PLC0415 - starts a JVM, and needs Java on PATH
 
     env = TextWorldExpressEnv(envStepLimit=1_000)
     theirs = Side(env._gateway.java_process.pid)  # noqa: SLF001
@@ -186,10 +186,6 @@ def main() -> None:
     options = parser.parse_args()
     if options.per_game < 1 or not 0 <= options.skip < len(FOLDS[options.split]):
         parser.error(f"--per-game and --skip leave none of the {len(FOLDS[options.split])} seeds")
-    # This file has the package's name, and its folder is where Python would look for it first.
-    sys.path = [
-        place for place in sys.path if Path(place).resolve() != Path(__file__).resolve().parent
-    ]
     if options.speed:
         speed()
     else:

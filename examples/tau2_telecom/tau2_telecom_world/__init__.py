@@ -2,6 +2,6 @@
 phone.
 """
 
-from rpms.worlds.tau2_telecom.world import world
+from tau2_telecom_world.world import world
 
 __all__ = ["world"]

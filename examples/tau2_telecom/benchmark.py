@@ -1,6 +1,6 @@
 """τ² telecom in solo mode without an LLM: the planner and the menu controls, by kind of ticket.
 
-    python benchmarks/tau2_telecom.py [--split train] [--limit N] [--manual FILE] [--rows planner
+    python examples/tau2_telecom/benchmark.py [--split train] [--limit N] [--manual FILE] [--rows planner
 menu-random/0]
 
 Each row is a model that is no LLM under a condition. `planner` does what the best plan of the
@@ -18,6 +18,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from tau2_telecom_world import world
+
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.paper.compose import compose
@@ -29,7 +31,6 @@ from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.worlds.base import Setting, Task
-from rpms.worlds.tau2_telecom import world
 
 ROWS: tuple[tuple[str, dict[str, str]], ...] = (
     ("planner", {"condition": "rules-only", "manual": "complete"}),
