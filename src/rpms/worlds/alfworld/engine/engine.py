@@ -2,6 +2,7 @@
 what is possible.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
@@ -99,46 +100,61 @@ class GameEngine:
 
     def admissible(self, state: State) -> tuple[str, ...]:
         """Every command that is possible now, sorted."""
-        layout, held, location = self.layout, state.held, state.location
-        objects = layout.object_names
-        before: list[str] = []  # sorts before "go to"
-        after = (
-            ["inventory", "look"] if self.dialect.help is None else ["help", "inventory", "look"]
-        )
-        usable = 0
-        for receptacle in layout.here[location]:
-            name = layout.receptacle_names[receptacle]
-            contents = state.contents[receptacle]
-            before.append(f"examine {name}")
-            usable |= contents & layout.toggleable
-            reachable = self._reachable(state, receptacle)
-            if layout.openable >> receptacle & 1:
-                (before if reachable else after).append(
-                    f"{'close' if reachable else 'open'} {name}"
-                )
-            if held < 0:
-                if reachable:
-                    after += [
-                        f"take {objects[thing]} from {name}"
-                        for thing in bits(contents & layout.pickupable)
-                    ]
-            else:
-                if reachable and layout.accepts[receptacle] >> held & 1:
-                    after.append(f"{self._put[0]}{objects[held]}{self._put[1]}{name}")
-                for verb in layout.treating[receptacle]:
-                    if layout.treatable[verb] >> held & 1:
-                        (after if verb == "heat" else before).append(
-                            f"{verb} {objects[held]} with {name}"
-                        )
-        after += [f"use {objects[thing]}" for thing in bits(usable)]
-        if held >= 0:
-            before.append(f"examine {objects[held]}")
-            if layout.knives >> held & 1:
-                sliceable = bits(state.around[location] & layout.sliceable)
-                after += [f"slice {objects[thing]} with {objects[held]}" for thing in sliceable]
-        before.sort()
-        after.sort()
-        return (*before, *(self._goto.get(location) or self._goto_from(location)), *after)
+        location = state.location
+        commands = ["inventory", "look"]
+        if self.dialect.help is not None:
+            commands.append("help")
+        for receptacle in self.layout.here[location]:
+            commands += self._commands_at(state, receptacle)
+        commands += self._commands_with_things(state)
+        commands.sort()
+        walks = self._goto.get(location) or self._goto_from(location)  # sorted already
+        place = bisect_left(commands, "go to")
+        return (*commands[:place], *walks, *commands[place:])
+
+    def _commands_at(self, state: State, receptacle: int) -> list[str]:
+        """What is possible now with a receptacle that the agent stands before."""
+        layout = self.layout
+        name = layout.receptacle_names[receptacle]
+        reachable = self._reachable(state, receptacle)
+        commands = [f"examine {name}"]
+        if layout.openable >> receptacle & 1:
+            commands.append(f"close {name}" if reachable else f"open {name}")
+        if state.held >= 0:
+            return commands + self._commands_of_held(state.held, receptacle, reachable=reachable)
+        if reachable:
+            takable = bits(state.contents[receptacle] & layout.pickupable)
+            commands += [f"take {layout.object_names[thing]} from {name}" for thing in takable]
+        return commands
+
+    def _commands_of_held(self, held: int, receptacle: int, *, reachable: bool) -> list[str]:
+        """What is possible with the thing in hand at a receptacle: to put it there, to treat it."""
+        layout = self.layout
+        thing = layout.object_names[held]
+        name = layout.receptacle_names[receptacle]
+        commands = []
+        if reachable and layout.accepts[receptacle] >> held & 1:
+            verb, joint = self._put
+            commands.append(f"{verb}{thing}{joint}{name}")
+        verbs = [verb for verb in layout.treating[receptacle] if layout.treatable[verb] >> held & 1]
+        return commands + [f"{verb} {thing} with {name}" for verb in verbs]
+
+    def _commands_with_things(self, state: State) -> list[str]:
+        """What is possible now with lamps that are here, and with the thing in hand."""
+        layout = self.layout
+        names = layout.object_names
+        usable = 0  # a set: a lamp may be in two receptacles
+        for receptacle in layout.here[state.location]:
+            usable |= state.contents[receptacle] & layout.toggleable
+        commands = [f"use {names[thing]}" for thing in bits(usable)]
+        if state.held < 0:
+            return commands
+        held = names[state.held]
+        commands.append(f"examine {held}")
+        if layout.knives >> state.held & 1:
+            sliceable = bits(state.around[state.location] & layout.sliceable)
+            commands += [f"slice {names[thing]} with {held}" for thing in sliceable]
+        return commands
 
     def _goto_from(self, location: int) -> tuple[str, ...]:
         """The ways from a location, remembered: threads that get here together store equal
@@ -323,8 +339,7 @@ class GameEngine:
                 f"This is a normal {name}. In it, you see"
                 f" {self._things(bits(self.layout.inside[thing]))}."
             )
-        warmth = "hot" if state.hot >> thing & 1 else "cool" if state.cool >> thing & 1 else ""
-        states = " and ".join(filter(None, (warmth, "clean" if state.clean >> thing & 1 else "")))
+        states = _treated(state, thing)
         sliced = state.sliced >> thing & 1
         if states and sliced:
             return f"This is a {states} sliced {name}."
@@ -338,6 +353,18 @@ class GameEngine:
 
     def _things(self, things: Iterable[int]) -> str:
         return _listing([f"a {self.layout.object_names[thing]}" for thing in things])
+
+
+def _treated(state: State, thing: int) -> str:
+    """What was done to a thing that its description names: `hot and clean`."""
+    found = []
+    if state.hot >> thing & 1:
+        found.append("hot")
+    elif state.cool >> thing & 1:
+        found.append("cool")
+    if state.clean >> thing & 1:
+        found.append("clean")
+    return " and ".join(found)
 
 
 def _listing(items: list[str]) -> str:

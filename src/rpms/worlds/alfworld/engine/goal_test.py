@@ -90,12 +90,7 @@ class _Unrolling:
         """The body for each naming of the variables that may matter: unchanging facts first,
         then the rest freely.
         """
-        types = dict(pddl.typed(pddl.words_of(variables, "variable list"), "the goal"))
-        for name, kind in types.items():
-            if kind not in TYPES or not name.startswith("?"):
-                raise Damage(
-                    f"quantifies over {pddl.quoted(name)} of type {pddl.quoted(kind)} in its goal"
-                )
+        types = _quantified(variables)
         rows = [{**bound, **dict.fromkeys(types, "")}]
         for predicate, *arguments in self._filters(head, body):
             if len(arguments) != len(pddl.PREDICATES[predicate]):
@@ -105,13 +100,18 @@ class _Unrolling:
                 matching += self._matches(predicate, arguments, row, types)
             rows = matching
         for name, kind in types.items():
-            fitting = self._of_type[kind]
-            free = [row for row in rows if not row[name]]
-            self._spend(len(free) * len(fitting))
-            rows = [row for row in rows if row[name]]
-            for row in free:
-                rows += [{**row, name: thing} for thing in fitting]
+            rows = self._named(rows, name, kind)
         return (self.ground(body, row) for row in rows)
+
+    def _named(self, rows: list[dict[str, str]], name: str, kind: str) -> list[dict[str, str]]:
+        """Rows in which a variable has a name: without one, a row for each thing of its type."""
+        fitting = self._of_type[kind]
+        named = [row for row in rows if row[name]]
+        free = [row for row in rows if not row[name]]
+        self._spend(len(free) * len(fitting))
+        for row in free:
+            named += [{**row, name: thing} for thing in fitting]
+        return named
 
     def _filters(self, head: str, body: SExpr) -> list[list[str]]:
         """Unchanging facts without which a naming of the variables cannot matter, those with
@@ -166,15 +166,20 @@ class _Unrolling:
             return tuple(arguments) in self._problem.facts[predicate]
         first, last = arguments[0], arguments[-1]
         if predicate in _MASKS:
-            field, things, rows = _MASKS[predicate]
-            index = getattr(self._layout, things).get(first, -1)
-            row = getattr(self._layout, rows).get(last, -1) if rows else None
-            reach = getattr(self._reach, field)
-            mask = reach if row is None else reach[row] if row >= 0 else 0
-            return _may(mask, index) and _in_mask(State._fields.index(field), row, 1 << index)
+            return self._bit(predicate, first, last)
         if predicate == "checked":
             return lambda state: first in state.checked
         return first == self._layout.agent and self._of_agent(predicate, last)
+
+    def _bit(self, predicate: str, thing: str, place: str) -> Ground:
+        """The test of a fact that is a bit of a state's masks."""
+        field, things, rows = _MASKS[predicate]
+        index = getattr(self._layout, things).get(thing, -1)
+        row = getattr(self._layout, rows).get(place, -1) if rows else None
+        mask = getattr(self._reach, field)
+        if row is not None:
+            mask = mask[row] if row >= 0 else 0
+        return _may(mask, index) and _in_mask(State._fields.index(field), row, 1 << index)
 
     def _of_agent(self, predicate: str, thing: str) -> Ground:
         if predicate == "holdsany":
@@ -184,6 +189,17 @@ class _Unrolling:
             return _may(self._reach.held, held) and (lambda state: state.held == held)
         place = self._layout.locations.get(thing, -1)
         return _may(self._reach.location, place) and (lambda state: state.location == place)
+
+
+def _quantified(variables: SExpr) -> Mapping[str, str]:
+    """The variables of a quantifier, each with its type."""
+    types = dict(pddl.typed(pddl.words_of(variables, "variable list"), "the goal"))
+    for name, kind in types.items():
+        if kind not in TYPES or not name.startswith("?"):
+            raise Damage(
+                f"quantifies over {pddl.quoted(name)} of type {pddl.quoted(kind)} in its goal"
+            )
+    return types
 
 
 def _unchanging(body: SExpr) -> list[list[str]]:

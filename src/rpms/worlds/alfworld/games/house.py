@@ -251,32 +251,41 @@ class House:
         dice = self._dice
         place = dice.weighted(self._places(kind, number))
         if place == FLOOR:
-            stand = next(self._stands)
-            spot = self._spot(kind, stand, self._claim(stand, 60), self._at_wall(stand, 0))
-            return (
-                replace(spot, location=dice.pick(self.receptacles).location)
-                if dice.chance(_BESIDE)
-                else spot
-            )
+            return self._item_on_floor(kind)
         main = dice.pick(self._by_type[place])
         x = main.x + dice.below(41) - 20
         y = main.y + 2 + dice.below(8)
         z = main.z + dice.below(41) - 20
         spot = self._spot(kind, main.stand, main.location, (x, y, z))
+        ids = self._receptacles_of(kind, place, main)
+        return replace(spot, receptacles=ids, inside=self._vessel_of(kind, main))
+
+    def _item_on_floor(self, kind: str) -> Placed:
+        stand = next(self._stands)
+        spot = self._spot(kind, stand, self._claim(stand, 60), self._at_wall(stand, 0))
+        if self._dice.chance(_BESIDE):
+            return replace(spot, location=self._dice.pick(self.receptacles).location)
+        return spot
+
+    def _receptacles_of(self, kind: str, place: str, main: Placed) -> tuple[str, ...]:
+        """The receptacles that an object is in: its main one, and by chance others beside it."""
         ids = [main.id]
         for other, percent in tables()["also_in"].get(place, {}).items():
             candidates = [each for each in self._by_type[other] if each.id not in ids]
             barred = kind == self._goal.object and other == self._goal.forbidden
-            if candidates and not barred and dice.chance(percent):
-                ids.append(dice.pick(candidates).id)
+            if candidates and not barred and self._dice.chance(percent):
+                ids.append(self._dice.pick(candidates).id)
+        return tuple(ids)
+
+    def _vessel_of(self, kind: str, main: Placed) -> str | None:
+        """The bowl or mug that cutlery stands in, by chance, if there is one in its receptacle."""
         hollow = tables()["attributes"]["isReceptacleObject"]
-        holders = [
+        vessels = [
             item.id for item in self.items if item.type in hollow and main.id in item.receptacles
         ]
-        inside = (
-            dice.pick(holders) if kind in _CUTLERY and holders and dice.chance(_INSIDE) else None
-        )
-        return replace(spot, receptacles=tuple(ids), inside=inside)
+        if kind in _CUTLERY and vessels and self._dice.chance(_INSIDE):
+            return self._dice.pick(vessels)
+        return None
 
 
 Fact = tuple[str, ...]
