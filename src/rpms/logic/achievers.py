@@ -8,9 +8,9 @@ from functools import cached_property
 from threading import Lock
 from typing import Any, NamedTuple, Self
 
-from rpms.logic.actions import ActionSchema, role_of
+from rpms.logic.actions import ActionSchema, Revelation, role_of
 from rpms.logic.belief import Belief, Situation
-from rpms.logic.facts import Atom, Clause, Literal, grouped
+from rpms.logic.facts import Atom, Clause, Literal
 from rpms.logic.goal import Goal
 from rpms.logic.rules import ANYTHING, ActiveRules, Stage, kept_with_rules
 
@@ -112,8 +112,9 @@ class Achiever:
         found: list[Level] = []
         for name in free:
             known.add(name)
-            is_last = name == free[-1]
-            now = [need for need in later if is_last or need.names <= known]
+            now = list(later)
+            if name != free[-1]:
+                now = [need for need in later if need.names <= known]
             filters = _needs_of_one_fact(now, name)
             listed = [need.literals[0] for need in filters if _is_listed(need, name, tables)]
             sought = _sought(later, name, revealed)
@@ -226,31 +227,60 @@ class KnownNames:
 
     def _take_over(self, before: Self) -> None:
         """Keep what was derived from names and roles that have not changed."""
-        nobody = frozenset[str]()
-        old = before.called
-        new = self.called
-        roles = frozenset(
-            role for role in old.keys() | new.keys() if old.get(role) is not new.get(role)
-        )
-        others = nobody.union(*[old.get(role, nobody) ^ new.get(role, nobody) for role in roles])
-        changed = others & before.every | others & before.strangers
+        roles = self._changed_roles(before)
+        changed = self._changed_names(before, roles)
         self.strangers = before.strangers - self.every
+        # copied at once: another episode may write to them meanwhile
         self.made = before.made.copy()
         self.judged = before.judged.copy()
         if changed:
-            self.made = {key: each for key, each in self.made.items() if changed.isdisjoint(key[1])}
-            self.judged = {
-                key: each for key, each in self.judged.items() if changed.isdisjoint(key[1])
-            }
+            self._forget(changed)
         else:
             self.stones = {key: each.copy() for key, each in before.stones.items()}
-        same = (changed | roles).isdisjoint
-        self.passed = {key: each for key, each in before.passed.copy().items() if same(each[2])}
+        changed_or_role = changed | roles
+        for key, passing in before.passed.copy().items():
+            _, _, about = passing
+            if changed_or_role.isdisjoint(about):
+                self.passed[key] = passing
         goal, order, (every, best) = before.expanded
-        every_left = {fact: each for fact, each in every.copy().items() if same(each[3])}
-        best_left = {fact: each for fact, each in best.copy().items() if same(each[3])}
+        every_left = _apart_from(changed_or_role, every)
+        best_left = _apart_from(changed_or_role, best)
         self.expanded = (goal, order, (every_left, best_left))
-        self.fills = {key: fill for key, fill in before.fills.copy().items() if same(fill.asked)}
+        for key, fill in before.fills.copy().items():
+            if changed_or_role.isdisjoint(fill.asked):
+                self.fills[key] = fill
+
+    def _changed_roles(self, before: Self) -> frozenset[str]:
+        """Roles whose names are others than before; what is the same is the same object."""
+        every = before.called.keys() | self.called.keys()
+        was = before.called.get
+        is_now = self.called.get
+        return frozenset([role for role in every if was(role) is not is_now(role)])
+
+    def _changed_names(self, before: Self, roles: Iterable[str]) -> frozenset[str]:
+        """Names that have come or gone in these roles, and that something was derived about."""
+        nobody = frozenset[str]()
+        changed: set[str] = set()
+        for role in roles:
+            changed |= before.called.get(role, nobody) ^ self.called.get(role, nobody)
+        return frozenset(changed & before.every | changed & before.strangers)
+
+    def _forget(self, changed: frozenset[str]) -> None:
+        """Drop what was derived about some names."""
+        made = self.made.items()
+        self.made = {key: each for key, each in made if changed.isdisjoint(key[1])}
+        judged = self.judged.items()
+        self.judged = {key: each for key, each in judged if changed.isdisjoint(key[1])}
+
+
+def _apart_from(names: frozenset[str], edges: dict[Fact, Found]) -> dict[Fact, Found]:
+    """The edges that rest on no answer about these names."""
+    kept: dict[Fact, Found] = {}
+    for fact, found in edges.copy().items():
+        _, _, _, asked = found
+        if names.isdisjoint(asked):
+            kept[fact] = found
+    return kept
 
 
 def asked_about(read: Iterable[Any], names: Iterable[str] = ()) -> frozenset[str]:
@@ -401,17 +431,23 @@ class Achievers:
         found: dict[str, tuple[Achiever, ...]] = {}
         for schema in (*self.rules.all_actions, *self.rules.lore.doubts):
             for seen in schema.observes:
-                fact = Fact(seen.atom.predicate, seen.atom.args)
-                names = (*schema.variables, *(arg for arg in seen.atom.args if arg != ANYTHING))
-                parameters = tuple(dict.fromkeys(names))
-                given = [self.need_of(clause, None, parameters) for clause in seen.given]
-                own = [self.need_of(clause, None, parameters) for clause in self._clauses(schema)]
-                conditions = [self.groundwork.need(need._replace(given=True)) for need in given]
-                needs = (*conditions, *own)
-                shape = self.groundwork.shape(parameters, fact, needs, ())
-                way = Achiever(schema, parameters, fact, needs, reveals=True, shape=shape)
-                found[fact.predicate] = (*found.get(fact.predicate, ()), way)
+                way = self._revealer(schema, seen)
+                predicate = seen.atom.predicate
+                found[predicate] = (*found.get(predicate, ()), way)
         return found
+
+    def _revealer(self, schema: ActionSchema, seen: Revelation) -> Achiever:
+        named = [arg for arg in seen.atom.args if arg != ANYTHING]
+        parameters = tuple(dict.fromkeys((*schema.variables, *named)))
+        needs: list[Need] = []
+        for clause in seen.given:
+            need = self.need_of(clause, None, parameters)
+            needs.append(self.groundwork.need(need._replace(given=True)))
+        for clause in self._clauses(schema):
+            needs.append(self.need_of(clause, None, parameters))
+        fact = Fact(seen.atom.predicate, seen.atom.args)
+        shape = self.groundwork.shape(parameters, fact, tuple(needs), ())
+        return Achiever(schema, parameters, fact, tuple(needs), reveals=True, shape=shape)
 
     def levels(self, way: Achiever) -> tuple[Level, ...]:
         """The parameters of one of these ways that its fact leaves open."""
@@ -474,10 +510,11 @@ class Achievers:
         """For each exclusive predicate, the predicate of two that says which of its facts hold
         together, if any.
         """
-        declared = self.rules.predicates.items()
-        return {
-            name: each.exclusive for name, each in declared if each.exclusive not in ("", "always")
-        }
+        found: dict[str, str] = {}
+        for name, declared in self.rules.predicates.items():
+            if declared.exclusive not in ("", "always"):
+                found[name] = declared.exclusive
+        return found
 
     @cached_property
     def together(self) -> Mapping[str, Need]:
@@ -498,8 +535,10 @@ class Achievers:
     @cached_property
     def numbered(self) -> tuple[str, ...]:
         """Parameters of a role that another parameter has too: `block_2`."""
-        parameters = (name for schema in self.rules.all_actions for name in schema.variables)
-        return tuple(dict.fromkeys(name for name in parameters if role_of(name) != name))
+        found: dict[str, None] = {}
+        for schema in self.rules.all_actions:
+            found |= dict.fromkeys(name for name in schema.variables if role_of(name) != name)
+        return tuple(found)
 
     def known_names(self, known: Mapping[str, Sequence[str]]) -> KnownNames:
         """The names of the step before with all that follows from them, as far as it still does."""
@@ -507,13 +546,20 @@ class Achievers:
         if kept is None or kept.known != known:
             kept = KnownNames(self.lasting_names, known, kept, self.numbered)
             self.groundwork.names = kept
-            with _using:
-                _used.pop(self, None)
-                _used[self] = None
-                if len(_used) > _INDEXES_AT_WORK:  # the one not used for longest loses what it kept
-                    del _used[unused := next(iter(_used))]
-                    unused.forget()
+            self._note_use()
         return kept
+
+    def _note_use(self) -> None:
+        """Take this index for the latest used; past the limit, the one not used for longest
+        loses what it kept.
+        """
+        with _using:
+            _used.pop(self, None)
+            _used[self] = None
+            if len(_used) > _INDEXES_AT_WORK:
+                unused = next(iter(_used))
+                del _used[unused]
+                unused.forget()
 
     def forget(self) -> None:
         """Drop what was kept for the next step."""
@@ -543,17 +589,19 @@ class Achievers:
         """
         key = (clause, gives, parameters)
         if key not in self._needs:
-            facts = map(fact_of, clause.literals)
-            literals = tuple(
-                each._replace(makeable=gives is None or self._is_makeable(each, gives))
-                for each in facts
-            )
-            names = frozenset(
-                arg for literal in literals for arg in literal.args if arg in parameters
-            )
-            moving = all(each.predicate in self.positional for each in literals)
-            self._needs[key] = self.groundwork.need(Need(literals, names, moving))
+            self._needs[key] = self._make_need(clause, gives, parameters)
         return self._needs[key]
+
+    def _make_need(self, clause: Clause, gives: Fact | None, parameters: tuple[str, ...]) -> Need:
+        literals: list[Fact] = []
+        names: set[str] = set()
+        for literal in clause.literals:
+            fact = fact_of(literal)
+            makeable = gives is None or self._is_makeable(fact, gives)
+            literals.append(fact._replace(makeable=makeable))
+            names.update(arg for arg in fact.args if arg in parameters)
+        moving = all(fact.predicate in self.positional for fact in literals)
+        return self.groundwork.need(Need(tuple(literals), frozenset(names), moving))
 
     def _is_makeable(self, needed: Fact, gives: Fact) -> bool:
         """True if some action causes a precondition without needing what it is for: no mug is
@@ -577,10 +625,12 @@ def achievers_of(rules: ActiveRules) -> Achievers:
 
 
 def _by_effect(schemas: Sequence[ActionSchema]) -> Giving:
-    effects = ((schema, effect) for schema in schemas for effect in schema.effects)
-    return grouped(
-        ((effect.atom.predicate, effect.negated), (schema, effect)) for schema, effect in effects
-    )
+    giving: dict[tuple[str, bool], list[tuple[ActionSchema, Literal]]] = {}
+    for schema in schemas:
+        for effect in schema.effects:
+            key = (effect.atom.predicate, effect.negated)
+            giving.setdefault(key, []).append((schema, effect))
+    return giving
 
 
 def _needs_fact(schema: ActionSchema, binding: Mapping[str, str], fact: Fact) -> bool:

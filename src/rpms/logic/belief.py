@@ -72,18 +72,19 @@ class StateSignature:
     @lru_cache(maxsize=65_536)
     def parse(cls, text: str) -> Self:
         """Read the text form; equal texts give one object. A ValueError says what is wrong."""
+        if not text.strip():
+            return cls(())
         fields: dict[str, tuple[str, ...]] = {}
-        for piece in text.split("|") if text.strip() else ():
+        for piece in text.split("|"):
             name, equals, values = piece.partition("=")
             name = unquote(name.strip())
             if not equals or not name or name in fields:
                 raise ValueError(
                     f"state signature {text[:200]!r} is not `field=value|field=value,value`"
                 )
-            empty = values.strip() in ("", _EMPTY_WORDS.get(name, "none"))
-            fields[name] = (
-                () if empty else tuple(unquote(value.strip()) for value in values.split(","))
-            )
+            fields[name] = ()
+            if values.strip() not in ("", _EMPTY_WORDS.get(name, "none")):
+                fields[name] = tuple(unquote(value.strip()) for value in values.split(","))
         return cls(tuple(fields.items()))
 
 
@@ -270,24 +271,25 @@ class FactBelief(Belief):
         for fact in facts:
             literal = parse_literal(fact) if isinstance(fact, str) else fact
             if ANYTHING in literal.atom.args:
-                known = {
-                    atom: holds for atom, holds in known.items() if not _covers(literal.atom, atom)
-                }
+                for covered in [atom for atom in known if _covers(literal.atom, atom)]:
+                    del known[covered]
             known[literal.atom] = not literal.negated
-        seen = {
-            role: tuple(dict.fromkeys((*self.things.get(role, ()), *names)))
-            for role, names in things.items()
-        }
-        return replace(self, known=known, things={**self.things, **seen})
+        seen = dict(self.things)
+        for role, names in things.items():
+            seen[role] = tuple(dict.fromkeys((*seen.get(role, ()), *names)))
+        return replace(self, known=known, things=seen)
 
     def contradicted_by(self, facts: Iterable[str]) -> tuple[str, ...]:
         """Beliefs the simulator contradicts, given every fact that holds there."""
         true = {parse_literal(fact).atom for fact in facts}
-        denied = [
-            f"{atom} holds" for atom in sorted(true, key=str) if self.truth(atom) is Truth.FALSE
-        ]
-        false = [atom for atom in self._certain if ANYTHING not in atom.args and atom not in true]
-        return (*denied, *(f"{atom} does not hold" for atom in false))
+        found: list[str] = []
+        for atom in sorted(true, key=str):
+            if self.truth(atom) is Truth.FALSE:
+                found.append(f"{atom} holds")
+        for atom in self._certain:
+            if ANYTHING not in atom.args and atom not in true:
+                found.append(f"{atom} does not hold")
+        return tuple(found)
 
 
 def _covers(pattern: Atom, atom: Atom) -> bool:

@@ -25,7 +25,9 @@ class Truth(Enum):
     @classmethod
     def of(cls, value: bool | None) -> Truth:
         """Turn a bool into a truth value; None means unknown."""
-        return cls.UNKNOWN if value is None else cls.TRUE if value else cls.FALSE
+        if value is None:
+            return cls.UNKNOWN
+        return cls.TRUE if value else cls.FALSE
 
     @property
     def known(self) -> bool | None:
@@ -33,7 +35,9 @@ class Truth(Enum):
         return None if self is Truth.UNKNOWN else self is Truth.TRUE
 
     def __invert__(self) -> Truth:
-        return self if self is Truth.UNKNOWN else Truth.FALSE if self is Truth.TRUE else Truth.TRUE
+        if self is Truth.UNKNOWN:
+            return self
+        return Truth.FALSE if self is Truth.TRUE else Truth.TRUE
 
     def __and__(self, other: Truth) -> Truth:
         if Truth.FALSE in (self, other):
@@ -84,7 +88,9 @@ class Kinds:
         An untried combination is unknown, not false.
         """
         kinds = tuple(map(kind_of, names))
-        return Truth.of(True if kinds in self.yes else False if kinds in self.no else None)
+        if kinds in self.yes:
+            return Truth.TRUE
+        return Truth.FALSE if kinds in self.no else Truth.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ could be brought about, and which are impossible.
 
 from collections.abc import Container, Mapping, Sequence
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.logic.achievers import Achiever, Achievers, Fact, Judged, Need
 from rpms.logic.belief import Situation
@@ -19,6 +19,20 @@ offered before that."""
 UNASKED: Any = object()  # looked up once, since facts and names are hashed anew each time
 HOLDS = Judged(True, 0.0, None)
 IMPOSSIBLE = Judged(False, inf, None)
+
+
+class _Lacking(NamedTuple):
+    """A literal that does not hold, as far as is known."""
+
+    price: float
+    """Steps that it costs to take it for granted; nothing where it is not."""
+    left: Fact | None
+    """The fact to bring about or to look at."""
+
+
+_UNTRIED = _Lacking(UNTRIED, None)
+_GRANTED = _Lacking(GRANTED, None)
+_HOPELESS = _Lacking(0.0, None)
 
 
 class Ground:
@@ -108,19 +122,28 @@ class Ground:
             value = self._value(fact.predicate, fact.args)
             if value is not None and value is not fact.negated:
                 return HOLDS
-            revealable = value is None and fact.predicate in self._manual.revealers
-            makeable = self._is_makeable(fact, revealable=revealable)
-            is_open = value is None and (makeable or need.given or not revealable)
-            if is_open and not self._is_sure(need, fact, makeable=makeable):
-                price = UNTRIED if fact.predicate in self._lore.kinds else GRANTED
-                granted = max(granted, price)
-            elif makeable or revealable:
-                left.append(fact)
+            judged = self._judge_lacking(need, fact, unknown=value is None)
+            granted = max(granted, judged.price)
+            if judged.left is not None:
+                left.append(judged.left)
         if granted:
             return Judged(None, granted, None)
         if not left:
             return IMPOSSIBLE
         return Judged(None, 0.0, left[0] if len(left) == 1 else Fact("or", tuple(left)))  # type: ignore[arg-type]
+
+    def _judge_lacking(self, need: Need, fact: Fact, *, unknown: bool) -> _Lacking:
+        """One literal of a need that does not hold, or not for all that is known: it is taken
+        for granted, or it is left to do or to look at, or nothing helps.
+        """
+        revealable = unknown and fact.predicate in self._manual.revealers
+        makeable = self._is_makeable(fact, revealable=revealable)
+        is_open = unknown and (makeable or need.given or not revealable)
+        if is_open and not self._is_sure(need, fact, makeable=makeable):
+            return _UNTRIED if fact.predicate in self._lore.kinds else _GRANTED
+        if makeable or revealable:
+            return _Lacking(0.0, fact)
+        return _HOPELESS
 
     def _is_makeable(self, fact: Fact, *, revealable: bool) -> bool:
         """True if an action can make a fact so; one that only a doubt gives is looked for before
@@ -175,16 +198,22 @@ class Ground:
         return value
 
     def _find_value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
-        if predicate not in self._manual.lasting:
-            value = self._facts.value(predicate, args)
-        elif predicate in self._lore.facts:
+        if predicate in self._lore.facts:
             row = self._row(predicate, args[0])
             return args[1] in row or kind_of(args[1]) in row
-        else:
+        if predicate in self._lore.kinds:
             value = self._lore.kinds[predicate].truth(args).known
-        companion = self._manual.companions.get(predicate) if value is None else None
-        if companion and any(
-            self._value(companion, (place, *args)) for place in self._places(predicate)
-        ):
+        else:
+            value = self._facts.value(predicate, args)
+        if value is None and self._is_beside(predicate, args):
             return True
         return value
+
+    def _is_beside(self, predicate: str, args: tuple[str, ...]) -> bool:
+        """True if a fact about a place holds because another place, with which it goes
+        together, is the agent's.
+        """
+        companion = self._manual.companions.get(predicate)
+        if companion is None:
+            return False
+        return any(self._value(companion, (place, *args)) for place in self._places(predicate))

@@ -68,11 +68,9 @@ class Prohibition:
     when: tuple[Clause, ...]
 
     def __str__(self) -> str:
-        return (
-            f"{self.action} when {' and '.join(map(str, self.when))}"
-            if self.when
-            else f"{self.action} always"
-        )
+        if not self.when:
+            return f"{self.action} always"
+        return f"{self.action} when {' and '.join(map(str, self.when))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +103,9 @@ class Rule:
         """
         if self.goals and goal_type not in self.goals:
             return False
-        return (
-            self.locality is None
-            or not any(named)
-            or not set(named).isdisjoint(self.locality.objects)
-        )
+        if self.locality is None or not any(named):
+            return True
+        return not set(named).isdisjoint(self.locality.objects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,23 +149,25 @@ class Purpose:
         """True if variables of one field may trade places: two mugs in one cabinet are the same
         two either way.
         """
-        holds = {clause for step in self.steps for clause in step.until}
-        pairs = [
-            pair for pair in combinations(self.over, 2) if self.over[pair[0]] == self.over[pair[1]]
-        ]
-        swaps = [{one: other, other: one} for one, other in pairs]
-        return not self.staged and all(
-            {clause.bind(swap) for clause in holds} == holds for swap in swaps
-        )
+        if self.staged:
+            return False
+        wanted: set[Clause] = set()
+        for step in self.steps:
+            wanted.update(step.until)
+        for one, other in combinations(self.over, 2):
+            swap = {one: other, other: one}
+            is_same_field = self.over[one] == self.over[other]
+            if is_same_field and {clause.bind(swap) for clause in wanted} != wanted:
+                return False
+        return True
 
     @cached_property
     def sought(self) -> tuple[str, ...]:
         """The variables for things that have to be had, rather than for places."""
-        return tuple(
-            name
-            for name in self.over
-            if any(name in literal.atom.args[:1] for literal in self.wants)
-        )
+        first: set[str] = set()
+        for literal in self.wants:
+            first.update(literal.atom.args[:1])
+        return tuple(name for name in self.over if name in first)
 
     @property
     def wants(self) -> list[Literal]:
@@ -257,11 +255,8 @@ class ActiveRules:
         """The name of an action among lines; a process is another thing than the action it is
         done by.
         """
-        return (
-            f"process {schema.name}"
-            if any(schema is one for one in self.lore.processes)
-            else schema.name
-        )
+        is_process = any(schema is one for one in self.lore.processes)
+        return f"process {schema.name}" if is_process else schema.name
 
     def needs_of(self, schema: ActionSchema) -> tuple[Clause, ...]:
         """Needs of an action: its preconditions, and that no rule forbids it."""
@@ -272,33 +267,37 @@ class ActiveRules:
         """Predicates of facts that actions cause and none needs, such as that an object was
         heated.
         """
-        found, needed = set[str](), set[str]()
+        caused: set[str] = set()
+        needed: set[str] = set()
         for schema in self.environment:
-            found |= {effect.atom.predicate for effect in schema.effects if not effect.negated}
-            needs = (literal for clause in schema.preconditions for literal in clause.literals)
-            # an action may need that it was not done yet: no file is signed twice
-            undone = (
-                one for one in needs if not (one.negated and one.opposite() in schema.effects)
-            )
-            needed |= {literal.atom.predicate for literal in undone}
-        return frozenset(found - needed)
+            caused |= {effect.atom.predicate for effect in schema.effects if not effect.negated}
+            for clause in schema.preconditions:
+                for literal in clause.literals:
+                    # an action may need that it was not done yet: no file is signed twice
+                    is_undone = literal.negated and literal.opposite() in schema.effects
+                    if not is_undone:
+                        needed.add(literal.atom.predicate)
+        return frozenset(caused - needed)
 
     def instance(self, command: str) -> Instance | None:
         """Read a command as an instance of an action; None if no schema fits."""
         try:
             return self._instances[command]
         except KeyError:
-            patterns = self._patterns if len(command) <= _LONGEST_COMMAND else ()
-            fit = (
-                (schema, match)
-                for pattern, schema in patterns
-                if (match := pattern.fullmatch(command)) is not None
-            )
-            found = next((Instance(schema, match.groupdict()) for schema, match in fit), None)
+            found = self._read_command(command)
         if len(self._instances) >= _INSTANCES_KEPT:
             self._instances.clear()
         self._instances[command] = found
         return found
+
+    def _read_command(self, command: str) -> Instance | None:
+        if len(command) > _LONGEST_COMMAND:
+            return None
+        for pattern, schema in self._patterns:
+            match = pattern.fullmatch(command)
+            if match is not None:
+                return Instance(schema, match.groupdict())
+        return None
 
     @cached_property
     def _patterns(self) -> list[tuple[re.Pattern[str], ActionSchema]]:
@@ -363,18 +362,12 @@ def atoms_over(rules: ActiveRules, schema: ActionSchema) -> tuple[Atom, ...]:
     particular.
     """
     roles = _roles(rules)
-    known = rules.predicates.items()
-    names = schema.variables
-    every = (
-        Atom(name, args)
-        for name, predicate in known
-        for args in permutations(names, len(predicate.args))
-    )
-    return tuple(
-        atom
-        for atom in every
-        if all((atom.predicate, *each) in roles for each in enumerate(atom.args))
-    )
+    found: list[Atom] = []
+    for name, predicate in rules.predicates.items():
+        for args in permutations(schema.variables, len(predicate.args)):
+            if all((name, place, arg) in roles for place, arg in enumerate(args)):
+                found.append(Atom(name, args))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -409,30 +402,41 @@ class RuleManual:
         key = (goal_type, *named)
         found = self._active.get(key)
         if found is None:
-            for earlier in (
-                list(self._active)[: _GOALS_KEPT // 2] if len(self._active) >= _GOALS_KEPT else ()
-            ):
-                self._active.pop(earlier, None)
-            wanted = (purpose for purpose in self.purposes if goal_type in purpose.goals)
-            found = self._active[key] = ActiveRules(
-                tuple(rule for rule in self.rules if rule.tier is Tier.UNIVERSAL),
-                tuple(
-                    rule for rule in self.rules if rule.tier is Tier.DOMAIN and rule.concerns(*key)
-                ),
-                self.actions,
-                self.predicates,
-                next(
-                    (
-                        each
-                        for each in wanted
-                        if not each.objects or not each.objects.isdisjoint(named[:1])
-                    ),
-                    None,
-                ),
-                self.lore,
-                self.purposes,
-            )
+            if len(self._active) >= _GOALS_KEPT:
+                self._forget_earliest()
+            found = self._active[key] = self._assemble(goal_type, named)
         return found
+
+    def _assemble(self, goal_type: str, named: tuple[str, ...]) -> ActiveRules:
+        universal: list[Rule] = []
+        domain: list[Rule] = []
+        for rule in self.rules:
+            if rule.tier is Tier.UNIVERSAL:
+                universal.append(rule)
+            elif rule.tier is Tier.DOMAIN and rule.concerns(goal_type, *named):
+                domain.append(rule)
+        return ActiveRules(
+            tuple(universal),
+            tuple(domain),
+            self.actions,
+            self.predicates,
+            self._purpose_of(goal_type, named[:1]),
+            self.lore,
+            self.purposes,
+        )
+
+    def _purpose_of(self, goal_type: str, goal_object: Iterable[str]) -> Purpose | None:
+        """The first purpose of a goal type that is for any object, or for this one."""
+        for purpose in self.purposes:
+            is_for_object = not purpose.objects or not purpose.objects.isdisjoint(goal_object)
+            if goal_type in purpose.goals and is_for_object:
+                return purpose
+        return None
+
+    def _forget_earliest(self) -> None:
+        """Drop the rules of half the goals that are kept, the earliest."""
+        for earlier in list(self._active)[: _GOALS_KEPT // 2]:
+            self._active.pop(earlier, None)
 
     def bare(self) -> Self:
         """The manual without rules, procedures and lore: only the syntax of commands and the

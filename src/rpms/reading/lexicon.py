@@ -82,7 +82,10 @@ class Lexicon:
     @cached_property
     def _seen(self) -> Counter[str]:
         """Requests in which a name occurs."""
-        return Counter(name for entry in self.requests for name in names_in(entry.request))
+        seen: Counter[str] = Counter()
+        for entry in self.requests:
+            seen.update(names_in(entry.request))
+        return seen
 
     @cached_property
     def _meant(self) -> Mapping[str, Counter[str]]:
@@ -133,9 +136,9 @@ class Lexicon:
 
     def share(self, field: str, value: str) -> float:
         """Share of remembered requests that meant a value, whatever their words; never 0."""
-        return (self._meant[field][value] + 0.5) / (
-            len(self.requests) + 0.5 * (len(self._meant[field]) + 1)
-        )
+        meant = self._meant[field]
+        unseen = 1  # one value that no request has meant so far
+        return (meant[value] + 0.5) / (len(self.requests) + 0.5 * (len(meant) + unseen))
 
     def nearest(self, request: str, most: int) -> list[tuple[float, RememberedRequest]]:
         """Remembered requests that share the rarest words with this one, nearest first, each

@@ -86,12 +86,19 @@ def unsearched(achievers: Achievers, belief: Belief, kind: str) -> float:
     unknown: list[bool] = []
     for ways in achievers.revealers.values():
         for way in ways:
-            role = _looked_into(achievers, way)
-            for name in belief.names.get(role, ()) if role else ():
-                args = tuple(f"{kind} ?" if arg == ANYTHING else name for arg in way.fact.args)
-                truth = belief.truth(Atom(way.fact.predicate, args))
-                unknown.append(truth is Truth.UNKNOWN)
+            for fact in _finds(achievers, way, belief, kind):
+                unknown.append(belief.truth(fact) is Truth.UNKNOWN)
     return sum(unknown) / len(unknown) if unknown else 1.0
+
+
+def _finds(achievers: Achievers, way: Achiever, belief: Belief, kind: str) -> Iterator[Atom]:
+    """Facts that a way of looking may find: a thing of the kind, in each place it looks into."""
+    role = _looked_into(achievers, way)
+    if not role:
+        return
+    for name in belief.names.get(role, ()):
+        args = [f"{kind} ?" if arg == ANYTHING else name for arg in way.fact.args]
+        yield Atom(way.fact.predicate, tuple(args))
 
 
 def _looked_into(achievers: Achievers, way: Achiever) -> str:
@@ -146,7 +153,8 @@ class Narrowing:
             if rule.locality is not None:
                 told |= dict.fromkeys((*rule.locality.objects, *rule.locality.places))
         for kinds in self.manual.lore.kinds.values():
-            told |= dict.fromkeys(kind for row in sorted(kinds.yes) for kind in row)
+            for row in sorted(kinds.yes):
+                told |= dict.fromkeys(row)
         return tuple(told)
 
     def roles(self, form: RequestForm, field_: str) -> frozenset[str]:
@@ -165,13 +173,23 @@ class Narrowing:
 
     def judge(self, form: RequestForm, named: Mapping[str, str]) -> Objected:
         """Judges a goal with some of its slots filled."""
-        if self.here:
-            for field_, kind in named.items():
-                reason = self._misplaced(self.roles(form, field_), kind)
-                if reason:
-                    return Objected(reason)
+        reason = self._not_here(form, named) if self.here else ""
+        if reason:
+            return Objected(reason)
         if not self.rules or not self.manual.actions:
             return _FINE
+        return self._unreachable(form, named)
+
+    def _not_here(self, form: RequestForm, named: Mapping[str, str]) -> str:
+        """The first reason that a kind in a slot cannot be anything that is here."""
+        for field_, kind in named.items():
+            reason = self._misplaced(self.roles(form, field_), kind)
+            if reason:
+                return reason
+        return ""
+
+    def _unreachable(self, form: RequestForm, named: Mapping[str, str]) -> Objected:
+        """Objections to the goal's facts whose slots are all filled."""
         binding: dict[str, str] = {}
         for name, source in form.purpose.over.items():
             if source in named:
@@ -191,22 +209,31 @@ class Narrowing:
         return self._gone[key]
 
     def _find_misplaced(self, roles: frozenset[str], kind: str) -> str:
-        seen_as: set[str] = set()
-        for role, names in self.belief.names.items():
-            if any(kind_of(name) == kind for name in names):
-                seen_as.add(role)
+        seen_as = self._roles_seen(kind)
         if seen_as:
             other = sorted(roles - seen_as)
             return f"a {kind} is no {other[0]}" if other else ""
-        # by what says of one thing in a role whether it is here, and no action changes
-        for name, told in self.manual.predicates.items():
-            if len(told.args) != 1 or told.args[0] not in roles or told.lasting:
-                continue
-            if self._achievers.makers(name):
-                continue
+        for name in self._tell_presence(roles):
             if self.belief.truth(Atom(name, (f"{kind} ?",))) is Truth.FALSE:
                 return f"there is no {kind} here"
         return ""
+
+    def _roles_seen(self, kind: str) -> set[str]:
+        """Roles in which the belief has names of a kind."""
+        seen: set[str] = set()
+        for role, names in self.belief.names.items():
+            if any(kind_of(name) == kind for name in names):
+                seen.add(role)
+        return seen
+
+    def _tell_presence(self, roles: frozenset[str]) -> Iterator[str]:
+        """Predicates that say of one thing in a role whether it is here: about nothing else,
+        not about its kind, and changed by no action.
+        """
+        for name, told in self.manual.predicates.items():
+            of_one_thing = len(told.args) == 1 and told.args[0] in roles
+            if of_one_thing and not told.lasting and not self._achievers.makers(name):
+                yield name
 
     def _truth(self, fact: Fact) -> Truth:
         kinds = self.manual.lore.kinds.get(fact.predicate)
@@ -233,20 +260,29 @@ class Narrowing:
         return min(judged, key=lambda each: (bool(each.reason), each.doubtful), default=_FINE)
 
     def _way_blocked(self, way: Achiever, fact: Fact, depth: int) -> Objected:
+        """The objection to one way: to the first need that cannot be met."""
         binding = dict(zip(way.fact.args, fact.args, strict=True))
         doubtful = False
-        for literal in (need.literals[0] for need in way.needs if len(need.literals) == 1):
-            found = _FINE
-            if literal.predicate in self._achievers.positional:
-                continue
-            if self._is_lasting(literal.predicate):
-                found = self._objected(self._bound(literal, binding), fact)
-            elif depth and all(arg in binding for arg in literal.args):
-                found = self._blocked(literal.bound(binding), depth - 1)
+        for need in way.needs:
+            if len(need.literals) != 1:
+                continue  # a choice: some other literal of it may hold
+            found = self._need_blocked(need.literals[0], binding, fact, depth)
             if found.reason:
                 return found
             doubtful = doubtful or found.doubtful
         return Objected("", doubtful)
+
+    def _need_blocked(
+        self, need: Fact, binding: Mapping[str, str], fact: Fact, depth: int
+    ) -> Objected:
+        """The objection to one need of a way to a fact. Being somewhere is never in the way."""
+        if need.predicate in self._achievers.positional:
+            return _FINE
+        if self._is_lasting(need.predicate):
+            return self._objected(self._bound(need, binding), fact)
+        if depth and all(arg in binding for arg in need.args):
+            return self._blocked(need.bound(binding), depth - 1)
+        return _FINE
 
     def _objected(self, facts: Sequence[Fact], fact: Fact) -> Objected:
         """Judges a choice among permanent facts."""
@@ -262,13 +298,25 @@ class Narrowing:
         )
 
     def _bound(self, literal: Fact, binding: Mapping[str, str]) -> list[Fact]:
-        """A need with each name that its one free parameter may have."""
+        """A need with each name that its one free parameter may have; nothing where several
+        are free.
+        """
         free = [arg for arg in literal.args if arg not in binding and arg in self._parameters]
-        if len(free) != 1:
-            return [] if free else [literal.bound(binding)]
-        known = self.belief.names.get(free[0], ()) if self.here else ()
-        every = known or [f"{kind} ?" for kind in self.kinds_told]
-        return [literal.bound({**binding, free[0]: name}) for name in every]
+        match free:
+            case []:
+                return [literal.bound(binding)]
+            case [parameter]:
+                names = self._names_for(parameter)
+                return [literal.bound({**binding, parameter: name}) for name in names]
+            case _:
+                return []
+
+    def _names_for(self, parameter: str) -> Sequence[str]:
+        """Names that a parameter may have: those that are here, else any of a kind that the
+        manual names.
+        """
+        here = self.belief.names.get(parameter, ()) if self.here else ()
+        return here or [f"{kind} ?" for kind in self.kinds_told]
 
     @cached_property
     def _parameters(self) -> frozenset[str]:
@@ -361,21 +409,34 @@ class Readings:
 
 
 def _kinds_seen(belief: Belief) -> set[str]:
-    return {kind_of(name) for names in belief.names.values() for name in names}
+    seen: set[str] = set()
+    for names in belief.names.values():
+        seen.update(kind_of(name) for name in names)
+    return seen
+
+
+class _Scored(NamedTuple):
+    reading: RequestReading
+    score: float
+    """With what is seen now."""
 
 
 def weighed(readings: Iterable[RequestReading], belief: Belief) -> tuple[RequestReading, ...]:
-    """Readings in their order with what is seen now, and probabilities that add up to 1."""
+    """Readings in the order of their scores with what is seen now, and probabilities that add
+    up to 1.
+    """
     seen = _kinds_seen(belief)
-    scored: list[tuple[float, RequestReading]] = []
+    scored: list[_Scored] = []
     for reading in readings:
         bonus = SEEN if reading.goal.object in seen else 0.0
-        scored.append((reading.score + bonus, reading))
+        scored.append(_Scored(reading, reading.score + bonus))
     if not scored:
         return ()
-    best = max(score for score, _ in scored)
-    total = sum(math.exp(score - best) for score, _ in scored)
-    scored.sort(key=lambda pair: -pair[0])
-    return tuple(
-        replace(reading, probability=math.exp(score - best) / total) for score, reading in scored
-    )
+    best = max(each.score for each in scored)
+    total = sum(math.exp(each.score - best) for each in scored)
+    scored.sort(key=lambda each: -each.score)
+    ranked: list[RequestReading] = []
+    for each in scored:
+        probability = math.exp(each.score - best) / total
+        ranked.append(replace(each.reading, probability=probability))
+    return tuple(ranked)

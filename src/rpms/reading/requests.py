@@ -99,11 +99,11 @@ class _Part:
 
     @property
     def begun(self) -> str:
-        lines = [
-            f"goal: {self.form.type}",
-            *(f"{name}: {kind}" for name, kind in self.named.items()),
-        ]
-        return "".join(f"{line}\n" for line in lines)
+        """The answer so far, to which a model adds the next slot."""
+        lines = [f"goal: {self.form.type}\n"]
+        for name, kind in self.named.items():
+            lines.append(f"{name}: {kind}\n")
+        return "".join(lines)
 
 
 @dataclass(frozen=True)
@@ -197,15 +197,24 @@ class Reader:
         if self.here:
             for role in sorted(roles):
                 known |= dict.fromkeys(map(kind_of, possible.belief.names.get(role, ())))
-        for other in self.forms:
-            for name in FIELDS:
-                if possible.roles(other, name) & roles:
-                    known |= dict.fromkeys(self._remembered.get((other.type, name), ()))
+        known |= dict.fromkeys(self._kinds_remembered(roles, possible))
         if self.rules:
-            types = {each.type for each in self.forms}
             known |= dict.fromkeys(possible.kinds_told)
-            known |= dict.fromkeys(each for each in self.called if each not in types)
+            known |= dict.fromkeys(self._kinds_called)
         return tuple(known) or tuple(sorted(names_in(request)))
+
+    def _kinds_remembered(self, roles: frozenset[str], possible: Narrowing) -> Iterator[str]:
+        """Kinds that remembered goals have in slots of the same roles."""
+        for form in self.forms:
+            for name in FIELDS:
+                if possible.roles(form, name) & roles:
+                    yield from self._remembered.get((form.type, name), ())
+
+    @cached_property
+    def _kinds_called(self) -> tuple[str, ...]:
+        """Kinds for which the world tells what people call them."""
+        types = {form.type for form in self.forms}
+        return tuple(name for name in self.called if name not in types)
 
     # Beam search over the slots.
 
