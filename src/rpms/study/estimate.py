@@ -1,6 +1,6 @@
 """The cost of a study, estimated before it is run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from rpms.play.plan import RunPlan
 from rpms.store.memories import memory_hash, read_frozen
 from rpms.store.runs import RunFolder
 from rpms.study.running import Means, StudyLayout, plan_cell, plan_round, refuse_overlap
-from rpms.study.studies import Case, Study
+from rpms.study.studies import Case, Learning, Study
 from rpms.worlds.base import Setting, World
 
 STEPS = 0.65
@@ -68,39 +68,39 @@ def estimate_study(
     refuse_overlap(study, means)
     means = replace(means, editions={})
     prompts = _FirstPrompts()
-    learning = study.learning
-    found = list[Estimate]()
-    seen = set[object]()
+    found: list[Estimate] = []
+    learned: set[Path] = set()
+    seen: set[object] = set()
     for model in models:
-        cases, who = study.cases_for(model), study.learner(model)
-        if learning is not None and who and any(case.learns for case in cases):
-            out = layout.learned(learning, means, who)
-            for number in range(1, learning.rounds + 1) if out not in seen else ():
-                plan = plan_round(learning, number, who, means)
-                # the folders that learning keeps its rounds in; a study only counts what is there
-                done = _finished(RunFolder(beside(out, f"{out.stem}.rounds") / f"round{number}"))
-                usage = _times(_guess(plan, prompts), len(plan.tasks) - done)
-                found.append(
-                    Estimate(
-                        f"learning, round {number}",
-                        who,
-                        len(plan.tasks),
-                        done,
-                        usage,
-                        measured=False,
-                    )
-                )
-            seen.add(out)
+        cases = study.cases_for(model)
+        learner = study.learner(model)
+        if study.learning is not None and learner and any(case.learns for case in cases):
+            out = layout.learned(study.learning, means, learner)
+            if out not in learned:
+                found += _of_rounds(study.learning, learner, means, out, prompts)
+            learned.add(out)
         for case in cases:
             memory = _memory(study, case, model, means, layout)
-            plan = plan_cell(
-                study.choice, case, model, means, memory or EpisodicMemory(world=means.world.name)
-            )
+            of_plan = memory or EpisodicMemory(world=means.world.name)
+            plan = plan_cell(study.choice, case, model, means, of_plan)
             folder = layout.run_folder(plan) if memory is not None else None
             key: object = folder or (model, str(case.settings), case.round)
             found.append(_of_case(case, plan, folder, prompts, shared=key in seen))
             seen.add(key)
     return tuple(found)
+
+
+def _of_rounds(
+    learning: Learning, learner: str, means: Means, out: Path, prompts: "_FirstPrompts"
+) -> Iterator[Estimate]:
+    """The rounds of learning, whose runs lie beside the memory that they make."""
+    for number in range(1, learning.rounds + 1):
+        plan = plan_round(learning, number, learner, means)
+        # the folders that learning keeps its rounds in; a study only counts what is there
+        done = _finished(RunFolder(beside(out, f"{out.stem}.rounds") / f"round{number}"))
+        usage = _times(_guess(plan, prompts), len(plan.tasks) - done)
+        what = f"learning, round {number}"
+        yield Estimate(what, learner, len(plan.tasks), done, usage, measured=False)
 
 
 def _finished(run: RunFolder) -> int:
@@ -112,10 +112,12 @@ def _of_case(
 ) -> Estimate:
     run = RunFolder(folder) if folder is not None else None
     done = _finished(run) if run is not None else 0
-    left, waits = len(plan.tasks) - done, list[float]()
+    left = len(plan.tasks) - done
+    waits: list[float] = []
     if run is not None and done:
         usage = _times(run.summary().usage, left / done)
-        waits = [wait for timing in run.timings().values() for wait in timing.model_seconds]
+        for timing in run.timings().values():
+            waits += timing.model_seconds
     else:
         usage = _times(_guess(plan, prompts), left)
     seconds = sum(waits) / len(waits) if waits else None
@@ -128,18 +130,18 @@ def _memory(
     study: Study, case: Case, model: str, means: Means, layout: StudyLayout
 ) -> EpisodicMemory | None:
     """The memory of a case; None if it has yet to be learned."""
-    world, learning = means.world, study.learning
+    world = means.world
+    learning = study.learning
+    learner = study.learner(model)
     file = case.memory_file(world)
-    if learning is not None and case.learns and (who := study.learner(model)):
-        out = layout.learned(learning, means, who)
+    if learning is not None and case.learns and learner:
+        out = layout.learned(learning, means, learner)
         file = beside(out, f"{out.stem}.round{case.round or learning.rounds}{out.suffix}")
         if not file.is_file():
             return None
-    return (
-        EpisodicMemory(world=world.name)
-        if file is None
-        else read_frozen(file, world.name, empty=case.learns)
-    )
+    if file is None:
+        return EpisodicMemory(world=world.name)
+    return read_frozen(file, world.name, empty=case.learns)
 
 
 def _guess(plan: RunPlan, prompts: "_FirstPrompts") -> Usage:

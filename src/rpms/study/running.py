@@ -141,11 +141,8 @@ class StudyLayout:
         runs = self.pool / "runs"
         found = sorted(runs.glob(f"*-{digest}")) if runs.is_dir() else []
         method = "" if plan.method.name == REACT else f"-{plan.method.name}"
-        return (
-            found[0]
-            if found
-            else runs / f"{slug(plan.model_name)}-{label(plan.condition)}{method}-{digest}"
-        )
+        new = f"{slug(plan.model_name)}-{label(plan.condition)}{method}-{digest}"
+        return found[0] if found else runs / new
 
 
 def slug(text: str) -> str:
@@ -155,15 +152,18 @@ def slug(text: str) -> str:
 
 def label(condition: Condition) -> str:
     """A condition as a part of a folder's name."""
-    switches = (condition.rules, condition.memory)
-    name, usual = next(
-        each for each in CONDITIONS.items() if (each[1].rules, each[1].memory) == switches
-    )
-    varied = (
+    for name, usual in CONDITIONS.items():
+        if usual.rules == condition.rules and usual.memory == condition.memory:
+            return f"{name}_varied" if _is_varied(condition, usual) else name
+    raise AssertionError("the 2x2 has every combination of rules and memory")
+
+
+def _is_varied(condition: Condition, usual: Condition) -> bool:
+    return (
         condition.arbitration is not usual.arbitration
         or condition.state_filter is not usual.state_filter
+        or condition.enforcement != usual.enforcement
     )
-    return f"{name}_varied" if varied or condition.enforcement != usual.enforcement else name
 
 
 def plan_cell(
@@ -207,12 +207,11 @@ def run_study(
     check_workers(means.workers)
     remove_leftovers(layout.out, INDEX)
     read_index(layout)  # one that cannot be read is said before anything is played
-    results: list[Result] = []
-    known: dict[Path, Trials] = {}
     cases = {model: study.cases_for(model) for model in models}
     _check_plans(study, cases, means)
-    files = dict.fromkeys(filter(None, (case.memory_file(means.world) for case in study.cases)))
-    given = {file: read_frozen(file, means.world.name) for file in files}
+    given = _given_memories(study, means.world)
+    results: list[Result] = []
+    known: dict[Path, Trials] = {}
     for model in models:
         memory_of = _memories(study, model, means, layout, given)
         for case in cases[model]:
@@ -227,17 +226,40 @@ def run_study(
                 known[folder], *_ = run_epochs(
                     plan, folder, means.epochs, partial(_run, means, what)
                 )
-            trials = known[folder]
-            for note in kinds_never_shown(plan, trials.folders[0]):
-                tell(f"note: {what}: {note}")
-            cut = CutAnswers.of(trials.summaries[0].rows)
-            if cut.too_many:
-                tell(f"WARNING: {what}: {cut.numbers} {cut.words}")
-            runs = ((trials.folders[0], trials.summaries[0]), (trials.best_folder, trials.best))
-            for name, (played_in, summary) in zip(case.names, runs, strict=False):
-                results.append(Result(model, replace(case, name=name), plan, played_in, summary))
+            for remark in _remarks(what, plan, known[folder]):
+                tell(remark)
+            results += _results(model, case, plan, known[folder])
             write_index(study, results, layout)
     return tuple(results)
+
+
+def _given_memories(study: Study, world: World) -> Mapping[Path, EpisodicMemory]:
+    """The memory files that the study's conditions name, each read once."""
+    memories: dict[Path, EpisodicMemory] = {}
+    for case in study.cases:
+        file = case.memory_file(world)
+        if file is not None and file not in memories:
+            memories[file] = read_frozen(file, world.name)
+    return memories
+
+
+def _remarks(what: str, plan: RunPlan, trials: Trials) -> Iterator[str]:
+    """Remarks on a run that people should hear before the study ends."""
+    for note in kinds_never_shown(plan, trials.folders[0]):
+        yield f"note: {what}: {note}"
+    cut = CutAnswers.of(trials.summaries[0].rows)
+    if cut.too_many:
+        yield f"WARNING: {what}: {cut.numbers} {cut.words}"
+
+
+def _results(model: str, case: Case, plan: RunPlan, trials: Trials) -> Iterator[Result]:
+    """The first trial's result, and the best attempts' where the case names that too."""
+    runs = (
+        (trials.folders[0], trials.summaries[0]),
+        (trials.best_folder, trials.best),
+    )
+    for name, (folder, summary) in zip(case.names, runs, strict=False):
+        yield Result(model, replace(case, name=name), plan, folder, summary)
 
 
 def kinds_never_shown(plan: RunPlan, folder: Path) -> Iterator[str]:
@@ -268,15 +290,16 @@ def _shown_kinds(run_folder: RunFolder) -> set[str]:
 
 def refuse_overlap(study: Study, means: Means) -> None:
     """Refuse a study that would play games it learns from, unless it says that this is meant."""
-    if study.learning is not None and any(
-        case.settings.overlap != ALLOW for case in study.cases if case.learns
-    ):
-        tested = [task.id for task in study.choice.tasks(means.world, means.setting)]
-        learned = {
-            game_of(task.id) for task in study.learning.choice.tasks(means.world, means.setting)
-        }
-        if shared := [task for task in tested if game_of(task) in learned]:
-            raise InputError(f"{study.file}: {overlapping(len(shared), len(tested), shared[0])}")
+    learning_cases = [case for case in study.cases if case.learns]
+    forbidden = any(case.settings.overlap != ALLOW for case in learning_cases)
+    if study.learning is None or not forbidden:
+        return
+    tested = study.choice.tasks(means.world, means.setting)
+    learned_from = study.learning.choice.tasks(means.world, means.setting)
+    games = {game_of(task.id) for task in learned_from}
+    shared = [task.id for task in tested if game_of(task.id) in games]
+    if shared:
+        raise InputError(f"{study.file}: {overlapping(len(shared), len(tested), shared[0])}")
 
 
 def check_study(study: Study, world: World, setting: Setting) -> None:
@@ -329,15 +352,15 @@ def _check_plans(study: Study, cases: Mapping[str, Sequence[Case]], means: Means
     played, stop it at once.
     """
     refuse_overlap(study, means)
+    no_memory = EpisodicMemory(world=means.world.name)
+    cannot_learn = study.learning is None or means.gather is None
     for model, played in cases.items():
-        if study.learning is not None and (who := study.learner(model)):
-            plan_round(study.learning, 1, who, means)
+        learner = study.learner(model)
+        if study.learning is not None and learner:
+            plan_round(study.learning, 1, learner, means)
         for case in played:
-            method = plan_cell(
-                study.choice, case, model, means, EpisodicMemory(world=means.world.name)
-            ).method
-            no_way_to_learn = study.learning is None or means.gather is None
-            if method.recalled and method.experience is None and no_way_to_learn:
+            method = plan_cell(study.choice, case, model, means, no_memory).method
+            if method.recalled and method.experience is None and cannot_learn:
                 what = "give expel `insights: FILE`, or the study a `learn` block"
                 raise InputError(f"{study.file}: {case.name}: {what}")
     check_study(study, means.world, means.setting)
@@ -367,17 +390,10 @@ def _experienced(
     gathering = plan_cell(
         study.learning.choice, Case("gathering", settings), plan.model_name, means, plan.memory
     )
-    trials = _run(
-        means,
-        f"{plan.model_name}, gathering for {case.name}",
-        gathering,
-        layout.run_folder(gathering),
-    )
-    file = (
-        layout.pool
-        / "learned"
-        / f"{slug(plan.model_name)}-expel-{gathering.protocol().hash[:_HASH]}.jsonl"
-    )
+    what = f"{plan.model_name}, gathering for {case.name}"
+    trials = _run(means, what, gathering, layout.run_folder(gathering))
+    digest = gathering.protocol().hash[:_HASH]
+    file = layout.pool / "learned" / f"{slug(plan.model_name)}-expel-{digest}.jsonl"
     if is_there(file):
         experience = read_experience(file, means.world.name)
     else:
@@ -396,12 +412,14 @@ def _memories(
     """The memories of one model's conditions, each read once; what must be learned is learned
     when first wanted.
     """
-    learner, learning = study.learner(model), study.learning
-    read = cache(
-        lambda file: (
-            given[file] if file in given else read_frozen(file, means.world.name, empty=True)
-        )
-    )
+    learner = study.learner(model)
+    learning = study.learning
+
+    @cache
+    def read(file: Path) -> EpisodicMemory:
+        if file in given:
+            return given[file]
+        return read_frozen(file, means.world.name, empty=True)
 
     @cache
     def snapshots() -> Mapping[int, Path]:
@@ -430,17 +448,13 @@ def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) ->
         new = Group(model=model, about=study.about_of(model), tables=study.tables, runs=before)
         where = os.path.relpath(result.folder, layout.out)
         groups.setdefault(model, new).runs[result.case.name] = Path(where).as_posix()
-    order = {
-        name: place
-        for place, name in enumerate(name for case in study.cases for name in case.names)
-    }
+    titles = dict.fromkeys(groups, study.title)
     for group in groups.values():
-        group.runs = dict(sorted(group.runs.items(), key=lambda run: order.get(run[0], len(order))))
-    others = {model: group for model, group in known.items() if model not in groups}
-    titles = dict.fromkeys(groups, study.title) | {
-        m: g.title.removesuffix(f": {m}") for m, g in others.items()
-    }
-    groups |= others
+        group.runs = _in_order(group.runs, study)
+    for model, group in known.items():
+        if model not in groups:
+            titles[model] = group.title.removesuffix(f": {model}")
+            groups[model] = group
     for model, group in groups.items():
         group.title = f"{titles[model]}: {model}" if len(groups) > 1 else titles[model]
     index = StudyIndex(
@@ -450,15 +464,26 @@ def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) ->
     write_whole(layout.out / INDEX, f"{text}\n")
 
 
+def _in_order(runs: Mapping[str, str], study: Study) -> dict[str, str]:
+    """Runs in the order of the study's conditions; others after them."""
+    names: list[str] = []
+    for case in study.cases:
+        names += case.names
+    ordered = {name: runs[name] for name in names if name in runs}
+    return ordered | dict(runs)
+
+
 def read_index(layout: StudyLayout) -> dict[str, Group]:
     """Groups of `study.json` by model, without run folders that are gone."""
-    if not is_there(file := layout.out / INDEX):
+    file = layout.out / INDEX
+    if not is_there(file):
         return {}
     index = read_study_index(file, advice="; move it or choose another --out")
-    for group in (groups := index.comparisons):
-        group.runs = {
-            name: where
-            for name, where in group.runs.items()
-            if os.path.isdir(layout.out / where)  # noqa: PTH112  never raises
-        }
-    return {group.model: group for group in groups if group.runs}
+    found: dict[str, Group] = {}
+    for group in index.comparisons:
+        for name, where in list(group.runs.items()):
+            if not os.path.isdir(layout.out / where):  # noqa: PTH112  never raises
+                del group.runs[name]
+        if group.runs:
+            found[group.model] = group
+    return found

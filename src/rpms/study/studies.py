@@ -165,7 +165,8 @@ class Study:
 
     def models_to_run(self, given: Sequence[str]) -> tuple[str, ...]:
         """The models to run: those given, else the study's own; none at all is an InputError."""
-        if not (models := tuple(dict.fromkeys(given or self.models))):
+        models = tuple(dict.fromkeys(given or self.models))
+        if not models:
             conditions = ", ".join(case.name for case in self.cases)
             raise InputError(
                 f"{self.file}: names no model; give one or more with --model. Each plays"
@@ -177,73 +178,72 @@ class Study:
         """The conditions that a model plays: what chooses from a menu, those with one; none at
         all is an InputError.
         """
-        some = [
-            case
-            for case in self.cases
-            if case.condition.informed or backend_of(model) not in FROM_MENU
-        ]
-        if not (
-            cases := tuple(case for case in some if can_play(case.condition.enforcement, model))
-        ):
+        needs_menu = backend_of(model) in FROM_MENU
+        cases: list[Case] = []
+        for case in self.cases:
+            if needs_menu and not case.condition.informed:
+                continue
+            if can_play(case.condition.enforcement, model):
+                cases.append(case)
+        if not cases:
             raise InputError(
                 f"{model} chooses from a menu, and no condition of {self.file} has one"
             )
-        return cases
+        return tuple(cases)
 
     def learner(self, model: str) -> str:
         """Name of the model that fills another's memory; empty if it would need a menu and
         there is none.
         """
-        who = (self.learning.model if self.learning else "") or model
-        return (
-            who if self.learning and can_play(self.learning.condition(1).enforcement, who) else ""
-        )
+        if self.learning is None:
+            return ""
+        learner = self.learning.model or model
+        return learner if can_play(self.learning.condition(1).enforcement, learner) else ""
 
     def about_of(self, *models: str) -> str:
         """The text for a report on these models: `about`, and the remarks on those among them."""
-        return " ".join(
-            filter(None, (self.about, *(self.players.get(model, "") for model in models)))
-        )
+        remarks = [self.players.get(model, "") for model in models]
+        return " ".join(filter(None, (self.about, *remarks)))
 
     def under(self, given: Settings) -> Study:
-        """The same study with settings before its own, named in its title.
-
-        A limit holds for learning too where the model under test learns by itself, which takes as
-        long as playing; a learner that the study names, such as the planner, learns from all.
-        """
-        chosen, others = given.only(tasks=True), given.only(tasks=False)
-        choice = replace(self.choice, settings=chosen.over(self.choice.settings))
-        cases = tuple(replace(case, settings=_under(others, case.settings)) for case in self.cases)
-        learning = None if others.memory is not None else self.learning
-        if learning is not None:
-            own = learning.choice.settings
-            given_limit = chosen.limit if learning.model is None else None
-            limits = [limit for limit in (given_limit, own.limit) if limit is not None]
-            limited = replace(chosen, split=None, limit=min(limits, default=None))
-            learning = replace(
-                learning,
-                choice=replace(learning.choice, settings=limited.over(own)),
-                settings=_under(others, learning.settings),
-            )
-        told = ", ".join(f"{name} {worded(value) or 'none'}" for name, value in given.given.items())
-        study = replace(self, choice=choice, cases=cases, learning=learning)
+        """The same study with settings before its own, named in its title."""
+        of_tasks = given.only(tasks=True)
+        of_play = given.only(tasks=False)
+        learning = self.learning
+        if of_play.memory is not None:
+            learning = None
+        elif learning is not None:
+            learning = _learning_under(learning, of_tasks, of_play)
+        study = replace(
+            self,
+            choice=replace(self.choice, settings=of_tasks.over(self.choice.settings)),
+            cases=tuple(
+                replace(case, settings=_under(of_play, case.settings)) for case in self.cases
+            ),
+            learning=learning,
+        )
+        if not given.given:
+            return study
+        settings = [f"{name} {worded(value) or 'none'}" for name, value in given.given.items()]
+        told = ", ".join(settings)
         about = f"Run with {told}, and so not the study as it is written. {self.about}".rstrip()
-        return replace(study, title=f"{self.title} ({told})", about=about) if told else study
+        return replace(study, title=f"{self.title} ({told})", about=about)
 
     def only(self, names: str) -> Study:
         """The same study with some of its conditions, by names in which * stands for any text;
         with all, for none.
         """
         wanted = [name.strip() for name in names.split(";") if name.strip()]
-        cases = tuple(
-            case for case in self.cases if any(fnmatchcase(case.name, name) for name in wanted)
-        )
-        if wanted and not cases:
-            raise InputError(
-                f"no condition is called {names!r}; choose from"
-                f" {'; '.join(c.name for c in self.cases)}"
-            )
-        return replace(self, cases=cases) if wanted else self
+        if not wanted:
+            return self
+        cases: list[Case] = []
+        for case in self.cases:
+            if any(fnmatchcase(case.name, name) for name in wanted):
+                cases.append(case)
+        if not cases:
+            known = "; ".join(case.name for case in self.cases)
+            raise InputError(f"no condition is called {names!r}; choose from {known}")
+        return replace(self, cases=tuple(cases))
 
     def on_the_learned_split(self) -> Study:
         """A rehearsal for who lacks the games to be tested: those learned from, one half to
@@ -260,6 +260,23 @@ class Study:
             choice=replace(learned, part=slice(1, None, 2)),
             learning=replace(self.learning, choice=replace(learned, part=slice(0, None, 2))),
         )
+
+
+def _learning_under(learning: Learning, of_tasks: Settings, of_play: Settings) -> Learning:
+    """Learning with settings before its own.
+
+    A limit on tasks holds for learning too where the model under test learns by itself, which takes
+    as long as playing; a learner that the study names, such as the planner, learns from all.
+    """
+    own = learning.choice.settings
+    given_limit = of_tasks.limit if learning.model is None else None
+    limits = [limit for limit in (given_limit, own.limit) if limit is not None]
+    limited = replace(of_tasks, split=None, limit=min(limits, default=None))
+    return replace(
+        learning,
+        choice=replace(learning.choice, settings=limited.over(own)),
+        settings=_under(of_play, learning.settings),
+    )
 
 
 STUDY = YamlKind(
@@ -331,41 +348,18 @@ def read_study(file: Path, parts: Collection[str] = ()) -> Study:
     """
     yaml = read_yaml(str(file), read_text(file, 4 * LARGEST_STUDY), STUDY)
     reader = _Reader(yaml, file.parent, parts)
-    form, common = reader.read(
-        _Study,
-        plain(yaml.tree, lambda key: key if isinstance(key, int | float) else str(key)),
-        (),
-        without=("condition",),
-    )
-    if len(form.conditions) * max(1, len(form.models)) > MOST_CELLS:
-        counted = f"{len(form.conditions):,} conditions and {len(form.models):,} models"
-        raise yaml.error(
-            ("conditions",), f"{counted}: a study has at most {MOST_CELLS:,} of both multiplied"
-        )
+    tree = plain(yaml.tree, lambda key: key if isinstance(key, int | float) else str(key))
+    form, common = reader.read(_Study, tree, (), without=("condition",))
+    _check_size(yaml, form)
     if common.memory and form.learn is not None:
         raise yaml.error(
             ("memory",),
             "`memory` and `learn` cannot both be given: one reads a memory, the other makes it",
         )
-    shared = common.only(tasks=False)
-    learning = None
-    if form.learn is not None:
-        learn, own = reader.read(_Learn, form.learn, ("learn",), without=("condition", "memory"))
-        settings = own.only(tasks=False).over(shared)
-        # rules of play, not the tasks
-        played = Settings(steps=common.steps, simplifications=common.simplifications)
-        learning = Learning(
-            learn.choice(own.over(played)), learn.rounds, learn.later, learn.model, settings
-        )
-    cases = []
+    learning = reader.learning(form.learn, common) if form.learn is not None else None
+    cases: list[Case] = []
     for name, given in form.conditions.items():
-        case, own = reader.read(_Case, given or {}, ("conditions", name), without=_OF_TASKS)
-        named = own.condition or (None if own.agent else name)
-        settings = own.over(Settings(condition=named)).over(shared)
-        try:
-            cases.append(_case(name, settings, case.round, learning))
-        except InputError as error:
-            raise yaml.error(("conditions", name), f"{name}: {error}") from None
+        cases.append(reader.case(name, given or {}, common.only(tasks=False), learning))
     return Study(
         title=form.title,
         about=" ".join(form.about.split()),
@@ -381,38 +375,72 @@ def read_study(file: Path, parts: Collection[str] = ()) -> Study:
     )
 
 
+def _check_size(yaml: YamlFile, form: _Study) -> None:
+    """Refuse a study with more runs than anybody plays."""
+    if len(form.conditions) * max(1, len(form.models)) > MOST_CELLS:
+        counted = f"{len(form.conditions):,} conditions and {len(form.models):,} models"
+        problem = f"{counted}: a study has at most {MOST_CELLS:,} of both multiplied"
+        raise yaml.error(("conditions",), problem)
+
+
 class _Reader:
     """Reads the sections of one file: the fields that are a section's own, and the settings in
     it.
     """
 
     def __init__(self, yaml: YamlFile, folder: Path, parts: Collection[str]) -> None:
-        self._yaml, self._folder, self._parts = yaml, folder, parts
+        self._yaml = yaml
+        self._folder = folder
+        self._parts = parts
+
+    def learning(self, given: object, common: Settings) -> Learning:
+        """The section `learn`: of the study's settings, all but those that choose tasks hold."""
+        form, own = self.read(_Learn, given, ("learn",), without=("condition", "memory"))
+        rules_of_play = Settings(steps=common.steps, simplifications=common.simplifications)
+        choice = form.choice(own.over(rules_of_play))
+        settings = own.only(tasks=False).over(common.only(tasks=False))
+        return Learning(choice, form.rounds, form.later, form.model, settings)
+
+    def case(self, name: str, given: object, shared: Settings, learning: Learning | None) -> Case:
+        """One of `conditions`: named by its key, unless it names a condition or a method."""
+        path = ("conditions", name)
+        form, own = self.read(_Case, given, path, without=_OF_TASKS)
+        named = own.condition or (None if own.agent else name)
+        settings = own.over(Settings(condition=named)).over(shared)
+        try:
+            return _case(name, settings, form.round, learning)
+        except InputError as error:
+            raise self._yaml.error(path, f"{name}: {error}") from None
 
     def read(
         self, form: type[_Form], given: object, path: tuple[str, ...], without: Collection[str]
     ) -> tuple[_Form, Settings]:
+        """One section: its own fields, and the settings in it but for some."""
         entries = given if isinstance(given, Mapping) else {}
-        knobs = {
-            name: value for name, value in entries.items() if name in KNOBS and name not in without
-        }
+        allowed = [name for name in KNOBS if name not in without]
+        knobs = {name: value for name, value in entries.items() if name in allowed}
         own = {name: value for name, value in entries.items() if name not in knobs}
         for name in (*SEAMS, "harvest", "reader"):
             self._refuse_code((*path, name), str(knobs.get(name, "")))
-        models = entries.get("models")
-        for model in models if isinstance(models, list) else [entries.get("model", "")]:
-            if names_code(str(model)):
-                self._refuse_code((*path, "models" if models else "model"), str(model))
-        names = (*form.model_fields, *(name for name in KNOBS if name not in without))
+        self._refuse_models_of_code(entries, path)
         try:
             read = form.model_validate(own)
         except ValidationError as error:
-            raise self._mistake(error, path, names) from None
+            raise self._mistake(error, path, (*form.model_fields, *allowed)) from None
         try:
             return read, Settings.read(knobs, self._folder)
         except SettingError as error:
-            where = (*path, error.name, *((error.inner,) if error.inner else ()))
+            inner = (error.inner,) if error.inner else ()
+            where = (*path, error.name, *inner)
             raise self._yaml.error(where, f"{'.'.join(where)}: {error.problem}") from None
+
+    def _refuse_models_of_code(self, entries: Mapping[str, Any], path: tuple[str, ...]) -> None:
+        """Refuse a section's `model`, or any of its `models`, that is `module:name`."""
+        models = entries.get("models")
+        named = models if isinstance(models, list) else [entries.get("model", "")]
+        for model in named:
+            if names_code(str(model)):
+                self._refuse_code((*path, "models" if models else "model"), str(model))
 
     def _refuse_code(self, path: tuple[str, ...], name: str) -> None:
         """Refuse `module:name` of a module that the command does not allow."""
@@ -433,10 +461,10 @@ class _Reader:
         if first["type"] == "missing":
             problem = "is missing"
         elif first["type"] == "extra_forbidden":
-            chooses = (
-                ": all conditions of a study play the same tasks" if where[-1] in _OF_TASKS else ""
-            )
-            problem = f"is not a known field{chooses or '; ' + nearest(str(where[-1]), names)}"
+            hint = f"; {nearest(str(where[-1]), names)}"
+            if where[-1] in _OF_TASKS:
+                hint = ": all conditions of a study play the same tasks"
+            problem = f"is not a known field{hint}"
         place = ".".join(map(str, where))
         return self._yaml.error(where, f"{place}: {problem}" if place else problem)
 
@@ -469,7 +497,8 @@ def find_study(given: Path) -> Path:
     """A study's file: the one that was given, or one that comes with the package, by its name."""
     if given.exists():
         return given
-    if str(given) in (known := shipped_studies()):
+    known = shipped_studies()
+    if str(given) in known:
         return known[str(given)]
     if given.suffix or given.parent != Path():
         raise InputError(
