@@ -87,17 +87,15 @@ class Account:
     def reason(self) -> str:
         """The credible effects in words; nothing where there is none."""
         found = {str(outcome): effect for outcome, effect in self.findings.items()}
-        found |= {_STEPS_AT + stage: effect for stage, effect in self.at.items()}
-        words = [
-            f"{what} {numbers(what, effect)}, p {effect.adjusted:.2g} corrected"
-            for what, effect in found.items()
-            if effect.adjusted <= ALPHA and not math.isnan(effect.estimate)
-        ]
-        return (
-            f"shown in {self.shown} and hidden in {self.hidden} episodes: {'; '.join(words)}"
-            if words
-            else ""
-        )
+        for stage, effect in self.at.items():
+            found[_STEPS_AT + stage] = effect
+        words: list[str] = []
+        for what, effect in found.items():
+            if effect.adjusted <= ALPHA and not math.isnan(effect.estimate):
+                words.append(f"{what} {numbers(what, effect)}, p {effect.adjusted:.2g} corrected")
+        if not words:
+            return ""
+        return f"shown in {self.shown} and hidden in {self.hidden} episodes: {'; '.join(words)}"
 
     def record(self) -> dict[str, Any]:
         """As JSON; null for what is not known."""
@@ -105,7 +103,10 @@ class Account:
             "name": self.name,
             "kind": self.kind,
             "verdict": str(self.worth),
-            **{name: getattr(self, name) for name in ("shown", "hidden", "won_with", "lost_with")},
+            "shown": self.shown,
+            "hidden": self.hidden,
+            "won_with": self.won_with,
+            "lost_with": self.lost_with,
             "effects": {
                 str(outcome): _numbers(effect) for outcome, effect in self.findings.items()
             },
@@ -117,13 +118,12 @@ def numbers(outcome: str, effect: Effect) -> str:
     """An effect with its interval, if there is one: `+3.1 (+1.2 to +5.0)`; of success, in
     points of a hundred.
     """
-    scale, form = (100, "+.0f") if outcome == AuditedOutcome.SUCCESS else (1, "+.1f")
-    ends = (
-        f"{scale * effect.low:{form}} to {scale * effect.high:{form}}"
-        if math.isfinite(effect.low)
-        else "–"
-    )
-    return f"{scale * effect.estimate:{form}} ({ends})"
+    if outcome == AuditedOutcome.SUCCESS:
+        estimate, low, high = (f"{100 * each:+.0f}" for each in effect.interval)
+    else:
+        estimate, low, high = (f"{each:+.1f}" for each in effect.interval)
+    ends = f"{low} to {high}" if math.isfinite(effect.low) else "–"
+    return f"{estimate} ({ends})"
 
 
 def _agreed(signs: set[int]) -> int:
@@ -132,8 +132,14 @@ def _agreed(signs: set[int]) -> int:
 
 
 def _numbers(effect: Effect) -> dict[str, float | None]:
-    found = {name: getattr(effect, name) for name in ("estimate", "low", "high", "p")}
-    found |= {"p_corrected": effect.adjusted, "detectable": effect.detectable}
+    found = {
+        "estimate": effect.estimate,
+        "low": effect.low,
+        "high": effect.high,
+        "p": effect.p,
+        "p_corrected": effect.adjusted,
+        "detectable": effect.detectable,
+    }
     return {name: value if math.isfinite(value) else None for name, value in found.items()}
 
 
@@ -218,7 +224,9 @@ class _Played:
     def stages(self) -> list[str]:
         """The sub-goal of each step; those to the step budget are spent where the episode ended."""
         stages = [step.progress.sub_goal for step in self.record.steps]
-        return stages if self.record.row.won else stages + stages[-1:] * (self.budget - len(stages))
+        if self.record.row.won:
+            return stages
+        return stages + stages[-1:] * (self.budget - len(stages))
 
     def outcome(self, measure: str, since: int) -> float:
         """An outcome, or the steps at a sub-goal, from a step on."""
@@ -241,9 +249,10 @@ class _Played:
             goal,
             self.record.task,
         )
-        draws = (
-            Draw(one.entry, one.shown, self.outcome(measure, one.since)) for one in self.exposures
-        )
+        draws: list[Draw] = []
+        for exposure in self.exposures:
+            after = self.outcome(measure, exposure.since)
+            draws.append(Draw(exposure.entry, exposure.shown, after))
         return MaskedTrial(1 - self.mask, self.outcome(measure, 1), tuple(draws), about)
 
 
@@ -379,22 +388,33 @@ def _corrected(
     kinds: Mapping[str, str],
     shown: Iterable[_Shown],
 ) -> Iterator[Account]:
-    """Accounts with the correction over all of them and all that was measured; what could not
-    be found is no test.
+    """Accounts with the correction over all of them and all that was measured."""
+    tested = _tests(found)
+    every = {**found, **tested}
+    with_it: Counter[tuple[str, bool]] = Counter()
+    for names, won in shown:
+        with_it.update((name, won) for name in names)
+    for name, kind in kinds.items():
+        whole = {outcome: every.get((outcome, name), Effect(0, 0)) for outcome in AuditedOutcome}
+        at = _steps_at(name, tested)
+        yield Account(name, kind, whole, at, with_it[name, True], with_it[name, False])
+
+
+def _tests(found: Mapping[tuple[str, str], Effect]) -> dict[tuple[str, str], Effect]:
+    """The effects that were tested, each p-value corrected for all of them; where nothing could
+    be found, nothing was tested.
     """
     tested = {key: effect for key, effect in found.items() if effect.testable}
     adjusted = benjamini_hochberg([effect.p for effect in tested.values()])
     for key, p in zip(list(tested), adjusted, strict=True):
         tested[key] = replace(tested[key], adjusted=p)
-    every = {**found, **tested}
-    with_it: Counter[tuple[str, bool]] = Counter()
-    for names, won in shown:
-        with_it.update((name, won) for name in names)
-    stages = dict.fromkeys(what for what, _ in tested if what.startswith(_STEPS_AT))
-    for name, kind in kinds.items():
-        whole = {outcome: every.get((outcome, name), Effect(0, 0)) for outcome in AuditedOutcome}
-        at: dict[str, Effect] = {}
-        for what in stages:
-            if (what, name) in tested:
-                at[what.removeprefix(_STEPS_AT)] = tested[what, name]
-        yield Account(name, kind, whole, at, with_it[name, True], with_it[name, False])
+    return tested
+
+
+def _steps_at(name: str, tested: Mapping[tuple[str, str], Effect]) -> dict[str, Effect]:
+    """Tested effects of one entry on the steps at each sub-goal."""
+    found: dict[str, Effect] = {}
+    for (what, entry), effect in tested.items():
+        if entry == name and what.startswith(_STEPS_AT):
+            found[what.removeprefix(_STEPS_AT)] = effect
+    return found

@@ -39,16 +39,24 @@ def schema_effects(schema: ActionSchema, rules: ActiveRules) -> tuple[str, ...]:
     """Effects of an action in words, and what it needs and leaves as it was, as `still: you
     hold the object`. What it only may do is not said.
     """
-    changed = {literal.atom.predicate for literal in schema.effects}
-    exclusive = {
-        name for name, predicate in rules.predicates.items() if predicate.exclusive == "always"
-    }
-    worth_saying = exclusive - changed if schema.effects else set()  # such as the one thing in hand
-    alone = [clause.literals[0] for clause in schema.preconditions if len(clause.literals) == 1]
-    kept = [each for each in alone if each.atom.predicate in worth_saying and not each.negated]
     certain = [literal for literal in schema.effects if literal not in schema.supposed]
     effects = [literal_in_words(literal, rules) for literal in certain]
+    kept = _left_as_it_was(schema, rules) if schema.effects else ()
     return (*effects, *(f"still: {literal_in_words(literal, rules)}" for literal in kept))
+
+
+def _left_as_it_was(schema: ActionSchema, rules: ActiveRules) -> Iterator[Literal]:
+    """Needs of an action that stay, of those that only one fact at a time can meet, such as the
+    one thing in hand.
+    """
+    changed = {literal.atom.predicate for literal in schema.effects}
+    for clause in schema.preconditions:
+        literal = clause.literals[0]
+        predicate = rules.predicates.get(literal.atom.predicate)
+        if len(clause.literals) > 1 or literal.negated or predicate is None:
+            continue
+        if predicate.exclusive == "always" and literal.atom.predicate not in changed:
+            yield literal
 
 
 def template_of(schema: ActionSchema, command: str) -> str:
@@ -142,15 +150,15 @@ def _by_comparison(
     """Facts that held each time the action worked, and not when it failed."""
     if not worked:
         return []
-    found = []
+    found: list[str] = []
     for name, thing in instance.binding.items():
+        bound = [(belief, each.binding[name]) for belief, each in worked if name in each.binding]
         for words, holds in _RELATIONS.items():
-            always = all(
-                holds(belief, each.binding[name]) for belief, each in worked if name in each.binding
-            )
-            if always and not holds(facts.belief, thing):
+            held_always = all(holds(belief, other) for belief, other in bound)
+            if held_always and not holds(facts.belief, thing):
                 found.append(words.format(name))
-    if all(not belief.holding for belief, _ in worked) and facts.belief.holding:
+    was_always_empty = not any(belief.holding for belief, _ in worked)
+    if was_always_empty and facts.belief.holding:
         found.append("the hand must be empty")
     return found
 

@@ -19,6 +19,7 @@ NORMAL = NormalDist()
 # Standard deviations, as the middle half tells them, beyond which an outcome counts no further in a
 # test
 _WIDEST = 2.0
+_TO_DEVIATIONS = 1.4826  # From the median of distances to a standard deviation
 _ENUMERATED = 12  # Draws up to which all their outcomes are gone through one by one: 4,096 of them
 _NEAR = 1e-9  # Precision of the saddlepoint
 
@@ -40,18 +41,23 @@ def p_value(terms: Sequence[Term]) -> float:
     """P-value of the randomisation test: chance alone sets shown and hidden at least so far
     apart, either way.
     """
-    # outliers are drawn in, by the outcomes alone, so that episodes out of steps do not drown the
-    # rest
-    # 1.4826: to standard deviations
-    widest = _WIDEST * 1.4826 * median(abs(term.value) for term in terms) or math.inf
-    tempered = (term._replace(value=max(-widest, min(widest, term.value))) for term in terms)
-    kept = [term for term in tempered if abs(term.value) > 1e-12]
+    kept = [term for term in _without_outliers(terms) if abs(term.value) > 1e-12]
     score = math.fsum(term.surprise * term.value for term in kept)
     side = 1 if score >= 0 else -1
-    one, other = ([(way * term.value, term.chance) for term in kept] for way in (side, -side))
-    tail = _upper_tail(one, side * score)
-    # both are at least 1
-    return min(1.0, 2 * (tail if tail < 0.5 else min(tail, _upper_tail(other, -side * score))))
+    tail = _upper_tail([(side * term.value, term.chance) for term in kept], side * score)
+    if tail >= 0.5:
+        other = [(-side * term.value, term.chance) for term in kept]
+        tail = min(tail, _upper_tail(other, -side * score))
+    return min(1.0, 2 * tail)
+
+
+def _without_outliers(terms: Sequence[Term]) -> list[Term]:
+    """Terms with outliers drawn in, by the outcomes alone, so that episodes out of steps do not
+    drown the rest.
+    """
+    spread = _TO_DEVIATIONS * median(abs(term.value) for term in terms)
+    widest = _WIDEST * spread or math.inf
+    return [term._replace(value=max(-widest, min(widest, term.value))) for term in terms]
 
 
 def _upper_tail(pairs: Sequence[tuple[float, float]], score: float) -> float:
@@ -64,16 +70,20 @@ def _upper_tail(pairs: Sequence[tuple[float, float]], score: float) -> float:
     slack = 1e-9 * math.fsum(abs(value) for value, _ in pairs)
     if score >= most - slack:
         return math.prod(chance if value > 0 else 1 - chance for value, chance in pairs)
-    return (
-        _counted(pairs, score - slack) if len(pairs) <= _ENUMERATED else _approximated(pairs, score)
-    )
+    if len(pairs) <= _ENUMERATED:
+        return _counted(pairs, score - slack)
+    return _approximated(pairs, score)
 
 
 def _counted(pairs: Sequence[tuple[float, float]], score: float) -> float:
+    """By going through every outcome of the draws."""
     sums = [(0.0, 1.0)]
     for value, chance in pairs:
-        draws = ((value * (1 - chance), chance), (-value * chance, 1 - chance))
-        sums = [(total + part, likely * how) for total, likely in sums for part, how in draws]
+        with_next: list[tuple[float, float]] = []
+        for total, likely in sums:
+            with_next.append((total + value * (1 - chance), likely * chance))
+            with_next.append((total - value * chance, likely * (1 - chance)))
+        sums = with_next
     return math.fsum(likely for total, likely in sums if total >= score)
 
 
@@ -84,25 +94,42 @@ def _approximated(pairs: Sequence[tuple[float, float]], score: float) -> float:
     scale = max(abs(value) for value, _ in pairs)
     values = [(value / scale, chance) for value, chance in pairs]
     score /= scale
-    low, high, tilt = -60.0, 60.0, 0.0
-    for _ in range(60):
-        log, mean, spread = _moments(values, tilt)
-        low, high = (tilt, high) if mean < score else (low, tilt)
-        if high - low < _NEAR or abs(score - mean) < _NEAR * math.sqrt(spread):
-            break
-        step = tilt + (score - mean) / spread if spread else math.inf
-        tilt = step if low < step < high else (low + high) / 2
-    signed = math.copysign(math.sqrt(max(0.0, 2 * (tilt * score - log))), tilt)
-    if abs(signed) < 0.05 or spread <= 0:
-        return 1 - NORMAL.cdf(score / math.sqrt(_moments(values, 0.0)[2]))
-    tail = (
-        1 - NORMAL.cdf(signed) + NORMAL.pdf(signed) * (1 / (tilt * math.sqrt(spread)) - 1 / signed)
-    )
+    tilt, at_tilt = _saddlepoint(values, score)
+    signed = math.copysign(math.sqrt(max(0.0, 2 * (tilt * score - at_tilt.log))), tilt)
+    if abs(signed) < 0.05 or at_tilt.spread <= 0:
+        return 1 - NORMAL.cdf(score / math.sqrt(_moments(values, 0.0).spread))
+    correction = 1 / (tilt * math.sqrt(at_tilt.spread)) - 1 / signed
+    tail = 1 - NORMAL.cdf(signed) + NORMAL.pdf(signed) * correction
     return min(1.0, max(0.0, tail))
 
 
-def _moments(values: Iterable[tuple[float, float]], tilt: float) -> tuple[float, float, float]:
-    """The cumulant generating function of the sum at a tilt, and its first two derivatives."""
+class _Moments(NamedTuple):
+    """The cumulant generating function of a sum at a tilt, and its first two derivatives."""
+
+    log: float
+    mean: float
+    spread: float
+
+
+def _saddlepoint(values: Sequence[tuple[float, float]], score: float) -> tuple[float, _Moments]:
+    """The tilt at which the mean of the sum is the score, by Newton's method within bounds."""
+    low = -60.0
+    high = 60.0
+    tilt = 0.0
+    for _ in range(60):
+        found = _moments(values, tilt)
+        if found.mean < score:
+            low = tilt
+        else:
+            high = tilt
+        if high - low < _NEAR or abs(score - found.mean) < _NEAR * math.sqrt(found.spread):
+            break
+        step = tilt + (score - found.mean) / found.spread if found.spread else math.inf
+        tilt = step if low < step < high else (low + high) / 2
+    return tilt, found
+
+
+def _moments(values: Iterable[tuple[float, float]], tilt: float) -> _Moments:
     log = mean = spread = 0.0
     for value, chance in values:
         power = tilt * value
@@ -112,15 +139,17 @@ def _moments(values: Iterable[tuple[float, float]], tilt: float) -> tuple[float,
         log += math.log(all_of_it) - chance * power
         mean += value * (share - chance)
         spread += value * value * share * (1 - share)
-    return log, mean, spread
+    return _Moments(log, mean, spread)
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     """Adjusted so that of all that is at most 0.05, about 5% is expected to be chance."""
-    adjusted, least = [1.0] * len(p_values), 1.0
-    order = sorted(range(len(p_values)), key=lambda place: -p_values[place])
-    for rank, place in zip(range(len(p_values), 0, -1), order, strict=True):
-        least = min(least, p_values[place] * len(p_values) / rank)
+    count = len(p_values)
+    adjusted = [1.0] * count
+    least = 1.0
+    order = sorted(range(count), key=lambda place: -p_values[place])
+    for rank, place in zip(range(count, 0, -1), order, strict=True):
+        least = min(least, p_values[place] * count / rank)
         adjusted[place] = least
     return adjusted
 
@@ -157,15 +186,13 @@ class MaskedTrial(NamedTuple):
     chance: float  # Of each entry to be shown
     total: float  # Outcome of the whole episode
     draws: tuple[Draw, ...]
-    about: tuple[
-        str, ...
-    ] = ()  # Facts known before it began, the general ones first: type of task, goal, task
+    about: tuple[str, ...] = ()
+    """Facts known before it began, the general ones first: type of task, goal, task."""
 
     def without(self, did: Mapping[str, float]) -> float:
         """The outcome without what entries did."""
-        return self.total - math.fsum(
-            did.get(draw.entry, 0.0) * (draw.shown - self.chance) for draw in self.draws
-        )
+        parts = [did.get(draw.entry, 0.0) * (draw.shown - self.chance) for draw in self.draws]
+        return self.total - math.fsum(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +212,11 @@ class Effect:
     adjusted: float = 1.0  # P-value after the correction for all that were tested
 
     @property
+    def interval(self) -> tuple[float, float, float]:
+        """The estimate with the ends of its interval."""
+        return self.estimate, self.low, self.high
+
+    @property
     def sign(self) -> int:
         """1 for a credible rise, -1 for a credible fall, 0 where neither can be told."""
         return sign(self.estimate) if self.adjusted <= ALPHA else 0
@@ -192,9 +224,8 @@ class Effect:
     @property
     def detectable(self) -> float:
         """The least effect that as much evidence would find four times in five."""
-        return (
-            (self.high - self.low) / 2 * (1 + NORMAL.inv_cdf(0.8) / NORMAL.inv_cdf((1 + LEVEL) / 2))
-        )
+        power = NORMAL.inv_cdf(0.8) / NORMAL.inv_cdf((1 + LEVEL) / 2)
+        return (self.high - self.low) / 2 * (1 + power)
 
     @property
     def testable(self) -> bool:
@@ -219,10 +250,10 @@ def effects(
     """The effect of each entry, and of one entry of each group, by names that `groups` gives
     them.
     """
-    folds = [
-        _fitted(trials, [n for n in range(len(trials)) if n % _FOLDS != fold])
-        for fold in range(_FOLDS)
-    ]
+    folds: list[dict[str, float]] = []
+    for fold in range(_FOLDS):
+        others = [number for number in range(len(trials)) if number % _FOLDS != fold]
+        folds.append(_fitted(trials, others))
     rest = [trial.without(folds[number % _FOLDS]) for number, trial in enumerate(trials)]
     by_entry: dict[str, Effect] = {}
     pooled: defaultdict[str, list[Term]] = defaultdict(list)
@@ -231,9 +262,10 @@ def effects(
         terms = [term._replace(value=value) for term, value in zip(own.terms, values, strict=True)]
         by_entry[entry] = effect_of(terms, own.differing)
         pooled[groups[entry]] += terms
-    return by_entry, {
-        group: effect_of(terms, len(terms)) for group, terms in sorted(pooled.items())
-    }
+    by_group: dict[str, Effect] = {}
+    for group, terms in sorted(pooled.items()):
+        by_group[group] = effect_of(terms, len(terms))
+    return by_entry, by_group
 
 
 @dataclass(slots=True)
@@ -249,26 +281,32 @@ class _Own:
         """Residual of each outcome, its own part put back, without what came before or of
         trials alike.
         """
-        values = [
-            rest[term.trial] + own * term.surprise
-            for term, own in zip(self.terms, did, strict=True)
-        ]
-        before = [term.value for term in self.terms]
-        mean = math.fsum(values) / len(values)
-        spread = math.fsum(each * each for each in before)
-        slope = (
-            math.fsum(b * value for b, value in zip(before, values, strict=True)) / spread
-            if spread
-            else 0.0
-        )
-        values = [value - mean - slope * b for b, value in zip(before, values, strict=True)]
+        values: list[float] = []
+        for term, own in zip(self.terms, did, strict=True):
+            values.append(rest[term.trial] + own * term.surprise)
+        values = _without_trend(values, [term.value for term in self.terms])
         for level in self.alike:
             for places in level:
-                whole = math.fsum(values[n] for n in places)
-                others = len(places) - 1 + _AVERAGE
-                for n, value in [(n, values[n]) for n in places]:
-                    values[n] -= (whole - value) / others
+                _without_mean_of_others(values, places)
         return values
+
+
+def _without_trend(values: Sequence[float], before: Sequence[float]) -> list[float]:
+    """Residuals of the linear regression of values on what came before, which averages to 0."""
+    mean = math.fsum(values) / len(values)
+    spread = math.fsum(each * each for each in before)
+    slope = 0.0
+    if spread:
+        slope = math.fsum(b * value for b, value in zip(before, values, strict=True)) / spread
+    return [value - mean - slope * b for b, value in zip(before, values, strict=True)]
+
+
+def _without_mean_of_others(values: list[float], places: Sequence[int]) -> None:
+    """From each of the values at some places, take the mean of the others there."""
+    whole = math.fsum(values[place] for place in places)
+    others = len(places) - 1 + _AVERAGE
+    for place in places:
+        values[place] -= (whole - values[place]) / others
 
 
 def _by_entry(trials: Sequence[MaskedTrial], taken: Iterable[int]) -> dict[str, _Own]:
@@ -299,14 +337,14 @@ def _alike(about: Sequence[tuple[str, ...]]) -> Iterator[list[list[int]]]:
 def _fitted(trials: Sequence[MaskedTrial], taken: Sequence[int]) -> dict[str, float]:
     """Effects of all entries fitted together, each only as far as it stands out of chance."""
     rest = [trial.total for trial in trials]
-    entries = {
-        entry: own for entry, own in _by_entry(trials, taken).items() if own.differing >= _DIFFERING
-    }
+    every = _by_entry(trials, taken)
+    entries = {entry: own for entry, own in every.items() if own.differing >= _DIFFERING}
     did = dict.fromkeys(entries, 0.0)
     for _ in range(_SWEEPS):
         for entry, own in entries.items():
             before = did[entry]
-            did[entry] = now = _standing_out(own.terms, own.freed(rest, [before] * len(own.terms)))
+            now = _standing_out(own.terms, own.freed(rest, [before] * len(own.terms)))
+            did[entry] = now
             if now != before:
                 for term in own.terms:
                     rest[term.trial] += (before - now) * term.surprise
@@ -314,15 +352,18 @@ def _fitted(trials: Sequence[MaskedTrial], taken: Sequence[int]) -> dict[str, fl
 
 
 def _standing_out(terms: Sequence[Term], values: Sequence[float]) -> float:
-    chances = [term.chance for term in terms]
-    surprises = [term.surprise for term in terms]
-    spread = math.fsum(
-        c * (1 - c) * value * value for c, value in zip(chances, values, strict=True)
-    )
-    score = math.fsum(s * value for s, value in zip(surprises, values, strict=True))
-    if score * score <= _STANDS_OUT**2 * spread:
+    """The effect behind some draws, shrunk by as much as chance may do; 0 where that is all."""
+    scores: list[float] = []
+    variances: list[float] = []
+    for term, value in zip(terms, values, strict=True):
+        scores.append(term.surprise * value)
+        variances.append(term.chance * (1 - term.chance) * value * value)
+    score = math.fsum(scores)
+    by_chance = _STANDS_OUT**2 * math.fsum(variances)
+    if score * score <= by_chance:
         return 0.0
-    return score / math.fsum(s * s for s in surprises) * (1 - _STANDS_OUT**2 * spread / score**2)
+    weight = math.fsum(term.surprise * term.surprise for term in terms)
+    return score / weight * (1 - by_chance / score**2)
 
 
 def effect_of(terms: Sequence[Term], differing: int) -> Effect:
@@ -338,12 +379,16 @@ def effect_of(terms: Sequence[Term], differing: int) -> Effect:
     estimate = math.fsum(term.surprise * term.value for term in terms) / weight
     if count < LEAST:
         return replace(untested, estimate=estimate)
-    by_trial: defaultdict[int, float] = defaultdict(float)
-    for term in terms:
-        by_trial[term.trial] += term.surprise * (term.value - estimate * term.surprise)
-    error = (
-        math.sqrt(math.fsum(value**2 for value in by_trial.values()) * count / (count - 2)) / weight
-    )
+    error = _standard_error(terms, estimate, count) / weight
     reach = NORMAL.inv_cdf((1 + LEVEL) / 2) * error if error > _SAME else math.inf
     p = p_value(terms) if untested.testable else 1.0
     return replace(untested, estimate=estimate, low=estimate - reach, high=estimate + reach, p=p)
+
+
+def _standard_error(terms: Sequence[Term], estimate: float, trials: int) -> float:
+    """The standard error of a sum over draws, where those of one trial belong together."""
+    by_trial: defaultdict[int, float] = defaultdict(float)
+    for term in terms:
+        by_trial[term.trial] += term.surprise * (term.value - estimate * term.surprise)
+    squares = math.fsum(value**2 for value in by_trial.values())
+    return math.sqrt(squares * trials / (trials - 2))

@@ -159,29 +159,43 @@ class _Episode:
         """Cut the episode where its progress reached a new height, and keep what was done on
         the way there.
         """
-        best = self.episode.steps[0].decision.progress.done
         taken: list[Step] = []
         last_leg = 0  # place in `taken` of the first step after the last taking
+        completing = self._completing()
         for step in self.episode.steps:
             if self._belongs_in_a_snippet(step):
                 taken.append(step)
-            done = self._done_after(step)
-            wins = self._wins(step)
-            if not wins and done <= best:
-                continue
-            best = max(best, done)
-            if not wins and self._is_means(step, done):
+            if step.number not in completing:
                 continue
             sub_goal = step.decision.progress.sub_goal
             for begin in dict.fromkeys((0, last_leg)):  # the whole way, and the last leg of it
                 leg = taken[begin:]
                 if leg and not self._only_moves(leg):
                     yield self._snippet(leg[-self.how.longest :], sub_goal)
-            if not wins and self.how.through and sub_goal.startswith(self.how.through):
+            if self._leads_on(step):
                 last_leg = len(taken)
             else:
                 taken = []
                 last_leg = 0
+
+    def _completing(self) -> set[int]:
+        """Numbers of the steps that win, or with which progress reached a new height by more
+        than a means.
+        """
+        best = self.episode.steps[0].decision.progress.done
+        found: set[int] = set()
+        for step in self.episode.steps:
+            done = self._done_after(step)
+            if self._wins(step) or (done > best and not self._is_means(step, done)):
+                found.add(step.number)
+            best = max(best, done)
+        return found
+
+    def _leads_on(self, step: Step) -> bool:
+        """True if the sub-goal that a step completed is told together with the next one."""
+        through = self.how.through
+        sub_goal = step.decision.progress.sub_goal
+        return not self._wins(step) and bool(through) and sub_goal.startswith(through)
 
     def _wins(self, step: Step) -> bool:
         return step is self.episode.steps[-1] and self.episode.ending is Ending.WON

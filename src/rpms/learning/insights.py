@@ -125,20 +125,14 @@ def _successes_together(won: Sequence[EpisodeRecord]) -> Iterator[_Asked]:
 
 def changed(insights: Sequence[Insight], answer: str) -> tuple[Insight, ...]:
     """The list after a model's answer: most votes first, and what has none left is gone."""
-    full = len(insights) >= MOST_INSIGHTS
+    against = _OBJECTION_TO_FULL_LIST if len(insights) >= MOST_INSIGHTS else _OBJECTION
     items = list(insights)
     for change in _changes_in(answer)[:MOST_CHANGES]:
-        known = 0 <= change.place < len(insights)
-        match change.kind:
-            case "ADD" if change.text and all(change.text != item.text for item in items):
+        if change.kind == "ADD":
+            if change.text and change.text not in [item.text for item in items]:
                 items.append(Insight(change.text, _VOTES_OF_NEW))
-            case "EDIT" if known and change.text:
-                items[change.place] = Insight(change.text, items[change.place].votes + 1)
-            case "AGREE" if known:
-                items[change.place] = _voted(items[change.place], 1)
-            case "REMOVE" if known:
-                against = _OBJECTION_TO_FULL_LIST if full else _OBJECTION
-                items[change.place] = _voted(items[change.place], -against)
+        elif 0 <= change.place < len(insights):  # one that the model was shown
+            items[change.place] = _judged(items[change.place], change, against)
     left = [item for item in items if item.votes > 0]
     left.sort(key=lambda item: -item.votes)
     by_text: dict[str, Insight] = {}
@@ -167,6 +161,18 @@ def _changes_in(answer: str) -> list[_Change]:
         text = one_line(found[3] or "", LONGEST_INSIGHT).strip()
         changes.append(_Change(found[1].upper(), place, text))
     return changes
+
+
+def _judged(insight: Insight, change: _Change, against: int) -> Insight:
+    """An insight after a vote on it; an objection counts `against` votes."""
+    match change.kind:
+        case "EDIT" if change.text:
+            return Insight(change.text, insight.votes + 1)
+        case "AGREE":
+            return _voted(insight, 1)
+        case "REMOVE":
+            return _voted(insight, -against)
+    return insight
 
 
 def _voted(insight: Insight, votes: int) -> Insight:

@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,16 +43,20 @@ class Stats:
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.entries = len(entries)
         self.kinds = Counter(entry.kind for entry in entries)
-        self.goals = Counter(
-            entry.goal_signature.type for entry in entries if not isinstance(entry, VerifiedSchema)
-        )
+        self.goals: Counter[str] = Counter()
         """Entries by goal type; schemas belong to none."""
-        lessons = (entry for entry in entries if isinstance(entry, FailureLesson | CriticalFailure))
-        # By how many lessons state them
-        self.rules = Counter(lesson.corrective_rule for lesson in lessons)
-        origins = [origin for entry in entries for origin in entry.origins]
-        self.observations = len(origins)
-        self.episodes = len({origin.episode for origin in origins})
+        self.rules: Counter[str] = Counter()
+        """Corrective rules, by how many lessons state them."""
+        self.observations = 0
+        episodes: set[str] = set()
+        for entry in entries:
+            if not isinstance(entry, VerifiedSchema):
+                self.goals[entry.goal_signature.type] += 1
+            if isinstance(entry, FailureLesson | CriticalFailure):
+                self.rules[entry.corrective_rule] += 1
+            self.observations += len(entry.origins)
+            episodes.update(origin.episode for origin in entry.origins)
+        self.episodes = len(episodes)
 
 
 def said(entry: Entry) -> str:
@@ -74,12 +77,13 @@ def said(entry: Entry) -> str:
 def where_from(origins: Iterable[Origin], most: int = _ORIGINS_SHOWN) -> str:
     """Episodes and steps: `round1/… step 4 (failed); … and 7 more`."""
     ordered = sorted(origins)
-    named = [
-        f"{one.episode} step {one.step}{' (failed)' if one.failed else ''}"
-        for one in ordered[:most]
-    ]
+    named: list[str] = []
+    for origin in ordered[:most]:
+        failed = " (failed)" if origin.failed else ""
+        named.append(f"{origin.episode} step {origin.step}{failed}")
     rest = len(ordered) - len(named)
-    return "; ".join(named) + (f"; and {rest} more" if rest else "")
+    more = f"; and {rest} more" if rest else ""
+    return "; ".join(named) + more
 
 
 def full_text(entry: Entry) -> str:
@@ -87,10 +91,8 @@ def full_text(entry: Entry) -> str:
     value = record(entry)
     value.pop("origins")
     origins = "\n".join(f"  {where_from([origin])}" for origin in sorted(entry.origins))
-    return (
-        f"{json.dumps(value, indent=2, ensure_ascii=False)}\nlearned"
-        f" in:\n{origins or '  (not recorded)'}"
-    )
+    fields = json.dumps(value, indent=2, ensure_ascii=False)
+    return f"{fields}\nlearned in:\n{origins or '  (not recorded)'}"
 
 
 class MemoryDifference(NamedTuple):
@@ -110,15 +112,15 @@ def difference(before: EpisodicMemory, after: EpisodicMemory) -> MemoryDifferenc
         raise InputError(f"these are memories of two worlds, {before.world} and {after.world}")
     old = _by_key(before)
     new = _by_key(after)
-    changed = []
+    added: list[Entry] = []
+    changed: list[tuple[Entry, Entry]] = []
     for key, entry in new.items():
-        if key in old and {**record(old[key]), "id": entry.id} != record(entry):
+        if key not in old:
+            added.append(entry)
+        elif {**record(old[key]), "id": entry.id} != record(entry):
             changed.append((old[key], entry))
-    return MemoryDifference(
-        tuple(entry for key, entry in new.items() if key not in old),
-        tuple(entry for key, entry in old.items() if key not in new),
-        tuple(changed),
-    )
+    removed = [entry for key, entry in old.items() if key not in new]
+    return MemoryDifference(tuple(added), tuple(removed), tuple(changed))
 
 
 def _by_key(memory: EpisodicMemory) -> dict[tuple[object, ...], Entry]:
@@ -267,9 +269,10 @@ def _unused(entries: Iterable[Entry], runs: Sequence[Path]) -> Iterator[Remark]:
     """Entries whose turn never came in runs, of whose type of task enough was played."""
     came: set[str] = set()
     played: Counter[str] = Counter()  # Episodes by the type of their goal
-    for episode in chain.from_iterable(RunFolder(run).episodes() for run in runs):
-        came.update(exposure.entry for exposure in exposures_of(episode))
-        played[episode.goal_signature.partition(":")[0]] += 1
+    for run in runs:
+        for episode in RunFolder(run).episodes():
+            came.update(exposure.entry for exposure in exposures_of(episode))
+            played[episode.goal_signature.partition(":")[0]] += 1
     for entry in entries:
         type_ = "" if isinstance(entry, VerifiedSchema) else entry.goal_signature.type
         episodes = played[type_] if type_ else played.total()
@@ -288,13 +291,15 @@ class _AnyTime(TransferableFacts):
 
 
 def _contradicted(entries: Iterable[Entry], world: World, manual: RuleManual) -> Iterator[Remark]:
-    for entry in (each for each in entries if not isinstance(each, VerifiedSchema)):
+    """Entries that go against the manual in every room and state."""
+    for entry in entries:
+        if isinstance(entry, VerifiedSchema):
+            continue
         own = entry.goal_signature
         goal = Goal(own.type, own.object, own.state, own.destination)
         rules = manual.active(own.type, own.object, own.destination)
-        objection = object_to(
-            entry, rules, _AnyTime(Situation(world.start(goal), goal), rules, own)
-        )
+        start = Situation(world.start(goal), goal)
+        objection = object_to(entry, rules, _AnyTime(start, rules, own))
         if objection is not None and objection.conflict:
             rule = f" [{objection.rule}]" if objection.rule else ""
             yield Remark(entry, Junk.CONTRADICTED, f"{objection.reason}{rule}")

@@ -26,7 +26,7 @@ from rpms.logic.rules import RuleManual
 from rpms.models.base import Model
 from rpms.paper.condition import FULL, RULES_ONLY, Condition
 from rpms.paper.episode import Episode
-from rpms.paper.memory import Entry, Kind, merge
+from rpms.paper.memory import Entry, Kind, Origin, merge
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.knob_values import Part, name_of
 from rpms.play.plan import OpenModel, RunPlan
@@ -52,9 +52,8 @@ class Harvester:
 
     world: World
     manual: ManualChoice = field(default_factory=ManualChoice)
-    words: OpenModel | None = (
-        None  # Opens the model that words lessons; none: they are put together from what was seen
-    )
+    words: OpenModel | None = None
+    """Opens the model that words lessons; without one they are put together from what was seen."""
     how: str | Part = (
         AS_PAPER  # By which of `rpms.learning.harvest.HARVESTS`, or by a harvest of one's own
     )
@@ -83,24 +82,23 @@ class LearningPlan:
     """The tasks of every round, who plays them and on what terms; its condition and its memory
     are the rounds' own."""
     rounds: int = 3
-    first: Condition = (
-        RULES_ONLY  # The condition of the first round: Rules-only, with what else is switched
-    )
+    first: Condition = RULES_ONLY
+    """The condition of the first round: Rules-only, with what else is switched."""
     later: Condition = FULL
     """The condition of the rounds after it. A model too weak to win where nothing is enforced
     teaches only failures."""
-    start: EpisodicMemory | None = None  # A memory to go on from; an empty one by default
-    # Rounds that this memory comes from: those of this plan are counted on, and all play with it
+    start: EpisodicMemory | None = None
+    """A memory to go on from; an empty one by default."""
     before: int = 0
-    aside: tuple[
-        memories.Quarantined, ...
-    ] = ()  # Entries set aside of this memory, which stay out of what is learned
+    """Rounds that this memory comes from: those of this plan are counted on, and all play with
+    it."""
+    aside: tuple[memories.Quarantined, ...] = ()
+    """Entries set aside of this memory, which stay out of what is learned."""
     audit: bool = False
     """True if what turns out harmful is set aside after each round that plays with a memory and
     hides some of it."""
-    words: OpenModel | None = (
-        None  # Opens the model that words lessons; none: they are put together from what was seen
-    )
+    words: OpenModel | None = None
+    """Opens the model that words lessons; without one they are put together from what was seen."""
     harvest: str | Part = AS_PAPER
 
     @property
@@ -109,15 +107,17 @@ class LearningPlan:
 
     def run_plan(self, number: int, memory: EpisodicMemory) -> RunPlan:
         """The run of one round, counted from 1, with the memory of the rounds before it."""
-        play, after = self.play, number - 1
+        play = self.play
+        after = number - 1
         decoding = play.decoding
         if decoding.temperature and decoding.seed is not None:
             decoding = replace(decoding, seed=decoding.seed + after)
+        hides = bool(play.sources.retrieval(play.world).mask)
         return replace(
             play.remembering(memory),
             condition=self.later if after else self.first,
             decoding=decoding,
-            seed=play.seed + (after if play.sources.retrieval(play.world).mask else 0),
+            seed=play.seed + after if hides else play.seed,
             keep={EXPERIENCE: Harvester(play.world, play.sources.manual, self.words, self.harvest)},
             harvest=name_of(self.harvest),
             # rounds carry in their memory what other methods carry from trial to trial
@@ -182,34 +182,39 @@ def learn(
         summary = run(round_plan, folder, workers, listener(number), **how)
         fresh, repeated = _experience(RunFolder(folder), number, plan.world, known)
         audited = _audit(plan, out, number, round_plan) if plan.audit else None
-        entries, aside = memories.set_aside(
-            merge(memory.entries, *fresh), audited.harmful if audited else {}, aside
-        )
+        harmful = audited.harmful if audited else {}
+        entries, aside = memories.set_aside(merge(memory.entries, *fresh), harmful, aside)
         memory = EpisodicMemory(entries, plan.world.name)
         if not memory.entries and not empty:
             raise InputError(f"nothing was learned from {folder}: {_NOTHING}")
         file = snapshot_file(out, number)
-        if aside:
-            memories.write_quarantine(file, aside, memory.world)
-        memories.write_memory(file, memory.entries, memory.world)
-        results.append(
-            Round(
-                number,
-                summary,
-                file,
-                Counter(entry.kind for entry in memory.entries),
-                memories.freeze(file),
-                repeated,
-                len(aside),
-                audited.summary if audited else "",
-            )
+        result = Round(
+            number=number,
+            summary=summary,
+            file=file,
+            counts=Counter(entry.kind for entry in memory.entries),
+            hash=_write_snapshot(file, memory, aside),
+            repeated=repeated,
+            aside=len(aside),
+            audited=audited.summary if audited else "",
         )
-        after(results[-1])
+        results.append(result)
+        after(result)
     if aside:
         memories.write_quarantine(out, aside, plan.world.name)
     write_whole(out, read_text(results[-1].file))
     memories.freeze(out)
     return tuple(results)
+
+
+def _write_snapshot(
+    file: Path, memory: EpisodicMemory, aside: tuple[memories.Quarantined, ...]
+) -> str:
+    """Write a memory, with what was set aside beside it, and freeze it; returns its hash."""
+    if aside:
+        memories.write_quarantine(file, aside, memory.world)
+    memories.write_memory(file, memory.entries, memory.world)
+    return memories.freeze(file)
 
 
 def _check_out(out: Path) -> None:
@@ -246,12 +251,12 @@ def continued(plan: LearningPlan, out: Path) -> LearningPlan:
             f"{out}: is no frozen memory to go on from; leave out --continue to begin one"
         )
     memory = memories.read_frozen(out, plan.world.name)
-    rounds = (
-        re.match(r"round(\d{1,6})/", origin.episode)
-        for entry in memory.entries
-        for origin in entry.origins
-    )
-    numbers = [int(found[1]) for found in rounds if found is not None] + _snapshots_like(out)
+    numbers = _snapshots_like(out)
+    for entry in memory.entries:
+        for origin in entry.origins:
+            found = re.match(r"round(\d{1,6})/", origin.episode)
+            if found is not None:
+                numbers.append(int(found[1]))
     aside = memories.read_quarantine(out, plan.world.name)
     return replace(plan, start=memory, before=max(numbers, default=1), aside=aside)
 
@@ -281,17 +286,16 @@ def _experience(
         before.add(text)
         if text.count("\n") > 1:  # more than the header
             entries = memories.parse_memory(file, text, world.name).entries
-            named = (
-                {one._replace(episode=f"round{number}/{one.episode}") for one in each.origins}
-                for each in entries
-            )
-            fresh.append(
-                [
-                    replace(each, origins=frozenset(own))
-                    for each, own in zip(entries, named, strict=True)
-                ]
-            )
+            fresh.append([_of_round(entry, number) for entry in entries])
     return fresh, repeated
+
+
+def _of_round(entry: Entry, number: int) -> Entry:
+    """An entry whose origins name the round too, since every round plays the same tasks."""
+    origins: set[Origin] = set()
+    for origin in entry.origins:
+        origins.add(origin._replace(episode=f"round{number}/{origin.episode}"))
+    return replace(entry, origins=frozenset(origins))
 
 
 def learned(results: Sequence[Round]) -> Iterator[str]:
@@ -301,11 +305,9 @@ def learned(results: Sequence[Round]) -> Iterator[str]:
         counts = [f"{result.counts[kind]} {kind.replace('_', ' ')}" for kind in kinds]
         again = f", {result.repeated} as before" if result.repeated else ""
         won = f"{result.summary.won} of {result.summary.done} won"
-        told = (
-            f"{result.entries} entries ({', '.join(counts)})"
-            if counts
-            else f"nothing was learned: {_NOTHING}"
-        )
+        told = f"nothing was learned: {_NOTHING}"
+        if counts:
+            told = f"{result.entries} entries ({', '.join(counts)})"
         aside = f"; {result.aside} set aside" if result.aside else ""
         yield f"round {result.number}: {won}{again}; {told}{aside}"
         if result.audited:
