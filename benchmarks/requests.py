@@ -43,7 +43,7 @@ from rpms.play.request_reading import understand
 from rpms.play.sources import knowledge_of
 from rpms.play.understanding import Reads
 from rpms.reading.readings import Readings
-from rpms.report.contrasts import interaction, paired_bootstrap
+from rpms.report.statistical_tests import interaction, paired_bootstrap
 from rpms.store.answers import FolderOfAnswers, open_answers, pack
 from rpms.store.memories import freeze, read_frozen, write_memory
 from rpms.worlds.alfworld.games.listing import ANNOTATIONS

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.learning.corrections import objection, worded_by
+from rpms.learning.corrective_rules import objection, worded_by
 from rpms.learning.harvest import harvest
 from rpms.learning.rounds import learn
 from rpms.logic.errors import ModelError, ModelUnavailable

@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from rpms.learning.corrections import gerund
+from rpms.learning.corrective_rules import gerund
 from rpms.learning.harvest import harvest
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan

@@ -11,8 +11,8 @@ import pytest
 from rpms.logic.errors import FileError, InputError
 from rpms.paper.condition import FULL
 from rpms.paper.enforcement import PAPER, STRICT, Constrained, GuardMode
-from rpms.report.contrasts import omissions
 from rpms.report.gather import VARIES, gather, is_going
+from rpms.report.notes import omissions
 from rpms.report.tables import make_table
 from rpms.store.runs import RunFolder
 from tests.report.runs import play_conditions

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rpms.report.contrasts import (
+from rpms.report.statistical_tests import (
     additive_expectation,
     holm,
     interaction,

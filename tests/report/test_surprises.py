@@ -10,7 +10,7 @@ import json
 import pytest
 
 from rpms.cli.report import transcript
-from rpms.report.conduct import action_table
+from rpms.report.condition_tables import action_table
 from rpms.report.export import export
 from rpms.report.gather import gather
 from rpms.report.table import comma_separated

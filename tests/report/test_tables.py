@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from rpms.logic.errors import InputError
-from rpms.report.contrasts import contrasts, interaction_of, omissions
+from rpms.report.contrasts import contrasts, interaction_of
+from rpms.report.notes import omissions
 from rpms.report.outcomes import Comparison, Results, rounds
 from rpms.report.table import Table, TableCell, groups, line, render, without_notes
 from rpms.report.tables import TABLES, all_tables, main_table, make_table, methods_table

@@ -327,7 +327,7 @@ def _write_page(folder: Path, study: Study) -> None:
 
 def _print_tables(console: Console, study: Study, comparisons: Sequence[Comparison]) -> None:
     """Print the tables that a study is about, each note once, and what is missing in them."""
-    from rpms.report.contrasts import omissions  # noqa: PLC0415  needs the extra
+    from rpms.report.notes import omissions  # noqa: PLC0415  needs the extra
     from rpms.report.table import terminal, without_notes  # noqa: PLC0415
     from rpms.report.tables import TABLES, applicable, left_out, main_table  # noqa: PLC0415
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from rpms.learning.corrections import corrective_rule, in_words, schema_effects, template_of
+from rpms.learning.corrective_rules import corrective_rule, in_words, schema_effects, template_of
 from rpms.logic.actions import Instance
 from rpms.logic.belief import Belief, Situation, StateSignature, has_asked
 from rpms.logic.facts import Truth, kind_of

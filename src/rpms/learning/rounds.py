@@ -19,7 +19,7 @@ from typing import Unpack
 from rpms.foreign.file_reader import beside, read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.learning.audit import Audit, audit
-from rpms.learning.corrections import worded_by
+from rpms.learning.corrective_rules import worded_by
 from rpms.learning.harvest import harvest_by
 from rpms.logic.errors import InputError
 from rpms.logic.rules import RuleManual

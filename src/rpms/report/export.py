@@ -96,32 +96,39 @@ def export(
 
     Returns lines by file, and notes on gaps.
     """
-    make = _WRITERS.get(to)
-    if make is None:
-        raise InputError(f"--to {to[:40]!r}: choose one of {', '.join(_WRITERS)}")
-    unknown = [name for name in tables if name not in TABLES]
-    if unknown or not tables:
-        raise InputError(
-            f"--tables {', '.join(unknown) or '(none)'}: choose of {', '.join(TABLES)}"
-        )
+    _check_choices(to, tables)
     runs = runs_in(inputs)
     notes: list[str] = []
     counts = {f"{name}.{to}": 0 for name in tables}
     with replaced_folder(out, "an export") as beside:
         with ExitStack() as stack:
-            write = {
-                name: stack.enter_context(make(beside / f"{name}.{to}", TABLES[name]))
-                for name in tables
-            }
+            write: dict[str, Write] = {}
+            for name in tables:
+                writer = _WRITERS[to](beside / f"{name}.{to}", TABLES[name])
+                write[name] = stack.enter_context(writer)
             for condition, run in runs:
                 for table, line in _lines(condition, run, notes, tables):
                     write[table]({name: _exported(line.get(name)) for name in TABLES[table]})
                     counts[f"{table}.{to}"] += 1
-        told = {"export": 1, "files": counts, "runs": [str(run.folder) for _, run in runs]}
-        (beside / CONTENTS).write_text(
-            json.dumps({**told, "notes": notes}, indent=1) + "\n", encoding="utf-8"
-        )
+        contents = {
+            "export": 1,
+            "files": counts,
+            "runs": [str(run.folder) for _, run in runs],
+            "notes": notes,
+        }
+        text = json.dumps(contents, indent=1)
+        (beside / CONTENTS).write_text(f"{text}\n", encoding="utf-8")
     return counts, notes
+
+
+def _check_choices(to: str, tables: Sequence[str]) -> None:
+    """Refuse a format or a table that there is not."""
+    if to not in _WRITERS:
+        raise InputError(f"--to {to[:40]!r}: choose one of {', '.join(_WRITERS)}")
+    unknown = [name for name in tables if name not in TABLES]
+    if unknown or not tables:
+        named = ", ".join(unknown) or "(none)"
+        raise InputError(f"--tables {named}: choose of {', '.join(TABLES)}")
 
 
 def _exported(value: Any) -> Any:

@@ -15,13 +15,6 @@ from typing import Any
 from rpms.foreign.settings_files import settings_files_unread
 from rpms.paper.condition import CONDITIONS
 from rpms.report import outcomes
-from rpms.report.contrasts import (
-    Interval,
-    additive_expectation,
-    paired_bootstrap,
-    ratio_bootstrap,
-    success_rate,
-)
 from rpms.report.outcomes import (
     ENFORCED,
     Cells,
@@ -29,6 +22,13 @@ from rpms.report.outcomes import (
     LearningRound,
     Results,
     condition_label,
+)
+from rpms.report.statistical_tests import (
+    Interval,
+    additive_expectation,
+    paired_bootstrap,
+    ratio_bootstrap,
+    success_rate,
 )
 from rpms.report.taught import TaughtPoint
 
@@ -104,15 +104,14 @@ def _bar_style(name: str, number: int = 0) -> dict[str, Any]:
 
 
 def _places(comparison: Comparison) -> dict[str, dict[str, Any]]:
-    others = [
-        results.name for results in comparison if results.name.partition(ENFORCED)[0] not in _PLACES
-    ]
-    return {
-        results.name: _bar_style(
-            results.name, others.index(results.name) if results.name in others else 0
-        )
-        for results in comparison
-    }
+    """The style of each condition's bars; those past the four are told apart by their order."""
+    styles: dict[str, dict[str, Any]] = {}
+    others = 0
+    for results in comparison:
+        is_other = results.name.partition(ENFORCED)[0] not in _PLACES
+        styles[results.name] = _bar_style(results.name, others if is_other else 0)
+        others += is_other
+    return styles
 
 
 def _way(results: Results) -> str:
@@ -150,7 +149,9 @@ def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
     """Each 2x2 as bars in a panel of its own (the paper has two), with the additive expectation
     dotted.
     """
-    every = [(comparison, cells) for comparison in comparisons for cells in comparison.ablations]
+    every: list[tuple[Comparison, Cells]] = []
+    for comparison in comparisons:
+        every += [(comparison, cells) for cells in comparison.ablations]
     with _own_parameters():
         figure = Figure(figsize=(3.6 * len(every) + 0.3, 3.0))
         panels: dict[bool, list[Any]] = {}
@@ -171,14 +172,12 @@ def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
 
 
 def _ablation_panel(axes: Any, comparison: Comparison, cells: Cells) -> None:
-    a, b, c, _ = cells
-    measured = {results.name: _measured(results, scored=comparison.scored) for results in cells}
-    for number, results in enumerate(cells):
-        style = _bar_style(
-            f"{tuple(CONDITIONS)[number]}{ENFORCED if ENFORCED in results.name else ''}"
-        )
-        _bar(axes, number, measured[results.name], style)
-    expected = additive_expectation(*(measured[results.name].estimate for results in (a, b, c)))
+    measured = [_measured(results, scored=comparison.scored) for results in cells]
+    for number, (condition, results) in enumerate(zip(CONDITIONS, cells, strict=True)):
+        acting = ENFORCED if ENFORCED in results.name else ""
+        _bar(axes, number, measured[number], _bar_style(f"{condition}{acting}"))
+    baseline, rules, memory, _ = measured
+    expected = additive_expectation(baseline.estimate, rules.estimate, memory.estimate)
     label = f"additive expectation, {expected:.1f}"
     axes.plot(
         [-0.5, 3.5],
@@ -191,11 +190,12 @@ def _ablation_panel(axes: Any, comparison: Comparison, cells: Cells) -> None:
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), frameon=False, fontsize=8)
     axes.set_xticks(range(4), [_broken(results.name.partition(ENFORCED)[0]) for results in cells])
     axes.set_ylabel("Average score (negatives as 0)" if comparison.scored else "Success (%)")
-    title = f"{comparison.title}: {_way(a)}" if comparison.title else _way(a).capitalize()
+    way = _way(cells.baseline)
+    title = f"{comparison.title}: {way}" if comparison.title else way.capitalize()
     lines = textwrap.wrap(_UNDRAWABLE.sub("�", title), _LONGEST, max_lines=4, placeholder=" …")
     axes.set_title("\n".join(lines), pad=14)
-    top = max([interval.high for interval in measured.values()] + [expected])
-    bottom = min([interval.low for interval in measured.values()] + [0])
+    top = max(expected, *(interval.high for interval in measured))
+    bottom = min(0, *(interval.low for interval in measured))
     axes.set_ylim(bottom, max(top * 1.1, 10) if comparison.scored else 100)
 
 
@@ -207,31 +207,25 @@ def drawn_types(comparison: Comparison) -> tuple[str, ...]:
 
 def type_figure(comparison: Comparison) -> Picture:
     """Success by task type, for types with enough games, with Wilson intervals."""
-    types, styles = drawn_types(comparison), _places(comparison)
-    width = 0.8 / max(1, len(comparison))
+    types = drawn_types(comparison)
+    styles = _places(comparison)
+    bar_width = 0.8 / max(1, len(comparison))
+    figure_width = 0.55 + 0.32 * len(types) * max(3, len(comparison))
     with _own_parameters():
-        figure = Figure(
-            figsize=(min(16.0, max(4.5, 0.55 + 0.32 * len(types) * max(3, len(comparison)))), 3.2)
-        )
+        figure = Figure(figsize=(min(16.0, max(4.5, figure_width)), 3.2))
         axes = figure.add_subplot()
         for number, results in enumerate(comparison):
-            of_types = [(place, results.of_type(kind)) for place, kind in enumerate(types)]
-            shift = (number - (len(comparison) - 1) / 2) * width
-            at = [place + shift for place, rows in of_types if rows]
-            rates = [
-                success_rate(sum(row.won for row in rows), len(rows)).times(100)
-                for _, rows in of_types
-                if rows
-            ]
-            label = _drawn(condition_label(results.name))
+            shift = (number - (len(comparison) - 1) / 2) * bar_width
+            rates = _rates_by_type(results, types)
+            at = [place + shift for place in rates]
             axes.bar(
                 at,
-                [rate.estimate for rate in rates],
-                width * 0.92,
-                label=label,
+                [rate.estimate for rate in rates.values()],
+                bar_width * 0.92,
+                label=_drawn(condition_label(results.name)),
                 **styles[results.name],
             )
-            _whisker(axes, at, rates)
+            _whisker(axes, at, list(rates.values()))
         counts = Counter(comparison.tasks.values())
         labels = [f"{_drawn(outcomes.type_label(kind))}\n({counts[kind]})" for kind in types]
         long = max(map(len, labels), default=0) > 14
@@ -244,29 +238,36 @@ def type_figure(comparison: Comparison) -> Picture:
         return _save("types", "Success by task type; whiskers: 95 % Wilson intervals", figure)
 
 
+def _rates_by_type(results: Results, types: Sequence[str]) -> dict[int, Interval]:
+    """Success in per cent at the place of each type that a condition played."""
+    rates: dict[int, Interval] = {}
+    for place, kind in enumerate(types):
+        rows = results.of_type(kind)
+        if rows:
+            won = sum(row.won for row in rows)
+            rates[place] = success_rate(won, len(rows)).times(100)
+    return rates
+
+
 def learning_figure(points: Sequence[LearningRound]) -> Picture:
     """Success against the size of memory, one line a series."""
     with _own_parameters():
         figure = Figure(figsize=(4.2, 3.0))
         axes = figure.add_subplot()
-        names = list(dict.fromkeys(name for point in points for name in point.results))
+        names: dict[str, None] = {}
+        for point in points:
+            names |= dict.fromkeys(point.results)
         for number, name in enumerate(names):
             at = [place for place, point in enumerate(points) if name in point.results]
             rates = [_measured(points[place].results[name]) for place in at]
-            mean = [rate.estimate for rate in rates]
-            low = [rate.low for rate in rates]
-            high = [rate.high for rate in rates]
-            colour = COLOURS[(6, 7, 3, 4)[number % 4]]
-            axes.fill_between(at, low, high, color=colour, alpha=0.13, linewidth=0)
-            style = ("-", "--", "-.", ":")[number % 4]
-            axes.plot(
+            _line(
+                axes,
                 at,
-                mean,
-                style,
+                rates,
+                COLOURS[(6, 7, 3, 4)[number % 4]],
+                linestyle=("-", "--", "-.", ":")[number % 4],
                 marker=MARKERS[number % len(MARKERS)],
-                color=colour,
                 label=_drawn(name),
-                markersize=5,
             )
         labels = [f"{point.name.partition(' ')[0]}\n{point.entries}" for point in points]
         axes.set_xticks(range(len(points)), labels)
@@ -302,26 +303,16 @@ def taught_figure(every: Sequence[TaughtPoint]) -> Picture:
 
 
 def _taught_panel(axes: Any, every: Sequence[TaughtPoint]) -> None:
-    for number, (condition, colour) in enumerate(_PLACES.items()):
-        for corrected in (False, True):
-            points = [point for point in every if bool(point.teaching.rounds) is corrected]
-            if not points:
-                continue
-            rates = [point.success(condition).times(100) for point in points]
-            games = [point.teaching.games for point in points]
-            ends = ([rate.low for rate in rates], [rate.high for rate in rates])
-            axes.fill_between(games, *ends, color=COLOURS[colour], alpha=0.13, linewidth=0)
-            known = corrected and any(not point.teaching.rounds for point in every)
-            axes.plot(
-                games,
-                [rate.estimate for rate in rates],
-                "--" if corrected else "-",
-                marker=MARKERS[number],
-                markerfacecolor="white" if corrected else COLOURS[colour],
-                color=COLOURS[colour],
-                label="_" if known else condition_label(condition),
-                markersize=5,
-            )
+    plain = [point for point in every if not point.teaching.rounds]
+    corrected = [point for point in every if point.teaching.rounds]
+    for (condition, colour), marker in zip(_PLACES.items(), MARKERS, strict=False):
+        if plain:
+            _taught_line(axes, plain, condition, COLOURS[colour], marker=marker)
+        if corrected:
+            dashed = {"linestyle": "--", "markerfacecolor": "white"}
+            if plain:
+                dashed["label"] = "_"  # the legend has the condition already
+            _taught_line(axes, corrected, condition, COLOURS[colour], marker=marker, **dashed)
     games = sorted({point.teaching.games for point in every})
     axes.set_xscale("log", base=2)
     axes.set_xticks(games, [str(number) for number in games])
@@ -329,6 +320,14 @@ def _taught_panel(axes: Any, every: Sequence[TaughtPoint]) -> None:
     axes.set_xlabel("Games taught")
     axes.set_ylabel("Success (%)")
     axes.set_ylim(0, 100)
+
+
+def _taught_line(
+    axes: Any, points: Sequence[TaughtPoint], condition: str, colour: str, **style: Any
+) -> None:
+    games = [point.teaching.games for point in points]
+    rates = [point.success(condition).times(100) for point in points]
+    _line(axes, games, rates, colour, **{"label": condition_label(condition), **style})
 
 
 def conduct_figure(comparison: Comparison) -> Picture:
@@ -341,17 +340,12 @@ def conduct_figure(comparison: Comparison) -> Picture:
             played = results.played
             if not played:
                 continue
-            _bar(
-                steps,
-                number,
-                paired_bootstrap([float(row.steps) for row in played]),
-                styles[results.name],
-            )
-            if any(row.steps for row in played):
-                ratio = ratio_bootstrap(
-                    [row.infeasible for row in played], [row.steps for row in played]
-                )
-                _bar(infeasible, number, ratio.times(100), styles[results.name])
+            style = styles[results.name]
+            lengths = [row.steps for row in played]
+            _bar(steps, number, paired_bootstrap([float(length) for length in lengths]), style)
+            if any(lengths):
+                ratio = ratio_bootstrap([row.infeasible for row in played], lengths)
+                _bar(infeasible, number, ratio.times(100), style)
         labels = [_broken(results.name) for results in comparison]
         for axes, what in ((steps, "Steps an episode"), (infeasible, "Infeasible per 100 steps")):
             axes.set_xticks(range(len(labels)), labels, fontsize=8 if len(labels) < 6 else 6.5)
@@ -377,6 +371,17 @@ def _bar(axes: Any, at: float, interval: Interval, style: Mapping[str, Any]) -> 
         "zorder": 4,
     }
     axes.annotate(f"{interval.estimate:.1f}", (at, interval.high), (0, 3), **place)
+
+
+def _line(
+    axes: Any, at: Sequence[float], intervals: Sequence[Interval], colour: str, **style: Any
+) -> None:
+    """A line of estimates in a band of their intervals."""
+    low = [each.low for each in intervals]
+    high = [each.high for each in intervals]
+    axes.fill_between(at, low, high, color=colour, alpha=0.13, linewidth=0)
+    estimates = [each.estimate for each in intervals]
+    axes.plot(at, estimates, color=colour, markersize=5, **style)
 
 
 def _whisker(axes: Any, at: Sequence[float], intervals: Sequence[Interval]) -> None:

@@ -13,6 +13,7 @@ from rpms.foreign.shown import excerpt
 from rpms.logic.errors import FileError, InputError
 from rpms.paper.condition import ABLATION
 from rpms.paper.enforcement import PAPER, STRICT
+from rpms.paper.usage import Price
 from rpms.play.run import CONTROLS, FOLDER, Agreement, agreement, epoch_folders
 from rpms.report.outcomes import ENFORCED, Comparison, Results, called, is_cell
 from rpms.store.episodes import EpisodeRow, MissingRow, read_row
@@ -70,8 +71,9 @@ def runs_in(inputs: Sequence[Path]) -> tuple[tuple[str, RunFolder], ...]:
     for path in inputs:
         named = [("", path)]
         if _is_study(path):
-            groups = read_study_index(path / INDEX).comparisons
-            named = [(name, path / where) for group in groups for name, where in group.runs.items()]
+            named = []
+            for group in read_study_index(path / INDEX).comparisons:
+                named += [(name, path / where) for name, where in group.runs.items()]
         for name, where in named:
             called_so = name or _condition_name(RunFolder(where)) or where.resolve().name
             for epoch in epoch_folders(where):
@@ -111,14 +113,14 @@ def read_results(name: str, run: RunFolder) -> Results:
             damaged[run.file(task).name] = row.problem
     won = {task: row.won for task, row in rows.items() if not row.missing}
     unfinished = len(damaged) + len(won) < len(rows)
-    going = unfinished and is_going(run.folder)
-    strangers = _strangers(run)
-    damaged |= {file: problem for file, problem in strangers.items() if problem}
+    stray: list[str] = []
+    for file, problem in _strangers(run).items():
+        if problem:
+            damaged[file] = problem
+        else:
+            stray.append(file)
     condition = settings.get("condition")
     memory = settings.get("memory")
-    price = None
-    with suppress(FileError):  # a price that cannot be read is not known
-        price = run.price()
     return Results(
         name,
         rows,
@@ -128,17 +130,24 @@ def read_results(name: str, run: RunFolder) -> Results:
             "tasks_hash": run.protocol.tasks_hash,
         },
         damaged=damaged,
-        stray=tuple(file for file, problem in strangers.items() if not problem),
-        going=going,
+        stray=tuple(stray),
+        going=unfinished and is_going(run.folder),
         switches=condition if isinstance(condition, Mapping) else {},
         memory_entries=memory.get("entries") if isinstance(memory, Mapping) else None,
         model=str(settings.get("model", "")),
         seconds=_seconds(run),
-        price=price,
+        price=_price(run),
         folder=str(run.folder),
         controls=_controls(run),
         agreement=_agreement(run, won),
     )
+
+
+def _price(run: RunFolder) -> Price | None:
+    """The price of a run's model; one that cannot be read is not known."""
+    with suppress(FileError):
+        return run.price()
+    return None
 
 
 def _seconds(run: RunFolder) -> dict[str, float]:
@@ -215,11 +224,11 @@ def _refuse_mixed(runs: Mapping[str, RunFolder], varies: Sequence[str]) -> None:
     """
     (first, reference), *others = runs.items()
     for name, run in others:
-        differences = [
-            found
-            for found in reference.protocol.differences(run.protocol)
-            if found.partition(":")[0].partition(".")[0] not in varies
-        ]
+        differences: list[str] = []
+        for found in reference.protocol.differences(run.protocol):
+            field, _, _ = found.partition(":")[0].partition(".")
+            if field not in varies:
+                differences.append(found)
         if differences:
             raise InputError(
                 f"{called(first, str(reference.folder))} and {called(name, str(run.folder))} were"
@@ -231,7 +240,8 @@ def _study(file: Path, varies: Sequence[str]) -> list[Comparison]:
     study = read_study_index(file)
     found = []
     for group in study.comparisons:
-        if runs := {name: RunFolder(file.parent / where) for name, where in group.runs.items()}:
+        runs = {name: RunFolder(file.parent / where) for name, where in group.runs.items()}
+        if runs:
             told = group.model_dump(include={"title", "about", "tables"})
             told["model"] = group.model if len(study.comparisons) > 1 else ""
             found.append(compare(runs, [*varies, *study.varies], **told, study=study.title))
@@ -242,12 +252,11 @@ def _study(file: Path, varies: Sequence[str]) -> list[Comparison]:
 
 def _names(runs: Sequence[RunFolder]) -> list[str]:
     """Names of run folders: their conditions if these differ, else their folders."""
-    names = [_condition_name(run) for run in runs]
-    unsure = {name for name in names if names.count(name) > 1 or not name}
-    names = [
-        run.folder.resolve().name if name in unsure else name
-        for name, run in zip(names, runs, strict=True)
-    ]
+    conditions = [_condition_name(run) for run in runs]
+    names: list[str] = []
+    for condition, run in zip(conditions, runs, strict=True):
+        is_sure = condition and conditions.count(condition) == 1
+        names.append(condition if is_sure else run.folder.resolve().name)
     if len(set(names)) < len(names):
         names = [str(run.folder) for run in runs]
     if len(set(names)) < len(names):
@@ -263,11 +272,12 @@ def _condition_name(run: RunFolder) -> str:
     agent = run.protocol.settings.get("agent")
     if not isinstance(agent, Mapping):
         return condition
-    trial, best = agent.get("trial"), agent.get("best_of")
-    which = f", best of {best}" if best else f", trial {trial}" if trial else ""
-    return f"{excerpt(agent.get('name', ''))}{which}" + (
-        "" if condition == "baseline" else f" ({condition})"
-    )
+    name = excerpt(agent.get("name", ""))
+    if agent.get("best_of"):
+        name += f", best of {agent['best_of']}"
+    elif agent.get("trial"):
+        name += f", trial {agent['trial']}"
+    return name if condition == "baseline" else f"{name} ({condition})"
 
 
 def _parts_name(run: RunFolder) -> str:
@@ -289,13 +299,18 @@ def _switched_name(run: RunFolder) -> str:
     switches = run.protocol.settings.get("condition")
     if not isinstance(switches, Mapping):
         return str(switches or "")
-    name = next((name for name in ABLATION.values() if is_cell(switches, name)), "")
+    cells = [name for name in ABLATION.values() if is_cell(switches, name)]
+    name = cells[0] if cells else ""
     given = switches.get("enforcement")
-    enforced = given if isinstance(given, Mapping) else {}
+    return f"{name}{_enforced_name(given)}" if name and isinstance(given, Mapping) else name
+
+
+def _enforced_name(enforced: Mapping[str, Any]) -> str:
+    """The parts of an enforcement that the paper has not, or the preset that has just these."""
     parts = {part: value for part, value in enforced.items() if value != getattr(PAPER, part, None)}
-    if not name or not parts:
-        return name
+    if not parts:
+        return ""
     if all(value == getattr(STRICT, part, None) for part, value in enforced.items()):
-        return f"{name}{ENFORCED}strict"
+        return f"{ENFORCED}strict"
     told = [part if value is True else f"{part}={value}" for part, value in parts.items()]
-    return f"{name}{ENFORCED}{', '.join(told)}"
+    return f"{ENFORCED}{', '.join(told)}"

@@ -5,7 +5,7 @@ are made from.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -431,19 +431,25 @@ def rounds(comparison: Comparison) -> tuple[LearningRound, ...]:
     sizes.
     """
     for group in comparable(comparison):
-        points: dict[int, dict[str, Results]] = {}
-        for results in group:
-            switches = results.switches
-            if results.memory_entries is None or not switches.get("state_filter", True):
-                continue
-            series = RULES_SERIES if switches.get("rules") else MEMORY_SERIES
-            entries = results.memory_entries if switches.get("memory") else 0
-            points.setdefault(entries, {}).setdefault(series, results)
-        if len([entries for entries in points if entries]) > 1:
-            return tuple(
-                LearningRound(
-                    "R0 (no mem)" if not entries else f"R{number}", entries, points[entries]
-                )
-                for number, entries in enumerate(sorted(points), start=0 if 0 in points else 1)
-            )
+        points = _by_size_of_memory(group)
+        if len(points.keys() - {0}) < 2:
+            continue
+        curve: list[LearningRound] = []
+        for number, entries in enumerate(sorted(points), start=0 if 0 in points else 1):
+            name = f"R{number}" if entries else "R0 (no mem)"
+            curve.append(LearningRound(name, entries, points[entries]))
+        return tuple(curve)
     return ()
+
+
+def _by_size_of_memory(group: Iterable[Results]) -> dict[int, dict[str, Results]]:
+    """Plain conditions by the entries of their memory, then by series."""
+    points: dict[int, dict[str, Results]] = {}
+    for results in group:
+        switches = results.switches
+        if results.memory_entries is None or not switches.get("state_filter", True):
+            continue
+        series = RULES_SERIES if switches.get("rules") else MEMORY_SERIES
+        entries = results.memory_entries if switches.get("memory") else 0
+        points.setdefault(entries, {}).setdefault(series, results)
+    return points

@@ -13,7 +13,7 @@ from typing import Any
 
 from rpms.paper.prompt import SHARED, Block
 from rpms.paper.verdict import Fate
-from rpms.report.conduct import why
+from rpms.report.condition_tables import why
 from rpms.report.outcomes import Comparison, Results, condition_label, type_label
 from rpms.store.episodes import CandidateRecord, EpisodeRecord, EpisodeRow
 
@@ -113,24 +113,30 @@ def _placed(value: Any, parts: list[Any], known: dict[Any, dict[str, int]]) -> A
 
     Equal texts, blocks and candidates, which steps repeat, are one part.
     """
-    kind: Any = type(value)
-    if kind in _PLAIN or (isinstance(value, str) and len(value) <= _SHORT):
+    if type(value) in _PLAIN or (isinstance(value, str) and len(value) <= _SHORT):
         return value
-    if kind is tuple or kind is list:
+    if type(value) in (tuple, list):
         return [_placed(each, parts, known) for each in value]
     repeated = isinstance(value, str | Block | CandidateRecord)
     if repeated and value in known:
         return known[value]
-    part = value
-    if kind is dict:
-        part = {name: _placed(each, parts, known) for name, each in value.items()}
-    elif names := _field_names(kind):
-        part = {name: _placed(getattr(value, name), parts, known) for name in names}
+    part = _with_places(value, parts, known)
     place = {"at": len(parts)}
     parts.append(part)
     if repeated:
         known[value] = place
     return place
+
+
+def _with_places(value: Any, parts: list[Any], known: dict[Any, dict[str, int]]) -> Any:
+    """An object with numbers of parts in its fields; a text as it is."""
+    if type(value) is dict:
+        return {name: _placed(each, parts, known) for name, each in value.items()}
+    kind: Any = type(value)
+    names = _field_names(kind)
+    if names:
+        return {name: _placed(getattr(value, name), parts, known) for name in names}
+    return value
 
 
 @dataclass

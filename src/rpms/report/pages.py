@@ -20,11 +20,12 @@ from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call
 from rpms.guard.log import CheckLine, Event, ResultLine, ToldLine, read_guard_log
 from rpms.logic.errors import FileError, InputError
-from rpms.report.contrasts import omissions, success_rate
 from rpms.report.figures import Picture, ablation_figure, all_figures, taught_figure
 from rpms.report.gather import gather
+from rpms.report.notes import omissions
 from rpms.report.outcomes import Comparison, condition_label
 from rpms.report.page_data import BUCKET, EntryBook, episode_data, meta, script, task_chunks
+from rpms.report.statistical_tests import success_rate
 from rpms.report.table import Table, comma_separated, latex, markdown
 from rpms.report.tables import add_published, all_tables, left_out, main_table, methods_table
 from rpms.report.taught import taught_points, taught_table
@@ -123,16 +124,38 @@ def _write_groups(
     folder: Path, comparisons: Sequence[Comparison], title: str, with_published: bool, pages: int
 ) -> None:
     """Several comparisons: a page that leads to each, with what they have in common."""
-    links = []
     abouts = {each.about for each in comparisons}
+    common = comparisons[0].about if len(abouts) == 1 else ""
+    links: list[dict[str, Any]] = []
     for number, each in enumerate(comparisons, start=1):
         name = each.title or f"Comparison {number}"
         (folder / str(number)).mkdir()
         _write_comparison(folder / str(number), each, name, with_published, pages, "../index.html")
-        own = each.about if len(abouts) > 1 else ""
-        links.append(
-            {"title": name, "href": f"{number}/index.html", "about": own, "comparison": each}
-        )
+        link = {
+            "title": name,
+            "href": f"{number}/index.html",
+            "about": "" if len(abouts) == 1 else each.about,
+            "comparison": each,
+        }
+        links.append(link)
+    tables, pictures = _over_groups(comparisons, with_published=with_published)
+    _copy_static(folder)
+    _write_extras(folder, tables, pictures)
+    _render(
+        folder / "index.html",
+        "groups.html",
+        title=title or comparisons[0].study or "Comparisons",
+        groups=links,
+        tables=tables,
+        pictures=pictures,
+        about=common,
+    )
+
+
+def _over_groups(
+    comparisons: Sequence[Comparison], *, with_published: bool
+) -> tuple[list[Table], list[Picture]]:
+    """The tables and figures over several comparisons."""
     main = main_table(comparisons)
     tables = [add_published(main, comparisons) if with_published else main]
     panels = [comparison for comparison in comparisons if comparison.ablations]
@@ -141,16 +164,7 @@ def _write_groups(
     if taught:
         tables.append(taught_table(comparisons))
         pictures.append(taught_figure(taught))
-    _copy_static(folder)
-    _write_extras(folder, tables, pictures)
-    about = abouts.pop() if len(abouts) == 1 else ""
-    shown = {"groups": links, "tables": tables, "pictures": pictures, "about": about}
-    _render(
-        folder / "index.html",
-        "groups.html",
-        title=title or comparisons[0].study or "Comparisons",
-        **shown,
-    )
+    return tables, pictures
 
 
 def _copy_static(folder: Path) -> None:

@@ -225,11 +225,7 @@ def latex(table: Table) -> str:
     for group in table.groups:
         rows.append(r"\midrule")
         for entry in group:
-            cells = [
-                rf"\textbf{{{_tex(cell.text)}}}" if cell.strong and cell.text else _tex(cell.text)
-                for cell in _marked(entry)
-            ]
-            cells = [rf"\textit{{{text}}}" if entry.published and text else text for text in cells]
+            cells = [_tex_cell(cell, published=entry.published) for cell in _marked(entry)]
             rows.append(" & ".join(cells) + r" \\")
     notes = "".join(f"\\par\\footnotesize {_tex(note)}\n" for note in table.notes)
     body = "\n".join(rows)
@@ -239,6 +235,13 @@ def latex(table: Table) -> str:
         f"\\label{{tab:{re.sub('[^a-z0-9]+', '-', table.name)}}}\n\\small\n"
         f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{body}\n\\bottomrule\n\\end{{tabular}}\n{notes}\\end{{table}}\n"
     )
+
+
+def _tex_cell(cell: TableCell, *, published: bool) -> str:
+    text = _tex(cell.text)
+    if text and cell.strong:
+        text = rf"\textbf{{{text}}}"
+    return rf"\textit{{{text}}}" if text and published else text
 
 
 def _tex(text: str) -> str:
@@ -286,19 +289,26 @@ class _PlainColumn(NamedTuple):
 def _apart(heading: str, texts: Sequence[str]) -> list[_PlainColumn]:
     """A column as the columns of plain numbers that it holds; any other column as it is."""
     first, slash, second = heading.partition("/")
-    for form, names in (
-        (r"(\d+)/(\d+)", (first, second) if slash else ("won", "n")),
-        (r"\[([-+]?[\d.]+), ([-+]?[\d.]+)\]", ("low", "high")),
-        (r"([-+]?[\d.]+)%", (f"{heading} (%)",)),
-    ):
+    forms = {
+        r"(\d+)/(\d+)": (first, second) if slash else ("won", "n"),
+        r"\[([-+]?[\d.]+), ([-+]?[\d.]+)\]": ("low", "high"),
+        r"([-+]?[\d.]+)%": (f"{heading} (%)",),
+    }
+    for form, names in forms.items():
         found = [re.fullmatch(form, text) for text in texts]
-        unread = [text for match, text in zip(found, texts, strict=True) if match is None]
-        if any(found) and all(text in ("", DASH) for text in unread):
-            return [
-                _PlainColumn(heading, name, [match[place] if match else "" for match in found])
-                for place, name in enumerate(names, start=1)
-            ]
+        if not any(found) or not _are_numbers(form, texts):
+            continue
+        columns: list[_PlainColumn] = []
+        for place, name in enumerate(names, start=1):
+            numbers = [match[place] if match else "" for match in found]
+            columns.append(_PlainColumn(heading, name, numbers))
+        return columns
     return [_PlainColumn(heading, heading, texts)]
+
+
+def _are_numbers(form: str, texts: Iterable[str]) -> bool:
+    """True if all texts have a form, or say nothing."""
+    return all(text in ("", DASH) or re.fullmatch(form, text) for text in texts)
 
 
 def _unformulated(text: str) -> str:

@@ -14,8 +14,10 @@ from ruamel.yaml import YAML
 from rpms.logic.errors import InputError
 from rpms.models.catalogue import Backend, backend_of
 from rpms.report import conduct, outcomes
-from rpms.report.contrasts import additive_expectation, interaction_of, omissions, reservations
+from rpms.report.contrasts import interaction_of
+from rpms.report.notes import omissions, reservations
 from rpms.report.outcomes import Cells, Comparison, Results, condition_label, rounds, type_label
+from rpms.report.statistical_tests import additive_expectation
 from rpms.report.table import Table, TableLine, groups, line
 from rpms.report.taught import taught_points, taught_table
 

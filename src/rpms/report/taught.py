@@ -12,16 +12,10 @@ from typing import NamedTuple
 
 from rpms.paper.condition import ABLATION
 from rpms.play.sources import MANUALS
-from rpms.report.conduct import p_value, percent, points, range_of
-from rpms.report.contrasts import (
-    Interval,
-    holm,
-    interaction,
-    mcnemar,
-    paired_bootstrap,
-    reservations,
-)
+from rpms.report.condition_tables import p_value, percent, points, range_of
+from rpms.report.notes import reservations
 from rpms.report.outcomes import Cells, Comparison, Results, condition_label, paired
+from rpms.report.statistical_tests import Interval, holm, interaction, mcnemar, paired_bootstrap
 from rpms.report.table import Table, TableLine, groups, line
 from rpms.store.episodes import EpisodeRow
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rpms.learning.corrections import duty, gerund, together
+from rpms.learning.corrective_rules import duty, gerund, together
 from rpms.learning.harvest import harvest
 from rpms.paper.memory import FailureLesson
 from tests.learning.episodes import MANUAL, scripted

@@ -7,29 +7,24 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from statistics import mean
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import FileError
 from rpms.paper.episode import Ending
 from rpms.paper.verdict import Fate
 from rpms.play.methods import REACT
-from rpms.report.contrasts import (
-    ALPHA,
-    Interval,
-    contrasts,
-    holm,
-    mcnemar_of,
-    omissions,
-    success_rate,
-)
+from rpms.play.run import Agreement
+from rpms.report.contrasts import contrasts
 from rpms.report.gather import read_results, runs_in
+from rpms.report.notes import omissions
 from rpms.report.outcomes import Comparison, Results, condition_label
+from rpms.report.statistical_tests import ALPHA, Interval, holm, mcnemar_of, success_rate
 from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
 from rpms.store.episodes import CandidateRecord, EpisodeRow
 
@@ -111,11 +106,11 @@ def _cells(column: Column, rows: list[Any]) -> list[TableCell | str]:
 def where_known(rows: Iterable[Any], columns: Mapping[str, Column]) -> dict[str, Column]:
     """The columns of which any row knows something."""
     rows = list(rows)
-    return {
-        name: each
-        for name, each in columns.items()
-        if any(each.value(row) is not None for row in rows)
-    }
+    known: dict[str, Column] = {}
+    for name, column in columns.items():
+        if any(column.value(row) is not None for row in rows):
+            known[name] = column
+    return known
 
 
 def by_condition(
@@ -184,35 +179,41 @@ def action_table(comparison: Comparison) -> Table:
     """Infeasible actions (P1), drift (P2) and the cost of steps: argued in the paper, not
     tabulated there.
     """
-    shown: dict[str, Column] = {}
-    for name, heading in {**_RATES, **_TOKENS}.items():
-        if name not in _IF_ANY or any(each.total(name) for each in comparison):
-            form = "{:.1f}".format if name in _RATES else "{:.0f}".format
-            shown[heading] = Column(partial(a_step, name), form)
     seconds = where_known(
         comparison, {"Seconds": Column(lambda results: results.seconds_a_step, _digits)}
     )
     costs = where_known(comparison, {"Cost ($)": Column(lambda results: results.cost, _digits)})
+    caption = "Infeasible actions, state drift (each per 100 steps) and tokens"
+    caption += " and seconds a step" if seconds else " a step"
     if costs:
-        costs["$ a solved task"] = Column(
-            lambda each: each.cost / each.won if each.cost is not None and each.won else None,
-            _digits,
-        )
-    caption = (
-        "Infeasible actions, state drift (each per 100 steps) and"
-        f" tokens{' and seconds' if seconds else ''} a step"
-    )
+        costs["$ a solved task"] = Column(_cost_a_win, _digits)
+        caption += "; cost in US dollars"
     columns: Columns = {
         "Condition": method,
         "Steps": lambda each: str(each.total("steps")),
-        **shown,
+        **_counts_a_step(comparison),
         **seconds,
         **costs,
     }
-    table = by_condition(
-        "actions", f"{caption}{'; cost in US dollars' if costs else ''}.", comparison, columns
-    )
+    table = by_condition("actions", f"{caption}.", comparison, columns)
     return replace(table, notes=(_SECONDS, *table.notes)) if seconds else table
+
+
+def _counts_a_step(comparison: Comparison) -> dict[str, Column]:
+    """Columns of what is counted in steps; some only where there is any."""
+    columns: dict[str, Column] = {}
+    for name, heading in {**_RATES, **_TOKENS}.items():
+        if name in _IF_ANY and not any(results.total(name) for results in comparison):
+            continue
+        form = "{:.1f}".format if name in _RATES else "{:.0f}".format
+        columns[heading] = Column(partial(a_step, name), form)
+    return columns
+
+
+def _cost_a_win(results: Results) -> float | None:
+    if results.cost is None or not results.won:
+        return None
+    return results.cost / results.won
 
 
 _RATES = {
@@ -239,12 +240,13 @@ _SECONDS = (
 
 def a_step(name: str, results: Results) -> float | None:
     """A number of all rows per 100 steps; of tokens per step, where any were counted."""
-    total, steps = results.total(name), results.total("steps")
-    return (
-        (100 if name in _RATES else 1) * total / steps
-        if steps and (total or name in _RATES)
-        else None
-    )
+    total = results.total(name)
+    steps = results.total("steps")
+    if not steps:
+        return None
+    if name in _RATES:
+        return 100 * total / steps
+    return total / steps if total else None
 
 
 def _digits(value: float) -> str:
@@ -256,7 +258,8 @@ def significance_table(comparison: Comparison) -> Table:
     """Every pair of conditions, tested: exact McNemar, Holm's correction, and the paper's χ²
     beside them.
     """
-    found, scored = contrasts(comparison), comparison.scored
+    found = contrasts(comparison)
+    scored = comparison.scored
     gain = attrgetter("score" if scored else "success")
     scale = 1 if scored else 100
     columns: Columns = {
@@ -283,29 +286,41 @@ def significance_table(comparison: Comparison) -> Table:
     return replace(table, notes=(*notes, *table.notes))
 
 
+class _Epochs(NamedTuple):
+    """A condition that was played several times."""
+
+    condition: str
+    agreed: Agreement
+
+    def range_of_rates(self) -> str:
+        return f"{percent(min(self.agreed.rates))}–{percent(max(self.agreed.rates))}"
+
+    def pass_hat(self, k: int) -> str | None:
+        return percent(self.agreed.pass_hat(k)) if k <= self.agreed.epochs else None
+
+
 def epochs_table(comparison: Comparison) -> Table:
     """Success by epoch, pass^k and flip rate of every condition that was played more than once."""
-    found = [
-        (results, results.agreement) for results in comparison if results.agreement is not None
-    ]
+    found: list[_Epochs] = []
+    left_out: list[str] = []
+    for results in comparison:
+        if results.agreement is None:
+            continue
+        name = condition_label(results.name)
+        found.append(_Epochs(name, results.agreement))
+        if results.agreement.left_out:
+            lacking = f"{results.agreement.left_out} tasks that an epoch lacks"
+            left_out.append(f"{name}: {lacking} are left out of this table.")
     columns: dict[str, Any] = {
-        "Condition": lambda each: condition_label(each[0].name),
-        "Epochs": lambda each: str(each[1].epochs),
-        "Mean": lambda each: percent(each[1].mean),
-        "Range": lambda each: f"{percent(min(each[1].rates))}–{percent(max(each[1].rates))}",
+        "Condition": lambda row: row.condition,
+        "Epochs": lambda row: str(row.agreed.epochs),
+        "Mean": lambda row: percent(row.agreed.mean),
+        "Range": _Epochs.range_of_rates,
     }
-    for most in range(2, max(agreed.epochs for _, agreed in found) + 1):
-        columns[f"pass^{most}"] = lambda each, k=most: (
-            percent(each[1].pass_hat(k)) if k <= each[1].epochs else None
-        )
-    columns["Flip rate"] = lambda each: percent(each[1].flip_rate)
-    columns["Flipped"] = lambda each: f"{each[1].flipped}/{each[1].tasks}"
-    left_out = [
-        f"{condition_label(results.name)}: {agreed.left_out} tasks that an epoch lacks are left out"
-        " of this table."
-        for results, agreed in found
-        if agreed.left_out
-    ]
+    for most in range(2, max(row.agreed.epochs for row in found) + 1):
+        columns[f"pass^{most}"] = partial(_Epochs.pass_hat, k=most)
+    columns["Flip rate"] = lambda row: percent(row.agreed.flip_rate)
+    columns["Flipped"] = lambda row: f"{row.agreed.flipped}/{row.agreed.tasks}"
     return Table(
         "epochs",
         "The same tasks played several times. pass^k: how likely k attempts at a task are all won."
@@ -333,51 +348,65 @@ def why(candidate: CandidateRecord) -> str:
 
 def verdict_table(comparison: Comparison) -> Table:
     """Fates of all recalled memories, by kind and reason: one count a step, in each condition."""
-    counted = {results.name: _fates(results) for results in comparison}
-    steps = {name: found.pop(_STEPS, 0) for name, found in counted.items()}
-    total = sum(counted.values(), Counter[_Key]())
-    of_kind = Counter[tuple[str, str]]()
-    for name, found in counted.items():
-        for (kind, *_), count in found.items():
-            of_kind[name, kind] += count
+    counted = {results.name: _Fates.of(results) for results in comparison}
+    total = Counter[_Fate]()
+    for fates in counted.values():
+        total.update(fates.counts)
     order = {str(fate): place for place, fate in enumerate(Fate)}
+
+    def place(key: _Fate) -> tuple[str, int, int, str]:
+        return key.kind, order.get(key.fate, len(order)), -total[key], key.reason
+
     by_kind: dict[str, list[Any]] = {}
-    for key in sorted(
-        total, key=lambda key: (key[0], order.get(key[1], len(order)), -total[key], key[2])
-    ):
-        kind, fate, reason = key
-        counts = [(found[key], of_kind[name, kind]) for name, found in counted.items()]
-        cells = [f"{count} ({count / of_all:.1%})" if count else "0" for count, of_all in counts]
-        by_kind.setdefault(kind, []).append(
-            line(kind.replace("_", " "), fate, reason or DASH, *cells)
-        )
+    for key in sorted(total, key=place):
+        cells = [fates.cell(key) for fates in counted.values()]
+        row = line(key.kind.replace("_", " "), key.fate, key.reason or DASH, *cells)
+        by_kind.setdefault(key.kind, []).append(row)
+    labels = {name: condition_label(name) for name in counted}
+    steps = [f"{labels[name]} has {fates.steps} steps" for name, fates in counted.items()]
     return Table(
         "verdicts",
-        "What became of memories that came to mind, counted once a step: "
-        + "; ".join(f"{condition_label(name)} has {count} steps" for name, count in steps.items())
-        + ". Shares are of the same kind.",
-        ("Kind", "Verdict", "Why", *(condition_label(name) for name in counted)),
+        "What became of memories that came to mind, counted once a step:"
+        f" {'; '.join(steps)}. Shares are of the same kind.",
+        ("Kind", "Verdict", "Why", *labels.values()),
         groups(*by_kind.values()),
         omissions(comparison),
         words=3,
     )
 
 
-_Key = tuple[str, str, str]
-_STEPS = ("", "", "steps")
+class _Fate(NamedTuple):
+    """One thing that became of memories of a kind, for one reason."""
+
+    kind: str
+    fate: str
+    reason: str
 
 
-def _fates(results: Results) -> Counter[_Key]:
-    """Kinds, fates and reasons of recalled memories, and under `_STEPS` the steps they were
-    recalled in.
-    """
-    found = Counter[_Key]()
-    for row in results.played:
-        with suppress(FileError):  # its numbers were sound; only the rest of the file is not
-            for step in results.run.episode(row.task).steps:
-                found[_STEPS] += 1
-                found.update((each.kind, each.fate, why(each)) for each in step.candidates)
-    return found
+@dataclass
+class _Fates:
+    """Fates of the memories that came to mind under one condition, counted once a step."""
+
+    counts: Counter[_Fate] = field(default_factory=Counter)
+    of_kind: Counter[str] = field(default_factory=Counter)
+    steps: int = 0
+
+    @classmethod
+    def of(cls, results: Results) -> Self:
+        found = cls()
+        for row in results.played:
+            with suppress(FileError):  # its numbers were sound; only the rest of the file is not
+                for step in results.run.episode(row.task).steps:
+                    found.steps += 1
+                    for candidate in step.candidates:
+                        found.counts[_Fate(candidate.kind, candidate.fate, why(candidate))] += 1
+                        found.of_kind[candidate.kind] += 1
+        return found
+
+    def cell(self, key: _Fate) -> str:
+        """A count, and its share among the memories of the same kind."""
+        count = self.counts[key]
+        return f"{count} ({count / self.of_kind[key.kind]:.1%})" if count else "0"
 
 
 _TERMS = ("world", "engine", "edition", "options", "split", "step_budget", "tasks_hash")
@@ -394,9 +423,8 @@ def leaderboards(inputs: Sequence[Path]) -> tuple[Table, ...]:
     for name, run in runs_in(inputs):
         if run.protocol.settings.get("epoch", 1) == 1:
             results = read_results(name, run)
-            terms = json.dumps(
-                [results.protocol.get(name) for name in _TERMS], sort_keys=True, default=str
-            )
+            shared = [results.protocol.get(term) for term in _TERMS]
+            terms = json.dumps(shared, sort_keys=True, default=str)
             boards.setdefault(terms, {})[str(run.folder)] = results
     ordered = sorted(boards.values(), key=len, reverse=True)
     return tuple(_board(found, number) for number, found in enumerate(ordered, start=1))
@@ -407,14 +435,10 @@ def _board(found: Mapping[str, Results], number: int) -> Table:
         found.values(),
         key=lambda results: (-results.rate, -results.score, results.model, results.name),
     )
-    first, *others = ranked
-    wins = [row.won for row in first]
-    tests = {
-        other.folder: mcnemar_of(wins, [other.rows[task].won for task in first.rows]).exact
-        for other in others
-    }
-    p_values = holm(tests)
-    comparison, terms = Comparison(found), first.protocol
+    first = ranked[0]
+    p_values = _against(first, ranked[1:])
+    comparison = Comparison(found)
+    terms = first.protocol
     at_times = {
         "Score": Column(lambda results: results.floored if comparison.scored else None),
         "Steps": Column(lambda results: mean_steps(results.played)),
@@ -426,11 +450,7 @@ def _board(found: Mapping[str, Results], number: int) -> Table:
     }
     columns: Columns = {
         "Model": lambda results: results.model,
-        "Agent": lambda results: (
-            excerpt(agent.get("name", ""))
-            if isinstance(agent := results.protocol.get("agent"), Mapping)
-            else REACT
-        ),
+        "Agent": _agent,
         "Condition": method,
         "Rank": lambda results: str(1 + sum(other.rate > results.rate for other in ranked)),
         "Succ. (%)": SUCCESS,
@@ -448,3 +468,18 @@ def _board(found: Mapping[str, Results], number: int) -> Table:
         omissions(comparison),
         words=3,
     )
+
+
+def _against(first: Results, others: Iterable[Results]) -> dict[str, float]:
+    """P-values of the first against each other, by folder, paired by task and corrected."""
+    wins = [row.won for row in first]
+    tests: dict[str, float] = {}
+    for other in others:
+        tests[other.folder] = mcnemar_of(wins, [other.rows[task].won for task in first.rows]).exact
+    return holm(tests)
+
+
+def _agent(results: Results) -> str:
+    """The method by which a run's model was asked."""
+    agent = results.protocol.get("agent")
+    return excerpt(agent.get("name", "")) if isinstance(agent, Mapping) else REACT

@@ -1,0 +1,142 @@
+"""Notes under a table: what is missing, crashed, damaged or not counted in its numbers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from rpms.report.outcomes import Comparison, Results
+from rpms.report.table import plain
+from rpms.store.runs import CutAnswers, MemoryShown, lack_of_room
+from rpms.worlds.base import games_won
+
+
+class _Note(NamedTuple):
+    """Notes on one condition. Notes with the same words are one note."""
+
+    name: str
+    how_many: str
+    words: str
+    detail: str = ""
+
+
+def omissions(comparison: Comparison) -> tuple[str, ...]:
+    """Everything that a reader of the numbers must know: what is missing, crashed, damaged or
+    not counted.
+    """
+    return (*reservations(comparison), *map(plain, _controls(comparison)))
+
+
+def reservations(comparison: Comparison) -> tuple[str, ...]:
+    """What is missing, crashed, damaged or not counted in a comparison, said once for all
+    conditions of which it is true.
+    """
+    alike: dict[str, list[_Note]] = {}
+    for results in comparison:
+        for note in _notes(results):
+            alike.setdefault(note.words, []).append(note)
+    return tuple(plain(_in_one(notes)) for notes in alike.values())
+
+
+def _controls(comparison: Comparison) -> Iterator[str]:
+    """For each condition with menus: how much there was to choose, and what others win from the
+    same menus.
+    """
+    for results in comparison:
+        menus = results.total("menus")
+        if not menus:
+            continue
+        sole = results.total("sole")
+        led = results.total("led")
+        others = [f"{name} {each.won}" for name, each in results.controls.items()]
+        wins = f"from such menus {' and '.join(others)} of {len(results)} won; " if others else ""
+        first = "plan's first step" if results.switches.get("rules", True) else "best recalled step"
+        yield (
+            f"{results.name}: {wins}{sole / menus:.0%} of its menus had one entry, and in"
+            f" {led / menus:.0%} of its steps the {first} was taken"
+        )
+
+
+def _in_one(notes: Sequence[_Note]) -> str:
+    """One line for notes that say the same of several conditions."""
+    if len({(note.how_many, note.detail) for note in notes}) == 1:
+        one = notes[0]
+        text = f"{', '.join(note.name for note in notes)}: {one.how_many} {one.words}"
+        return f"{text}: {one.detail}" if one.detail else text
+    each = "; ".join(f"{note.name} {note.how_many.rstrip(';')}" for note in notes)
+    return f"{notes[0].words}: {each}"
+
+
+def _notes(results: Results) -> Iterator[_Note]:
+    """Notes on one condition, what changes its numbers most first."""
+    yield from _notes_on_tasks(results)
+    yield from _notes_on_episodes(results)
+    yield from _notes_on_answers(results)
+    if results.stray:
+        stray = _counted(len(results.stray), "episode")
+        yield _Note(results.label, stray, "of other tasks not counted", _listed(results.stray))
+
+
+def _notes_on_tasks(results: Results) -> Iterator[_Note]:
+    memory = results.protocol.get("memory")
+    shared = memory.get("overlap") if isinstance(memory, Mapping) else 0
+    if shared:
+        words = "tasks are among those that its memory was learned from"
+        yield _Note(results.label, f"{shared} of {len(results)}", words)
+    games = games_won((row.task, row.won) for row in results)
+    if games:
+        in_every, in_some, all_games = games
+        words = (
+            "games won in every and in some of their sentences, which intervals and tests take for"
+            " independent"
+        )
+        yield _Note(results.name, f"{in_every} and {in_some} of {all_games}", words)
+    if results.best_of:
+        words = "attempts at each task; steps and tokens are of that one"
+        yield _Note(results.label, f"the best of up to {results.best_of}", words)
+
+
+def _notes_on_episodes(results: Results) -> Iterator[_Note]:
+    total = _counted(len(results), "episode")
+    if results.going:
+        so_far = f"partial, {len(results.played)} of {total} so far;"
+        yield _Note(results.label, so_far, "still being played")
+    elif results.missing:
+        missing = f"{len(results.missing)} of {total}"
+        yield _Note(results.label, missing, "missing, counted as lost", _listed(results.missing))
+    crashed = [f"{row.task} ({row.ending})" for row in results.crashed]
+    if crashed:
+        count = f"{len(crashed)} of {total}"
+        yield _Note(results.label, count, "crashed, counted as lost", _listed(crashed))
+    if results.damaged:
+        count = _counted(len(results.damaged), "damaged file")
+        yield _Note(results.label, count, "skipped", _listed(list(results.damaged)))
+
+
+def _notes_on_answers(results: Results) -> Iterator[_Note]:
+    replaced = results.total("replaced")
+    if replaced:
+        words = "actions were not the model's own (`replace` or `unstick`)"
+        yield _Note(results.label, f"{replaced} of {results.total('steps')}", words)
+    cut = CutAnswers.of(results)
+    if cut.count:
+        yield _Note(results.label, cut.numbers, cut.words)
+    shown = MemoryShown.of(results)
+    if results.memory_entries and shown.rare:
+        yield _Note(results.label, shown.numbers, "prompts showed memories")
+    for words in lack_of_room(tuple(results)):
+        count, _, rest = words.partition(" prompts ")
+        yield _Note(results.label, count, f"prompts {rest}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are."""
+    more = len(names) - _NAMED
+    listed = ", ".join(names[:_NAMED])
+    return f"{listed} and {more} more" if more > 0 else listed
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+_NAMED = 5
+"""Most tasks that a note names; pages list them all."""
