@@ -91,8 +91,8 @@ def leaderboard(inputs: list[Path], form: str = "terminal", out: Path | None = N
     """Rank models and agents by success, for each set of tasks they played under the same
     settings.
     """
-    conduct, table, pages = needs_extra("conduct", "table", "pages")
-    found = conduct.leaderboards(inputs)
+    condition_tables, table, pages = needs_extra("condition_tables", "table", "pages")
+    found = condition_tables.leaderboards(inputs)
     say(*(table.render(each, form) for each in found))
     if out is not None:
         page = pages.write_single(

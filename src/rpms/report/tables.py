@@ -13,7 +13,26 @@ from ruamel.yaml import YAML
 
 from rpms.logic.errors import InputError
 from rpms.models.catalogue import Backend, backend_of
-from rpms.report import condition_tables, outcomes
+from rpms.report import outcomes
+from rpms.report.condition_tables import (
+    SUCCESS,
+    Column,
+    Columns,
+    action_table,
+    by_condition,
+    efficiency_table,
+    epochs_table,
+    failure_table,
+    interval,
+    lines_of,
+    method,
+    percent,
+    points,
+    range_of,
+    significance_table,
+    verdict_table,
+    won,
+)
 from rpms.report.contrasts import interaction_of
 from rpms.report.notes import omissions, reservations
 from rpms.report.outcomes import Cells, Comparison, Results, condition_label, rounds, type_label
@@ -40,15 +59,13 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
         rows = rows or list(comparison)
         columns = {
             "Model": lambda each: each.model,
-            "Method": condition_tables.method,
-            "Succ. (%)": condition_tables.SUCCESS,
-            "95% interval": condition_tables.interval,
-            "Δ": lambda each, base=rows[0]: (
-                None if each is base else condition_tables.points(each.rate - base.rate)
-            ),
+            "Method": method,
+            "Succ. (%)": SUCCESS,
+            "95% interval": interval,
+            "Δ": lambda each, base=rows[0]: None if each is base else points(each.rate - base.rate),
             **_controls(comparisons),
         }
-        parts.append(condition_tables.lines_of(rows, columns))
+        parts.append(lines_of(rows, columns))
     total = len(comparisons[0].tasks) if comparisons else 0
     once = ", each attempted once" if all(comparison.once for comparison in comparisons) else ""
     caption = f"Success on {total} tasks{once}. Δ: absolute improvement over the first condition."
@@ -115,15 +132,12 @@ def _suffix(results: Results, but: str = "") -> str:
     return f" ({beyond})" if beyond and beyond != but else ""
 
 
-def _controls(comparisons: Iterable[Comparison]) -> dict[str, condition_tables.Column]:
+def _controls(comparisons: Iterable[Comparison]) -> dict[str, Column]:
     """A column for each control that any condition has."""
     names: dict[str, None] = {}
     for results in chain.from_iterable(comparisons):
         names |= dict.fromkeys(results.controls)
-    return {
-        name: condition_tables.Column(partial(_control, name), condition_tables.percent)
-        for name in names
-    }
+    return {name: Column(partial(_control, name), percent) for name in names}
 
 
 def _control(name: str, results: Results) -> float | None:
@@ -133,18 +147,16 @@ def _control(name: str, results: Results) -> float | None:
 def type_table(comparison: Comparison) -> Table:
     """Success by task type: the paper's Table 2."""
     counts = Counter(comparison.tasks.values())
-    columns: condition_tables.Columns = {
-        "Method": condition_tables.method,
+    columns: Columns = {
+        "Method": method,
         **{
-            f"{type_label(kind)} ({counts[kind]})": condition_tables.Column(
-                partial(_rate, kind), condition_tables.percent, max
-            )
+            f"{type_label(kind)} ({counts[kind]})": Column(partial(_rate, kind), percent, max)
             for kind in comparison.types
         },
-        f"All ({len(comparison.tasks)})": condition_tables.SUCCESS,
+        f"All ({len(comparison.tasks)})": SUCCESS,
     }
     caption = "Success by task type, in per cent; the number of tasks in brackets."
-    return condition_tables.by_condition("types", caption, comparison, columns)
+    return by_condition("types", caption, comparison, columns)
 
 
 def _rate(kind: str, results: Results) -> float | None:
@@ -154,12 +166,10 @@ def _rate(kind: str, results: Results) -> float | None:
 
 def ablation_table(comparison: Comparison) -> Table:
     """The 2x2 of rules and memory by success: the paper's Table 3."""
-    columns: condition_tables.Columns = {
-        "Succ.": condition_tables.won,
-        "Rate": condition_tables.Column(
-            lambda results: results.rate, lambda rate: f"{condition_tables.percent(rate)}%", max
-        ),
-        "95% interval": condition_tables.interval,
+    columns: Columns = {
+        "Succ.": won,
+        "Rate": Column(lambda results: results.rate, lambda rate: f"{percent(rate)}%", max),
+        "95% interval": interval,
         **_controls([comparison]),
     }
     return _two_by_two(
@@ -170,10 +180,8 @@ def ablation_table(comparison: Comparison) -> Table:
 def score_table(comparison: Comparison) -> Table:
     """The 2x2 by average score: the paper's Table 5, for ScienceWorld."""
     columns = {
-        "Score (negatives as 0)": condition_tables.Column(
-            lambda results: results.floored, best=max
-        ),
-        "Score (raw)": condition_tables.Column(lambda results: results.score, best=max),
+        "Score (negatives as 0)": Column(lambda results: results.floored, best=max),
+        "Score (raw)": Column(lambda results: results.score, best=max),
     }
     editions = [results.protocol.get("edition") for results in comparison]
     names = {
@@ -191,9 +199,7 @@ def score_table(comparison: Comparison) -> Table:
     return _two_by_two("scores", caption, comparison, columns)
 
 
-def _two_by_two(
-    name: str, caption: str, comparison: Comparison, measured: condition_tables.Columns
-) -> Table:
+def _two_by_two(name: str, caption: str, comparison: Comparison, measured: Columns) -> Table:
     """A group of lines for each 2x2, as the paper lists them, with its interaction; one for all
     where there is none.
     """
@@ -206,7 +212,7 @@ def _two_by_two(
         "Mem.": _memory,
         **measured,
     }
-    lines = condition_tables.lines_of([*rows, *beside], columns)
+    lines = lines_of([*rows, *beside], columns)
     size = 4 if every else len(rows)
     parts = groups(*(lines[start : start + size] for start in range(0, len(lines), size)))
     notes = [
@@ -217,11 +223,7 @@ def _two_by_two(
 
 def _lettered(results: Results) -> str:
     letter = CELL_LETTERS.get(results.name.partition(outcomes.ENFORCED)[0])
-    return (
-        f"({letter}) {condition_tables.method(results)}"
-        if letter
-        else condition_tables.method(results)
-    )
+    return f"({letter}) {method(results)}" if letter else method(results)
 
 
 def _switch(name: str, results: Results) -> str | None:
@@ -237,30 +239,25 @@ def _interaction_note(cells: Cells, *, by_score: bool, named: bool) -> str:
     found = interaction_of(cells, by_score=by_score)
     scale, unit = (1, "points") if by_score else (100, "pp")
     of = f" of {condition_label(cells.full.name)}" if named else ""
-    text = (
-        f"Interaction{of}, D − (B + C − A): {condition_tables.points(found.estimate, scale)} {unit}"
-    )
+    text = f"Interaction{of}, D − (B + C − A): {points(found.estimate, scale)} {unit}"
     if found.low == found.high:
         return f"{text}, the same in every task."
     sure = "" if found.low > 0 or found.high < 0 else "; the interval holds 0, so it may be none"
     if not by_score and additive_expectation(*(cell.rate for cell in cells[:3])) > 1:
         sure += "; the additive expectation is above 100%, which nothing can reach"
-    return (
-        f"{text}, 95% interval {condition_tables.range_of(found, scale)} ({found.method}, paired by"
-        f" task){sure}."
-    )
+    return f"{text}, 95% interval {range_of(found, scale)} ({found.method}, paired by task){sure}."
 
 
 def arbitration_table(comparison: Comparison) -> Table:
     """Modes of arbitration with rules and memory on: the paper's Table 4."""
-    columns: condition_tables.Columns = {
+    columns: Columns = {
         "Arb. mode": lambda results: outcomes.ARBITRATION_LABELS[results.switches["arbitration"]],
-        "Succ.": condition_tables.won,
-        "Rate (%)": condition_tables.SUCCESS,
-        "95% interval": condition_tables.interval,
+        "Succ.": won,
+        "Rate (%)": SUCCESS,
+        "95% interval": interval,
     }
     modes = comparison.arbitrations.values()
-    return condition_tables.by_condition(
+    return by_condition(
         "arbitration", "Modes of arbitration, rules and memory on.", comparison, columns, modes
     )
 
@@ -273,12 +270,10 @@ def learning_table(comparison: Comparison) -> Table:
     }
     for series in (outcomes.MEMORY_SERIES, outcomes.RULES_SERIES):
         columns[f"{series} (%)"] = lambda point, name=series: (
-            condition_tables.percent(point.results[name].rate) if name in point.results else None
+            percent(point.results[name].rate) if name in point.results else None
         )
     caption = "Learning curve: success by size of memory."
-    return condition_tables.by_condition(
-        "learning", caption, comparison, columns, rounds(comparison)
-    )
+    return by_condition("learning", caption, comparison, columns, rounds(comparison))
 
 
 def methods_table(world: str) -> Table:
@@ -330,18 +325,18 @@ _MAKERS: Mapping[str, _Maker] = {
     ),
     "learning": _Maker(learning_table, rounds, "it needs runs with memories of several sizes"),
     "significance": _Maker(
-        condition_tables.significance_table,
+        significance_table,
         lambda comparison: len(comparison) > 1,
         "it needs several conditions",
     ),
     "epochs": _Maker(
-        condition_tables.epochs_table,
+        epochs_table,
         lambda comparison: any(results.agreement is not None for results in comparison),
         "it needs runs with --epochs 2 or more",
     ),
-    "efficiency": _Maker(condition_tables.efficiency_table, lambda _: True),
-    "actions": _Maker(condition_tables.action_table, lambda _: True),
-    "failures": _Maker(condition_tables.failure_table, lambda _: True),
+    "efficiency": _Maker(efficiency_table, lambda _: True),
+    "actions": _Maker(action_table, lambda _: True),
+    "failures": _Maker(failure_table, lambda _: True),
     "overview": _Maker(
         lambda comparison: overview_table([comparison]),
         attrgetter("ablations"),
@@ -353,7 +348,7 @@ _MAKERS: Mapping[str, _Maker] = {
         "it needs the four conditions of the 2x2, played by a model that was taught",
     ),
     "verdicts": _Maker(
-        condition_tables.verdict_table,
+        verdict_table,
         lambda comparison: any(
             results.folder and results.switches.get("memory", True) for results in comparison
         ),
