@@ -75,20 +75,23 @@ def write_experience(file: Path, experience: Experience) -> None:
 def read_experience(file: Path, world: str) -> Experience:
     """Read it; what was cut off, changed, or gathered in another world is a FileError."""
     read = tagged_reader({"experience": Experience, "insight": Insight, "trajectory": Trajectory})
-    lines = dict(
-        read_jsonl(file, read_sealed(file, LARGEST_SCRIPT).split("\n"), read, "is no experience")
-    )
+    text = read_sealed(file, LARGEST_SCRIPT)
+    lines = list(read_jsonl(file, text.split("\n"), read, "is no experience"))
     if not lines:
         raise FileError(file, 1, "is no experience: it has no header")
-    head, *others = lines.values()
+    _, head = lines[0]
     if head.world != world:
         raise FileError(file, 1, f"was gathered in {head.world}, not in {world}")
-    for number, line in zip([*lines][1:], others, strict=True):
-        if len(line.text) > (LONGEST_INSIGHT if isinstance(line, Insight) else LONGEST_TRAJECTORY):
+    insights: list[Insight] = []
+    trajectories: list[Trajectory] = []
+    for number, line in lines[1:]:
+        is_insight = isinstance(line, Insight)
+        if len(line.text) > (LONGEST_INSIGHT if is_insight else LONGEST_TRAJECTORY):
             raise FileError(file, number, "is no experience: text: is too long")
-    insights = tuple(line for line in others if isinstance(line, Insight))
+        if is_insight:
+            insights.append(line)
+        else:
+            trajectories.append(line)
     if len(insights) > MOST_INSIGHTS:
         raise FileError(file, None, f"has {len(insights)} insights; a prompt shows {MOST_INSIGHTS}")
-    return Experience(
-        world, insights, tuple(line for line in others if isinstance(line, Trajectory))
-    )
+    return Experience(world, tuple(insights), tuple(trajectories))

@@ -73,18 +73,23 @@ def give_way(yamls: Sequence[YamlFile], own: YamlFile) -> None:
     """
     for yaml in yamls:
         if own.tree.get("alone") is True:
-            for key in [key for key in yaml.tree if key not in (Tier.UNIVERSAL.value, "world")]:
+            for key in set(yaml.tree) - {Tier.UNIVERSAL.value, "world"}:
                 yaml.tree.pop(key)
         if Tier.UNIVERSAL.value in own.tree:
             yaml.tree.pop(Tier.UNIVERSAL.value, None)
             yaml.tree.pop(REWORDED, None)
         for section in ("predicates", "goals", "procedures", Tier.ENVIRONMENT.value):
             _take_out_named(yaml.tree.get(section), own.tree.get(section))
-        rules = own.tree.get(Tier.DOMAIN.value)
-        groups = rules.values() if isinstance(rules, Mapping) else ()
-        for theirs in (yaml.tree.get(Tier.DOMAIN.value) or {}).values():
-            for mine in groups:
-                _take_out_named(theirs, mine)
+        _take_out_rules(yaml.tree.get(Tier.DOMAIN.value) or {}, own.tree.get(Tier.DOMAIN.value))
+
+
+def _take_out_rules(theirs: Mapping[str, Any], mine: Any) -> None:
+    """Take out of all groups of rules those that any group of another file names too."""
+    if not isinstance(mine, Mapping):
+        return
+    for group in theirs.values():
+        for own_group in mine.values():
+            _take_out_named(group, own_group)
 
 
 def _take_out_named(theirs: Any, mine: Any) -> None:

@@ -180,12 +180,14 @@ class _Reader(ManualReader[RuleManual]):
         literal = self._literal(yaml, path, seen, names | free)
         if literal.negated:
             raise yaml.error(path, "an action reveals whether a fact holds; leave out `not`")
-        clauses = [
-            self._clause(yaml, path, piece, names | free)
-            for piece in given.split(" and ")
-            if piece.strip()
-        ]
-        bound = {arg for clause in clauses for each in clause.literals for arg in each.atom.args}
+        clauses: list[Clause] = []
+        bound: set[str] = set()
+        for piece in given.split(" and "):
+            if piece.strip():
+                clause = self._clause(yaml, path, piece, names | free)
+                clauses.append(clause)
+                for each in clause.literals:
+                    bound.update(each.atom.args)
         for name in sorted(free - names - bound - {ANYTHING}):
             if not name.startswith('"'):
                 choice = ", ".join(sorted(names)) or "none here"
@@ -223,31 +225,32 @@ class _Reader(ManualReader[RuleManual]):
         if declared is None or len(declared.args) not in (1, 2):
             raise yaml.error(path, f"{predicate!r} is no predicate of one or two arguments")
         read = validate(yaml, forms.KindsForm, value, path)
-        tables = []
-        for name, table in (("yes", read.yes), ("no", read.no)):
-            if table and isinstance(table, dict) is not (len(declared.args) == 2):
-                form = (
-                    "a list of kinds"
-                    if len(declared.args) == 1
-                    else "a mapping of each kind to a list of kinds"
-                )
-                raise yaml.error(
-                    (*path, name),
-                    f"of a predicate of {len(declared.args)} argument(s), write {form}",
-                )
-            rows = (
-                {one: [(other,) for other in table[one]] for one in table}
-                if isinstance(table, dict)
-                else {}
-            )
-            tables.append(
-                frozenset((one, *other) for one in table for other in rows.get(one, [()]))
-            )
-        if both := sorted(tables[0] & tables[1]):
+        yes = self._kinds_table(yaml, (*path, "yes"), read.yes, len(declared.args))
+        no = self._kinds_table(yaml, (*path, "no"), read.no, len(declared.args))
+        both = sorted(yes & no)
+        if both:
             raise yaml.error(
                 path, f"contradicts itself: {', '.join(both[0])} stands under both yes and no"
             )
-        self.kinds[predicate] = Kinds(*tables)
+        self.kinds[predicate] = Kinds(yes, no)
+
+    def _kinds_table(
+        self, yaml: YamlFile, path: At, table: forms.Kinds, arguments: int
+    ) -> frozenset[tuple[str, ...]]:
+        """The kinds under `yes` or `no`: a list for a fact about one thing, a mapping to lists
+        for one about two.
+        """
+        if table and isinstance(table, dict) is not (arguments == 2):
+            form = "a mapping of each kind to a list of kinds"
+            if arguments == 1:
+                form = "a list of kinds"
+            raise yaml.error(path, f"of a predicate of {arguments} argument(s), write {form}")
+        if not isinstance(table, dict):
+            return frozenset((kind,) for kind in table)
+        rows: set[tuple[str, ...]] = set()
+        for one, others in table.items():
+            rows.update((one, other) for other in others)
+        return frozenset(rows)
 
     def _process(self, yaml: YamlFile, name: str, value: object) -> None:
         """Read what a command is good for in particular.
@@ -270,7 +273,8 @@ class _Reader(ManualReader[RuleManual]):
                 path, f"{name}: write what it brings about, as `effects` or `observes`"
             )
         others = tuple(word for word in free if f"<{word}>" not in read.command)
-        if unknown := [word for word in read.once if f"<{word}>" not in read.command]:
+        unknown = [word for word in read.once if f"<{word}>" not in read.command]
+        if unknown:
             raise yaml.error((*path, "once"), f"{unknown[0]!r} is no parameter of {read.command!r}")
         process = ActionSchema(
             name, (read.command,), needs, gives, observes=observes, steps=read.steps, others=others

@@ -4,11 +4,11 @@ paper's listings.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -128,27 +128,33 @@ class _Form:
         )
 
     def _build(self, given: dict[str, Any]) -> tuple[Entry, int]:
-        kind, origins = given.pop("type"), given.pop("origins", None)
+        kind = given.pop("type")
+        origins = given.pop("origins", None)
         counts = {name: given.pop(name) for name in _DERIVED if name in given}
         failures = counts.get("failure_count", 0)
         successes = counts.get("success_count", counts.get("occurrence_count", 1))
         if self.made is remembered.OwnEntry:
-            given["kind"], successes = kind, len(origins or ())
+            given["kind"] = kind
+            successes = len(origins or ())
         elif not successes and self.made is not remembered.VerifiedSchema:
             raise ValueError("counts no observation")
-        total, made_up = successes + failures, 0
-        if origins is None:  # as in the paper's listings: as many as are counted
-            if total > MOST_COUNTED:
-                raise ValueError(
-                    f"counts {total:,} observations and names none: {MOST_COUNTED:,} at most"
-                )
-            source, made_up = f"({given.get('id', '')})", total
-            origins = frozenset(
-                Origin(source, number, number >= successes) for number in range(total)
-            )
-        if (len(origins), sum(origin.failed for origin in origins)) != (total, failures):
+        made_up = 0
+        if origins is None:
+            origins = _made_up_origins(f"({given.get('id', '')})", successes, failures)
+            made_up = len(origins)
+        failed = sum(origin.failed for origin in origins)
+        total = successes + failures
+        if len(origins) != total or failed != failures:
             raise ValueError(f"counts {total} observations but names {len(origins)} origins")
         return self.made(**given, origins=origins), made_up
+
+
+def _made_up_origins(source: str, successes: int, failures: int) -> frozenset[Origin]:
+    """Origins of an entry that only counts its observations, as in the paper's listings."""
+    total = successes + failures
+    if total > MOST_COUNTED:
+        raise ValueError(f"counts {total:,} observations and names none: {MOST_COUNTED:,} at most")
+    return frozenset(Origin(source, number, number >= successes) for number in range(total))
 
 
 _AT = "goal_signature state_signature"
@@ -235,11 +241,8 @@ def parse_memory(file: Path, text: str, world: str = "", *, empty: bool = False)
             raise FileError(
                 file, line, f"counts more than {MOST_MADE_UP:,} observations that it does not name"
             )
-        # one that follows from its content; near-duplicates in one file are numbered
         if not entry.id:
-            stem = remembered.content_id(entry)
-            numbered = chain((stem,), (f"{stem}_{number}" for number in count(2)))
-            entry = replace(entry, id=next(id_ for id_ in numbered if id_ not in ids))
+            entry = replace(entry, id=_new_id(entry, ids))
         if entry.id in ids:
             raise FileError(
                 file, line, f"{excerpt(entry.id)} is already used at line {ids[entry.id]}"
@@ -251,6 +254,14 @@ def parse_memory(file: Path, text: str, world: str = "", *, empty: bool = False)
             file, None, "holds no entries; learn some with `rpms learn`, or leave the memory out"
         )
     return EpisodicMemory(entries, world)
+
+
+def _new_id(entry: Entry, taken: Container[str]) -> str:
+    """An id that follows from an entry's content; near-duplicates in one file are numbered."""
+    stem = remembered.content_id(entry)
+    if stem not in taken:
+        return stem
+    return next(id_ for number in count(2) if (id_ := f"{stem}_{number}") not in taken)
 
 
 def record(entry: Entry) -> dict[str, Any]:
@@ -447,8 +458,8 @@ def restore(file: Path, wanted: str) -> Quarantined:
         raise InputError(f"{quarantine_file(file)}: nothing was set aside from {file.name}")
     entry = find_entry(EpisodicMemory(item.entry for item in aside), wanted)
     item = next(item for item in aside if item.entry.id == entry.id)
-    if all(_content(other) != _content(entry) for other in memory.entries):
-        if any(other.id == entry.id for other in memory.entries):
+    if _content(entry) not in [_content(other) for other in memory.entries]:
+        if entry.id in [other.id for other in memory.entries]:
             raise InputError(
                 f"{file}: has another entry called {excerpt(entry.id)}; rename one of the two"
             )

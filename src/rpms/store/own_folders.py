@@ -232,14 +232,19 @@ def _clear(target: Path, what: str) -> None:
     """Put back what a killed process had moved away, and remove what it left."""
     form = re.compile(re.escape(f".{target.name}.") + r"[0-9a-f]{8}\.(?:new|old)")
     for path in list(target.parent.iterdir()):
-        if form.fullmatch(path.name) and path.is_dir() and not path.is_symlink():
-            listed = _read_list(path)
-            whole = listed is not None and listed.finished and listed.what == what
-            if path.suffix == _OLD and whole and not target.exists():
-                with suppress(OSError):
-                    path.rename(target)
-            elif is_left(path):
-                _remove(path)
+        if not form.fullmatch(path.name) or not path.is_dir() or path.is_symlink():
+            continue
+        if path.suffix == _OLD and _is_whole(path, what) and not target.exists():
+            with suppress(OSError):
+                path.rename(target)
+        elif is_left(path):
+            _remove(path)
+
+
+def _is_whole(path: Path, what: str) -> bool:
+    """True for a folder that was written to its end, by the same command."""
+    listed = _read_list(path)
+    return listed is not None and listed.finished and listed.what == what
 
 
 def _swap(new: Path, target: Path) -> None:

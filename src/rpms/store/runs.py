@@ -16,7 +16,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -382,36 +381,52 @@ def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
     """
     _make_folder(folder)
     with locked(folder):
-        file = folder / PROTOCOL
-        if is_there(file):
-            before = RunFolder(folder)
-            differences = before.protocol.differences(protocol)
-            if differences and not before.played:
-                write_whole(file, protocol.text())  # nothing was played under the other one
-            elif differences:
-                raise InputError(
-                    f"{folder}: holds another run; choose another folder, or run as before. "
-                    f"What differs: {'; '.join(differences)}"
-                )
-        elif any(not path.name.startswith(".") and path.name != LOCK for path in _inside(folder)):
-            raise InputError(f"{folder}: is not empty and holds no run; choose another folder")
-        else:
-            write_whole(file, protocol.text())
-        # of a process that was killed
-        for leftover in chain.from_iterable(
-            map(folder.glob, (".*.part", "*/.*.part", "*/??/.*.part"))
-        ):
-            leftover.unlink(missing_ok=True)
+        _claim(folder, protocol)
+        _remove_parts(folder)
         run = RunFolder(folder)
-        found = dict(run.readings())
+        finished: dict[str, EpisodeRow] = {}
+        damaged: list[FileError] = []
+        for task, row in run.readings():
+            if isinstance(row, EpisodeRow):
+                finished[task] = row
+            elif isinstance(row, FileError):
+                damaged.append(row)
         with writing(folder / TIMINGS):
             timings = open_regular(folder / TIMINGS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
-            finished = {task: row for task, row in found.items() if isinstance(row, EpisodeRow)}
-            damaged = tuple(row for row in found.values() if isinstance(row, FileError))
-            yield OpenRun(run, finished, damaged, timings)
+            yield OpenRun(run, finished, tuple(damaged), timings)
         finally:
             os.close(timings)
+
+
+def _claim(folder: Path, protocol: Protocol) -> None:
+    """Write the protocol into a folder that is empty, or in which nothing was played; refuse one
+    that holds anything else.
+    """
+    file = folder / PROTOCOL
+    if not is_there(file):
+        names = [path.name for path in _inside(folder)]
+        if any(not name.startswith(".") and name != LOCK for name in names):
+            raise InputError(f"{folder}: is not empty and holds no run; choose another folder")
+        write_whole(file, protocol.text())
+        return
+    before = RunFolder(folder)
+    differences = before.protocol.differences(protocol)
+    if not differences:
+        return
+    if before.played:
+        raise InputError(
+            f"{folder}: holds another run; choose another folder, or run as before. "
+            f"What differs: {'; '.join(differences)}"
+        )
+    write_whole(file, protocol.text())
+
+
+def _remove_parts(folder: Path) -> None:
+    """Remove files that a killed process had not finished."""
+    for form in (".*.part", "*/.*.part", "*/??/.*.part"):
+        for leftover in folder.glob(form):
+            leftover.unlink(missing_ok=True)
 
 
 def _inside(folder: Path) -> Sequence[Path]:

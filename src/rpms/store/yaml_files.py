@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Any, TypeVar, get_origin, get_type_hints
 
 from ruamel.yaml import YAML
@@ -98,7 +99,8 @@ _QUOTED = re.compile(
 all after them."""
 _MARKS = ("\n", ",", ":", "[", "{", "- ", "? ")
 """One of these stands before every value but the first."""
-_MERGE, _MOST_MERGES = "tag:yaml.org,2002:merge", 100
+_MERGE = "tag:yaml.org,2002:merge"
+_MOST_MERGES = 100
 """`<<: *alias`, on many of which the library spends time in the square of their number."""
 
 
@@ -129,29 +131,36 @@ def _check_expanded(root: Any, name: str) -> None:
     node is counted once.
     """
     sizes: dict[int, int] = {}
-    way: list[tuple[Any, bool]] = [(root, False)]
+    way: list[tuple[Any, bool]] = [(root, False)]  # a node comes again once all in it is counted
     above: set[int] = set()
     merges = 0
     while way:
-        node, counted = way.pop()
-        inner = node.value if isinstance(node, SequenceNode) else []
-        if isinstance(node, MappingNode):
-            inner = [each for pair in node.value for each in pair]
-        if counted:
+        node, all_in_it_counted = way.pop()
+        if all_in_it_counted:
             above.discard(id(node))
-            sizes[id(node)] = 1 + sum(sizes[id(each)] for each in inner)
+            sizes[id(node)] = 1 + sum(sizes[id(each)] for each in _inside(node))
         elif id(node) in above:
             raise FileError(name, node.start_mark.line + 1, "an alias stands within what it means")
         elif id(node) not in sizes:
             above.add(id(node))
             merges += node.tag == _MERGE
             way.append((node, True))
-            way.extend((each, False) for each in inner)
+            way.extend((each, False) for each in _inside(node))
         if sizes.get(id(node), 0) > MOST_YAML_NODES or merges > _MOST_MERGES:
             most = f"{MOST_YAML_NODES:,} values, or more than {_MOST_MERGES} are merged"
             raise FileError(
                 name, node.start_mark.line + 1, f"its aliases stand for more than {most}"
             )
+
+
+def _inside(node: Any) -> Sequence[Any]:
+    """The nodes in a node: items of a list, keys and values of a mapping."""
+    if isinstance(node, SequenceNode):
+        items: Sequence[Any] = node.value
+        return items
+    if isinstance(node, MappingNode):
+        return list(chain.from_iterable(node.value))
+    return ()
 
 
 def plain(value: object, key: Callable[[object], object] = str) -> object:
@@ -163,7 +172,10 @@ def plain(value: object, key: Callable[[object], object] = str) -> object:
         return {key(name): plain(item, key) for name, item in value.items()}
     if isinstance(value, list):
         return [plain(item, key) for item in value]
-    return next((kind(value) for kind in (str, bool, int, float) if isinstance(value, kind)), value)
+    for kind in (str, bool, int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    return value
 
 
 def manual_yaml(tree: Mapping[str, Any], head: Sequence[str] = ()) -> str:
@@ -185,18 +197,22 @@ def _styled(value: Any, depth: int = 0) -> Any:
     """Ruamel's types: lists in brackets, texts in quotes where they hold a comma."""
     if isinstance(value, Mapping):
         found = CommentedMap((key, _styled(item, depth + 1)) for key, item in value.items())
-        is_flat = not any(isinstance(item, Mapping) for item in value.values())
-        if depth > 1 and is_flat and "args" in value:
+        if depth > 1 and "args" in value and _is_flat(value.values()):
             found.fa.set_flow_style()
         return found
     if isinstance(value, list):
         items = CommentedSeq(_styled(item, depth + 1) for item in value)
-        if not any(isinstance(item, Mapping) for item in value):
+        if _is_flat(value):
             items.fa.set_flow_style()
         return items
     if isinstance(value, str) and ("," in value or '"' in value):
         return DoubleQuotedScalarString(value)
     return value
+
+
+def _is_flat(items: Iterable[Any]) -> bool:
+    """True if no item is a mapping of its own."""
+    return not any(isinstance(item, Mapping) for item in items)
 
 
 def with_list(text: str, path: Sequence[str], items: Sequence[int | str]) -> str | None:
@@ -207,27 +223,48 @@ def with_list(text: str, path: Sequence[str], items: Sequence[int | str]) -> str
     *above, key = path
     entry: Any = YAML(typ="rt").compose(text)
     for step in above:
-        if (entry := _under(entry, step)) is None:
+        entry = _under(entry, step)
+        if entry is None:
             return None
     found = _under(entry, key)
     if found is None:
-        new = _flow([_quoted(str(item)) for item in items])
-        between = ", " if entry.flow_style else f"\n{' ' * entry.start_mark.column}"
-        end = len(text[: entry.value[-1][1].end_mark.index].rstrip())
-        return f"{text[:end]}{between}{key}: {new}{text[end:]}"
-    is_list = isinstance(found, SequenceNode)
-    had = found.value if is_list else [found]
-    has_lines = bool(had) and is_list and not found.flow_style  # an item each
-    ends = [len(text[: each.end_mark.index].rstrip()) for each in had]
-    if has_lines:
-        ends = [(text + "\n").index("\n", end) for end in ends]
-    written = [text[each.start_mark.index : end] for each, end in zip(had, ends, strict=True)]
-    texts = [written[item] if isinstance(item, int) else _quoted(item) for item in items]
-    listed = _flow(texts)
-    if has_lines and texts:
-        listed = f"\n{' ' * found.start_mark.column}".join(f"- {item}" for item in texts)
-    end = ends[-1] if has_lines else found.end_mark.index
-    return f"{text[: found.start_mark.index]}{listed}{text[end:]}"
+        return _with_key(text, entry, key, items)
+    had = found.value if isinstance(found, SequenceNode) else [found]
+    if had and isinstance(found, SequenceNode) and not found.flow_style:
+        return _with_lines(text, found, items)
+    written = [text[each.start_mark.index : _end(text, each)] for each in had]
+    listed = _flow(_written_anew(written, items))
+    return f"{text[: found.start_mark.index]}{listed}{text[found.end_mark.index :]}"
+
+
+def _with_key(text: str, entry: Any, key: str, items: Sequence[int | str]) -> str:
+    """A file's text with a list added to an entry that has none of that name."""
+    new = _flow([_quoted(str(item)) for item in items])
+    between = ", " if entry.flow_style else f"\n{' ' * entry.start_mark.column}"
+    _, last = entry.value[-1]
+    end = _end(text, last)
+    return f"{text[:end]}{between}{key}: {new}{text[end:]}"
+
+
+def _with_lines(text: str, found: Any, items: Sequence[int | str]) -> str:
+    """A file's text with other items in a list that has a line for each, comments included."""
+    ends = [(text + "\n").index("\n", _end(text, each)) for each in found.value]
+    starts = [each.start_mark.index for each in found.value]
+    written = [text[start:end] for start, end in zip(starts, ends, strict=True)]
+    texts = _written_anew(written, items)
+    indent = f"\n{' ' * found.start_mark.column}"
+    listed = indent.join(f"- {item}" for item in texts) if texts else _flow(())
+    return f"{text[: found.start_mark.index]}{listed}{text[ends[-1] :]}"
+
+
+def _written_anew(written: Sequence[str], items: Sequence[int | str]) -> list[str]:
+    """Items as a file has them: by number as they were written, texts in quotes if need be."""
+    return [written[item] if isinstance(item, int) else _quoted(item) for item in items]
+
+
+def _end(text: str, node: Any) -> int:
+    """Where a node's text ends; ruamel counts the white space after it too."""
+    return len(text[: node.end_mark.index].rstrip())
 
 
 def _flow(items: Iterable[str]) -> str:
@@ -264,12 +301,11 @@ def validate(yaml: YamlFile, form: type[_T], value: object, path: At) -> _T:
 
     A text stands for a list of one.
     """
-    given, lists = plain(value), _lists(form)  # type: ignore[arg-type]
+    given = plain(value)
     if isinstance(given, dict):
-        given = {
-            name: [each] if name in lists and isinstance(each, str) else each
-            for name, each in given.items()
-        }
+        for name in _lists(form):  # type: ignore[arg-type]
+            if isinstance(given.get(name), str):
+                given[name] = [given[name]]
     try:
         read = from_json(form, given)
     except NotJson as error:
@@ -284,6 +320,5 @@ def validate(yaml: YamlFile, form: type[_T], value: object, path: At) -> _T:
 @cache
 def _lists(form: Any) -> frozenset[str]:
     """Fields of a form that are lists."""
-    return frozenset(
-        name.rstrip("_") for name, kind in get_type_hints(form).items() if get_origin(kind) is tuple
-    )
+    hints = get_type_hints(form).items()
+    return frozenset(name.rstrip("_") for name, kind in hints if get_origin(kind) is tuple)
