@@ -19,7 +19,7 @@ from rpms.guard.drafting import candidates, draft_manual
 from rpms.guard.guard import Guard
 from rpms.guard.manual_files import require_whole
 from rpms.guard.python_facts import load_python
-from rpms.guard.replay import replay, run_cases
+from rpms.guard.replay import Replayed, replay, run_cases
 from rpms.guard.tool_manuals import (
     LAST_LINE,
     find_tool_doubts,
@@ -63,36 +63,46 @@ def _judge_again(guard: Guard, log: Path) -> None:
     1 if any has changed.
     """
     rows: list[list[str]] = []
-    counts, by_rule, gaps = Counter[str](), Counter[str](), Counter[str]()
+    counts = Counter[str]()
+    by_rule = Counter[str]()
+    gaps = Counter[str]()
     changed = 0
     for number, step in enumerate(replay(guard, log, gaps), start=1):
         counts[step.now.word] += 1
         changed += step.changed
-        by_rule.update([f"{step.now.word} by {step.now.rule}"] if step.now.rule else [])
+        if step.now.rule:
+            by_rule[f"{step.now.word} by {step.now.rule}"] += 1
         if number <= _MOST_ROWS or (step.changed and len(rows) < 2 * _MOST_ROWS):
-            row = (
-                step.call.text,
-                f"{step.now.word}{' (was ' + step.then + ')' if step.changed else ''}",
-            )
-            words = (*row, step.now.rule, step.now.fact, step.now.remedy)
-            rows.append([str(number), *(excerpt(word, 200) for word in words)])
+            rows.append(_ruling_row(number, step))
     make_console().print(grid(("", "call", "ruling", "rule", "fact", "what to do"), rows, words=6))
     say(*(f"{count} {line}" for line, count in by_rule.most_common()))
-    drafts = replace(guard.manual, policies=guard.manual.drafts)
-    decided: dict[str, list[str]] = {policy.rule.id: [] for policy in drafts.policies}
-    for step in replay(Guard(drafts, python=guard.python), log) if decided else ():
-        if step.now.rule in decided:
-            decided[step.now.rule].append(f"{step.now.word} {excerpt(step.call.text, 100)}")
-    for rule, calls in decided.items():
-        say(
-            f"draft {rule} would decide {len(calls)}"
-            f" calls{': ' + '; '.join(calls[:3]) if calls else ''}"
-        )
+    _try_drafts(guard, log)
     words = ("allow", "warn", "modify", "ask", "refuse")
     say(", ".join(f"{counts[word]} {word}" for word in words) + f"; {changed} differ from the log")
     say(*(f"{count} {gap}" for gap, count in (+gaps).items()))
     if changed:
         raise typer.Exit(1)
+
+
+def _ruling_row(number: int, step: Replayed) -> list[str]:
+    now = step.now
+    word = f"{now.word} (was {step.then})" if step.changed else now.word
+    words = (step.call.text, word, now.rule, now.fact, now.remedy)
+    return [str(number), *(excerpt(each, 200) for each in words)]
+
+
+def _try_drafts(guard: Guard, log: Path) -> None:
+    """Say which calls of a log each draft of the manual would decide, were it active."""
+    drafts = replace(guard.manual, policies=guard.manual.drafts)
+    if not drafts.policies:
+        return
+    decided: dict[str, list[str]] = {policy.rule.id: [] for policy in drafts.policies}
+    for step in replay(Guard(drafts, python=guard.python), log):
+        if step.now.rule in decided:
+            decided[step.now.rule].append(f"{step.now.word} {excerpt(step.call.text, 100)}")
+    for rule, calls in decided.items():
+        such_as = f": {'; '.join(calls[:3])}" if calls else ""
+        say(f"draft {rule} would decide {len(calls)} calls{such_as}")
 
 
 @app.command("audit")
@@ -159,22 +169,7 @@ def draft(
             raise InputError(
                 "--policy needs --manual, whose tools and facts rules speak of, and --model"
             )
-        asked = open_model(model)
-
-        def ask(question: str) -> str:
-            blocks = (make_block(Part.INSTRUCTION, "", [question]),)
-            return asked.answer(
-                Request(Prompt(blocks), Decoding(max_tokens=400, stop=()), "draft")
-            ).text
-
-        rules: dict[str, object] = {}
-        drafted = candidates(read_text(policy, LARGEST_MANUAL), list(map(manual_text, manual)), ask)
-        for sentence, rule, problem in drafted:
-            rules |= rule
-            say(f"{next(iter(rule), 'no rule')}: {excerpt(sentence)} {problem}".rstrip())
-        text = "".join(f"  {name}: {json.dumps(rule)}\n" for name, rule in rules.items())
-        head = "# Drafts: check each against its sentence, then take `draft` away.\npolicies:\n"
-        text = head + (text or "  {}\n") + f"{LAST_LINE}\n"
+        text = _draft_rules(policy, manual, model)
     else:
         from rpms.guard.mcp_proxy import list_tools  # noqa: PLC0415  an extra
 
@@ -183,6 +178,24 @@ def draft(
         text = draft_manual(list_tools(server or command or []))
     write_whole(out, text)
     say(f"wrote {out}")
+
+
+def _draft_rules(policy: Path, manual: list[Path], model: str) -> str:
+    """A manual's text with a draft for each sentence of a policy that a model could read."""
+    asked = open_model(model)
+
+    def ask(question: str) -> str:
+        prompt = Prompt((make_block(Part.INSTRUCTION, "", [question]),))
+        return asked.answer(Request(prompt, Decoding(max_tokens=400, stop=()), "draft")).text
+
+    rules: dict[str, object] = {}
+    texts = [manual_text(file) for file in manual]
+    for sentence, rule, problem in candidates(read_text(policy, LARGEST_MANUAL), texts, ask):
+        rules |= rule
+        say(f"{next(iter(rule), 'no rule')}: {excerpt(sentence)} {problem}".rstrip())
+    lines = [f"  {name}: {json.dumps(rule)}\n" for name, rule in rules.items()]
+    head = "# Drafts: check each against its sentence, then take `draft` away.\npolicies:\n"
+    return head + ("".join(lines) or "  {}\n") + f"{LAST_LINE}\n"
 
 
 @app.command("test")

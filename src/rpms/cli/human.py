@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 
 from rich.columns import Columns
 from rich.console import Console, Group
@@ -62,36 +62,37 @@ class HumanModel:
     name = "human"
 
     def __init__(self, console: Console, world: World) -> None:
-        self._console, self._world = console, world
+        self._console = console
+        self._world = world
         self._last: Decision | None = None
         self.observation: Callable[[], str] = lambda: ""
         """The world's last text; the player's loop sets it."""
 
     def answer(self, request: Request) -> Answer:
-        if (decision := request.decision) is None:
+        decision = request.decision
+        if decision is None:
             raise ModelError("a person is shown the step's decision, and the request carries none")
-        self._show(
-            decision, [block.text for block in request.prompt.blocks if block.part is Part.NOTICE]
-        )
+        notices = [block.text for block in request.prompt.blocks if block.part is Part.NOTICE]
+        self._show(decision, notices)
         self._last = decision
         # worked out when it is first asked for
         possible = cache(lambda: possible_commands(decision, self._world))
-
         _complete_with(possible)
         while True:
-            if not (words := self._read()):
-                continue
-            if not words.startswith("?"):
+            words = self._read()
+            if words.startswith("?"):
+                self._list_commands(possible(), words.lstrip("? "))
+            elif words:
                 return Answer(f"Action: {words}")
-            part = words.lstrip("? ").casefold()
-            likely, uncertain = (
-                [Text(each) for each in some if part in each.casefold()] for some in possible()
-            )
-            if likely or not uncertain:
-                self._console.print(Columns(likely, padding=(0, 3)) if likely else "(none)")
-            if uncertain:
-                self._console.print(Text(UNCERTAIN, style="dim"))
-                self._console.print(Columns(uncertain, padding=(0, 3)))
+
+    def _list_commands(self, possible: Possible, part: str) -> None:
+        """List the commands that have some letters in them, those that may fail apart."""
+        likely, uncertain = (_commands_with(part, some) for some in possible)
+        if likely or not uncertain:
+            self._console.print(Columns(likely, padding=(0, 3)) if likely else "(none)")
+        if uncertain:
+            self._console.print(Text(UNCERTAIN, style="dim"))
+            self._console.print(Columns(uncertain, padding=(0, 3)))
 
     def ask_goal(self, request: str, goals: Sequence[str]) -> str:
         """Ask what a request means that could not be read."""
@@ -134,6 +135,11 @@ class HumanModel:
         """Nothing is held."""
 
 
+def _commands_with(part: str, commands: Iterable[str]) -> list[Text]:
+    wanted = part.casefold()
+    return [Text(command) for command in commands if wanted in command.casefold()]
+
+
 def _complete_with(possible: Callable[[], Possible]) -> None:
     """Let the Tab key complete commands, on a terminal whose Python has readline."""
     if not sys.stdin.isatty():
@@ -144,7 +150,8 @@ def _complete_with(possible: Callable[[], Possible]) -> None:
         return
 
     def complete(text: str, place: int) -> str | None:
-        fitting = [command for each in possible() for command in each if command.startswith(text)]
+        commands = chain.from_iterable(possible())
+        fitting = [command for command in commands if command.startswith(text)]
         return fitting[place] if place < len(fitting) else None
 
     readline.set_completer(complete)

@@ -20,6 +20,7 @@ from rpms.learning.effects import ALPHA, LEAST
 from rpms.learning.inventory import (
     COLUMNS,
     Junk,
+    Remark,
     Stats,
     difference,
     find_junk,
@@ -303,11 +304,9 @@ def _leave(file: Path, out: Path, memory: EpisodicMemory, reasons: dict[str, str
     )
     digest = memories.write_without(out, stay, aside, memory.world)
     left = len(memory) - len(stay)
-    beside = (
-        f"; {left} set aside in {memories.quarantine_file(out).name}"
-        if left
-        else "; nothing was set aside"
-    )
+    beside = "; nothing was set aside"
+    if left:
+        beside = f"; {left} set aside in {memories.quarantine_file(out).name}"
     say(f"{len(stay)} entries in {out}, frozen: sha256 {digest[:16]}…{beside}")
 
 
@@ -338,23 +337,28 @@ def junk(
         )
     _refuse_existing(out, file)
     pruned = _read_prune(prune or "")
-    _check_runs_are_of(memory.world, file, runs or ())
+    played = runs or []
+    _check_runs_are_of(memory.world, file, played)
     if world is not None:
         find_world(world)
     known = world_named(memory.world, file)
-    remarks = find_junk(memory.entries, known, manual_of(known), known.retrieval, runs or ())
+    remarks = find_junk(memory.entries, known, manual_of(known), known.retrieval, played)
     for each in Junk:
-        own = [remark for remark in remarks if remark.junk is each]
-        unasked = each is Junk.UNUSED and not runs
-        say(f"{each}: {'unknown without runs' if unasked else len(own)}")
-        if entries:
-            say(*(f"  {remark.entry.id}  {excerpt(remark.reason)}" for remark in own))
+        _say_junk(each, remarks, entries=entries, known=bool(played) or each is not Junk.UNUSED)
     bad = len({remark.entry.id for remark in remarks})
     say(f"{bad} of {len(memory)} entries could go")
     if out is not None:
         gone = [remark for remark in remarks if remark.junk in pruned]
         reasons = {remark.entry.id: f"{remark.junk}: {remark.reason}" for remark in gone}
         _leave(file, out, memory, reasons)
+
+
+def _say_junk(sort: Junk, remarks: Iterable[Remark], *, entries: bool, known: bool) -> None:
+    """Say how many entries are junk of one sort, and which, each with the reason."""
+    own = [remark for remark in remarks if remark.junk is sort]
+    say(f"{sort}: {len(own) if known else 'unknown without runs'}")
+    if entries:
+        say(*(f"  {remark.entry.id}  {excerpt(remark.reason)}" for remark in own))
 
 
 def _read_prune(given: str) -> list[Junk]:
@@ -383,12 +387,8 @@ def quarantined(file: Path) -> None:
     """List the entries that were set aside from a memory, and why."""
     os.close(open_regular(file))  # a path without a file would look like a memory that lost nothing
     aside = memories.read_quarantine(file)
-    say(
-        *(
-            f"{item.entry.id}  {excerpt(said(item.entry))}\n  {excerpt(item.reason)}"
-            for item in aside
-        )
-    )
+    for item in aside:
+        say(f"{item.entry.id}  {excerpt(said(item.entry))}\n  {excerpt(item.reason)}")
     say(f"{len(aside)} entries of {file} are set aside")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import typer
@@ -21,6 +22,7 @@ from rpms.logic.belief import Situation
 from rpms.logic.errors import InputError
 from rpms.models.catalogue import Backend, parse_model_name
 from rpms.models.windows import context_window
+from rpms.paper.beyond import Advice
 from rpms.paper.decide import Decision
 from rpms.paper.enforcement import GuardMode
 from rpms.paper.episode import Ending, Episode, Step
@@ -32,7 +34,7 @@ from rpms.play.seats import Play, Seat, play
 from rpms.play.settings import Settings
 from rpms.play.understanding import NO_GOAL, Reads
 from rpms.store.runs import CUT
-from rpms.worlds.base import REQUEST, World
+from rpms.worlds.base import REQUEST, Task, World
 from rpms.worlds.registry import find_world
 
 
@@ -55,28 +57,23 @@ def main(
     action.
     """
     found = find_world(world)
-    asked, settings = settings, _with_or_without_memory(settings, found)
+    asked = settings
+    settings = _with_or_without_memory(settings, found)
     options.require_menu(settings.condition_value().enforcement, model)
     setting = settings.setting(found, options.make_setting(found, data, engine, option))
     chosen = options.named_task(found, settings.split or found.splits[0], setting, task, variation)
     if goal is not None:
-        if not goal.strip():
-            raise InputError("--goal is empty: say what is wanted, or leave it out")
-        chosen = replace(chosen, source={**chosen.source, REQUEST: " ".join(goal.split())})
-    named, reader = NamedModel(model, model_options(base_url)), settings.reader or ""
-    console, window = make_console(), context_window(model, settings.context, base_url)
-    person = (
-        HumanModel(console, found)
-        if parse_model_name(model).provider.backend is Backend.HUMAN
-        else None
-    )
+        chosen = _with_request(chosen, goal)
+    named = NamedModel(model, model_options(base_url))
+    reader = settings.reader or ""
+    console = make_console()
+    window = context_window(model, settings.context, base_url)
+    person: HumanModel | None = None
+    if parse_model_name(model).provider.backend is Backend.HUMAN:
+        person = HumanModel(console, found)
     answering = person or named()
-    reads = Reads.by(
-        reader,
-        replace(named, name=reader),
-        answering,
-        person.ask_goal if person is not None else None,
-    )
+    ask_goal = person.ask_goal if person is not None else None
+    reads = Reads.by(reader, replace(named, name=reader), answering, ask_goal)
     plan = settings.plan(
         found,
         model,
@@ -90,15 +87,15 @@ def main(
     if settings.condition != asked.condition:
         complain("note: there is no memory, so the condition is rules-only; --memory gives one")
     options.note_knowledge(settings, plan, window)
+    shown = partial(show_step, console, prompts=show_prompts, verbose=verbose)
     brought = NOTHING
     result: Episode | None = None
     try:
         for trial in range(plan.method.trials):
             seat = Seat(replace(plan, trial=trial), answering, reads=reads)
             if result is not None:
-                brought = seat.reflect(
-                    chosen, Earlier.of(result, str(result.ending), brought.carried)
-                )
+                earlier = Earlier.of(result, str(result.ending), brought.carried)
+                brought = seat.reflect(chosen, earlier)
             with closing(found.open(chosen, setting)) as game:
                 episode = seat.begin(chosen, game, brought)
                 if goal is not None and result is None:
@@ -106,8 +103,8 @@ def main(
                         "note: the game decides what is won, by its own goal:"
                         f" {one_line(episode.games_own)}"
                     )
-                shown = partial(show_step, console, prompts=show_prompts, verbose=verbose)
-                result = _attempt(console, episode, person, shown, rules=rules)
+                _show_begin(console, episode, rules=rules)
+                result = _attempt(console, episode, person, shown)
             _show_end(console, result)
             if result.won:
                 break
@@ -120,52 +117,65 @@ def main(
         raise typer.Exit(1)
 
 
-def _attempt(
-    console: Console,
-    episode: Play,
-    person: HumanModel | None,
-    show_step: Callable[..., None],
-    *,
-    rules: bool,
-) -> Episode:
-    """Play to the end, and show every step."""
-    goal, mind = episode.goal, episode.player.mind
+def _with_request(task: Task, goal: str) -> Task:
+    """The task, asked for in a person's words."""
+    if not goal.strip():
+        raise InputError("--goal is empty: say what is wanted, or leave it out")
+    return replace(task, source={**task.source, REQUEST: " ".join(goal.split())})
+
+
+def _show_begin(console: Console, episode: Play, *, rules: bool) -> None:
+    """Show the task, how many rules are active for it, and what earlier attempts left."""
+    goal = episode.goal
+    mind = episode.player.mind
     task = Text.assemble(
         goal.text or "unknown goal", "\n", (episode.episode_id, "dim"), overflow="fold"
     )
     console.print(Panel(task, title=Text(episode.player.world.name), title_align="left"))
     active = mind.manual.active(goal.type, goal.object)
-    counts = (
-        f"{len(active.universal)} universal, {len(active.domain)} domain, {len(active.environment)}"
-        " actions"
-    )
-    lines = [f"active rules: {counts if active.rules or active.environment else 'none'}"]
-    lines += [f"  [{rule.id}] {rule.text}" for rule in active.rules if rules]
+    counts = "none"
+    if active.rules or active.environment:
+        counts = (
+            f"{len(active.universal)} universal, {len(active.domain)} domain,"
+            f" {len(active.environment)} actions"
+        )
+    lines = [f"active rules: {counts}"]
+    if rules:
+        lines += [f"  [{rule.id}] {rule.text}" for rule in active.rules]
     console.print(Text("\n".join(lines), style="dim"))
     for line in mind.carried:
         console.print(Text(f"  carried: {one_line(line.strip(' -'))}", style="magenta"))
-    advising = mind.beyond.enforcement.guard is GuardMode.ADVISE
+
+
+def _attempt(
+    console: Console, episode: Play, person: HumanModel | None, show_step: Callable[..., None]
+) -> Episode:
+    """Play to the end, and show every step; to a person only what came of a command, since they
+    have seen the rest.
+    """
+    advising = episode.player.mind.beyond.enforcement.guard is GuardMode.ADVISE
     advice = ""
     if person is not None:
         person.observation = lambda: episode.told
 
     def show(step: Step) -> None:
         nonlocal advice
-        if person is not None:  # a person has seen the rest
-            if step.command and step.command != step.action:
-                console.print(
-                    Text(
-                        f"  as {step.command}{': ' + step.replaced if step.replaced else ''}",
-                        style="dim",
-                    )
-                )
-            for line in infeasible_line(step):
-                console.print(Text.assemble("  ", line))
+        if person is not None:
+            _show_outcome(console, step)
             return
         show_step(step, told=advice)
         advice = step.advice if advising else ""
 
     return play(episode, show)
+
+
+def _show_outcome(console: Console, step: Step) -> None:
+    """Show how a person's command was read, and whether the world took it."""
+    if step.command and step.command != step.action:
+        why = f": {step.replaced}" if step.replaced else ""
+        console.print(Text(f"  as {step.command}{why}", style="dim"))
+    for line in infeasible_line(step):
+        console.print(Text.assemble("  ", line))
 
 
 def _with_or_without_memory(settings: Settings, world: World) -> Settings:
@@ -249,31 +259,39 @@ def cut_line(step: Step) -> list[Text]:
 
 
 def _known(decision: Decision, *, verbose: bool) -> Iterator[ScreenPart]:
-    sub_goal = (
-        f"sub-goal: {decision.progress.text.replace('_', ' ')} ({decision.progress.percent}%)"
-    )
+    progress = decision.progress
+    sub_goal = f"sub-goal: {progress.text.replace('_', ' ')} ({progress.percent}%)"
     rules = situation_lines(decision.rules, Situation(decision.belief, decision.goal))
     yield ScreenPart([Text(line, style="blue") for line in decision.belief.lines()], least=4)
     yield ScreenPart([Text(sub_goal, style="blue")], each=1)
     yield ScreenPart([Text(f"rule {line.strip(' -')}", style="magenta") for line in rules])
-    shown = [each for each in decision.candidates if verbose or each.verdict.fate.shown]
-    yield ScreenPart(
-        [_memory(candidate) for candidate in shown], least=3, each=None if verbose else 2
-    )
-    if not verbose and (folded := rejected(decision)):
+    yield from _recalled(decision, verbose=verbose)
+    yield from _advised(decision.advice, verbose=verbose)
+
+
+def _recalled(decision: Decision, *, verbose: bool) -> Iterator[ScreenPart]:
+    """The memories that the prompt shows, and how many it does not; all of them if verbose."""
+    if verbose:
+        yield ScreenPart([_memory(each) for each in decision.candidates], least=3)
+        return
+    shown = [each for each in decision.candidates if each.verdict.fate.shown]
+    yield ScreenPart([_memory(each) for each in shown], least=3, each=2)
+    folded = rejected(decision)
+    if folded:
         yield ScreenPart([Text(folded, style="dim")], each=1)
-    advice = decision.advice
-    yield ScreenPart(
-        [Text(f"guidance: {line.strip(' -')}", style="magenta") for line in advice.guidance]
-    )
-    yield ScreenPart([Text(f"notice: {advice.notice}", style="yellow")] if advice.notice else [])
-    menu = [
-        f"menu: {item.command}{f' — {item.reason}' if item.reason else ''}"
-        for item in advice.menu.items
-    ]
-    yield ScreenPart(
-        [Text(line, style="dim") for line in menu], least=2, each=None if verbose else 1
-    )
+
+
+def _advised(advice: Advice, *, verbose: bool) -> Iterator[ScreenPart]:
+    """Guidance, notice and menu, as far as there are any."""
+    guidance = [f"guidance: {line.strip(' -')}" for line in advice.guidance]
+    yield ScreenPart([Text(line, style="magenta") for line in guidance])
+    if advice.notice:
+        yield ScreenPart([Text(f"notice: {advice.notice}", style="yellow")])
+    menu: list[Text] = []
+    for item in advice.menu.items:
+        why = f" — {item.reason}" if item.reason else ""
+        menu.append(Text(f"menu: {item.command}{why}", style="dim"))
+    yield ScreenPart(menu, least=2, each=None if verbose else 1)
 
 
 def _memory(candidate: Candidate) -> Text:
@@ -286,26 +304,24 @@ def _memory(candidate: Candidate) -> Text:
 
 def rejected(decision: Decision) -> str:
     """Count of recalled memories that are not shown, by reason; empty for none."""
-    fates = Counter(
-        each.verdict.fate for each in decision.candidates if not each.verdict.fate.shown
-    )
-    if not (total := fates.total() + decision.unlisted):
+    every = [each.verdict.fate for each in decision.candidates]
+    fates = Counter(fate for fate in every if not fate.shown)
+    total = fates.total() + decision.unlisted
+    if not total:
         return ""
     reasons = [f"{count} {fate}" for fate, count in fates.most_common()]
-    reasons += [f"{decision.unlisted} not listed"] if decision.unlisted else []
-    return (
-        f"{total} {'memory' if total == 1 else 'memories'} not shown: {', '.join(reasons)};"
-        f" {_UNFOLD}"
-    )
+    if decision.unlisted:
+        reasons.append(f"{decision.unlisted} not listed")
+    memories = "memory" if total == 1 else "memories"
+    return f"{total} {memories} not shown: {', '.join(reasons)}; {_UNFOLD}"
 
 
 def _done(step: Step) -> Iterator[ScreenPart]:
     if step.thought:
         yield ScreenPart([Text(f"thought: {' '.join(step.thought.split())}", style="italic")])
-    refused = [
-        f"refused: {command or '(no action)'} — {reason}, asked again"
-        for command, reason in step.refusals
-    ]
+    refused: list[str] = []
+    for command, reason in step.refusals:
+        refused.append(f"refused: {command or '(no action)'} — {reason}, asked again")
     if step.replaced:
         refused.append(f"replaced: {step.action or '(no action)'} — {step.replaced}")
     yield ScreenPart([Text(line, style="yellow") for line in refused])
@@ -322,7 +338,7 @@ def _print(console: Console, parts: Sequence[ScreenPart], height: int | None) ->
         if sum(map(len, blocks)) > height:
             blocks = [_lines(console, part, 1 if part.each else None) for part in parts]
         blocks = _folded(blocks, [part.least for part in parts], height)
-    for line in (line for block in blocks for line in block):
+    for line in chain.from_iterable(blocks):
         console.print(line, no_wrap=True, overflow="ellipsis", crop=console.is_terminal)
 
 
@@ -333,15 +349,14 @@ def _lines(console: Console, part: ScreenPart, most: int | None) -> list[Text]:
     found: list[Text] = []
     for line in part.lines:
         indent = part.indent
-        wrapped = line.wrap(console, max(20, console.width - indent - (2 if indent else 0))) or [
-            Text("")
-        ]
+        further = indent + 2 if indent else 0
+        wrapped = line.wrap(console, max(20, console.width - further)) or [Text("")]
         for number, piece in enumerate(wrapped[:most]):
             piece.rstrip()
             if most is not None and number + 1 == most < len(wrapped):
                 piece.truncate(console.width - indent - 3)
                 piece.append(" …")
-            found.append(Text.assemble(" " * (indent + (2 if indent and number else 0)), piece))
+            found.append(Text.assemble(" " * (further if number else indent), piece))
     return found
 
 
@@ -356,7 +371,8 @@ def _folded(blocks: list[list[Text]], least: Sequence[int], height: int) -> list
             break
         keep[spare.index(max(spare))] -= 1
     for block, kept in zip(blocks, keep, strict=True):
-        if (left := len(block) - kept + 1) > 1:
+        left = len(block) - kept + 1
+        if left > 1:
             first = block[0].plain
             indent = first[: len(first) - len(first.lstrip())]
             block[kept - 1 :] = [Text(f"{indent}… {left} more lines; {_UNFOLD}", style="dim")]

@@ -199,23 +199,28 @@ def transcript(
 
 
 def _done(step: StepRecord) -> Iterator[str]:
-    if why := step.extras.get("reading"):
-        yield f"another reading: {why}"
-    yield from (
-        f"read as: {each['goal']}" for each in step.extras.get("readings", ()) if "taken" in each
-    )
-    if step.thought.strip():
-        yield f"thought: {step.thought.strip()}"
-    for refusal in step.extras.get("refused", ()):
-        yield f"refused: {refusal['command'] or '(no action)'}: {refusal['reason']}"
-    if replaced := step.extras.get("replaced"):
-        yield f"replaced: {step.action or '(no action)'}: {replaced}"
+    """A step's lines after its observation: how it was decided, and what came of it."""
+    yield from _decided(step)
     yield f"> {step.command or '(no action)'}"
     if step.extras.get("truncated"):
         yield CUT
     if step.infeasible:
-        yield f"infeasible{f': {step.objection}' if step.objection else ''}"
-    yield from (
-        f"surprise, {one.kind}: {one.text}{f' [{one.line}]' if one.line else ''}"
-        for one in step.surprises
-    )
+        yield f"infeasible: {step.objection}" if step.objection else "infeasible"
+    for surprise in step.surprises:
+        line = f" [{surprise.line}]" if surprise.line else ""
+        yield f"surprise, {surprise.kind}: {surprise.text}{line}"
+
+
+def _decided(step: StepRecord) -> Iterator[str]:
+    """The reading of the request, the thought, and answers that were refused or replaced."""
+    if step.extras.get("reading"):
+        yield f"another reading: {step.extras['reading']}"
+    for reading in step.extras.get("readings", ()):
+        if "taken" in reading:
+            yield f"read as: {reading['goal']}"
+    if step.thought.strip():
+        yield f"thought: {step.thought.strip()}"
+    for refusal in step.extras.get("refused", ()):
+        yield f"refused: {refusal['command'] or '(no action)'}: {refusal['reason']}"
+    if step.extras.get("replaced"):
+        yield f"replaced: {step.action or '(no action)'}: {step.extras['replaced']}"

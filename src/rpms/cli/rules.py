@@ -254,15 +254,14 @@ def _told(entries: list[Entry]) -> Iterator[str]:
     for sort in dict.fromkeys(entry.sort for entry in entries):
         these = [entry for entry in entries if entry.sort == sort]
         counts = Counter(entry.relation for entry in these)
-        yield f"\n{sort}s: " + ", ".join(
-            f"{counts[each]} {each.value}" for each in Relation if counts[each]
-        )
+        told = [f"{counts[each]} {each.value}" for each in Relation if counts[each]]
+        yield f"\n{sort}s: {', '.join(told)}"
         for entry in sorted(these, key=lambda entry: list(Relation).index(entry.relation)):
             yield f"  {entry.relation.value}: {entry.name}"
-            different = entry.relation is not Relation.EQUAL
-            yield from (
-                f"      {line.sign} {line.part}: {line.text}" for line in entry.lines if different
-            )
+            if entry.relation is Relation.EQUAL:
+                continue
+            for line in entry.lines:
+                yield f"      {line.sign} {line.part}: {line.text}"
 
 
 @app.command("review")
@@ -278,13 +277,21 @@ def review(
     What is taken out or put in is an edit of the manual: learning it again keeps it, as it keeps
     your own edits.
     """
-    if both := set(accept or ()) & set(reject or ()):
-        raise InputError(
-            f"{both.pop()!r} cannot be both accepted and rejected; choose one. Nothing was changed"
-        )
-    if choices := {**dict.fromkeys(accept or (), True), **dict.fromkeys(reject or (), False)}:
+    choices = dict.fromkeys(accept or (), True)
+    for line in reject or ():
+        if line in choices:
+            raise InputError(
+                f"{line!r} cannot be both accepted and rejected; choose one. Nothing was changed"
+            )
+        choices[line] = False
+    if choices:
         say("\n".join(decide(manual, choices)) or "the manual did not change")
         return
+    _say_lines(manual, about, every=every)
+
+
+def _say_lines(manual: Path, about: str, *, every: bool) -> None:
+    """Say the lines of a learned manual, and of those asked about some steps for and against."""
     rows = [row for row in lines_of(manual) if about in row.claim.place]
     if not every:
         rows = [row for row in rows if row.stands or row.decided]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
+from rich.console import Console
 from rich.table import Table
 
 from rpms.cli import options
@@ -64,8 +65,11 @@ def learn(
         return
     found = find_world(world)
     setting = options.make_setting(found, data, engine, option)
-    wanted = steps if steps is not None else 0 if runs else _STEPS
-    chosen = split or ("train" if "train" in found.splits else found.splits[0])
+    wanted = 0 if runs else _STEPS
+    if steps is not None:
+        wanted = steps
+    usual_split = "train" if "train" in found.splits else found.splits[0]
+    chosen = split or usual_split
     tasks = tuple(found.tasks(chosen, setting)) if wanted else ()
     if not tasks and not runs:
         raise InputError("nothing to learn from: use --steps above 0, or --from with recorded runs")
@@ -73,29 +77,33 @@ def learn(
         found, tasks, setting, chosen if tasks else "", Exploring(steps=wanted, seed=seed), runs
     )
     console = make_console(soft_wrap=True)
-    try:
-        with console.status("exploring") as status:
-            result = learn_rules(
-                plan,
-                out,
-                lambda episodes, done: status.update(
-                    f"{episodes:,} episodes, {done:,} of {wanted:,} steps"
-                ),
-            )
-    except KeyboardInterrupt:
-        kept = (
-            f"; {traces_file(out)} keeps what was explored, and the same command goes on from there"
-            if tasks
-            else ""
-        )
-        raise Interrupted(f"stopped{kept}") from None
+    result = _learn(console, plan, out)
     say("\n".join(_report(result, out)))
     console.print(_table(result.verification))
     if memory is not None:
-        count = write_experience(
-            memory, found, read_manual(universal_tier(), manual_text(out)), result.traces
-        )
+        manual = read_manual(universal_tier(), manual_text(out))
+        count = write_experience(memory, found, manual, result.traces)
         say(f"{count} entries in {memory}")
+
+
+def _learn(console: Console, plan: RulesPlan, out: Path) -> RulesLearned:
+    """Learn, with the number of steps on screen; what was explored until Ctrl-C is kept."""
+    wanted = plan.how.steps
+    try:
+        with console.status("exploring") as status:
+
+            def show(episodes: int, done: int) -> None:
+                status.update(f"{episodes:,} episodes, {done:,} of {wanted:,} steps")
+
+            return learn_rules(plan, out, show)
+    except KeyboardInterrupt:
+        kept = ""
+        if plan.tasks:
+            kept = (
+                f"; {traces_file(out)} keeps what was explored, and the same command goes on from"
+                " there"
+            )
+        raise Interrupted(f"stopped{kept}") from None
 
 
 def _report(result: RulesLearned, out: Path) -> Iterator[str]:

@@ -77,10 +77,7 @@ def main(
     found = find_world(world)
     options.require_menu(settings.condition_value().enforcement, model)
     player = resources.player()
-    try:
-        dealt = read_part(part)
-    except ValueError as error:
-        raise InputError(f"--part {error}") from None
+    dealt = _read_part(part)
     tasks, setting = settings.tasks(
         found, options.make_setting(found, resources.data, engine, option), dealt
     )
@@ -132,6 +129,13 @@ def main(
         raise typer.Exit(1)
 
 
+def _read_part(part: str) -> slice:
+    try:
+        return read_part(part)
+    except ValueError as error:
+        raise InputError(f"--part {error}") from None
+
+
 def _remarks(
     plan: RunPlan, summaries: Sequence[RunSummary], controls: Mapping[str, RunSummary]
 ) -> Iterator[str]:
@@ -156,27 +160,21 @@ def _failed_throughout(summary: RunSummary) -> bool:
 
 def trial_lines(trials: Trials) -> list[str]:
     """Each trial apart, and the best of all: what is above them is the first trial alone."""
-    lines = [
-        f"trial {number}: {each.won} of {each.total} won" + ("" if number else ", as above")
-        for number, each in enumerate(trials.summaries)
-    ]
+    lines: list[str] = []
+    for number, each in enumerate(trials.summaries):
+        as_above = "" if number else ", as above"
+        lines.append(f"trial {number}: {each.won} of {each.total} won{as_above}")
     best = trials.best
     low, high = wilson(best.won, best.total)
-    won = (
-        f"{best.won} of {best.total} won ({best.won / best.total:.1%}, 95% interval {low:.1%} to"
-        f" {high:.1%})"
-    )
+    rate = f"{best.won / best.total:.1%}, 95% interval {low:.1%} to {high:.1%}"
+    of_all = f"best of all trials: {best.won} of {best.total} won ({rate})"
     tokens = sum((each.usage for each in trials.summaries), start=Usage())
-    spent = (
-        f"; all trials took {tokens.prompt_tokens:,} prompt and {tokens.completion_tokens:,}"
-        " completion tokens"
-    )
-    asked = spent if tokens.prompt_tokens else ""
-    return [
-        *lines,
-        f"best of all trials: {won}{asked}",
-        f"as a run of its own: {trials.best_folder}",
-    ]
+    if tokens.prompt_tokens:
+        of_all += (
+            f"; all trials took {tokens.prompt_tokens:,} prompt and {tokens.completion_tokens:,}"
+            " completion tokens"
+        )
+    return [*lines, of_all, f"as a run of its own: {trials.best_folder}"]
 
 
 _NO_PART_OF_A_NAME = ("condition", "preset", "split", "memory", "task", "steps", "trials")
@@ -227,32 +225,44 @@ def print_summary(console: Console, summary: RunSummary, folder: RunFolder) -> N
         f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to"
         f" {high:.1%}"
     )
-    warnings = [f"WARNING: {words}" for words in lack_of_room(summary.rows)]
-    cut = CutAnswers.of(summary.rows)
-    if cut.count:
-        warnings.append(f"{'WARNING: ' * cut.too_many}{cut.numbers} {cut.words}")
-    spent = spending_lines(*spending(folder, summary.rows), summary.won)
-    errors = list(dict.fromkeys(row.error for row in summary.rows if row.error))
-    for line in (
+    lines = (
         *_counts(summary),
         *_memory_shown(summary, folder),
-        *warnings,
-        *spent,
-        *(f"error: {error}" for error in errors[:_ERRORS_SHOWN]),
-    ):
+        *_warnings(summary),
+        *spending_lines(*spending(folder, summary.rows), summary.won),
+    )
+    for line in lines:
         console.print(line, markup=False, soft_wrap=True)
-    if len(errors) > _ERRORS_SHOWN:
-        console.print(
-            f"and {len(errors) - _ERRORS_SHOWN} other errors; the episode files have them"
-        )
+    _print_errors(console, summary)
+
+
+def _warnings(summary: RunSummary) -> Iterator[str]:
+    """Prompts that did not fit, and answers that were cut."""
+    for words in lack_of_room(summary.rows):
+        yield f"WARNING: {words}"
+    cut = CutAnswers.of(summary.rows)
+    if cut.count:
+        yield f"{'WARNING: ' if cut.too_many else ''}{cut.numbers} {cut.words}"
+
+
+def _print_errors(console: Console, summary: RunSummary) -> None:
+    """Print the first few errors, each once, and how many more there are."""
+    errors = list(dict.fromkeys(row.error for row in summary.rows if row.error))
+    for error in errors[:_ERRORS_SHOWN]:
+        console.print(f"error: {error}", markup=False, soft_wrap=True)
+    more = len(errors) - _ERRORS_SHOWN
+    if more > 0:
+        console.print(f"and {more} other errors; the episode files have them")
 
 
 def _counts(summary: RunSummary) -> Iterator[str]:
     """Games won in all their sentences, refused actions, re-asks and replaced actions, as far
     as there are any.
     """
-    if found := games_won((row.task, row.won) for row in summary.rows):
-        yield f"games: {found[0]} of {found[2]} won in every sentence, {found[1]} in at least one"
+    games = games_won((row.task, row.won) for row in summary.rows)
+    if games:
+        in_every, in_some, total = games
+        yield f"games: {in_every} of {total} won in every sentence, {in_some} in at least one"
     steps = summary.steps
     refused = sum(row.infeasible for row in summary.rows)
     if refused:
@@ -339,28 +349,18 @@ def learn_memory(
 
     options.refuse_folders(out)
     found = find_world(world)
-    if later not in LATER:
-        raise InputError(f"--later {later!r}: choose {' or '.join(LATER)}")
-    if go_on and settings.memory:
-        raise InputError(
-            "--continue starts from the memory in --out, --memory from another: give only one of"
-            " them"
-        )
+    _check_learning(settings, later, go_on=go_on)
     if audit and settings.mask is None:
         settings = replace(settings, mask=0.2)  # small, so that a round still plays as usual
-    names = (settings.condition or "rules-only", later)
-    if settings.memory is None and named_condition(names[0]).memory:
-        raise InputError(
-            f"--condition {names[0]}: the first round has no memory; give one with --memory"
-        )
-    first, after_it = (replace(settings, condition=name).condition_value() for name in names)
+    first = replace(settings, condition=settings.condition or "rules-only").condition_value()
+    after_it = replace(settings, condition=later).condition_value()
     options.require_menu(first.enforcement, model)
     tasks, setting = settings.tasks(
         found, options.make_setting(found, resources.data, engine, option)
     )
-    named, player = resources.model(model, settings), resources.player()
+    named = resources.model(model, settings)
     known = resources.price_of(model)
-    how = How(engine=player, price=known, meter=resources.meter({model: known}))
+    how = How(engine=resources.player(), price=known, meter=resources.meter({model: known}))
     window = context_window(model, settings.context, resources.base_url).tokens
     plan = LearningPlan(
         settings.plan(found, model, named, window, tasks=tasks, setting=setting, condition=first),
@@ -396,6 +396,22 @@ def learn_memory(
         **how,
     )
     say(f"{last.entries} entries in {out}, frozen: sha256 {last.hash[:16]}…")
+
+
+def _check_learning(settings: Settings, later: str, *, go_on: bool) -> None:
+    """Refuse conditions and memories that learning cannot begin with."""
+    if later not in LATER:
+        raise InputError(f"--later {later!r}: choose {' or '.join(LATER)}")
+    if go_on and settings.memory:
+        raise InputError(
+            "--continue starts from the memory in --out, --memory from another: give only one of"
+            " them"
+        )
+    first = settings.condition or "rules-only"
+    if settings.memory is None and named_condition(first).memory:
+        raise InputError(
+            f"--condition {first}: the first round has no memory; give one with --memory"
+        )
 
 
 def gather_insights(

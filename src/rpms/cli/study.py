@@ -20,7 +20,7 @@ from rpms.logic.errors import InputError
 from rpms.models.catalogue import NO_LLM, parse_model_name
 from rpms.models.windows import context_window
 from rpms.models.wire import fetch
-from rpms.paper.usage import Price
+from rpms.paper.usage import Price, Usage
 from rpms.paper.wilson_interval import wilson
 from rpms.parts import unused
 from rpms.play.display import duration, progress
@@ -126,11 +126,16 @@ def main(
     console.print(results_table(results))
     if report:
         _report(console, folder, study, models)
+    _print_title(console, study, models)
+    say(f"runs and index: {folder}")
+
+
+def _print_title(console: Console, study: Study, models: Sequence[str]) -> None:
     console.print()
     console.print(Text(study.title, style="bold"))
-    if about := study.about_of(*models):
+    about = study.about_of(*models)
+    if about:
         console.print(Text(about))
-    say(f"runs and index: {folder}")
 
 
 def _limited(study: Study, settings: Settings, data: Path | None) -> Study:
@@ -336,10 +341,12 @@ def _print_tables(console: Console, study: Study, comparisons: Sequence[Comparis
         if name not in TABLES:
             continue
         made = (main_table(comparisons),) if name == "main" else applicable(name, comparisons)
-        for table in (without_notes(each, told) for each in made):
-            known = name in _SHOWN_ALREADY
-            wide = max(console.width, _WIDTH)
-            shown = "\n".join(table.notes) if known else terminal(table, wide).rstrip("\n")
+        known = name in _SHOWN_ALREADY
+        for each in made:
+            table = without_notes(each, told)
+            shown = "\n".join(table.notes)
+            if not known:
+                shown = terminal(table, max(console.width, _WIDTH)).rstrip("\n")
             if shown:
                 console.print()
                 console.print(Text(shown), soft_wrap=not known)
@@ -357,7 +364,10 @@ def _mean(numbers: Sequence[int]) -> str:
 
 def _won_from_menus(control: str, result: Result) -> str:
     folder = RunFolder(result.folder / FOLDER / control)
-    return f"{(found := folder.summary()).won}/{found.total}" if folder.begun else "-"
+    if not folder.begun:
+        return "-"
+    summary = folder.summary()
+    return f"{summary.won}/{summary.total}"
 
 
 Columns = Mapping[str, Callable[[Result], str]]
@@ -443,18 +453,20 @@ def estimates_table(
     """Table of the episodes, tokens and US dollars still to come, with a sum."""
     one = len({each.model for each in estimates}) == 1
     rows: list[Sequence[str | TableCell]] = []
+    to_play = read = written = 0
+    paid: float | None = 0.0
     for each in estimates:
         what = each.what if one else f"{each.model}, {each.what}"
-        read = each.usage.prompt_tokens if each.left else 0
-        written = each.usage.completion_tokens if each.left else 0
-        amounts = _amounts(read, written, each.cost(prices.get(each.model)))
+        usage = each.usage if each.left else Usage()
+        cost = each.cost(prices.get(each.model))
+        amounts = _amounts(usage.prompt_tokens, usage.completion_tokens, cost)
         rows.append((what, f"{each.left} of {each.episodes}", *amounts, _estimated_by(each)))
-    left = [each for each in estimates if each.left]
-    costs = [each.cost(prices.get(each.model)) for each in left]
-    read = sum(each.usage.prompt_tokens for each in left)
-    written = sum(each.usage.completion_tokens for each in left)
-    paid = None if None in costs else sum(filter(None, costs))
-    whole = ("all", str(sum(each.left for each in left)), *_amounts(read, written, paid), "")
+        to_play += each.left
+        read += usage.prompt_tokens
+        written += usage.completion_tokens
+        if each.left:
+            paid = None if paid is None or cost is None else paid + cost
+    whole = ("all", str(to_play), *_amounts(read, written, paid), "")
     rows.append([TableCell(text, strong=True) for text in whole])
     return grid(("run", "to play", "tokens read", "written", "US$", "by"), rows)
 
