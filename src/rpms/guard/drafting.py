@@ -9,7 +9,7 @@ from typing import Any
 
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import RESULT
+from rpms.guard.calls import RESULT, ToolManual
 from rpms.guard.tool_manuals import ARGUMENT, LAST_LINE, read_tool_manual
 from rpms.logic.errors import FileError
 from rpms.store.manual_reader import ManualSource
@@ -94,38 +94,44 @@ def candidates(
 
     What it answers is data: only a rule that reads is kept.
     """
-    manual = read_tool_manual(*sources)
-    tools = [f"{name}({', '.join(sorted(tool.arguments))})" for name, tool in manual.tools.items()]
-    facts = [
-        f"{name}({', '.join(fact.predicate.args)}): {fact.predicate.yes}"
-        for name, fact in manual.facts.items()
-    ]
-    asked = "\n".join(
-        [_TASK, "Tools:", *tools, "Facts:", *facts, "given(argument): the call has the argument"]
-    )
-    for number, sentence in enumerate(
-        filter(None, map(str.strip, _SENTENCE.split(policy))), start=1
-    ):
-        text = " ".join(sentence.split())
+    task = _task(read_tool_manual(*sources))
+    sentences = [" ".join(piece.split()) for piece in _SENTENCE.split(policy)]
+    for number, sentence in enumerate(filter(None, sentences), start=1):
         try:
-            answer = ask(f"{asked}\nSentence: {text}")
-            found = loads(
-                answer[max(0, answer.find("{")) : answer.rfind("}") + 1] or "{}", once=True
-            )
+            found = _json_in(ask(f"{task}\nSentence: {sentence}"))
         except NotJson as error:
-            yield text, {}, f"the answer is no JSON: {error}"
+            yield sentence, {}, f"the answer is no JSON: {error}"
             continue
         if not isinstance(found, dict) or not found:
-            yield text, {}, "no call can break it"
+            yield sentence, {}, "no call can break it"
             continue
-        rule = {
-            key: found[key] for key in ("tools", "when", "requires", "instead") if found.get(key)
-        }
-        rule = {"text": text, **rule, "source": text, "draft": True}
+        rule: dict[str, Any] = {"text": sentence}
+        for key in ("tools", "when", "requires", "instead"):
+            if found.get(key):
+                rule[key] = found[key]
+        rule |= {"source": sentence, "draft": True}
         name = f"DRAFT-{number:03}"
         try:
             read_tool_manual(*sources, ("candidate", json.dumps({"policies": {name: rule}})))
         except FileError as error:
-            yield text, {}, error.problem
+            yield sentence, {}, error.problem
             continue
-        yield text, {name: rule}, ""
+        yield sentence, {name: rule}, ""
+
+
+def _task(manual: ToolManual) -> str:
+    """The question before each sentence: the tools and facts that a rule may name."""
+    lines = [_TASK, "Tools:"]
+    for name, tool in manual.tools.items():
+        lines.append(f"{name}({', '.join(sorted(tool.arguments))})")
+    lines.append("Facts:")
+    for name, fact in manual.facts.items():
+        lines.append(f"{name}({', '.join(fact.predicate.args)}): {fact.predicate.yes}")
+    lines.append("given(argument): the call has the argument")
+    return "\n".join(lines)
+
+
+def _json_in(answer: str) -> object:
+    """The value from the first to the last brace of an answer; empty where it has none."""
+    text = answer[max(0, answer.find("{")) : answer.rfind("}") + 1]
+    return loads(text or "{}", once=True)

@@ -97,15 +97,10 @@ def events(history: list[ChatMessage]) -> Iterator[Returned]:
         if isinstance(message, ChatMessageUser):
             yield said(message.text, message.id or str(place))
         elif isinstance(message, ChatMessageAssistant):
-            asked.update(
-                {
-                    each.id: Call(each.function, each.arguments, each.id)
-                    for each in message.tool_calls or ()
-                }
-            )
+            for each in message.tool_calls or ():
+                asked[each.id] = Call(each.function, each.arguments, each.id)
         elif isinstance(message, ChatMessageTool) and message.tool_call_id in asked:
             if message.error is not None and message.error.type == "approval":
                 continue  # it was never made
-            yield Returned(
-                asked[message.tool_call_id], message.text, True if message.error else None
-            )
+            failed = True if message.error else None
+            yield Returned(asked[message.tool_call_id], message.text, failed)

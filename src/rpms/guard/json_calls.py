@@ -2,9 +2,9 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rpms.foreign.json_text import NameTwice, NotJson, loads
 from rpms.foreign.limits import DEEPEST_JSON, LARGEST_CALL, LARGEST_RESULT
@@ -94,20 +94,18 @@ def _check_size(value: object, most: int) -> None:
 
     A few lists that hold each other twice over stand for more than any machine can write.
     """
-    level: dict[int, tuple[Any, int]] = (
-        {id(value): (value, 1)} if isinstance(value, _HOLDERS) else {}
-    )
+    level: dict[int, _Held] = {}
+    if isinstance(value, _HOLDERS):
+        level[id(value)] = _Held(value, 1)
     total = 0
     for _ in range(DEEPEST_JSON + 1):
-        below: dict[int, tuple[Any, int]] = {}
+        below: dict[int, _Held] = {}
         for outer, times in level.values():
-            named = isinstance(outer, Mapping)
-            if named and not all(isinstance(name, str) for name in outer):
-                raise NotJson("its arguments are not JSON")
-            for inner in (*outer, *outer.values()) if named else outer:
+            for inner in _inside(outer):
                 total += times * (len(inner) + 1 if isinstance(inner, str) else 1)
                 if isinstance(inner, _HOLDERS):
-                    below[id(inner)] = (inner, times + below.get(id(inner), (None, 0))[1])
+                    before = below[id(inner)].times if id(inner) in below else 0
+                    below[id(inner)] = _Held(inner, before + times)
                 elif not _is_plain(inner):
                     raise NotJson("its arguments are not JSON, or a number is too long")
         if total > most:
@@ -116,6 +114,23 @@ def _check_size(value: object, most: int) -> None:
             return
         level = below
     raise NotJson("nested too deeply")
+
+
+class _Held(NamedTuple):
+    """A list or mapping, and how often it would be written at its depth."""
+
+    value: Any
+    times: int
+
+
+def _inside(outer: Any) -> Iterable[Any]:
+    """All that a list or mapping holds, names included."""
+    if not isinstance(outer, Mapping):
+        items: Iterable[Any] = outer
+        return items
+    if not all(isinstance(name, str) for name in outer):
+        raise NotJson("its arguments are not JSON")
+    return (*outer, *outer.values())
 
 
 def _is_plain(value: object) -> bool:

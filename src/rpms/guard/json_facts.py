@@ -180,24 +180,30 @@ class Reading:
         if start is MISSING or other is MISSING:
             return Truth.UNKNOWN
         found = self.path.follow(start, values)
-        if self.take is Take.EACH:
-            return self._each(found, other)
-        if self.take is Take.COUNT:
-            if not self.path.many:
-                found = (
-                    list(_elements(found[0])) if isinstance(found[0], Mapping | list) else [MISSING]
-                )
-            return Truth.UNKNOWN if MISSING in found else Truth.of(self._compare(len(found), other))
-        known = [number for value in found if (number := number_of(value)) is not None]
-        return (
-            Truth.UNKNOWN if len(known) < len(found) else Truth.of(self._compare(sum(known), other))
-        )
+        match self.take:
+            case Take.EACH:
+                return self._each(found, other)
+            case Take.COUNT:
+                number = self._count(found)
+            case Take.SUM:
+                number = _sum(found)
+        return Truth.UNKNOWN if number is None else Truth.of(self._compare(number, other))
+
+    def _count(self, found: Sequence[Any]) -> int | None:
+        """Number of the values found, or of those in the one list found; None if unknown."""
+        if self.path.many:
+            return None if MISSING in found else len(found)
+        whole = found[0]
+        if not isinstance(whole, Mapping | list):
+            return None
+        inner = list(_elements(whole))
+        return None if MISSING in inner else len(inner)
 
     def _each(self, found: Sequence[Any], other: object) -> Truth:
-        compare, absent = self._compare, self.compare == "exists"
-        decisive = (
-            self.which is not Which.ALL
-        )  # the comparison that settles it: one that holds, or one that does not
+        compare = self._compare
+        absent = self.compare == "exists"
+        # the comparison that settles it: one that holds, or one that does not
+        decisive = self.which is not Which.ALL
         settled = Truth.of(self.which is Which.ANY)
         unknown = False
         for value in found:
@@ -216,3 +222,10 @@ class Reading:
             found = other.follow(start, values) if start is not MISSING else [MISSING]
             return found if other.many else found[0]
         return now_and(other, now) or other if self.compare in ("before", "after") else other
+
+
+def _sum(found: Sequence[Any]) -> Any:
+    """The sum of the values found; None if one of them is no number."""
+    numbers = [number_of(value) for value in found]
+    known = [number for number in numbers if number is not None]
+    return sum(known) if len(known) == len(found) else None

@@ -51,21 +51,28 @@ def played(
             live[event.session] = guard.fresh(event.session, silent=True)
         here = live[event.session]
         here.at(event.at)
-        if isinstance(event, CheckLine) and event.rule == FORM:
-            gaps["calls were not of the form that their tools take, as when they were made"] += 1
         before: Mapping[Atom, Truth] = {}
-        if isinstance(event, ResultLine):
-            before = here.facts_of(call_of(event)) if asked else {}
-            gaps["results were not kept: what followed from them is unknown"] += (
-                event.unread and not event.failed
-            )
-            _observe(here, event)
-        for fact in event.facts if isinstance(event, ToldLine) else ():
-            try:
-                here.tell(fact)
-            except InputError:
-                gaps["facts were told that cannot be told by this manual"] += 1
+        if asked and isinstance(event, ResultLine):
+            before = here.facts_of(call_of(event))
+        _learn(here, event, gaps)
         yield event, here, before
+
+
+def _learn(guard: Guard, event: Event, gaps: Counter[str]) -> None:
+    """Have a guard learn an event of a log, and count what it cannot learn."""
+    match event:
+        case CheckLine() if event.rule == FORM:
+            gaps["calls were not of the form that their tools take, as when they were made"] += 1
+        case ResultLine():
+            lost = event.unread and not event.failed
+            gaps["results were not kept: what followed from them is unknown"] += lost
+            _observe(guard, event)
+        case ToldLine():
+            for fact in event.facts:
+                try:
+                    guard.tell(fact)
+                except InputError:
+                    gaps["facts were told that cannot be told by this manual"] += 1
 
 
 def _observe(guard: Guard, event: ResultLine) -> None:
@@ -127,24 +134,28 @@ def resumed(guard: Guard, log: Path) -> dict[str, Guard]:
     returned count as lost.
     """
     live: dict[str, Guard] = {}
-    open_: dict[str, list[Call]] = {}
+    under_way: dict[str, list[Call]] = {}
     for event, here, _ in played(guard, log):
-        live[event.session], calls = here, open_.setdefault(event.session, [])
+        live[event.session] = here
+        calls = under_way.setdefault(event.session, [])
         if isinstance(event, ResultLine):
-            open_[event.session] = [each for each in calls if each.place != call_of(event).place]
-        elif isinstance(event, CheckLine) and (
-            event.ruling in ("allow", "warn", "modify") or event.shadow
-        ):
-            calls.append(
-                call_of(event if event.made is None else replace(event, arguments=event.made))
-            )
+            place = call_of(event).place
+            under_way[event.session] = [call for call in calls if call.place != place]
+        elif isinstance(event, CheckLine) and _was_made(event):
+            made = event if event.made is None else replace(event, arguments=event.made)
+            calls.append(call_of(made))
     for session, here in live.items():
-        for call in open_[session]:
+        for call in under_way[session]:
             here.check(call, can_modify=True, approved=True)
             here.abandon(call)
         here.at("")  # by the clock again
         here.join(guard)
     return live
+
+
+def _was_made(event: CheckLine) -> bool:
+    """True if a call was made after it was checked: allowed, or only watched."""
+    return event.ruling in ("allow", "warn", "modify") or event.shadow
 
 
 @dataclass(frozen=True)
@@ -207,6 +218,9 @@ def run_cases(guard: Guard, file: Path) -> CasesRun:
 
 
 def _play(guard: Guard, yaml: YamlFile, name: str, place: int, step: Any, done: CasesRun) -> None:
+    """Play one step of a case: what is said and told first, then a call, whose ruling is
+    compared.
+    """
     at = ("cases", name, place)
     form = validate(yaml, StepForm, step, at)
     if not (form.call or form.says or form.tell):
@@ -216,23 +230,28 @@ def _play(guard: Guard, yaml: YamlFile, name: str, place: int, step: Any, done: 
         guard.hear(form.says)
     if form.tell:
         guard.tell(form.tell)
-    if not form.call:
-        return
-    call = Call(form.call, form.args, f"{place}")
+    if form.call:
+        call = Call(form.call, form.args, f"{place}")
+        ruling = _checked(guard, call, form, done)
+        difference = _difference(form, ruling)
+        if difference:
+            where = f"{yaml.name}:{yaml.line(at)} {excerpt(name)}, {form.call}"
+            done.differences.append(f"{where}: {difference}")
+
+
+def _checked(guard: Guard, call: Call, form: StepForm, done: CasesRun) -> Ruling:
+    """The ruling on a call of a case, whose result, if there is one, is learned."""
     can_ask = form.approved is None
     ruling = guard.check(call, can_modify=True, can_ask=can_ask, approved=form.approved)
     done.checks += 1
     done.fired[ruling.rule] += bool(ruling.rule)
     for rule in guard.kept_rules():
         done.kept[rule] += rule != ruling.rule
-    difference = _difference(form, ruling)
-    if difference:
-        where = f"{yaml.name}:{yaml.line(at)} {excerpt(name)}, {form.call}"
-        done.differences.append(f"{where}: {difference}")
     if form.result is not None or form.failed is not None:
         guard.observe(getattr(ruling, "call", call), form.result, failed=form.failed)
     else:
         guard.withdraw(call)
+    return ruling
 
 
 def _difference(form: StepForm, ruling: Ruling) -> str:

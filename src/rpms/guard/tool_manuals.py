@@ -258,21 +258,10 @@ class _Reader(ManualReader[ToolManual]):
     def _reading(
         self, yaml: YamlFile, path: At, read: _FactForm, compared: Mapping[str, Any]
     ) -> Reading:
-        paths = {
-            take: text
-            for take, text in zip(Take, (read.path, read.count, read.sum), strict=True)
-            if text
-        }
-        if not paths and not compared:
-            raise yaml.error(path, "say what is read: a `path`, `count` or `sum`, and a comparison")
-        if len(paths) != 1 or len(compared) != 1:
-            choice = ", ".join(COMPARISONS)
-            raise yaml.error(
-                path, f"a reading is one of `path`, `count` and `sum`, and one comparison: {choice}"
-            )
+        take, text = self._taken(yaml, path, read, compared)
         if read.initially is not None:
             raise yaml.error((*path, "initially"), "what is read from a record is not so at first")
-        (take, text), (compare, other) = next(iter(paths.items())), next(iter(compared.items()))
+        compare, other = next(iter(compared.items()))
         way = yaml.parsed((*path, "path"), Path.parse, text)
         if not way.head and not read.of:
             raise yaml.error(
@@ -284,6 +273,23 @@ class _Reader(ManualReader[ToolManual]):
         for name in sorted(used - set(read.args)):
             raise yaml.error(path, f"<{name}> is none of the `args` of this fact")
         return Reading(way, compare, other, read.which, take, ALIKE.get(read.as_))
+
+    def _taken(
+        self, yaml: YamlFile, path: At, read: _FactForm, compared: Mapping[str, Any]
+    ) -> tuple[Take, str]:
+        """What a reading takes from a record, and where: it has one of these, and one
+        comparison.
+        """
+        given = ((Take.EACH, read.path), (Take.COUNT, read.count), (Take.SUM, read.sum))
+        taken = [(take, text) for take, text in given if text]
+        if not taken and not compared:
+            raise yaml.error(path, "say what is read: a `path`, `count` or `sum`, and a comparison")
+        if len(taken) != 1 or len(compared) != 1:
+            choice = ", ".join(COMPARISONS)
+            raise yaml.error(
+                path, f"a reading is one of `path`, `count` and `sum`, and one comparison: {choice}"
+            )
+        return taken[0]
 
     def _other(self, yaml: YamlFile, path: At, compare: str, other: Any) -> Any:
         """Value of a comparison, checked for what the comparison can use."""
@@ -377,33 +383,39 @@ class _Reader(ManualReader[ToolManual]):
                     (*path, "tools", place), f"no tool is called {excerpt(tool)!r}; known: {known}"
                 )
         shared = frozenset.intersection(*(self.manual.tools[tool].arguments for tool in read.tools))
-        each = {}
-        for variable, source in read.each.items():
-            where = (*path, "each", variable)
-            text = self.argument(yaml, where, Literal(Atom("each", (source,))), 0, shared, AS_MANY)
-            way = yaml.parsed(where, Path.parse, text)
-            each[variable] = way if way.many else Path(way.head, (*way.steps, "*"))
+        each = self._each(yaml, (*path, "each"), read.each, shared)
         bound = shared | frozenset(each)
         when = read_each(self._clause, yaml, (*path, "when"), read.when, bound)
         requires = read_each(self._clause, yaml, (*path, "requires"), read.requires, bound)
         rule = Rule(id_, Tier.DOMAIN, "policies", " ".join(read.text.split()))
-        unknown, sets = read.unknown or self.manual.unknown, self._sets(yaml, path, read, shared)
         policy = Policy(
             rule,
             read.tools,
             when,
             requires,
             each,
-            unknown,
+            read.unknown or self.manual.unknown,
             read.instead,
             read.warns,
             read.asks,
-            sets,
+            self._sets(yaml, path, read, shared),
         )
         if read.draft:
             self.manual = replace(self.manual, drafts=(*self.manual.drafts, policy))
         else:
             self.manual = replace(self.manual, policies=(*self.manual.policies, policy))
+
+    def _each(
+        self, yaml: YamlFile, path: At, sources: Mapping[str, str], names: frozenset[str]
+    ) -> Mapping[str, Path]:
+        """Variables that stand for each element of a list, with the way to its elements."""
+        each: dict[str, Path] = {}
+        for variable, source in sources.items():
+            where = (*path, variable)
+            text = self.argument(yaml, where, Literal(Atom("each", (source,))), 0, names, AS_MANY)
+            way = yaml.parsed(where, Path.parse, text)
+            each[variable] = way if way.many else Path(way.head, (*way.steps, "*"))
+        return each
 
     def _sets(
         self, yaml: YamlFile, path: At, read: _PolicyForm, names: frozenset[str]
