@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rpms.foreign.shown import excerpt
+from rpms.logic.errors import ANYTHING
 
 _NOT_OWN = (str(Path(__file__).parents[1]), str(Path(importlib.__file__).parent), "<")
 """Beginnings of files that are this package's, or Python's where it imports."""
@@ -44,5 +45,9 @@ def place_of(error: BaseException) -> str:
 
 
 def told_error(error: BaseException) -> str:
-    """An error by its class and text."""
-    return excerpt(f"{type(error).__name__}: {error}")
+    """An error by its class and text; a stranger's may have one that cannot be made."""
+    try:
+        text = str(error)
+    except ANYTHING:
+        text = "(no text)"
+    return excerpt(f"{type(error).__name__}: {text}")

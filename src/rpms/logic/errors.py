@@ -74,8 +74,9 @@ class ContextOverflow(ModelError):
 
 
 ANYTHING: Final = (Exception, SystemExit)
-"""What code of others may raise: an exit of theirs would end a command with their exit code.
-Ctrl-C is a person's, and passes."""
+"""What code of others may raise, wherever it is loaded or called: an exit of theirs would end a
+command with their exit code. Ctrl-C is a person's and passes, as does what ends a task or a
+generator."""
 
 _NEAR = 0.6
 """Similarity from which one name is taken for another misspelt."""

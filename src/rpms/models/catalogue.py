@@ -125,20 +125,22 @@ def parse_model_name(text: str) -> ModelName:
     name, _, rest = text.strip().partition("/")
     provider = PROVIDERS.get(name.lower()) or _installed(name)
     if provider is None:
-        near = [
-            match[0]
-            for match in process.extract(name.lower(), list(PROVIDERS), limit=2, score_cutoff=75)
-        ]
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        raise InputError(
-            f"--model {text[:80]!r}: there is no provider {name[:40]!r}.{hint} Known:"
-            f" {', '.join(PROVIDERS)}; or MODULE:NAME, a model of your own"
-        )
+        raise _no_provider(text, name)
     if provider.rest and not rest and not provider.rest_optional:
         raise InputError(f"--model {text[:80]!r}: write {provider.form}")
     if rest and not provider.rest:
         raise InputError(f"--model {text[:80]!r}: write {provider.name} alone")
     return ModelName(provider, rest)
+
+
+def _no_provider(text: str, name: str) -> InputError:
+    matches = process.extract(name.lower(), list(PROVIDERS), limit=2, score_cutoff=75)
+    near = [provider for provider, _, _ in matches]
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    return InputError(
+        f"--model {text[:80]!r}: there is no provider {name[:40]!r}.{hint} Known:"
+        f" {', '.join(PROVIDERS)}; or MODULE:NAME, a model of your own"
+    )
 
 
 def backend_of(model: str) -> Backend | None:
@@ -201,7 +203,8 @@ def available(provider: Provider) -> tuple[bool, str]:
 
     No key is tried, and only servers on this machine are called.
     """
-    if lacking := missing_extra(provider):
+    lacking = missing_extra(provider)
+    if lacking:
         return False, lacking
     if provider.base_url_variable is None:
         return True, f"rpms[{provider.extra}] is installed" if provider.extra else ""
@@ -212,13 +215,20 @@ def available(provider: Provider) -> tuple[bool, str]:
     if not is_loopback(url):
         told = f"{provider.key_variable} is set, " if provider.key_needed else ""
         return True, f"{told}{shown_url(url)}"
-    parts = urlsplit(url)
-    try:
-        port = parts.port or (443 if parts.scheme == "https" else 80)
-        socket.create_connection((parts.hostname or "localhost", port), timeout=0.5).close()
-    except OSError:
+    if not _listens(url):
         return False, f"no server listens at {shown_url(url)}"
     return True, f"a server listens at {shown_url(url)}"
+
+
+def _listens(url: str) -> bool:
+    parts = urlsplit(url)
+    usual = 443 if parts.scheme == "https" else 80
+    address = (parts.hostname or "localhost", parts.port or usual)
+    try:
+        socket.create_connection(address, timeout=0.5).close()
+    except OSError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,12 +210,8 @@ def _from_json(text: str, repairs: list[str]) -> tuple[str, str | None] | None:
         return None
     if any(line.label == "action" and line.text for line in _lines(text[:start], [])):
         return None
-    try:
-        value, _ = json.JSONDecoder().raw_decode(text, start)
-    except (ValueError, RecursionError):
-        value = None
-    if isinstance(value, dict):
-        fields = {key.lower(): entry for key, entry in value.items() if isinstance(entry, str)}
+    fields = _json_fields(text, start)
+    if fields is not None:
         action = _first_of(fields, "action", "act", "command")
         thought = _first_of(fields, "thought", "thoughts", "think", "reasoning")
     else:
@@ -225,6 +221,17 @@ def _from_json(text: str, repairs: list[str]) -> tuple[str, str | None] | None:
         return None
     repairs.append("json")
     return thought or "", action
+
+
+def _json_fields(text: str, start: int) -> dict[str, str] | None:
+    """The texts of a JSON object that begins at a place; None where it is none, or broken off."""
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict):
+        return None
+    return {key.lower(): entry for key, entry in value.items() if isinstance(entry, str)}
 
 
 def _first_of(fields: Mapping[str, str], *names: str) -> str | None:
@@ -322,19 +329,21 @@ def _unlabelled(lines: list[_Line], repairs: list[str], *, allowed: bool) -> tup
     """The first line that can be a command: one at a prompt sign or in a fence rather than any
     other.
     """
-    plain = [
-        (index, line)
-        for index, line in enumerate(lines)
-        if not line.label and _can_be_command(line.text)
-    ]
-    candidates = [(index, line) for index, line in plain if line.quoted or line.fenced] or plain
+    plain: list[int] = []
+    marked: list[int] = []
+    for index, line in enumerate(lines):
+        if not line.label and _can_be_command(line.text):
+            plain.append(index)
+            if line.quoted or line.fenced:
+                marked.append(index)
+    candidates = marked or plain
     if not candidates or not allowed:
         return _joined(lines), None
     repairs.append("action without label")
     if len(candidates) > 1:
         repairs.append("several actions")
-    index, chosen = candidates[0]
-    return _joined(lines[:index]), chosen.text
+    chosen = candidates[0]
+    return _joined(lines[:chosen]), lines[chosen].text
 
 
 def _can_be_command(text: str) -> bool:

@@ -218,40 +218,42 @@ class Endpoint:
         """
         code, text, named = _read_body(body)
         said = excerpt(text, self.secrets)
-        tail = f" ({status}){': ' if said else ''}{said}"
+        tail = f" ({status}): {said}" if said else f" ({status})"
         if status in {200, 400, 413, 422, 500} and _OVERFLOW.search(f"{code} {text}"):
             return ContextOverflow(f"the prompt is too long: {said}")
         if status == 200:
-            return TryAgain(
-                f"the server reports an error: {said or excerpt(code, self.secrets) or 'unnamed'}"
-            )
+            what = said or excerpt(code, self.secrets) or "unnamed"
+            return TryAgain(f"the server reports an error: {what}")
+        lasting = self._unavailable(status, code, tail)
+        if lasting:
+            return ModelUnavailable(lasting)
+        if status == 429:
+            return TryAgain(f"rate limit{tail}", retry_after(after))
+        if status in {408, 409, 425}:
+            return TryAgain(f"server busy{tail}", retry_after(after))
+        if not 200 <= status < 500:
+            return TryAgain(f"server error{tail}", retry_after(after))
+        return Refused(f"the request was refused{tail}", f"{code} {text}", named)
+
+    def _unavailable(self, status: int, code: str, tail: str) -> str:
+        """What a person has to change before any request can succeed; empty for other states."""
         if 300 <= status < 400:
-            final = (
+            return (
                 f"the server sends requests on to another address ({status}), which is not"
-                " followed; "
+                " followed; give the address itself as --base-url"
             )
-            return ModelUnavailable(f"{final}give the address itself as --base-url")
         if status in {401, 403}:
             advice = "this server wants a key, and none is defined for this provider"
             if self.key_variable is not None:
                 advice = (
                     f"set the environment variable {self.key_variable} to a key that is valid there"
                 )
-            return ModelUnavailable(f"the key was refused ({status}); {advice}")
+            return f"the key was refused ({status}); {advice}"
         if status == 402 or code in _GIVE_UP_CODES:
-            return ModelUnavailable(f"the account has no credit left{tail}")
+            return f"the account has no credit left{tail}"
         if status in {404, 405}:
-            return ModelUnavailable(f"no model `{self.model}` there, or a wrong base URL{tail}")
-        if status in {408, 409, 425, 429} or not 200 <= status < 500:
-            name = (
-                "rate limit"
-                if status == 429
-                else "server busy"
-                if 200 <= status < 500
-                else "server error"
-            )
-            return TryAgain(f"{name}{tail}", retry_after(after))
-        return Refused(f"the request was refused{tail}", f"{code} {text}", named)
+            return f"no model `{self.model}` there, or a wrong base URL{tail}"
+        return ""
 
 
 def _read_body(body: Any) -> tuple[str, str, object]:

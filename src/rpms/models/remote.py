@@ -17,7 +17,7 @@ from rpms.foreign.limits import LONGEST_WORD
 from rpms.foreign.shown import one_line
 from rpms.logic.errors import InputError, ModelError, ModelUnavailable
 from rpms.models.base import Answer, CannotHold, Decoding, Request, Usage, cut_at_stop
-from rpms.models.constraint import NOT_HELD, THOUGHT, ConstraintForm, Fields, held, shapes_of
+from rpms.models.constraint import NOT_HELD, THOUGHT, ConstraintForm, Fields, Shape, held, shapes_of
 from rpms.models.parsing import parse_answer
 from rpms.models.patience import (
     NOT_OF_PROTOCOL,
@@ -285,7 +285,8 @@ class RemoteModel(ServedModel):
         cannot.
         """
         super().__init__(*endpoint, **options)
-        self._forms, self.constrains = forms, bool(forms)
+        self._forms = forms
+        self.constrains = bool(forms)
         self._finding = threading.Lock()
         self._found = False
         self._heeds: ConstraintForm | None = None
@@ -305,6 +306,16 @@ class RemoteModel(ServedModel):
             )
         if not shapes or not forms:
             return self._say(messages, decoding, {})
+        return self._held_answer(request, shapes, forms)
+
+    def _held_answer(
+        self, request: Request, shapes: tuple[Shape, ...], forms: list[ConstraintForm]
+    ) -> Answer:
+        """An answer held to shapes by one of the forms, with a note where the server did not
+        hold it.
+        """
+        messages = request.prompt.messages()
+        decoding = request.decoding
         form = self._heeded(decoding)
         if form not in forms:
             answer = self._say(messages, decoding, {})
@@ -330,15 +341,16 @@ class RemoteModel(ServedModel):
             )
 
         with self._finding:
-            if not self._found:
-                self._heeds = next(filter(heeds, self._forms), None)
-                self._found = True
-                if self._heeds is None and _first_to_say(f"{self.name} {self._endpoint.url}"):
-                    note = (
-                        "note: %s does not hold its actions to a menu or grammar; its server may be"
-                        " too old"
-                    )
-                    _LOG.warning(note, self.name)
+            if self._found:
+                return self._heeds
+            self._heeds = next(filter(heeds, self._forms), None)
+            self._found = True
+            if self._heeds is None and _first_to_say(f"{self.name} {self._endpoint.url}"):
+                note = (
+                    "note: %s does not hold its actions to a menu or grammar; its server may be"
+                    " too old"
+                )
+                _LOG.warning(note, self.name)
             return self._heeds
 
     def _say(self, messages: Sequence[Message], decoding: Decoding, fields: Fields) -> Answer:
@@ -350,20 +362,12 @@ class RemoteModel(ServedModel):
     def _read(self, body: Any, sent: Mapping[str, Any]) -> Answer:
         message = dig(body, "choices", 0, "message")
         if not isinstance(message, dict):
-            if error := dig(body, "error"):
-                raise self._endpoint.failed(200, error)
-            if isinstance(dig(body, "choices"), list):
-                raise TryAgain("the answer has no choices", lasting=ModelError)
-            raise TryAgain(NOT_OF_PROTOCOL)
-        content = message.get("content")
-        # some servers send parts
-        parts = content if isinstance(content, list) else [{"text": content}]
-        texts = [dig(part, "text") for part in parts]
-        text = "".join(text for text in texts if isinstance(text, str))
+            raise self._no_message(body)
+        text = _text_of(message.get("content"))
         used = dig(body, "usage")
-        notes: tuple[str, ...] = (
-            () if isinstance(used, dict) else ("the server reports no token counts",)
-        )
+        notes: tuple[str, ...] = ()
+        if not isinstance(used, dict):
+            notes = ("the server reports no token counts",)
         prompt = count(used, "prompt_tokens")
         cached = min(count(used, "prompt_tokens_details", "cached_tokens"), prompt)
         if "tools" in sent:
@@ -372,6 +376,22 @@ class RemoteModel(ServedModel):
         finish = dig(body, "choices", 0, "finish_reason")
         finish = finish if isinstance(finish, str) and finish != "tool_calls" else "stop"
         return Answer(text, Usage(prompt, cached, count(used, "completion_tokens")), finish, notes)
+
+    def _no_message(self, body: Any) -> Exception:
+        """The failure that a response without a message means."""
+        error = dig(body, "error")
+        if error:
+            return self._endpoint.failed(200, error)
+        if isinstance(dig(body, "choices"), list):
+            return TryAgain("the answer has no choices", lasting=ModelError)
+        return TryAgain(NOT_OF_PROTOCOL)
+
+
+def _text_of(content: Any) -> str:
+    """The text of a message, which some servers send in parts."""
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = [dig(part, "text") for part in parts]
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _function(tool: Tool) -> dict[str, Any]:

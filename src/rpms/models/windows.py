@@ -65,23 +65,28 @@ def context_window(
         return Window(given, "given")
     if name.provider.backend in NO_LLM:
         return Window(0, "none")
+    known = _known(name)
+    own_server = not name.provider.key_needed
+    if name.provider.backend is Backend.OPENAI and (own_server or not known):
+        asked = _asked(name, base_url, ask)
+        if asked:
+            return Window(asked, "asked")
+    return Window(known, "known") if known else Window(ASSUMED, "assumed")
+
+
+def _known(name: ModelName) -> int:
+    """Window by the weights' own configuration, else by the model's name; 0 if unknown."""
     if name.provider.backend is Backend.HF:
         with suppress(FileError, NotJson):
             base = Path(read_weights(name.rest).base).expanduser()
             config = loads(read_text(base / "config.json", LARGEST_TABLE))
-            if held := count(config, "max_position_embeddings"):
-                return Window(held, "known")
-    known = next(
-        (n for form, n in KNOWN["windows"].items() if re.search(form, name.rest, re.IGNORECASE)), 0
-    )
-    own_server = not name.provider.key_needed
-    if (
-        name.provider.backend is Backend.OPENAI
-        and (own_server or not known)
-        and (asked := _asked(name, base_url, ask))
-    ):
-        return Window(asked, "asked")
-    return Window(known, "known") if known else Window(ASSUMED, "assumed")
+            held = count(config, "max_position_embeddings")
+            if held:
+                return held
+    for form, tokens in KNOWN["windows"].items():
+        if re.search(form, name.rest, re.IGNORECASE):
+            return int(tokens)
+    return 0
 
 
 def _asked(name: ModelName, base_url: str | None, ask: Fetch) -> int:
@@ -100,7 +105,10 @@ def _asked(name: ModelName, base_url: str | None, ask: Fetch) -> int:
 
 def _largest(value: object) -> int:
     """The largest window that a description names, at any depth; 0 if it names none."""
-    inner = value.items() if isinstance(value, Mapping) else ()
-    return max(
-        ((field in _FIELDS and count(each)) or _largest(each) for field, each in inner), default=0
-    )
+    if not isinstance(value, Mapping):
+        return 0
+    largest = 0
+    for field, each in value.items():
+        own = count(each) if field in _FIELDS else 0
+        largest = max(largest, own or _largest(each))
+    return largest

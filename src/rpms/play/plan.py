@@ -495,8 +495,8 @@ def tasks_named(
     """
     if not wanted:
         return world.tasks(split, setting), setting
-    words = ",".join(wanted).split(",")
-    names = [word.strip() for word in words if word.strip()]
+    words = map(str.strip, ",".join(wanted).split(","))
+    names = [word for word in words if word]
     if not names:
         raise InputError(
             f"--task {wanted[0]!r} names no task: give types, names or ids, or leave it out"
@@ -505,10 +505,13 @@ def tasks_named(
         kinds = dict.fromkeys(name.partition("/")[0] for name in names)
         setting = replace(setting, options={**setting.options, "tasks": ",".join(kinds)})
     every = world.tasks(split, setting)
+    chosen: set[str] = set()
     for name in names:
-        if not any(_goes_by(task, name) for task in every):
+        called_so = [task.id for task in every if _goes_by(task, name)]
+        if not called_so:
             raise _no_such_task(world, split, name, every)
-    return [task for task in every if any(_goes_by(task, name) for name in names)], setting
+        chosen.update(called_so)
+    return [task for task in every if task.id in chosen], setting
 
 
 def _no_such_task(world: World, split: str, name: str, every: Iterable[Task]) -> InputError:

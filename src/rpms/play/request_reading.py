@@ -4,12 +4,12 @@ JSON answer; and other readings, where an episode speaks against the first.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 from rpms.foreign.json_text import NotJson, loads
 from rpms.logic.achievers import achievers_of
-from rpms.logic.belief import Situation
+from rpms.logic.belief import Belief, Situation
 from rpms.logic.errors import ModelError, ModelUnavailable
 from rpms.logic.goal import UNKNOWN_GOAL, Goal
 from rpms.models.base import Decoding, Model, Request, able
@@ -42,9 +42,11 @@ def understand(
     task.
     """
     goal = world.goal(opening)
-    if request and goal.type == UNKNOWN_GOAL:
+    if goal.type != UNKNOWN_GOAL:
+        return Understood(goal)
+    if request:
         goal = replace(goal, text=request)
-    if goal.type != UNKNOWN_GOAL or not goal.text or not (request or forms_of(mind.schemas)):
+    if not goal.text or not (request or forms_of(mind.schemas)):
         return Understood(goal)
     reader = _reader(reads, world, mind)
     belief = world.update(world.start(goal), None, opening)
@@ -54,13 +56,7 @@ def understand(
         left = [entry for entry in reader.memory if not mind.mask.hides(entry.id)]
         reader = replace(reader, memory=left)
     asking = _Asking(reads.model, episode)
-    try:
-        readings = asking.drive(reader.read(goal.text, belief))
-    except ModelUnavailable:
-        raise
-    except ModelError as error:
-        asking.notes = (f"request read by its words alone: {error}",)
-        readings = asking.drive(replace(reader, source=Source.WORDS).read(goal.text, belief))
+    readings = asking.read(reader, goal.text, belief)
     if readings is None:
         return _asked_of_somebody(world, goal, mind, reads, asking)
     shown = [Candidate(entry, score, score, KEPT) for score, entry in readings.examples]
@@ -79,22 +75,25 @@ def _asked_of_somebody(
     )
     if reads.ask is not None:
         told = reads.ask(goal.text, types)
-        known = world.goal(world.stating("", told))
-        type_, *kinds = told.replace(":", " ").split() or [""]
-        meant: Goal | None = None
-        if known.type != UNKNOWN_GOAL:
-            meant = replace(known, text=goal.text)
-        elif type_ in types:  # `TYPE OBJECT DESTINATION`
-            meant = world.goal_of(
-                type_, dict(zip(("object", "destination"), kinds, strict=False)), goal.text
-            )
+        meant = _goal_told(world, told, types, goal.text)
         if meant is not None:
-            readings = Readings(
-                goal.text, (RequestReading(meant, 0.0, 1.0, (f"said to mean `{told}`",)),)
-            )
+            reading = RequestReading(meant, 0.0, 1.0, (f"said to mean `{told}`",))
+            readings = Readings(goal.text, (reading,))
             return Understood(meant, readings, asking.usage, asking.notes)
         note += f"; nor does `{told}`"
     return Understood(goal, None, asking.usage, (*asking.notes, note))
+
+
+def _goal_told(world: World, told: str, types: Sequence[str], text: str) -> Goal | None:
+    """The goal in a person's words, or as `TYPE OBJECT DESTINATION`; None if it is neither."""
+    known = world.goal(world.stating("", told))
+    if known.type != UNKNOWN_GOAL:
+        return replace(known, text=text)
+    type_, *kinds = told.replace(":", " ").split() or [""]
+    if type_ not in types:
+        return None
+    named = dict(zip(("object", "destination"), kinds, strict=False))
+    return world.goal_of(type_, named, text)
 
 
 def reconsidered(readings: Readings, decision: Decision, mind: Mind) -> Readings | None:
@@ -140,12 +139,24 @@ class _Asking:
     """Asks one model about one request."""
 
     def __init__(self, model: Model | None, episode: str) -> None:
-        self._model, self._episode = model, episode
+        self._model = model
+        self._episode = episode
         self._said: dict[str, str] | None = None
         self.usage = Usage()
         self.notes: tuple[str, ...] = ()
 
-    def drive(
+    def read(self, reader: Reader, request: str, belief: Belief) -> Readings | None:
+        """Readings of a request; by its words alone, with a note, where the model fails."""
+        try:
+            return self._drive(reader.read(request, belief))
+        except ModelUnavailable:
+            raise
+        except ModelError as error:
+            self.notes = (f"request read by its words alone: {error}",)
+            by_words = replace(reader, source=Source.WORDS)
+            return self._drive(by_words.read(request, belief))
+
+    def _drive(
         self, questions: Generator[SlotQuestion, Weights, Readings | None]
     ) -> Readings | None:
         try:

@@ -286,11 +286,10 @@ class Agreement:
         >>> Agreement((3, 1, 0), 3, (0.0, 0.0, 0.0)).pass_hat(2)  # (1 + 0 + 0) / 3
         0.3333333333333333
         """
-        return (
-            sum(comb(won, k) for won in self.wins) / (comb(self.epochs, k) * self.tasks)
-            if self.tasks
-            else 0.0
-        )
+        if not self.tasks:
+            return 0.0
+        all_won = sum(comb(won, k) for won in self.wins)
+        return all_won / (comb(self.epochs, k) * self.tasks)
 
     @property
     def flip_rate(self) -> float:
@@ -316,13 +315,16 @@ def agreement(epochs: Sequence[Mapping[str, bool]]) -> Agreement | None:
     """
     if len(epochs) < 2:
         return None
-    every = dict.fromkeys(task for epoch in epochs for task in epoch)
-    shared = [task for task in every if all(task in epoch for epoch in epochs)]
+    every: set[str] = set().union(*epochs)
+    shared = [task for task in epochs[0] if all(task in epoch for epoch in epochs)]
     if not shared:
         return None
-    wins = tuple(sum(epoch[task] for epoch in epochs) for task in shared)
-    rates = tuple(sum(epoch[task] for task in shared) / len(shared) for epoch in epochs)
-    return Agreement(wins, len(epochs), rates, len(every) - len(shared))
+    wins = [sum(epoch[task] for epoch in epochs) for task in shared]
+    rates: list[float] = []
+    for epoch in epochs:
+        won = sum(epoch[task] for task in shared)
+        rates.append(won / len(shared))
+    return Agreement(tuple(wins), len(epochs), tuple(rates), len(every) - len(shared))
 
 
 CONTROLS = ("menu-random", "menu-best")

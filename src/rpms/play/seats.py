@@ -107,11 +107,11 @@ class Play:
             self._course = self.player.after(self._course, move, self._outcome, drift, self.brought)
         except ModelUnavailable:
             raise
-        except (ModelError, WorldError) as error:
-            self._stop(
-                Ending.MODEL_ERROR if isinstance(error, ModelError) else Ending.WORLD_ERROR,
-                str(error),
-            )
+        except ModelError as error:
+            self._stop(Ending.MODEL_ERROR, str(error))
+            return
+        except WorldError as error:
+            self._stop(Ending.WORLD_ERROR, str(error))
             return
         if self._outcome.won:
             self._stop(Ending.WON)
@@ -119,10 +119,16 @@ class Play:
             self._stop(Ending.LOST)
         elif len(self.steps) >= self.budget:
             self._stop(Ending.OUT_OF_STEPS)
-        elif self.stuck_after and len(self.steps) >= self.stuck_after:
-            last = self.steps[-self.stuck_after :]
-            if all(step.infeasible and step.command == last[-1].command for step in last):
-                self._stop(Ending.STUCK)
+        elif self._is_stuck():
+            self._stop(Ending.STUCK)
+
+    def _is_stuck(self) -> bool:
+        """True if the last few steps were one refused command, as many as the run allows."""
+        if not self.stuck_after or len(self.steps) < self.stuck_after:
+            return False
+        last = self.steps[-self.stuck_after :]
+        commands = {step.command for step in last}
+        return len(commands) == 1 and all(step.infeasible for step in last)
 
     def _unsaid(self) -> Outcome:
         """The answer to no action: the world's own to what it does not know, or a note."""

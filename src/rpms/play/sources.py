@@ -3,7 +3,7 @@ with it.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from importlib.resources import files
@@ -194,21 +194,31 @@ def idle_parts(world: World, *enforcements: Enforcement) -> tuple[str, ...]:
     """Parts that are on and can do nothing, or less than they say, in words for their user."""
     manual = cache(partial(manual_of, world))  # read once, where anything asks for it
     found: dict[str, None] = {}
-    for each in enforcements:
-        no_menu, blocks = each.menu == 0, each.guard is GuardMode.BLOCK
-        weak = weakness_of_guard(manual()) if each.guard is not GuardMode.OFF else ""
-        no_fall_back = "has no menu to fall back on, only what a refusal names: add menu=5"
-        no_choice = "there is no menu, and its manual has no actions"
-        idle = {
-            weak: bool(weak),
-            "unstick does nothing without loops=on": each.unstick and not each.loops,
-            f"unstick {no_fall_back}": each.unstick and no_menu,
-            "replace does nothing without guard=block": each.replace and not blocks,
-            f"replace {no_fall_back}": each.replace and blocks and no_menu,
-            "ranked=off does nothing without a menu": no_menu and not each.ranked,
-            f"constrained={each.constrained} does nothing: {no_choice}": (
-                each.constrained is not Constrained.OFF and no_menu and not manual().actions
-            ),
-        }
-        found |= {f"{world.name}: {words}": None for words, holds in idle.items() if holds}
+    for enforcement in enforcements:
+        for words in _idle_parts(enforcement, manual):
+            found[f"{world.name}: {words}"] = None
     return tuple(found)
+
+
+def _idle_parts(enforcement: Enforcement, manual: Callable[[], RuleManual]) -> Iterator[str]:
+    no_menu = enforcement.menu == 0
+    blocks = enforcement.guard is GuardMode.BLOCK
+    no_fall_back = "has no menu to fall back on, only what a refusal names: add menu=5"
+    weak = weakness_of_guard(manual()) if enforcement.guard is not GuardMode.OFF else ""
+    if weak:
+        yield weak
+    if enforcement.unstick:
+        if not enforcement.loops:
+            yield "unstick does nothing without loops=on"
+        if no_menu:
+            yield f"unstick {no_fall_back}"
+    if enforcement.replace:
+        if not blocks:
+            yield "replace does nothing without guard=block"
+        elif no_menu:
+            yield f"replace {no_fall_back}"
+    if no_menu and not enforcement.ranked:
+        yield "ranked=off does nothing without a menu"
+    if no_menu and enforcement.constrained is not Constrained.OFF and not manual().actions:
+        no_choice = "there is no menu, and its manual has no actions"
+        yield f"constrained={enforcement.constrained} does nothing: {no_choice}"

@@ -358,37 +358,44 @@ class Player:
     ) -> Asked:
         """The last proposal, or what takes its place."""
         last = proposals[-1]
-        command = last.command
-        refusal = last.refusal
-        barred = decision.advice.bars(command.text)
-        replaced = _AGAIN.text if barred else self._reason_to_replace(decision, last)
-        best = decision.menu.best
-        if best is None and refusal is not None and decision.rules.environment:
-            best = refusal.remedy
-        if replaced and best and best != command.text:
-            command = Command(best)
-            refusal = None
-        elif barred:
-            command = Command("")
-            refusal = None
-        else:
-            replaced = ""
-        notes = dict.fromkeys(note for each in proposals for note in each.answer.notes)
+        replaced, command = self._replacement(decision, last)
+        usage = Usage()
+        notes: dict[str, None] = {}
+        forbidden: list[tuple[str, str]] = []
+        for proposal in proposals:
+            usage += proposal.answer.usage
+            notes |= dict.fromkeys(proposal.answer.notes)
+            if proposal.breach:
+                forbidden.append((proposal.command.text, proposal.breach.rule))
         if lost:
             notes[lost] = None
-        breaches = [(each.command.text, each.breach) for each in proposals]
         return Asked(
             text=last.answer.text,
             parsed=last.parsed,
             command=command,
-            usage=sum((each.answer.usage for each in proposals), Usage()),
-            refusal=refusal,
+            usage=usage,
+            refusal=None if replaced else last.refusal,
             refused=tuple(refused),
-            forbidden=tuple((said, breach.rule) for said, breach in breaches if breach),
+            forbidden=tuple(forbidden),
             replaced=replaced,
             notes=tuple(notes),
             truncated=last.answer.truncated,
         )
+
+    def _replacement(self, decision: Decision, last: "_Proposal") -> tuple[str, Command]:
+        """The reason to replace a proposal, and the command in its place: the menu's best, else
+        what the refusal names; none at all for one that is barred. Without a reason, its own.
+        """
+        barred = decision.advice.bars(last.command.text)
+        reason = _AGAIN.text if barred else self._reason_to_replace(decision, last)
+        best = decision.menu.best
+        if best is None and last.refusal is not None and decision.rules.environment:
+            best = last.refusal.remedy
+        if reason and best and best != last.command.text:
+            return reason, Command(best)
+        if barred:
+            return reason, Command("")
+        return "", last.command
 
     def _blocks(self, decision: Decision) -> bool:
         """True if the guard holds back what it objects to: it knows what the condition's rules

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rpms.foreign.limits import LONGEST_COMMAND, LONGEST_OBSERVATION, MOST_COMMANDS
+from rpms.foreign.own_code import told_error
 from rpms.foreign.shown import excerpt, whole_letters
 from rpms.logic.belief import Belief
-from rpms.logic.errors import RPMSError, WorldError
+from rpms.logic.errors import ANYTHING, RPMSError, WorldError
 from rpms.logic.facts import Truth
 from rpms.logic.goal import Goal
 from rpms.worlds.exchange import Command, Game, Outcome, Task
@@ -63,28 +64,16 @@ def _bare(argument: Any) -> Any:
 
 def _ask(name: str, call: Callable[[], Any]) -> Any:
     """Call something of a world's and look at what it returns; what either raises is a WorldError
-    that says where. Only Ctrl-C, which is a person's, passes.
+    that says where.
     """
     try:
         return call()
-    except (RPMSError, KeyboardInterrupt):
+    except RPMSError:
         raise
-    except BaseException as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        why = excerpt(f"{type(error).__name__}: {_words(error)}")
-        raise WorldError(
-            f"the world failed in {name} ({Path(place.filename).name}:{place.lineno}): {why}"
-        ) from error
-
-
-def _words(error: BaseException) -> str:
-    """The text of an exception of a stranger's, which may raise one itself."""
-    try:
-        return str(error)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001  likewise
-        return "(no text)"
+    except ANYTHING as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(frame.filename).name}:{frame.lineno}"
+        raise WorldError(f"the world failed in {name} ({place}): {told_error(error)}") from error
 
 
 def _refuse(name: str, returned: Any, wanted: str) -> NoReturn:
