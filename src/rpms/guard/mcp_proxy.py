@@ -169,7 +169,7 @@ def make_proxy(
 
 
 def run_stdio(proxy: Proxy) -> None:
-    """Serve whoever started this process, until its input ends or this process is told to."""
+    """Serve the client that started this process, until its input ends or a signal comes."""
     asyncio.run(_run_stdio(proxy))
 
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from rapidfuzz import process
 
 from rpms.foreign.limits import LONGEST_NUMBER
-from rpms.foreign.shown import excerpt
+from rpms.foreign.own_code import told_error
 from rpms.logic.errors import ANYTHING, InputError, ModelUnavailable, RPMSError
 from rpms.models.accounting import KNOWN
 from rpms.models.base import Model, Scalar, ShorteningModel
@@ -339,9 +339,7 @@ def _load_installed(name: ModelName) -> Model:
     except RPMSError:
         raise
     except ANYTHING as error:  # a stranger's package may raise anything
-        raise ModelUnavailable(
-            f"{name} cannot be opened: {excerpt(f'{type(error).__name__}: {error}')}"
-        ) from None
+        raise ModelUnavailable(f"{name} cannot be opened: {told_error(error)}") from None
     if lacking := [each for each in ("answer", "close", "name") if not hasattr(made, each)]:
         raise ModelUnavailable(f"{name} is no model: what {point.value} makes has no {lacking[0]}")
     return made

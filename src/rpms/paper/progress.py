@@ -32,7 +32,9 @@ def standing(rules: ActiveRules, situation: Situation) -> GoalStanding:
 
 
 class Milestone(NamedTuple):
-    """A fact about a thing that a goal comes past: found, in hand, heated."""
+    """A landmark of the goal: a fact about one thing that comes true on the way to it, such as
+    found, in hand, heated.
+    """
 
     fact: Fact
     name: str
@@ -202,7 +204,9 @@ class Tracker(Purposeful):
         self, purpose: Purpose, bindings: Iterable[Mapping[str, str]]
     ) -> GoalStanding | None:
         """Progress by the things with the fewest milestones left, and of those the ones at hand."""
-        needs = [need for step in purpose.steps for need in self._manual.wanted(step)]
+        needs: list[Need] = []
+        for step in purpose.steps:
+            needs += self._manual.wanted(step)
         routes: dict[object, _Route] = {}
         for binding in bindings:
             things = tuple([binding[name] for name in purpose.sought])
@@ -231,8 +235,12 @@ class Tracker(Purposeful):
         self, wanted: Iterable[Fact], things: tuple[str, ...], lacking: list[Fact]
     ) -> _Route:
         """The milestones of a goal by some things, and those that are left."""
-        stones = dict.fromkeys(stone for fact in wanted for stone in self._milestones(fact, things))
-        left = {one for fact in lacking for one in self._left(fact, things)}
+        stones: dict[Milestone, None] = {}
+        for fact in wanted:
+            stones |= dict.fromkeys(self._milestones(fact, things))
+        left: set[Fact] = set()
+        for fact in lacking:
+            left |= self._left(fact, things)
         todo: list[Milestone] = []
         # of one thing, nothing counts before all that comes before it: a cold mug is not home
         behind: set[str] = set()
@@ -321,8 +329,7 @@ class Tracker(Purposeful):
 
     def _find_before(self, fact: Fact, things: tuple[str, ...]) -> _Before:
         makers = self._manual.makers(fact.predicate, fact.negated)
-        about_things = any(arg in things for arg in fact.args)
-        if not makers or not about_things or fact.predicate in self._manual.positional:
+        if not makers or not self._is_about(fact, things):
             return _NOTHING_BEFORE
         usual = makers[0]
         binding = dict(zip(usual.fact.args, fact.args, strict=True))
@@ -331,11 +338,15 @@ class Tracker(Purposeful):
             if not need.literals or not need.literals[0].makeable:
                 continue
             bound = need.literals[0].bound(binding)
-            if set(things).isdisjoint(bound.args) or bound.predicate in self._manual.positional:
-                continue
-            if self._can_make(bound):
+            if self._is_about(bound, things) and self._can_make(bound):
                 needs.append((need, bound))
         return _Before(binding, needs)
+
+    def _is_about(self, fact: Fact, things: tuple[str, ...]) -> bool:
+        """True if a fact is about some things, and not about where the agent is."""
+        if fact.predicate in self._manual.positional:
+            return False
+        return not set(things).isdisjoint(fact.args)
 
     def _milestones(
         self, fact: Fact, things: tuple[str, ...], above: frozenset[Fact] = frozenset()
@@ -352,12 +363,10 @@ class Tracker(Purposeful):
         self, fact: Fact, things: tuple[str, ...], above: frozenset[Fact]
     ) -> Iterator[Milestone]:
         fact = Fact(fact.predicate, fact.args, fact.negated)
-        thing = next((arg for arg in fact.args if arg in things), None)
         makers = self._manual.makers(fact.predicate, fact.negated)
-        if thing is None or not makers or fact in above:
+        if not makers or fact in above or not self._is_about(fact, things):
             return
-        if fact.predicate in self._manual.positional:
-            return
+        thing = next(arg for arg in fact.args if arg in things)
         binding, needs = self._before(fact, things)
         role = next((name for name, bound in binding.items() if bound == thing), "object")
         stones: list[Milestone] = []

@@ -429,7 +429,8 @@ def _fill(
     """Keep the items that fit a limit, in order: one that is too long does not push out those
     behind it.
     """
-    left, dropped = limit - estimate_tokens(block.heading), list[int]()
+    left = limit - estimate_tokens(block.heading)
+    dropped: list[int] = []
     for place, item in enumerate(block.items):
         tokens = estimate_tokens(untagged.get(item, item))
         if tokens > left:

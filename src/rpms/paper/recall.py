@@ -298,6 +298,14 @@ class Ranking(Iterator[Candidate]):
         return told
 
 
+def _sort_groups(root: _Branch) -> None:
+    """Put the strongest entries first, in each group of one type, object and destination."""
+    for branch in root.below.values():
+        for leaf in branch.below.values():
+            for group in leaf.below.values():
+                group.entries.sort(key=lambda entry: (-entry.strength, entry.id))
+
+
 class EpisodicMemory:
     """ℳ with its index.
 
@@ -312,18 +320,18 @@ class EpisodicMemory:
         self._schemas = _Branch()
         """Schemas by the goals they were tried for, each under all of them."""
         for entry in self.entries:
-            if isinstance(entry, VerifiedSchema):
-                if entry.refuted:
-                    continue
-                _place(entry, _NO_GOAL, self._roots[entry.kind])
-                for goal in sorted(entry.goals, key=str):
-                    _place(entry, goal, self._schemas)
-            else:
-                _place(entry, entry.goal_signature, self._roots[entry.kind])
+            self._index(entry)
         for root in (*self._roots.values(), self._schemas):
-            leaves = [leaf for branch in root.below.values() for leaf in branch.below.values()]
-            for group in (group for leaf in leaves for group in leaf.below.values()):
-                group.entries.sort(key=lambda entry: (-entry.strength, entry.id))
+            _sort_groups(root)
+
+    def _index(self, entry: Entry) -> None:
+        """Place an entry by its goal; a schema by none, and by each goal that it was tried for."""
+        if not isinstance(entry, VerifiedSchema):
+            _place(entry, entry.goal_signature, self._roots[entry.kind])
+        elif not entry.refuted:
+            _place(entry, _NO_GOAL, self._roots[entry.kind])
+            for goal in sorted(entry.goals, key=str):
+                _place(entry, goal, self._schemas)
 
     def __len__(self) -> int:
         return len(self.entries)

@@ -156,7 +156,7 @@ def for_the_moment(
 
 
 class _Mattering(NamedTuple):
-    """How soon an action is of use, and the snippet that says so."""
+    """Urgency of an action, and the snippet that it comes from."""
 
     level: int
     snippet: str

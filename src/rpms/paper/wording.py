@@ -18,7 +18,7 @@ from rpms.paper.memory import (
     VerifiedSchema,
 )
 from rpms.paper.prompt import Block, Budget, Form, Layout, Part, Speak, make_block
-from rpms.paper.verdict import Candidate, Fate
+from rpms.paper.verdict import Candidate, Fate, Trail
 
 HEADINGS: Mapping[Part, str] = {
     Part.UNIVERSAL: "[RULES - CRITICAL, Always Follow]\n=== Universal Principles ===",
@@ -157,35 +157,45 @@ def situation_lines(rules: ActiveRules, facts: Facts) -> tuple[str, ...]:
 
 def memory_line(candidate: Candidate) -> str:
     """One experience, with its warning if it has one."""
-    text, verdict = untagged_line(candidate), candidate.verdict
+    text = untagged_line(candidate)
+    verdict = candidate.verdict
     return f"{text}\n    [WARNING: {verdict.reason}]" if verdict.fate is Fate.WARNED else text
 
 
 def untagged_line(candidate: Candidate) -> str:
     """One experience, without the warning of the soft layer."""
-    entry, verdict = candidate.entry, candidate.verdict
-    match entry:
-        case SuccessSnippet() if candidate.adapted and not entry.actions:
-            text = f"  HINT: {candidate.adapted.note} [{entry.id}]"
-        case SuccessSnippet():
-            text = f"  OK: {entry.sub_goal_type}: {' -> '.join(entry.actions)}"
-            text += (
-                f" [adapted from {entry.id}: {candidate.adapted.note}]" if candidate.adapted else ""
-            )
-        case CriticalFailure():
-            text = f"  AVOID [CRITICAL]: {entry.failed_action}\n    {_why_avoided(entry)}"
-        case FailureLesson():
-            text = f"  AVOID: {entry.failed_action}\n    {_why_avoided(entry)}"
-        case OwnEntry():
-            text = f"  {entry.text}"
-        case RememberedRequest():
-            text = f"  MEANT: `{entry.request}`: {entry.goal_signature}"
-        case _:
-            text = (
-                f"  VERIFIED ({entry.confidence:.2f}): {entry.action_template} |"
-                f" {_what_was_verified(entry)}"
-            )
+    verdict = candidate.verdict
+    text = f"  {_told(candidate)}"
     return f"{text}\n    [{verdict.reason}]" if verdict.fate is Fate.CUT else text
+
+
+def _told(candidate: Candidate) -> str:
+    """An entry in words, by its kind."""
+    entry = candidate.entry
+    match entry:
+        case SuccessSnippet():
+            return _told_snippet(entry, candidate.adapted)
+        case CriticalFailure():
+            return f"AVOID [CRITICAL]: {entry.failed_action}\n    {_why_avoided(entry)}"
+        case FailureLesson():
+            return f"AVOID: {entry.failed_action}\n    {_why_avoided(entry)}"
+        case OwnEntry():
+            return entry.text
+        case RememberedRequest():
+            return f"MEANT: `{entry.request}`: {entry.goal_signature}"
+        case VerifiedSchema():
+            verified = f"VERIFIED ({entry.confidence:.2f}): {entry.action_template}"
+            return f"{verified} | {_what_was_verified(entry)}"
+
+
+def _told_snippet(snippet: SuccessSnippet, adapted: Trail | None) -> str:
+    """A snippet's actions; of one that was fitted to the room, where it is from, or a hint if
+    no action is left.
+    """
+    if adapted and not snippet.actions:
+        return f"HINT: {adapted.note} [{snippet.id}]"
+    text = f"OK: {snippet.sub_goal_type}: {' -> '.join(snippet.actions)}"
+    return f"{text} [adapted from {snippet.id}: {adapted.note}]" if adapted else text
 
 
 def _why_avoided(entry: FailureLesson | CriticalFailure) -> str:

@@ -227,8 +227,8 @@ class RunPlan:
         return {seam: identity(part) for seam, part in parts.items() if part is not None}
 
     def _agent_settings(self) -> dict[str, Any]:
-        """The method, and from the second trial on a hash of what is told of earlier ones; empty
-        for plain ReAct.
+        """The method; from the second trial on, also a hash of what prompts say of earlier trials.
+        Empty for plain ReAct.
         """
         if self.method.name == REACT:
             return {}

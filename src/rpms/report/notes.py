@@ -26,8 +26,8 @@ def omissions(comparison: Comparison) -> tuple[str, ...]:
 
 
 def reservations(comparison: Comparison) -> tuple[str, ...]:
-    """What is missing, crashed, damaged or not counted in a comparison, said once for all
-    conditions of which it is true.
+    """Notes on what is missing, crashed, damaged or not counted; conditions with the same note
+    share it.
     """
     alike: dict[str, list[_Note]] = {}
     for results in comparison:

@@ -25,7 +25,7 @@ _CELL = {name: place for place, name in enumerate(ABLATION.values())}
 
 
 class Teaching(NamedTuple):
-    """What models have in common that were taught alike."""
+    """One way of teaching; several trainings may share it."""
 
     base: str
     """The model that was taught."""

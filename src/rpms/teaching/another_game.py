@@ -57,9 +57,7 @@ def _nearest(told: Sequence[Told], step: int, part: Part) -> Block | None:
 
 
 def _other_game(world: str, opening: str) -> tuple[Told, ...]:
-    """What a game with another kind of goal is told, memory included; always the same one for the
-    same opening.
-    """
+    """Blocks of every step of a game with another kind of goal; the opening decides which game."""
     own = find_world(world).goal(opening).type
     others = [number for number, goal in enumerate(_goal_types(world)) if goal != own]
     digest = hashlib.sha256(opening.encode()).digest()

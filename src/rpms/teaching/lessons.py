@@ -1,5 +1,5 @@
 """Lessons: the teacher plays and each step is told to every condition; or a student plays and
-is corrected.
+is corrected at the states it reaches, which is DAgger.
 """
 
 import hashlib

@@ -213,13 +213,11 @@ class World(ABC):
         return self.command(action, belief)
 
     def paper_manual(self) -> tuple[tuple[str, str], ...]:
-        """The same of the manual at the paper's scale; of the complete one, if there is no
-        other.
-        """
+        """Files of the manual at the paper's scale; of the complete one, if there is no other."""
         return self.manual_files(*self.paper_names) if self.paper_names else self.manual()
 
     def procedures(self) -> tuple[tuple[str, str], ...]:
-        """The same of what the planner alone knows beyond `paper_manual`."""
+        """Files of the procedures, which only the planner adds to `paper_manual`."""
         return self.manual_files(*self.procedure_names) if self.procedure_names else ()
 
     def variation(self, name: str, number: int) -> Task | None:  # noqa: ARG002
