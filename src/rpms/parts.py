@@ -21,7 +21,7 @@ from rpms.foreign.own_code import place_of, told_error
 from rpms.foreign.shown import excerpt
 from rpms.logic.actions import ActionSchema, Instance
 from rpms.logic.belief import Belief, Situation, StateSignature
-from rpms.logic.errors import ANYTHING, InputError, RPMSError
+from rpms.logic.errors import InputError, RPMSError
 from rpms.logic.facts import Atom, Clause, Literal, Truth
 from rpms.logic.goal import Goal, GoalSignature
 from rpms.logic.rules import ActiveRules, Prohibition, Rule
@@ -183,9 +183,9 @@ def _looked_after(which: str, part: Any, check: Check) -> Any:
             made = check(part(*given), given)
         except _WrongValue as wrong:
             raise PartError(f"{which} returned {wrong}{_definition(part)}") from None
-        except RPMSError:
+        except (RPMSError, KeyboardInterrupt):
             raise
-        except ANYTHING as error:
+        except BaseException as error:  # noqa: BLE001  a part may cancel a loop of its own
             raise PartError(f"{which} failed{place_of(error)}: {told_error(error)}") from None
         return made
 

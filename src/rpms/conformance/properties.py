@@ -523,7 +523,7 @@ def planner(subject: Subject) -> str:
 
 
 def doubt(subject: Subject) -> str:
-    """Doubt changes no command in games that plans win without contradicting the manual."""
+    """Where its plans win and nothing contradicts the manual, doubting it changes no command."""
     if not subject.manual.purposes:
         raise Skipped("the manual has no goals")
     won, contradicted = 0, list[str]()

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from rpms.foreign.shown import excerpt
-from rpms.logic.errors import ANYTHING
 
 _NOT_OWN = (str(Path(__file__).parents[1]), str(Path(importlib.__file__).parent), "<")
 """Beginnings of files that are this package's, or Python's where it imports."""
@@ -48,6 +47,8 @@ def told_error(error: BaseException) -> str:
     """An error by its class and text; a stranger's may have one that cannot be made."""
     try:
         text = str(error)
-    except ANYTHING:
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001  whatever it raises is not the error to be told
         text = "(no text)"
     return excerpt(f"{type(error).__name__}: {text}")

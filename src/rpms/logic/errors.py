@@ -74,9 +74,9 @@ class ContextOverflow(ModelError):
 
 
 ANYTHING: Final = (Exception, SystemExit)
-"""What code of others may raise, wherever it is loaded or called: an exit of theirs would end a
-command with their exit code. Ctrl-C is a person's and passes, as does what ends a task or a
-generator."""
+"""What code of others may raise as it is loaded: an exit of theirs would end a command with their
+exit code. Ctrl-C is a person's, and passes. Of a world or part that is called during an episode
+(`rpms.worlds.checked`, `rpms.parts`), Ctrl-C alone passes: it may cancel a loop of its own."""
 
 _NEAR = 0.6
 """Similarity from which one name is taken for another misspelt."""

@@ -20,7 +20,7 @@ from rpms.foreign.limits import LONGEST_COMMAND, LONGEST_OBSERVATION, MOST_COMMA
 from rpms.foreign.own_code import told_error
 from rpms.foreign.shown import excerpt, whole_letters
 from rpms.logic.belief import Belief
-from rpms.logic.errors import ANYTHING, RPMSError, WorldError
+from rpms.logic.errors import RPMSError, WorldError
 from rpms.logic.facts import Truth
 from rpms.logic.goal import Goal
 from rpms.worlds.exchange import Command, Game, Outcome, Task
@@ -64,13 +64,13 @@ def _bare(argument: Any) -> Any:
 
 def _ask(name: str, call: Callable[[], Any]) -> Any:
     """Call something of a world's and look at what it returns; what either raises is a WorldError
-    that says where.
+    that says where. Only Ctrl-C, which is a person's, passes.
     """
     try:
         return call()
-    except RPMSError:
+    except (RPMSError, KeyboardInterrupt):
         raise
-    except ANYTHING as error:
+    except BaseException as error:  # a world with a loop of its own may cancel it
         frame = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(frame.filename).name}:{frame.lineno}"
         raise WorldError(f"the world failed in {name} ({place}): {told_error(error)}") from error
