@@ -169,36 +169,53 @@ class Filling(Purposeful):
         """The names for a parameter; of places to look in, where the thing was found, or the
         likeliest and nearest.
         """
-        names, literal = self._called(level.parameter), level.sought
-        if literal is None:
-            for predicate, (arg, _), _, _ in level.listed if len(names) > 1 else ():
-                row = self._row(predicate, binding.get(arg, arg))
+        if level.sought is not None:
+            return self._places_to_look(level, level.sought, binding)
+        names = self._called(level.parameter)
+        if len(names) > 1:
+            for fact in level.listed:
+                first = fact.args[0]
+                row = self._row(fact.predicate, binding.get(first, first))
                 names = [name for name in names if name in row or kind_of(name) in row]
-            if level.filters and len(names) > 1:
-                possible = self._possible(level.filters[0], level.parameter, binding)
-                return [name for name in names if name in possible]
-            return names
+        if level.filters and len(names) > 1:
+            possible = self._possible(level.filters[0], level.parameter, binding)
+            names = [name for name in names if name in possible]
+        return names
+
+    def _places_to_look(self, level: Level, sought: Fact, binding: dict[str, str]) -> list[str]:
+        """The names for a parameter with which a fact that looking tells holds; where there are
+        none, those with which it may hold, the likeliest first.
+        """
         found: list[str] = []
         left: list[tuple[float, str]] = []
-        args = [binding.get(arg, arg) if arg != level.parameter else None for arg in literal.args]
-        for name in names:
+        args = [binding.get(arg, arg) if arg != level.parameter else None for arg in sought.args]
+        for name in self._called(level.parameter):
             filled = tuple([name if arg is None else arg for arg in args])
-            value = self._value(literal.predicate, filled)
+            value = self._value(sought.predicate, filled)
             if value is None:
                 left.append((self._rank(filled), name))
-            elif value is not literal.negated:
+            elif value is not sought.negated:
                 found.append(name)
-        if len(left) > PLACES and not found:
-            left.sort(key=itemgetter(0))
-            last, needs = left[PLACES - 1][0], level.later
-            left = [item for item in left if item[0] <= last]
-            left.sort(
-                key=lambda item: (
-                    item[0],
-                    self._lacking(needs, {**binding, level.parameter: item[1]}),
-                )
-            )
-        return found or [name for _, name in left[:PLACES]]
+        if found:
+            return found
+        if len(left) > PLACES:
+            left = self._likeliest(left, level, binding)
+        return [name for _, name in left]
+
+    def _likeliest(
+        self, ranked: list[tuple[float, str]], level: Level, binding: dict[str, str]
+    ) -> list[tuple[float, str]]:
+        """The first few by rank; of one rank, those that lack least."""
+        ranked.sort(key=itemgetter(0))
+        last = ranked[PLACES - 1][0]
+        near = [item for item in ranked if item[0] <= last]
+
+        def order(item: tuple[float, str]) -> tuple[float, int]:
+            rank, name = item
+            return rank, self._lacking(level.later, {**binding, level.parameter: name})
+
+        near.sort(key=order)
+        return near[:PLACES]
 
     def _possible(self, need: Need, parameter: str, binding: dict[str, str]) -> set[str]:
         """The names for a parameter with which a need is not out of the question."""

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import islice, pairwise, product
 from operator import itemgetter
-from typing import Self
+from typing import NamedTuple, Self
 
 from rpms.logic.actions import ActionSchema, Instance, Revelation, names_for
 from rpms.logic.belief import Situation
@@ -172,13 +172,12 @@ def compare(
 ) -> PlanNoticed:
     """Hold what a command did against what the manual foretold of it."""
     noticed = PlanNoticed(trust.barring(command, rules, after) if refused else trust)
-    instance, doubt = rules.instance(command), trust.doubt(command)
-    if doubt and (
-        refused or HOPED in doubt
-    ):  # a hope that comes true is learned, and no hope any more
-        noticed = noticed.trusting(
-            noticed.trust.weighed(ManualLine(doubt, LinePart.DOUBTED, ""), CONTRADICTED)
-        )
+    instance = rules.instance(command)
+    doubt = trust.doubt(command)
+    # A hope that comes true is learned, and no hope any more.
+    if doubt and (refused or HOPED in doubt):
+        line = ManualLine(doubt, LinePart.DOUBTED, "")
+        noticed = noticed.trusting(noticed.trust.weighed(line, CONTRADICTED))
     if instance is None:
         return noticed
     if refused:
@@ -187,24 +186,40 @@ def compare(
     for link in trust.offered.get(command, ())[:1]:
         if link.reveals and after.value(*link.fact[:2]) is None:
             noticed = noticed.trusting(noticed.trust.blanked(link, command, rules, after))
-    still = before.belief == after.belief  # nothing at all has changed
-    begun = [(process, binding, still) for process, binding in processes_of(rules, command, before)]
-    for schema, binding, due in (
-        (instance.schema, instance.binding, True),
-        *begun,
-    ):  # a process may take time
-        for effect in schema.effects:
-            line, bound = ManualLine.of_effect(rules, schema, effect), effect.bind(binding)
-            value = bound.truth(after)
-            if value is Truth.TRUE:
-                noticed = noticed.trusting(noticed.trust.weighed(line, CONFIRMED))
-            elif value is Truth.FALSE and due:
-                text = f"`{command}` was done, but not: {_said(rules, bound)}"
-                noticed = noticed.with_(
-                    SurpriseKind.ABSENT, line, text, noticed.trust.weighed(line, CONTRADICTED)
-                )
-    told = {effect.bind(binding) for process, binding, _ in begun for effect in process.effects}
-    return _changes(noticed, rules, instance, command, told, before, after)
+    noticed = _with_effects(
+        noticed, rules, command, instance.schema, instance.binding, after, due=True
+    )
+    still = before.belief == after.belief
+    told: set[Literal] = set()
+    for process, binding in processes_of(rules, command, before):
+        # A process may take time: it is due where nothing at all has changed.
+        noticed = _with_effects(noticed, rules, command, process, binding, after, due=still)
+        told.update(effect.bind(binding) for effect in process.effects)
+    return _changes(noticed, _Done(rules, instance, command, before, after), told)
+
+
+def _with_effects(
+    noticed: PlanNoticed,
+    rules: ActiveRules,
+    command: str,
+    schema: ActionSchema,
+    binding: Mapping[str, str],
+    after: Situation,
+    *,
+    due: bool,
+) -> PlanNoticed:
+    """Effects that came speak for their lines; those that are due and did not come, against."""
+    for effect in schema.effects:
+        line = ManualLine.of_effect(rules, schema, effect)
+        bound = effect.bind(binding)
+        value = bound.truth(after)
+        if value is Truth.TRUE:
+            noticed = noticed.trusting(noticed.trust.weighed(line, CONFIRMED))
+        elif value is Truth.FALSE and due:
+            text = f"`{command}` was done, but not: {_said(rules, bound)}"
+            trust = noticed.trust.weighed(line, CONTRADICTED)
+            noticed = noticed.with_(SurpriseKind.ABSENT, line, text, trust)
+    return noticed
 
 
 def _refused(
@@ -324,62 +339,82 @@ def _split_needs(process: ActionSchema) -> tuple[list[Clause], list[tuple[Clause
     return named, others
 
 
-def _changes(
-    noticed: PlanNoticed,
-    rules: ActiveRules,
-    instance: Instance,
-    command: str,
-    told: Container[Literal],
-    before: Situation,
-    after: Situation,
-) -> PlanNoticed:
-    """Facts on a command's things that changed or came to be known without a line that says so."""
-    schema, key, binding = instance.schema, rules.key_of(instance.schema), instance.binding
-    known = {*schema.effects, *noticed.trust.learned.get(key, ())}
-    wanted, news = wanted_facts(rules), list[Literal | Revelation]()
-    here = after.belief.location
-    moved = here != before.belief.location
-    for atom in _mattering(rules, schema):
-        predicate, args = atom.predicate, tuple(map(binding.get, atom.args, atom.args))
-        now = (
-            after.value(predicate, args) if not moved or here in args else None
-        )  # else said of the place left behind
-        was = (
-            before.value(predicate, args)
-            if now is not None and (predicate, not now) in wanted
-            else None
-        )
+class _Done(NamedTuple):
+    """An action that was done, with what was known before and after it."""
+
+    rules: ActiveRules
+    instance: Instance
+    command: str
+    before: Situation
+    after: Situation
+
+
+def _changes(noticed: PlanNoticed, done: _Done, told: Container[Literal]) -> PlanNoticed:
+    """Facts on a command's things that changed or came to be known without a line that says so;
+    `told` are those that its processes bring about.
+    """
+    rules, instance = done.rules, done.instance
+    key = rules.key_of(instance.schema)
+    known = {*instance.schema.effects, *noticed.trust.learned.get(key, ())}
+    unknown = [fact for fact in _changed(done) if fact not in known]
+    changed = [fact for fact in unknown if fact.bind(instance.binding) not in told]
+    told_of = {one.atom for one in known if isinstance(one, Revelation)}
+    shown = [seen for seen in _shown(done) if seen.atom not in told_of]
+    if not changed and not shown:
+        return noticed
+    lacking = not _made_by_actions(rules).issuperset(map(_kind, changed))
+    trust = noticed.trust.learning(key, [*changed, *shown], lacking=lacking)
+    line = ManualLine(key, LinePart.DOES, COMPLETE)
+    for fact in changed:
+        said = _said(rules, fact.bind(instance.binding))
+        text = f"`{done.command}` changed what nobody foretold: {said}"
+        noticed = noticed.with_(SurpriseKind.CHANGED, line, text, trust)
+    return noticed.trusting(trust)
+
+
+def _changed(done: _Done) -> Iterator[Literal]:
+    """Facts over an action's parameters that something wants and that were otherwise before."""
+    rules, binding = done.rules, done.instance.binding
+    wanted = wanted_facts(rules)
+    here = done.after.belief.location
+    moved = here != done.before.belief.location
+    for atom in _mattering(rules, done.instance.schema):
+        args = tuple(map(binding.get, atom.args, atom.args))
+        if moved and here not in args:
+            continue  # said of the place left behind
+        now = done.after.value(atom.predicate, args)
+        if now is None or (atom.predicate, not now) not in wanted:
+            continue
+        was = done.before.value(atom.predicate, args)
         if was is None or was is now:
             continue
-        literal = Literal(atom, not now)
-        implied = (
-            literal.negated and rules.predicates[predicate].exclusive
-        )  # of what only one can be, others are not
-        if literal not in known and literal.bind(binding) not in told and not implied:
-            news.append(literal)
-    told_of = {one.atom for one in known if isinstance(one, Revelation)}
-    for seen in _sights(rules, schema):
-        probe = seen.atom.bind({**binding, ANYTHING: UNSEEN})
-        if seen.atom not in told_of and before.truth(probe) is Truth.UNKNOWN is not after.truth(
-            probe
-        ):
-            news.append(seen)
-    effects = {(one.atom.predicate, one.negated) for one in news if isinstance(one, Literal)}
-    made = (
-        (each.atom.predicate, each.negated) for other in rules.all_actions for each in other.effects
-    )
-    trust = (
-        noticed.trust.learning(key, news, lacking=not effects.issubset(made))
-        if news
-        else noticed.trust
-    )
-    for one in news:
-        if isinstance(one, Literal):
-            text = f"`{command}` changed what nobody foretold: {_said(rules, one.bind(binding))}"
-            noticed = noticed.with_(
-                SurpriseKind.CHANGED, ManualLine(key, LinePart.DOES, COMPLETE), text, trust
-            )
-    return noticed.trusting(trust)
+        # Of what only one can be, others are not.
+        implied = not now and rules.predicates[atom.predicate].exclusive
+        if not implied:
+            yield Literal(atom, not now)
+
+
+def _shown(done: _Done) -> Iterator[Revelation]:
+    """Unstated sights of an action that showed something."""
+    for seen in _sights(done.rules, done.instance.schema):
+        probe = seen.atom.bind({**done.instance.binding, ANYTHING: UNSEEN})
+        if done.before.truth(probe) is not Truth.UNKNOWN:
+            continue
+        if done.after.truth(probe) is not Truth.UNKNOWN:
+            yield seen
+
+
+@kept_with_rules
+def _made_by_actions(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
+    """Predicates and signs of all that actions bring about."""
+    found: set[tuple[str, bool]] = set()
+    for schema in rules.all_actions:
+        found.update(map(_kind, schema.effects))
+    return frozenset(found)
+
+
+def _kind(fact: Literal) -> tuple[str, bool]:
+    return fact.atom.predicate, fact.negated
 
 
 @kept_with_rules
@@ -426,34 +461,65 @@ def circle(
     lacks is not needed.
     """
     trust = noticed.trust
-    blamed = [ManualLine(link.doubt, LinePart.DOUBTED, "") for link in chain if link.doubt]
-    for link, then in pairwise(chain):
-        if not blamed and (instance := rules.instance(then.command)) is not None:
-            needs = [(one, one.bind(instance.binding)) for one in rules.needs_of(instance.schema)]
-            lacking = [
-                (one, bound) for one, bound in needs if bound.truth(situation) is not Truth.TRUE
-            ]
-            wanted = Literal(link.fact.atom, link.fact.negated)
-            served = [(one, bound) for one, bound in lacking if wanted in bound.literals]
-            told = [one for one, _ in needs if one.literals]
-            only = [
-                one
-                for one in told
-                if any(excludes(rules, one.literals[0], other.literals[0]) for other in told)
-            ]
-            blames = dict.fromkeys((*(clause for clause, _ in served or lacking), *only))
-            blamed = [ManualLine.of_need(rules, instance.schema, clause) for clause in blames]
+    blamed = _blamed(rules, chain, situation)
     for line in blamed:
         trust = trust.weighed(line, CONTRADICTED)
-    if (
-        not blamed and (instance := rules.instance(chain[0].command)) is not None
-    ):  # the line that it serves is named
-        part, fact = LinePart.SHOWS if chain[0].reveals else LinePart.DOES, chain[0].fact
-        blamed = [ManualLine(instance.schema.name, part, str(Literal(fact.atom, fact.negated)))]
-    text = f"`{chain[0].command}` led back to a state in which it was done before"
     if any(one.kind == SurpriseKind.CIRCLE for one in noticed.surprises):
         return noticed.trusting(trust)
-    return noticed.with_(SurpriseKind.CIRCLE, blamed[0] if blamed else "", text, trust)
+    named = blamed[0] if blamed else _line_served(rules, chain[0])
+    text = f"`{chain[0].command}` led back to a state in which it was done before"
+    return noticed.with_(SurpriseKind.CIRCLE, named, text, trust)
+
+
+def _blamed(rules: ActiveRules, chain: tuple[Link, ...], situation: Situation) -> list[ManualLine]:
+    """The lines to blame for a plan that led back: its doubts, or needs of the first action that
+    has some to blame.
+    """
+    doubts = [ManualLine(link.doubt, LinePart.DOUBTED, "") for link in chain if link.doubt]
+    if doubts:
+        return doubts
+    for link, then in pairwise(chain):
+        instance = rules.instance(then.command)
+        if instance is None:
+            continue
+        needs = _needs_to_blame(rules, link, instance, situation)
+        if needs:
+            return [ManualLine.of_need(rules, instance.schema, need) for need in needs]
+    return []
+
+
+def _needs_to_blame(
+    rules: ActiveRules, link: Link, instance: Instance, situation: Situation
+) -> list[Clause]:
+    """Needs of an action that an earlier one serves, or else all that it lacks; and needs that
+    cannot hold together.
+    """
+    wanted = Literal(link.fact.atom, link.fact.negated)
+    lacking: list[Clause] = []
+    served: list[Clause] = []
+    told: list[Clause] = []
+    for need in rules.needs_of(instance.schema):
+        if need.literals:
+            told.append(need)
+        bound = need.bind(instance.binding)
+        if bound.truth(situation) is not Truth.TRUE:
+            lacking.append(need)
+            if wanted in bound.literals:
+                served.append(need)
+    blames = dict.fromkeys(served or lacking)
+    for need in told:
+        if any(excludes(rules, need.literals[0], other.literals[0]) for other in told):
+            blames[need] = None
+    return list(blames)
+
+
+def _line_served(rules: ActiveRules, link: Link) -> ManualLine | str:
+    """The line that an action of a plan rests on."""
+    instance = rules.instance(link.command)
+    if instance is None:
+        return ""
+    part = LinePart.SHOWS if link.reveals else LinePart.DOES
+    return ManualLine(instance.schema.name, part, str(Literal(link.fact.atom, link.fact.negated)))
 
 
 def _said(rules: ActiveRules, literal: Literal) -> str:
