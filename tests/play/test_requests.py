@@ -2,6 +2,7 @@
 
 import json
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -17,14 +18,18 @@ from rpms.models.policy import FunctionModel
 from rpms.models.recorded import question, question_key
 from rpms.paper.compose import compose
 from rpms.paper.condition import CONDITIONS
+from rpms.paper.enforcement import STRICT
 from rpms.paper.episode import Ending
 from rpms.paper.memory import Kind, Origin, RememberedRequest, merge
 from rpms.paper.recall import EpisodicMemory
+from rpms.planning.advice import plan_of
 from rpms.play.request_reading import understand
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
-from rpms.play.understanding import Reads
+from rpms.play.understanding import Reads, Understood
+from rpms.reading.nearest import NearestKinds
+from rpms.reading.readings import Narrowing, Readings, RequestReading
 from rpms.store.episodes import EpisodeRecord, episode_text
 from rpms.store.memories import parse_memory, write_memory
 from rpms.worlds.base import REQUEST, Setting, Task, games_won
@@ -223,6 +228,74 @@ def test_a_wrong_reading_is_noticed_and_the_next_one_taken():
     assert (
         "another reading: all that the goal is known to want holds, and the game goes on" in shown
     )
+
+
+def attempt_with_one_reading(signature, ask=None):
+    """The game with a keychain for the sofa, where a request was read in one way alone."""
+    task = next(one for one in WORLD.tasks("builtin", Setting()) if "KeyChain" in one.id)
+    type_, object_, _, destination = signature.split(":")
+    meant = WORLD.goal_of(type_, {"object": object_, "destination": destination}, "this request")
+
+    class ReadOnce(Player):
+        def understand(self, opening, episode, request=""):
+            return Understood(meant, Readings("this request", (RequestReading(meant, 0.0, 1.0),)))
+
+    reads = Reads(control="words", ask=ask)
+    strict = compose(
+        replace(CONDITIONS["rules-only"], enforcement=STRICT), knowledge_of(WORLD), EpisodicMemory()
+    )
+    player = ReadOnce(WORLD, strict, open_model("planner"), None, reads=reads)
+    with closing(WORLD.open(task, Setting())) as game:
+        return play(Play(player, game, task, 200))
+
+
+def doubted(episode):
+    plans = [plan_of(step.decision) for step in episode.steps]
+    chains = [option.chain for plan in plans for option in plan.options]
+    return [link.doubt for chain in chains for link in chain if link.doubt]
+
+
+def test_for_what_is_nowhere_the_kinds_here_that_are_most_like_it_are_tried():
+    episode = attempt_with_one_reading("pick_and_place_simple:keyring::sofa")
+    assert episode.ending is Ending.WON
+    assert not doubted(episode)
+    read_as = [step.readings for step in episode.steps if step.readings is not None][-1]
+    assert read_as.now.goal.object == "keychain"
+    assert read_as.now.reasons[-1] == "no keyring is here; a keychain is like it"
+
+
+def test_kinds_are_alike_by_their_names_and_by_the_lasting_facts_that_both_have():
+    belief = WORLD.update(WORLD.start(WORLD.goal("")), None, KITCHEN)
+    nearest = NearestKinds(Narrowing(mind().schemas, belief))
+    by_name = NearestKinds(Narrowing(mind().schemas, belief, rules=False))
+    objects = frozenset({"object"})
+    others = ["apple", "book", "cup", "egg", "fork", "pillow", "vase"]
+
+    def most_like(kind, kinds):
+        return max(others, key=lambda other: kinds.likeness(objects, kind, other))
+
+    assert [most_like("mug", nearest), most_like("spoon", nearest)] == ["cup", "fork"]
+    assert most_like("spoon", by_name) == "book"
+    assert nearest.likeness(objects, "knife", "butterknife") > 0.8
+
+
+def test_where_no_reading_is_left_somebody_is_asked_once_and_then_nothing_more_is_done():
+    asked = []
+
+    def ask(request, goals):
+        asked.append((request, len(goals)))
+        return "put some keychain on sofa."
+
+    hopeless = "pick_and_place_simple:trumpet::armchair"
+    won = attempt_with_one_reading(hopeless, ask)
+    assert won.ending is Ending.WON
+    assert asked == [("this request", 6)]
+    given_up = attempt_with_one_reading(hopeless)
+    assert given_up.ending is Ending.STUCK
+    assert given_up.error.startswith("none of 7 readings of `this request` is left: ")
+    assert not doubted(given_up)
+    told_nothing = attempt_with_one_reading(hopeless, lambda _request, _goals: "whatever")
+    assert told_nothing.ending is Ending.STUCK
 
 
 def test_the_reading_that_won_is_remembered_with_the_rooms_kinds_and_is_memory_like_all_other(

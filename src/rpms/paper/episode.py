@@ -21,7 +21,8 @@ class Ending(StrEnum):
     """The world ended it for good, as ScienceWorld does with a score of -100."""
     OUT_OF_STEPS = "out of steps"
     STUCK = "stuck"
-    """The same failing action over and over; only where a run asks for it."""
+    """The same failing action over and over, where a run asks for it; or nothing that a request
+    may mean can be had, where plans are followed."""
     MODEL_ERROR = "model error"
     WORLD_ERROR = "world error"
 

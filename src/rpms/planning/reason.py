@@ -363,7 +363,7 @@ class Reasoner:
         plan = supposing.plan(situation, order, seek=False, best=True)
         return plan.cost < inf
 
-    def nowhere(self, situation: Situation, order: Order) -> tuple[str, ...]:
+    def nowhere(self, situation: Situation, order: Order | None = None) -> tuple[str, ...]:
         """The goal's words that no known thing is called by, where every place was looked at.
 
         No line of the manual is to blame for that, and no doubt brings such a thing about.
@@ -375,7 +375,7 @@ class Reasoner:
         unseen = [word for word in named if word and not belief.called(word)]
         if not unseen:
             return ()
-        graph = self._graph(situation, order)
+        graph = self._graph(situation, order if order is not None else likely_places(self.rules))
         return tuple(word for word in unseen if graph.is_nowhere(f"{word} ?"))
 
     def search(self, situation: Situation, order: Order, sought: Sequence[str] = (UNSEEN,)) -> Plan:

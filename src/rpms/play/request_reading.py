@@ -12,6 +12,7 @@ from rpms.logic.achievers import achievers_of
 from rpms.logic.belief import Belief, Situation
 from rpms.logic.errors import ModelError, ModelUnavailable
 from rpms.logic.goal import UNKNOWN_GOAL, Goal
+from rpms.logic.rules import ActiveRules
 from rpms.models.base import Decoding, Model, Request, able
 from rpms.paper.decide import Decision, Mind
 from rpms.paper.prompt import Part, make_block
@@ -20,7 +21,15 @@ from rpms.paper.verdict import KEPT, Candidate, Fate
 from rpms.planning.advice import plan_of
 from rpms.planning.reason import reasoner_of
 from rpms.play.understanding import NO_GOAL, Reads, Understood
-from rpms.reading.readings import Readings, RequestReading, forms_of, unsearched
+from rpms.reading.nearest import NearestKinds
+from rpms.reading.readings import (
+    FIELDS,
+    Narrowing,
+    Readings,
+    RequestReading,
+    forms_of,
+    unsearched,
+)
 from rpms.reading.requests import Reader, SlotQuestion, Source, Weights, weights_of_answer
 from rpms.worlds.base import World
 
@@ -68,18 +77,17 @@ def _asked_of_somebody(
     world: World, goal: Goal, mind: Mind, reads: Reads, asking: _Asking
 ) -> Understood:
     """The goal as a person puts it otherwise; else unknown, with a note."""
-    types = [form.type for form in forms_of(mind.schemas)]
+    types = _types(mind)
     note = (
         f"{NO_GOAL} `{goal.text}`; it has"
         f" {', '.join(types) or 'none that can be put in other words'}"
     )
     if reads.ask is not None:
         told = reads.ask(goal.text, types)
-        meant = _goal_told(world, told, types, goal.text)
+        meant = _said_to_mean(world, goal.text, told, types)
         if meant is not None:
-            reading = RequestReading(meant, 0.0, 1.0, (f"said to mean `{told}`",))
-            readings = Readings(goal.text, (reading,))
-            return Understood(meant, readings, asking.usage, asking.notes)
+            readings = Readings(goal.text, (meant,), asked=True)
+            return Understood(meant.goal, readings, asking.usage, asking.notes)
         note += f"; nor does `{told}`"
     return Understood(goal, None, asking.usage, (*asking.notes, note))
 
@@ -92,28 +100,97 @@ def _goal_told(world: World, told: str, types: Sequence[str], text: str) -> Goal
     type_, *kinds = told.replace(":", " ").split() or [""]
     if type_ not in types:
         return None
-    named = dict(zip(("object", "destination"), kinds, strict=False))
+    named = dict(zip(FIELDS, kinds, strict=False))
     return world.goal_of(type_, named, text)
 
 
-def reconsidered(readings: Readings, decision: Decision, mind: Mind) -> Readings | None:
+def _types(mind: Mind) -> list[str]:
+    """The types of goal that a request can name."""
+    return [form.type for form in forms_of(mind.schemas)]
+
+
+def _said_to_mean(
+    world: World, request: str, told: str, types: Sequence[str]
+) -> RequestReading | None:
+    """The reading of a request that a person gives; None where that is no goal."""
+    meant = _goal_told(world, told, types, request)
+    if meant is None:
+        return None
+    return RequestReading(meant, 0.0, 1.0, (f"said to mean `{told}`",))
+
+
+def reconsidered(
+    world: World, reads: Reads, readings: Readings, decision: Decision, mind: Mind
+) -> Readings | None:
     """Readings with another one taken, where a step speaks against the present one; None where
     it stays.
+
+    Where all places were searched and its object is nowhere, kinds that are here and like it
+    come in too. Where no reading is left, somebody is asked, once.
     """
     belief = decision.belief
-    plans = mind.manual if mind.manual.actions else mind.schemas.bare()
     _ = plan_of(decision)  # planning notices where nothing is left
-    if why := decision.noticed.against_goal:
+    active = _rules_for(decision.goal, mind)
+    share = unsearched(achievers_of(active), belief, decision.goal.object)
+    why = decision.noticed.against_goal
+    if not why:
+        return readings.instead(belief, share)
 
-        def price(goal: Goal) -> float:
-            rules = plans.active(goal.type, goal.object, goal.destination)
-            return reasoner_of(rules).plan(Situation(belief.serving(goal), goal), seek=False).cost
+    def price(goal: Goal) -> float:
+        situation = Situation(belief.serving(goal), goal)
+        return reasoner_of(_rules_for(goal, mind)).plan(situation, seek=False).cost
 
-        return readings.following(why, belief, price)
-    achievers = achievers_of(
-        plans.active(decision.goal.type, decision.goal.object, decision.goal.destination)
-    )
-    return readings.instead(belief, unsearched(achievers, belief, decision.goal.object))
+    if not readings.widened and decision.goal.object in _nowhere(decision, mind):
+        reader = _reader(reads, world, mind)
+        nearest = NearestKinds(Narrowing(reader.goals, belief, reader.rules, reader.here))
+        forms = {form.type: form for form in reader.forms}
+        readings = readings.widened_by(nearest.readings(readings, forms))
+    following = readings.following(why, belief, price, share)
+    if following is None and reads.ask is not None and not readings.asked:
+        return _asked_once_more(world, reads, readings, mind)
+    return following
+
+
+def _asked_once_more(world: World, reads: Reads, readings: Readings, mind: Mind) -> Readings | None:
+    """The readings with what somebody says is meant, since none of them can be had; None where
+    that is no goal either.
+    """
+    assert reads.ask is not None
+    types = _types(mind)
+    told = reads.ask(readings.request, types)
+    meant = _said_to_mean(world, readings.request, told, types)
+    if meant is None:
+        return None
+    ranked = (*readings.ranked, meant)
+    why = "no other reading was left, and somebody was asked"
+    return replace(readings, ranked=ranked, taken=len(ranked) - 1, why=why, asked=True)
+
+
+def given_up(readings: Readings, decision: Decision, mind: Mind) -> str:
+    """The reason that nothing is left to do for a request whose object is nowhere: no other
+    reading is left, nor any kind like it; empty where something is.
+    """
+    why = decision.noticed.against_goal
+    if not why or not readings.is_last:
+        return ""
+    missing = _nowhere(decision, mind)
+    if missing:
+        why = f"no {' and no '.join(missing)} is in any place here"
+    elif not readings.widened:
+        return ""
+    return f"none of {len(readings.ranked)} readings of `{readings.request}` is left: {why}"
+
+
+def _rules_for(goal: Goal, mind: Mind) -> ActiveRules:
+    """The rules that plans for a goal are made with."""
+    plans = mind.manual if mind.manual.actions else mind.schemas.bare()
+    return plans.active(goal.type, goal.object, goal.destination)
+
+
+def _nowhere(decision: Decision, mind: Mind) -> tuple[str, ...]:
+    """The goal's words for things that are in none of the places, all of which were searched."""
+    situation = Situation(decision.belief, decision.goal)
+    return reasoner_of(_rules_for(decision.goal, mind)).nowhere(situation)
 
 
 def _reader(reads: Reads, world: World, mind: Mind) -> Reader:

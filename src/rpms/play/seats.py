@@ -102,6 +102,9 @@ class Play:
             move = self.player.choose(
                 self._course, self._outcome.observation, self.episode_id or self.task.id
             )
+            if self.steps and (reason := self.player.gives_up(move)):
+                self._stop(Ending.STUCK, reason)
+                return
             drift = self.player.world.contradictions(move.decision.belief, self.game)
             self._outcome = self.game.step(move.command) if move.command else self._unsaid()
             self._course = self.player.after(self._course, move, self._outcome, drift, self.brought)

@@ -95,13 +95,6 @@ class Move:
         return self.asked.command.text
 
 
-def _reconsidered(readings: "Readings", decision: Decision, mind: Mind) -> "Readings | None":
-    """Readings with another one taken, where a step speaks against the present one."""
-    from rpms.play.request_reading import reconsidered  # noqa: PLC0415  a known goal loads no reader
-
-    return reconsidered(readings, decision, mind)
-
-
 def _surprised(steps: tuple[Step, ...], noticed: Noticed) -> tuple[Step, ...]:
     """The steps, the last one with what surprised in the answer to it."""
     if not steps:
@@ -163,7 +156,7 @@ class Player:
         )
         read = course.read
         while read is not None and read.readings is not None:
-            following = _reconsidered(read.readings, decision, mind)
+            following = self._reconsidered(read.readings, decision, mind)
             if following is None:
                 break
             read = replace(read, goal=following.now.goal, readings=following)
@@ -180,6 +173,26 @@ class Player:
         if read is not None and read.examples and not course.steps:
             decision = replace(decision, candidates=(*decision.candidates, *read.examples))
         return Move(decision, self._ask(decision, episode), observation, told, read)
+
+    def _reconsidered(
+        self, readings: "Readings", decision: Decision, mind: Mind
+    ) -> "Readings | None":
+        """Readings with another one taken, where a step speaks against the present one."""
+        from rpms.play.request_reading import reconsidered  # noqa: PLC0415  a known goal loads no reader
+
+        reads = self.reads or Reads(self.model)
+        return reconsidered(self.world, reads, readings, decision, mind)
+
+    def gives_up(self, move: Move) -> str:
+        """The reason that a player by plans has nothing left to do for a request; empty for one
+        that may know better, such as a language model, and where something is left.
+        """
+        read = move.read
+        if read is None or read.readings is None or not able(self.model, "plans"):
+            return ""
+        from rpms.play.request_reading import given_up  # noqa: PLC0415  a known goal loads no reader
+
+        return given_up(read.readings, move.decision, self._extended)
 
     def after(
         self,

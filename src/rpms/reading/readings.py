@@ -235,12 +235,14 @@ class Narrowing:
             if of_one_thing and not told.lasting and not self._achievers.makers(name):
                 yield name
 
-    def _truth(self, fact: Fact) -> Truth:
+    def truth(self, fact: Fact) -> Truth:
+        """The truth of a fact about kinds or things, by the manual's tables or the belief."""
         kinds = self.manual.lore.kinds.get(fact.predicate)
         value = kinds.truth(fact.args) if kinds is not None else self.belief.truth(fact.atom)
         return ~value if fact.negated else value
 
-    def _is_lasting(self, predicate: str) -> bool:
+    def is_lasting(self, predicate: str) -> bool:
+        """True if no action changes a fact."""
         declared = self.manual.predicates.get(predicate)
         return predicate in self.manual.lore.kinds or (declared is not None and declared.lasting)
 
@@ -253,7 +255,7 @@ class Narrowing:
         return self._known[fact]
 
     def _find_blocked(self, fact: Fact, depth: int) -> Objected:
-        if self._is_lasting(fact.predicate):
+        if self.is_lasting(fact.predicate):
             return self._objected([fact], fact)
         makers = self._achievers.makers(fact.predicate, fact.negated)
         judged = [self._way_blocked(way, fact, depth) for way in makers]
@@ -278,7 +280,7 @@ class Narrowing:
         """The objection to one need of a way to a fact. Being somewhere is never in the way."""
         if need.predicate in self._achievers.positional:
             return _FINE
-        if self._is_lasting(need.predicate):
+        if self.is_lasting(need.predicate):
             return self._objected(self._bound(need, binding), fact)
         if depth and all(arg in binding for arg in need.args):
             return self._blocked(need.bound(binding), depth - 1)
@@ -286,7 +288,7 @@ class Narrowing:
 
     def _objected(self, facts: Sequence[Fact], fact: Fact) -> Objected:
         """Judges a choice among permanent facts."""
-        values = {self._truth(each) for each in facts}
+        values = {self.truth(each) for each in facts}
         if not values or Truth.TRUE in values:
             return _FINE
         if Truth.UNKNOWN in values:
@@ -347,16 +349,33 @@ class Readings:
     examples: tuple[tuple[float, RememberedRequest], ...] = field(
         default=(), compare=False, repr=False
     )
+    widened: bool = False
+    """True if kinds like one that is nowhere were added."""
+    asked: bool = False
+    """True if somebody was asked what is meant, since no reading was left."""
 
     @property
     def now(self) -> RequestReading:
         return self.ranked[self.taken]
 
-    def following(self, why: str, belief: Belief, price: Price) -> Self | None:
+    @property
+    def is_last(self) -> bool:
+        """True if no other reading is left."""
+        return self.taken + 1 == len(self.ranked)
+
+    def widened_by(self, others: Iterable[RequestReading]) -> Self:
+        """The same with further readings that may be tried."""
+        known = {str(each.goal.signature) for each in self.ranked}
+        new = [each for each in others if str(each.goal.signature) not in known]
+        return replace(self, ranked=(*self.ranked, *new), widened=True)
+
+    def following(
+        self, why: str, belief: Belief, price: Price, unsearched: float = 1.0
+    ) -> Self | None:
         """The readings with the next one to try, in the order in which a search finds soonest
-        what it looks for.
+        what it looks for; `unsearched` is the share of places left.
         """
-        rest = weighed(self.ranked[self.taken + 1 :], belief)
+        rest = weighed(self.ranked[self.taken + 1 :], belief, unsearched)
         if not rest:
             return None
         near = sorted(
@@ -374,7 +393,7 @@ class Readings:
         if now.goal.object in seen:
             return None
         rest = self.ranked[self.taken + 1 :]
-        own = now.score + math.log(unsearched + NOWHERE)
+        own = now.score + _chance_unseen(unsearched)
         better = [each for each in rest if each.goal.object in seen and each.score + SEEN > own]
         if not better:
             return None
@@ -421,14 +440,23 @@ class _Scored(NamedTuple):
     """With what is seen now."""
 
 
-def weighed(readings: Iterable[RequestReading], belief: Belief) -> tuple[RequestReading, ...]:
-    """Readings in the order of their scores with what is seen now, and probabilities that add
-    up to 1.
+def _chance_unseen(unsearched: float) -> float:
+    """Evidence for a reading whose object was not seen, by the share of places left."""
+    return math.log(unsearched + NOWHERE)
+
+
+def weighed(
+    readings: Iterable[RequestReading], belief: Belief, unsearched: float = 1.0
+) -> tuple[RequestReading, ...]:
+    """Readings in their order with what is seen now, and probabilities that add up to 1.
+
+    `unsearched` is the share of places that were not looked at.
     """
     seen = _kinds_seen(belief)
+    unseen = _chance_unseen(unsearched) if unsearched < 1.0 else 0.0
     scored: list[_Scored] = []
     for reading in readings:
-        bonus = SEEN if reading.goal.object in seen else 0.0
+        bonus = SEEN if reading.goal.object in seen else unseen
         scored.append(_Scored(reading, reading.score + bonus))
     if not scored:
         return ()

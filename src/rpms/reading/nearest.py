@@ -1,0 +1,135 @@
+"""Kinds like one that is nowhere: a person who wrote `pencil` may have meant the pen that is here.
+
+Two kinds are alike as far as their names are, and as far as they share lasting facts: what they fit
+into, what heats or cuts them. What is unknown of one of them speaks neither way.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from rapidfuzz import fuzz
+
+from rpms.logic.achievers import Fact
+from rpms.logic.belief import Belief
+from rpms.logic.facts import Truth, kind_of
+from rpms.reading.readings import Narrowing, Readings, RequestForm, RequestReading
+
+NEAREST = 6
+"""Kinds that are tried in place of one that is nowhere."""
+UNLIKE = 6.0
+"""Evidence against a kind that has nothing in common with the one that was read: as much as a
+word has for a kind of its very name."""
+OBJECT = "object"
+
+
+@lru_cache(maxsize=16_384)
+def alike_in_name(one: str, other: str) -> float:
+    """Likeness of two names, from 0 to 1: their letters in order, or one within the other."""
+    short, long = sorted((one, other), key=len)
+    if len(short) >= 3 and short in long:
+        return 1.0
+    return fuzz.ratio(one, other) / 100
+
+
+@dataclass(frozen=True)
+class NearestKinds:
+    """Finds what may be meant by a kind that is nowhere."""
+
+    possible: Narrowing
+    _told: dict[tuple[str, frozenset[str]], dict[Fact, Truth]] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+
+    def readings(self, readings: Readings, forms: dict[str, RequestForm]) -> list[RequestReading]:
+        """The readings of what is nowhere, each with the kinds here that are most like it in
+        place of its object; those that rules or belief rule out are left out.
+        """
+        missing = readings.now.goal.object
+        found: dict[str, RequestReading] = {}
+        for reading in readings.ranked:
+            form = forms.get(reading.goal.type)
+            if form is None or reading.goal.object != missing:
+                continue
+            for other in self._with_nearest(reading, form):
+                found.setdefault(str(other.goal.signature), other)
+        return sorted(found.values(), key=lambda reading: -reading.score)
+
+    def _with_nearest(self, reading: RequestReading, form: RequestForm) -> Iterator[RequestReading]:
+        missing = reading.goal.object
+        roles = self.possible.roles(form, OBJECT)
+        ranked = sorted(
+            self._kinds_here(roles), key=lambda kind: -self.likeness(roles, missing, kind)
+        )
+        tried = 0
+        for kind in ranked:
+            goal = replace(reading.goal, object=kind)
+            named = {name: getattr(goal, name) for name in form.fields}
+            if self.possible.judge(form, named).reason:
+                continue
+            likeness = self.likeness(roles, missing, kind)
+            reason = f"no {missing} is here; a {kind} is like it"
+            score = reading.score - UNLIKE * (1.0 - likeness)
+            yield RequestReading(goal, score, reasons=(*reading.reasons, reason))
+            tried += 1
+            if tried == NEAREST:
+                return
+
+    def _kinds_here(self, roles: frozenset[str]) -> list[str]:
+        names = self.possible.belief.names
+        kinds: dict[str, None] = {}
+        for role in sorted(roles):
+            kinds |= dict.fromkeys(map(kind_of, names.get(role, ())))
+        return list(kinds)
+
+    def likeness(self, roles: frozenset[str], one: str, other: str) -> float:
+        """Likeness of two kinds, from 0 to 1; by their names alone where no fact is known of
+        both.
+        """
+        named = alike_in_name(one, other)
+        ours = self._facts(one, roles)
+        theirs = self._facts(other, roles)
+        both = ours.keys() & theirs.keys()
+        either = [fact for fact in both if Truth.TRUE in (ours[fact], theirs[fact])]
+        if not either:
+            return named / 2
+        shared = sum(ours[fact] is theirs[fact] for fact in either) / len(either)
+        return (named + shared) / 2
+
+    def _facts(self, kind: str, roles: frozenset[str]) -> dict[Fact, Truth]:
+        """Lasting facts that are known of a kind in some roles, with `_` in place of the kind."""
+        if not self.possible.rules:
+            return {}
+        key = (kind, roles)
+        if key not in self._told:
+            told: dict[Fact, Truth] = {}
+            for fact in self._questions(roles):
+                bound = fact._replace(args=tuple(_named(arg, kind) for arg in fact.args))
+                truth = self.possible.truth(bound)
+                if truth is not Truth.UNKNOWN:
+                    told[fact] = truth
+            self._told[key] = told
+        return self._told[key]
+
+    def _questions(self, roles: frozenset[str]) -> Iterator[Fact]:
+        """Lasting facts of one kind in some roles, alone or beside another kind that is here."""
+        belief: Belief = self.possible.belief
+        for name, predicate in self.possible.manual.predicates.items():
+            own = [role for role in predicate.args if role in roles]
+            others = [role for role in predicate.args if role not in roles]
+            if len(own) != 1 or len(others) > 1 or not self.possible.is_lasting(name):
+                continue
+            if not others:
+                yield Fact(name, (_KIND,))
+                continue
+            kinds = dict.fromkeys(map(kind_of, belief.names.get(others[0], ())))
+            for kind in kinds:
+                args = [_KIND if role in roles else f"{kind} ?" for role in predicate.args]
+                yield Fact(name, tuple(args))
+
+
+_KIND = "_"
+
+
+def _named(arg: str, kind: str) -> str:
+    return f"{kind} ?" if arg == _KIND else arg
