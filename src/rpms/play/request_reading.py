@@ -143,8 +143,9 @@ def reconsidered(
     if not readings.widened and decision.goal.object in _nowhere(decision, mind):
         reader = _reader(reads, world, mind)
         nearest = NearestKinds(Narrowing(reader.goals, belief, reader.rules, reader.here))
-        forms = {form.type: form for form in reader.forms}
-        readings = readings.widened_by(nearest.readings(readings, forms))
+        forms = [form for form in reader.forms if form.type == decision.goal.type]
+        for form in forms:
+            readings = readings.widened_by(nearest.readings(readings.now, form))
     following = readings.following(why, belief, price, share)
     if following is None and reads.ask is not None and not readings.asked:
         return _asked_once_more(world, reads, readings, mind)

@@ -13,7 +13,7 @@ from rapidfuzz import fuzz
 from rpms.logic.achievers import Fact
 from rpms.logic.belief import Belief
 from rpms.logic.facts import Truth, kind_of
-from rpms.reading.readings import Narrowing, Readings, RequestForm, RequestReading
+from rpms.reading.readings import Narrowing, RequestForm, RequestReading
 
 NEAREST = 6
 """Kinds that are tried in place of one that is nowhere."""
@@ -41,21 +41,10 @@ class NearestKinds:
         init=False, repr=False, compare=False, default_factory=dict
     )
 
-    def readings(self, readings: Readings, forms: dict[str, RequestForm]) -> list[RequestReading]:
-        """The readings of what is nowhere, each with the kinds here that are most like it in
-        place of its object; those that rules or belief rule out are left out.
+    def readings(self, reading: RequestReading, form: RequestForm) -> Iterator[RequestReading]:
+        """A reading of what is nowhere, with the kinds here that are most like its object in its
+        place; those that rules or belief rule out are left out.
         """
-        missing = readings.now.goal.object
-        found: dict[str, RequestReading] = {}
-        for reading in readings.ranked:
-            form = forms.get(reading.goal.type)
-            if form is None or reading.goal.object != missing:
-                continue
-            for other in self._with_nearest(reading, form):
-                found.setdefault(str(other.goal.signature), other)
-        return sorted(found.values(), key=lambda reading: -reading.score)
-
-    def _with_nearest(self, reading: RequestReading, form: RequestForm) -> Iterator[RequestReading]:
         missing = reading.goal.object
         roles = self.possible.roles(form, OBJECT)
         ranked = sorted(
