@@ -8,7 +8,7 @@ likelier than each.
 import importlib
 import inspect
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.logic.errors import InputError
 from rpms.models.base import Decoding
@@ -88,17 +88,27 @@ _END = -1
 """Stands for whatever ends an answer, where a choice is complete."""
 
 
-_Packed = Sequence[tuple[int, int, int, int]]
-"""A row's choices side by side: each token, its place in its choice, its choice, and what
-follows it there."""
+class _Packed(NamedTuple):
+    """One token of a row's choices, which are computed side by side."""
+
+    token: int
+    offset: int
+    """Its place in its choice."""
+    choice: int
+    following: int
+    """The token after it in its choice; `_END` after the last."""
 
 
-def _side_by_side(choices: Sequence[Sequence[int]]) -> _Packed:
-    return [
-        (token, offset, number, following)
-        for number, choice in enumerate(choices)
-        for offset, (token, following) in enumerate(zip(choice, (*choice[1:], _END), strict=True))
-    ]
+_PADDING = _Packed(_END, _END, _END, _END)
+
+
+def _side_by_side(choices: Sequence[Sequence[int]]) -> list[_Packed]:
+    packed = []
+    for number, choice in enumerate(choices):
+        after = (*choice[1:], _END)
+        for offset, (token, following) in enumerate(zip(choice, after, strict=True)):
+            packed.append(_Packed(token, offset, number, following))
+    return packed
 
 
 def weigh(
@@ -129,17 +139,22 @@ def weigh(
         )
         for place, row, one, line in zip(places[some], rows[some], packed, scores, strict=True):
             weights = [0.0] * len(row.choices)
-            for (_, _, number, _), score in zip(one, line[: len(one)], strict=True):
-                weights[number] += score
+            for each, score in zip(one, line[: len(one)], strict=True):
+                weights[each.choice] += score
             yield place, weights
 
 
 def _scores(
-    torch: Any, model: Any, packed: Sequence[_Packed], cache: Any, mask: Any, ends: list[int]
+    torch: Any,
+    model: Any,
+    packed: Sequence[list[_Packed]],
+    cache: Any,
+    mask: Any,
+    ends: list[int],
 ) -> Any:
     """The log probability, at each token, of what follows it in its choice."""
     width = max(map(len, packed))
-    rows = [[*line, *[(_END,) * 4] * (width - len(line))] for line in packed]
+    rows = [line + [_PADDING] * (width - len(line)) for line in packed]
     tokens, offsets, choice, following = torch.tensor(rows, device=mask.device).unbind(-1)
     before = torch.ones(width, width, dtype=torch.bool, device=mask.device).tril()
     own = (choice[:, :, None] == choice[:, None, :]) & before
@@ -193,6 +208,25 @@ PICKED_FROM = 64
 """The best tokens, of which the first is taken that a template allows."""
 
 
+class _Computed(NamedTuple):
+    """A batch as far as it is computed."""
+
+    scores: Any
+    """Of every token of the vocabulary, after each row's last one."""
+    cache: Any
+    mask: Any
+    """The columns of the cache that count, for each row."""
+
+
+class _Begun(NamedTuple):
+    """The beginnings of a batch's prompts that are computed."""
+
+    known: list[KnownPrefix]
+    past: int
+    """Columns of the cache, which end with what is known of each prompt."""
+    cache: Any
+
+
 class Loop:
     """Writes the rows of a batch. Not safe to use from several threads."""
 
@@ -234,87 +268,109 @@ class Loop:
         choose = _Chooser(torch, decoding, seeds, self._model.device)
         with torch.inference_mode(), without_plans():
             live = list(range(len(rows)))
-            scores, cache, mask = self._read([row.prompt for row in rows])
+            computed = self._read([row.prompt for row in rows])
             while True:
-                # A row that is done or waits may stay for a while, and is given nothing more.
-                following = [
-                    None if rows[index].done or rows[index].waits else rows[index].take(token)
-                    for index, token in zip(
-                        live, choose(scores, [rows[at] for at in live], live), strict=True
-                    )
-                ]
+                following = _take_next(rows, live, choose, computed.scores)
                 if all(token is None for token in following):
                     break
                 left = [place for place, index in enumerate(live) if not rows[index].done]
-                if (len(live) - len(left)) * SMALLEST_LEAVING >= len(live) and hasattr(
-                    cache, "batch_select_indices"
-                ):
-                    keep = torch.tensor(left, device=mask.device)
-                    cache.batch_select_indices(keep)
-                    mask = mask[keep]
+                leaving = len(live) - len(left)
+                many = leaving * SMALLEST_LEAVING >= len(live)
+                if many and hasattr(computed.cache, "batch_select_indices"):
+                    computed = self._only(left, computed)
                     live = [live[place] for place in left]
                     following = [following[place] for place in left]
-                tokens = [[self._pad if token is None else token] for token in following]
-                counts = [[token is not None] for token in following]
-                mask = torch.cat(
-                    [mask, torch.tensor(counts, device=mask.device).to(mask.dtype)], -1
-                )
-                scores, cache = self._forward(torch.tensor(tokens, device=mask.device), mask, cache)
-            waiting = [place for place, index in enumerate(live) if rows[index].waits]
-            for place, weights in weigh(
-                torch, self._model, [rows[live[at]] for at in waiting], waiting, cache, mask
-            ):
-                rows[live[place]].decide(choose.whole(weights, live[place]), weights)
+                computed = self._read_tokens(following, computed)
+            self._choose_whole(rows, live, choose, computed)
 
-    def _read(self, prompts: Sequence[Sequence[int]]) -> tuple[Any, Any, Any]:
-        """Compute the prompts: the scores after the last token, the cache, and which of its
-        columns count.
+    def _only(self, places: Sequence[int], computed: _Computed) -> _Computed:
+        """The same of some rows of the batch; their scores have been read, and stay as they are."""
+        keep = self._torch.tensor(places, device=computed.mask.device)
+        computed.cache.batch_select_indices(keep)
+        return computed._replace(mask=computed.mask[keep])
+
+    def _read_tokens(self, following: Sequence[int | None], computed: _Computed) -> _Computed:
+        """Compute one more token of each row; a row that gets none is padded, and its column does
+        not count.
         """
+        torch, device = self._torch, computed.mask.device
+        tokens = [[self._pad if token is None else token] for token in following]
+        counts = [[token is not None] for token in following]
+        column = torch.tensor(counts, device=device).to(computed.mask.dtype)
+        mask = torch.cat([computed.mask, column], -1)
+        scores, cache = self._forward(torch.tensor(tokens, device=device), mask, computed.cache)
+        return _Computed(scores, cache, mask)
+
+    def _choose_whole(
+        self, rows: Sequence[PromptRow], live: Sequence[int], choose: "_Chooser", at: _Computed
+    ) -> None:
+        """Decide the rows that wait for one of their choices."""
+        waiting = [place for place, index in enumerate(live) if rows[index].waits]
+        some = [rows[live[place]] for place in waiting]
+        for place, weights in weigh(self._torch, self._model, some, waiting, at.cache, at.mask):
+            index = live[place]
+            rows[index].decide(choose.whole(weights, index), weights)
+
+    def _read(self, prompts: Sequence[Sequence[int]]) -> _Computed:
+        """Compute the prompts, from what is kept of earlier ones."""
         known = [self.prefixes.find(prompt) for prompt in prompts]
         self.reused = [one.length for one in known]
         return self._read_on(prompts, known)
 
     def _read_on(
         self, prompts: Sequence[Sequence[int]], known: list[KnownPrefix], *, ahead: bool = False
-    ) -> tuple[Any, Any, Any]:
+    ) -> _Computed:
         """`ahead`: whether this is done only to know the prompts when all of the batch are read."""
         torch, device = self._torch, self._model.device
         new = [len(prompt) - one.length for prompt, one in zip(prompts, known, strict=True)]
         late, least = _late(new) if self.prefixes.fit(prompts) else ([], len(new) * max(new))
-        shared = self._shared(prompts)
-        cache = None
-        if shared and shared + len(prompts) * (max(map(len, prompts)) - shared) <= least:
-            beginning = torch.tensor([list(prompts[0][:shared])], device=device)
-            _, cache = self._forward_in_parts(beginning, torch.ones_like(beginning), None)
-            if hasattr(cache, "batch_repeat_interleave"):
-                cache.batch_repeat_interleave(len(prompts))
-                known, past = [KnownPrefix(shared)] * len(prompts), shared
-                self.reused = self.reused if ahead else [0] * len(prompts)
-            else:
-                cache = None
-        if cache is None:
-            if late:
-                self._read_on(
-                    [prompts[place][:-1] for place in late],
-                    [known[place] for place in late],
-                    ahead=True,
-                )
-                known = [self.prefixes.find(prompt) for prompt in prompts]
-            past = _padded(max(one.length for one in known))
-            cache = self.prefixes.past(known, past) if past else None
+        begun = self._begin_shared(prompts, least)
+        if begun is None:
+            begun = self._begin_known(prompts, known, late)
+        elif not ahead:
+            self.reused = [0] * len(prompts)
+        known, past = begun.known, begun.past
         rests = [list(prompt[one.length :]) for prompt, one in zip(prompts, known, strict=True)]
         width = _padded(max(map(len, rests)))
         tokens = [[self._pad] * (width - len(rest)) + rest for rest in rests]
         columns = torch.arange(past + width, device=device)
-        before, after = torch.tensor(
-            [[one.length for one in known], list(map(len, rests))], device=device
-        )[..., None]
-        mask = (
-            (columns >= past - before) & (columns < past) | (columns >= past + width - after)
-        ).long()
-        scores, cache = self._forward_in_parts(torch.tensor(tokens, device=device), mask, cache)
+        before = torch.tensor([[one.length] for one in known], device=device)
+        after = torch.tensor([[len(rest)] for rest in rests], device=device)
+        of_known = (columns >= past - before) & (columns < past)
+        of_rest = columns >= past + width - after
+        mask = (of_known | of_rest).long()
+        scores, cache = self._forward_in_parts(
+            torch.tensor(tokens, device=device), mask, begun.cache
+        )
         self.prefixes.keep(prompts, known, past, cache, replace=not ahead)
-        return scores, cache, mask
+        return _Computed(scores, cache, mask)
+
+    def _begin_shared(self, prompts: Sequence[Sequence[int]], least: int) -> _Begun | None:
+        """Compute once what all prompts begin with; None where that takes more than `least`
+        tokens, or the cache cannot be repeated.
+        """
+        shared = self._shared(prompts)
+        rest = max(map(len, prompts)) - shared
+        if not shared or shared + len(prompts) * rest > least:
+            return None
+        beginning = self._torch.tensor([list(prompts[0][:shared])], device=self._model.device)
+        ones = self._torch.ones_like(beginning)
+        _, cache = self._forward_in_parts(beginning, ones, None)
+        if not hasattr(cache, "batch_repeat_interleave"):
+            return None
+        cache.batch_repeat_interleave(len(prompts))
+        return _Begun([KnownPrefix(shared)] * len(prompts), shared, cache)
+
+    def _begin_known(
+        self, prompts: Sequence[Sequence[int]], known: list[KnownPrefix], late: Sequence[int]
+    ) -> _Begun:
+        """Begin with what is kept of each prompt, after reading the `late` ones by themselves."""
+        if late:
+            beginnings = [prompts[place][:-1] for place in late]
+            self._read_on(beginnings, [known[place] for place in late], ahead=True)
+            known = [self.prefixes.find(prompt) for prompt in prompts]
+        past = _padded(max(one.length for one in known))
+        return _Begun(known, past, self.prefixes.past(known, past) if past else None)
 
     def _shared(self, prompts: Sequence[Sequence[int]]) -> int:
         """Tokens that all prompts begin with and that are worth computing once; never a
@@ -322,10 +378,9 @@ class Loop:
         """
         if not self._share or len(prompts) < 2:
             return 0
-        first, last = (
-            min(map(tuple, prompts)),
-            max(map(tuple, prompts)),
-        )  # a prefix of these two is a prefix of all
+        # what the first and the last in their order begin with, all others do
+        first = min(map(tuple, prompts))
+        last = max(map(tuple, prompts))
         most = min(len(prompt) for prompt in prompts) - 1
         same = next((at for at in range(most) if first[at] != last[at]), most)
         return same if same >= SHORTEST_SHARED else 0
@@ -360,6 +415,20 @@ class Loop:
         if isinstance(made, tuple):  # before 4.48, where no cache was passed
             made = importlib.import_module("transformers").DynamicCache.from_legacy_cache(made)
         return output.logits[:, -1].float(), made
+
+
+def _take_next(
+    rows: Sequence[PromptRow], live: Sequence[int], choose: "_Chooser", scores: Any
+) -> list[int | None]:
+    """The next token of each live row. One that is done or waits may stay in the batch for a
+    while, and is given nothing more.
+    """
+    chosen = choose(scores, [rows[index] for index in live], live)
+    following: list[int | None] = []
+    for index, token in zip(live, chosen, strict=True):
+        row = rows[index]
+        following.append(None if row.done or row.waits else row.take(token))
+    return following
 
 
 def _padded(width: int) -> int:

@@ -124,11 +124,7 @@ class Prefixes:
             name = _name(prompt)
             if name in made or name in self._rows or one.row.startswith(name):
                 continue
-            row = (
-                self._give_up(one.row)
-                if replace and one.length >= REPLACED * (len(one.row) // _BYTES)
-                else None
-            )
+            row = self._row_to_replace(one) if replace else None
             there = row is not None and row.shape[-2] >= len(prompt)
             if not there:
                 taken = sum(copy.row.shape[-2] for copy in made.values())
@@ -150,6 +146,12 @@ class Prefixes:
         self._rows, self._names, self.tokens = {}, [], 0
         self._most //= 2
         return anything
+
+    def _row_to_replace(self, known: KnownPrefix) -> Any:
+        """The row that a prompt begins with, given up if the prompt has most of it; else None."""
+        if known.length < REPLACED * (len(known.row) // _BYTES):
+            return None
+        return self._give_up(known.row)
 
     def _new_row(self, length: int, most: int, layers: Sequence[tuple[Any, Any]]) -> Any:
         """An empty row, after giving up what it needs; None where that is more than `most`."""
