@@ -287,19 +287,28 @@ def taught_figure(every: Sequence[TaughtPoint]) -> Picture:
     bases = list(dict.fromkeys(point.teaching.base for point in curve))
     with _own_parameters():
         figure = Figure(figsize=(4.2 * len(bases), 3.0))
+        games = sorted({point.teaching.games for point in curve})
+        axes = None
         for place, base in enumerate(bases, start=1):
-            axes = figure.add_subplot(1, len(bases), place)
+            axes = figure.add_subplot(1, len(bases), place, sharex=axes)
             _taught_panel(axes, [point for point in curve if point.teaching.base == base])
+            axes.set_xscale("log", base=2)
+            axes.set_xticks(games, [str(number) for number in games])
+            axes.minorticks_off()
             if len(bases) > 1:
                 axes.set_title(_drawn(base.rpartition("/")[2]))
         lines, labels = figure.axes[0].get_legend_handles_labels()
         columns = 2 if len(bases) == 1 else 4
         figure.legend(lines, labels, loc="outside upper center", ncols=columns, frameon=False)
         caption = (
-            "Success by games taught; mean of all trainings, bands: 95 % bootstrap intervals over"
-            " games; dashed: corrected once"
+            "Success by games taught; mean of all trainings, bands and whiskers: 95 % bootstrap"
+            " intervals over games; dashed: corrected once"
         )
         return _save("taught", caption, figure)
+
+
+_BESIDE = 0.06
+"""Distance of whiskers at one number of games, as a power of two."""
 
 
 def _taught_panel(axes: Any, every: Sequence[TaughtPoint]) -> None:
@@ -313,10 +322,6 @@ def _taught_panel(axes: Any, every: Sequence[TaughtPoint]) -> None:
             if plain:
                 dashed["label"] = "_"  # the legend has the condition already
             _taught_line(axes, corrected, condition, COLOURS[colour], marker=marker, **dashed)
-    games = sorted({point.teaching.games for point in every})
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(games, [str(number) for number in games])
-    axes.minorticks_off()
     axes.set_xlabel("Games taught")
     axes.set_ylabel("Success (%)")
     axes.set_ylim(0, 100)
@@ -325,8 +330,12 @@ def _taught_panel(axes: Any, every: Sequence[TaughtPoint]) -> None:
 def _taught_line(
     axes: Any, points: Sequence[TaughtPoint], condition: str, colour: str, **style: Any
 ) -> None:
-    games = [point.teaching.games for point in points]
+    games = [float(point.teaching.games) for point in points]
     rates = [point.success(condition).times(100) for point in points]
+    if len(points) == 1:  # a band of one point has no width: a whisker, beside the others'
+        beside = list(_PLACES).index(condition) - (len(_PLACES) - 1) / 2
+        games[0] *= 2 ** (_BESIDE * beside)
+        axes.vlines(games, rates[0].low, rates[0].high, color=colour, alpha=0.5, linewidth=1.5)
     _line(axes, games, rates, colour, **{"label": condition_label(condition), **style})
 
 
