@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import replace
@@ -70,23 +70,19 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         self.condition = condition if isinstance(condition, Condition) else given.condition_value()
         self.memory = self._remember(given, memory)
         self._own = isinstance(model, str)
+        reached_by = options or ModelOptions()
         window = given.context or 0
         if isinstance(model, str):
-            window = context_window(
-                model, given.context, options.base_url if options else None
-            ).tokens
+            window = context_window(model, given.context, reached_by.base_url).tokens
         sources = given.sources(self.world, window)
         decoding = decoding or given.decoding(self.world)
         self.method = given.method(self.world)
-        mind = compose(
-            self.condition,
-            knowledge_of(self.world, sources, decoding.max_tokens, self.method),
-            self.memory,
-        )
+        knowledge = knowledge_of(self.world, sources, decoding.max_tokens, self.method)
+        mind = compose(self.condition, knowledge, self.memory)
         self._context = window
         self._harvest = given.harvesting
         self._carried: dict[str, tuple[str, ...]] = {}
-        named = NamedModel(model if isinstance(model, str) else "", options or ModelOptions())
+        named = NamedModel(model if isinstance(model, str) else "", reached_by)
         opened = named() if isinstance(model, str) else model
         reads = Reads.by(given.reader or "", replace(named, name=given.reader or ""), opened, ask)
         own = self.condition
@@ -236,35 +232,40 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
             )
         if move is not None and (observation or won or fatal):
             course = self._player.after(course, move, Outcome(observation))
-        ending = Ending.WON if won else Ending.LOST if fatal else Ending.OUT_OF_STEPS
+        ending = Ending.LOST if fatal else Ending.OUT_OF_STEPS
+        if won:
+            ending = Ending.WON
         episode = Episode(
             self._task, course.goal.type, course.goal.text, ending, float(won), course.steps
         )
-        said = "\0".join(
-            [episode.task, *(f"{step.command}\0{step.result}" for step in episode.steps)]
-        )
-        name = hashlib.blake2b(
-            said.encode("utf-8", "surrogatepass"), digest_size=8
-        ).hexdigest()  # follows from it
-        found = harvest_by(self._harvest, episode, self._player.mind.schemas, f"agent/{name}")
-        self._course = self._move = None
+        origin = f"agent/{_name_of(episode)}"
+        found = harvest_by(self._harvest, episode, self._player.mind.schemas, origin)
+        self._course = None
+        self._move = None
+        self._remember_too(found)
+        if self.method.question and not won:
+            self._reflect_on(episode)
+        return found
+
+    def _remember_too(self, found: Iterable[Entry]) -> None:
+        """Add entries to the memory, and have the player recall them."""
         self.memory = EpisodicMemory(merge(self.memory.entries, found), self.world.name)
         if self.condition.memory:
             mind = self._player.mind
-            mind = replace(
-                mind,
-                experience=replace(mind.experience, memory=remembered(self.condition, self.memory)),
-            )
-            self._player = replace(self._player, mind=mind)
-        if self.method.question and not won:
-            earlier = Earlier.of(episode, str(ending), self._carried.get(self._task, ()))
-            player = self._player
-            written = reflect(
-                self.method, earlier, player.model, player.decoding, self._name, self._context
-            )
-            self._carried[self._task] = written.carried
-            self.usage = self.usage + written.usage
-        return found
+            recalled = remembered(self.condition, self.memory)
+            experience = replace(mind.experience, memory=recalled)
+            self._player = replace(self._player, mind=replace(mind, experience=experience))
+
+    def _reflect_on(self, episode: Episode) -> None:
+        """Have the model write what it will read when the task is reset next."""
+        carried = self._carried.get(self._task, ())
+        earlier = Earlier.of(episode, str(episode.ending), carried)
+        player = self._player
+        written = reflect(
+            self.method, earlier, player.model, player.decoding, self._name, self._context
+        )
+        self._carried[self._task] = written.carried
+        self.usage = self.usage + written.usage
 
     def save(self, path: Path | str) -> str:
         """Write the memory it began with and what it learned, frozen, and return the hash.
@@ -297,42 +298,20 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         block, the answer.
         """
         move = self._last()
-        decision, asked = move.decision, move.asked
+        decision = move.decision
+        asked = move.asked
         progress = decision.progress
         lines = [f"goal: {decision.goal_signature}"]
         if move.read is not None:
-            lines += [
-                *move.read.notes,
-                *(move.read.readings.lines() if move.read.readings is not None else ()),
-            ]
+            lines += move.read.notes
+            if move.read.readings is not None:
+                lines += move.read.readings.lines()
         lines += [f"sub-goal: {progress.text} ({progress.percent}%)", "", "belief:"]
-        lines += [
-            *(f"  {line}" for line in decision.belief.lines()),
-            f"  signature: {decision.state_signature}",
-        ]
-        active = decision.rules
-        counts = (
-            f"{len(active.universal)} universal, {len(active.domain)} domain,"
-            f" {len(active.environment)} actions"
-        )
-        lines += [
-            "",
-            f"active rules ({counts}):",
-            *(rule_line(rule) for rule in active.rules if not rule.when),
-        ]
-        lines += situation_lines(active, Situation(decision.belief, decision.goal))
-        lines += [
-            "",
-            (
-                f"memories ({len(decision.candidates)} considered, {decision.unlisted} more not"
-                " listed):"
-            ),
-        ]
-        for each in decision.candidates:
-            verdict = each.verdict
-            words = " ".join(untagged_line(each).split())
-            reason = f": {verdict.reason}" if verdict.reason else ""
-            lines.append(f"  [{verdict.fate}{reason}] {each.entry.id} {each.score:.2f} {words}")
+        lines += [f"  {line}" for line in decision.belief.lines()]
+        lines += [f"  signature: {decision.state_signature}", ""]
+        lines += _rules_in_words(decision)
+        lines.append("")
+        lines += _memories_in_words(decision)
         lines += ["", f"prompt ({decision.prompt.tokens} tokens):"]
         for block in decision.prompt.blocks:
             lines += [f"--- {block.part}, {block.tokens} tokens", block.text]
@@ -357,3 +336,35 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
 
     async def __aexit__(self, *_: object) -> None:
         self.close()
+
+
+def _name_of(episode: Episode) -> str:
+    """A name that follows from an episode's commands and answers: told twice, it is one."""
+    said = [episode.task]
+    for step in episode.steps:
+        said += [step.command, step.result]
+    text = "\0".join(said).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=8).hexdigest()
+
+
+def _rules_in_words(decision: Decision) -> Iterator[str]:
+    active = decision.rules
+    counts = (
+        f"{len(active.universal)} universal, {len(active.domain)} domain,"
+        f" {len(active.environment)} actions"
+    )
+    yield f"active rules ({counts}):"
+    for rule in active.rules:
+        if not rule.when:
+            yield rule_line(rule)
+    yield from situation_lines(active, Situation(decision.belief, decision.goal))
+
+
+def _memories_in_words(decision: Decision) -> Iterator[str]:
+    considered = f"{len(decision.candidates)} considered, {decision.unlisted} more not listed"
+    yield f"memories ({considered}):"
+    for each in decision.candidates:
+        verdict = each.verdict
+        words = " ".join(untagged_line(each).split())
+        reason = f": {verdict.reason}" if verdict.reason else ""
+        yield f"  [{verdict.fate}{reason}] {each.entry.id} {each.score:.2f} {words}"

@@ -142,30 +142,33 @@ def named_task(
     default.
     """
     if variation is None:
-        given = world.tasks(split, setting)
         try:
-            return choose_task(given, wanted)
+            return choose_task(world.tasks(split, setting), wanted)
         except InputError:
             name = (wanted or "").partition("/")[0]
             if not name or name.isdecimal():
                 raise
-            if "tasks" in world.options:
-                given = world.tasks(
-                    split, replace(setting, options={**setting.options, "tasks": name})
-                )
-            other = variation_called(world, wanted or "")
-            if other is not None and all(other.split != task.split for task in given):
-                ways = (
-                    f"add --split {other.split}, or write --task {name} --variation"
-                    f" {other.id.rpartition('/')[2]}"
-                )
-                raise InputError(f"{wanted} is of the split {other.split}: {ways}") from None
-            return choose_task(given, wanted)
+            return _left_out_task(world, split, setting, wanted or "", name)
     found = world.variation(wanted, variation) if wanted is not None else None
     if found is None:
         worlds = "a world whose tasks have variations (scienceworld) or seeds (textworld-express)"
         raise InputError(f"--variation goes with --task NAME, in {worlds}")
     return found
+
+
+def _left_out_task(world: World, split: str, setting: Setting, wanted: str, name: str) -> Task:
+    """A task that a split leaves out unless it is named; one of another split is an InputError."""
+    if "tasks" in world.options:
+        setting = replace(setting, options={**setting.options, "tasks": name})
+    given = world.tasks(split, setting)
+    other = variation_called(world, wanted)
+    if other is not None and all(other.split != task.split for task in given):
+        ways = (
+            f"add --split {other.split}, or write --task {name} --variation"
+            f" {other.id.rpartition('/')[2]}"
+        )
+        raise InputError(f"{wanted} is of the split {other.split}: {ways}") from None
+    return choose_task(given, wanted)
 
 
 def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:

@@ -231,8 +231,9 @@ def learn_from_logs(
         raise InputError(
             f"{manual}: with a guard's log, give the guard's manual instead of a world"
         )
-    if other := next((log for log in logs if not is_guard_log(log)), None):
-        raise InputError(f"{other}: not a guard's log; learn from logs only, or from runs only")
+    for log in logs:
+        if not is_guard_log(log):
+            raise InputError(f"{log}: not a guard's log; learn from logs only, or from runs only")
     guard = Guard([manual], python=load_python(python))
     calls = chain.from_iterable(tried(guard, log) for log in logs)
     result = learn_tools(calls, manual, out)

@@ -405,23 +405,30 @@ def results_table(results: Sequence[Result]) -> RenderableType:
     """The conditions of each model: switches, success, steps, infeasible actions; scores in a
     table below.
     """
+    by_model: dict[str, list[Result]] = {}
+    for result in results:
+        by_model.setdefault(result.model, []).append(result)
     shown: list[RenderableType] = []
-    for model in dict.fromkeys(result.model for result in results):
-        of_model = [result for result in results if result.model == model]
-        for number, columns in enumerate(_column_groups(of_model)):
-            rows = [
-                (result.case.name, *(cell(result) for cell in columns.values()))
-                for result in of_model
-            ]
-            if number:
+    for model, of_model in by_model.items():
+        title = model
+        for columns in _column_groups(of_model):
+            if not title:
                 shown.append(Text())
-            shown.append(grid(("condition", *columns), rows, "" if number else model))
+            shown.append(_grid_of(columns, of_model, title))
+            title = ""  # only the first table of a model has it
         unlearned = [result.case.name for result in of_model if _is_unlearned(result)]
         if unlearned:
-            shown.append(
-                Text(f"nothing was learned: {', '.join(unlearned)} played with an empty memory")
-            )
+            names = ", ".join(unlearned)
+            shown.append(Text(f"nothing was learned: {names} played with an empty memory"))
     return Group(*shown)
+
+
+def _grid_of(columns: Columns, results: Sequence[Result], title: str) -> RenderableType:
+    rows: list[Sequence[str]] = []
+    for result in results:
+        cells = [cell(result) for cell in columns.values()]
+        rows.append((result.case.name, *cells))
+    return grid(("condition", *columns), rows, title)
 
 
 def _column_groups(results: Sequence[Result]) -> list[Columns]:

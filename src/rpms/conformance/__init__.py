@@ -81,9 +81,8 @@ def _told(error: Exception) -> str:
     if isinstance(error, Failed | RPMSError):
         return str(error)
     frames = traceback.extract_tb(error.__traceback__)
-    place = (
-        f" ({Path(frames[-1].filename).name}:{frames[-1].lineno}, in {frames[-1].name})"
-        if frames
-        else ""
-    )
+    place = ""
+    if frames:
+        last = frames[-1]
+        place = f" ({Path(last.filename).name}:{last.lineno}, in {last.name})"
     return f"raised {type(error).__name__}: {error}{place}"

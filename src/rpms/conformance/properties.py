@@ -3,7 +3,7 @@ found.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import islice, pairwise, product
 
 from rpms.conformance.walk import (
@@ -20,11 +20,11 @@ from rpms.conformance.walk import (
 )
 from rpms.logic.achievers import achievers_of
 from rpms.logic.actions import role_of
-from rpms.logic.belief import Situation, StateSignature
+from rpms.logic.belief import Belief, Situation, StateSignature
 from rpms.logic.errors import InputError
 from rpms.logic.facts import Atom, Truth
 from rpms.logic.goal import UNKNOWN_GOAL, GoalSignature
-from rpms.logic.rules import RuleManual
+from rpms.logic.rules import Predicate, RuleManual
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.compose import compose
@@ -51,23 +51,20 @@ def members(subject: Subject) -> str:
 
 def tasks(subject: Subject) -> str:
     """Tasks are listed in a fixed order, each with an id of its own."""
-    first, again = (subject.world.tasks(subject.split, subject.setting) for _ in range(2))
+    first = list(subject.world.tasks(subject.split, subject.setting))
+    again = list(subject.world.tasks(subject.split, subject.setting))
     require(bool(first), f"split {subject.split!r} has no tasks")
-    require(list(first) == list(again), "a second listing is another one")
-    ids = [task.id for task in first]
-    twice = (
-        sorted({name for name in ids if ids.count(name) > 1}) if len(set(ids)) < len(ids) else []
-    )
+    require(first == again, "a second listing is another one")
+    ids = Counter(task.id for task in first)
+    twice = sorted(name for name, times in ids.items() if times > 1)
     require(not twice, f"{', '.join(twice[:3])} named more than once")
-    odd = next(
-        (task for task in first if task.split != subject.split or not task.type or not task.id),
-        None,
-    )
-    require(odd is None, f"{odd}: needs an id, a type, and the split it was listed for")
+    for task in first:
+        is_whole = task.id and task.type and task.split == subject.split
+        require(bool(is_whole), f"{task}: needs an id, a type, and the split it was listed for")
     try:
         found = list(subject.world.tasks("no such split", subject.setting))
     except InputError:
-        return f"{len(ids)} in split {subject.split}, {len({task.type for task in first})} types"
+        return f"{len(first)} in split {subject.split}, {len({task.type for task in first})} types"
     raise Failed(f"an unknown split is not an InputError but {len(found)} tasks")
 
 
@@ -242,34 +239,51 @@ def facts(subject: Subject) -> str:
     for walk, moment in subject.moments():
         atoms = [*subject.atoms(moment), *subject.atoms_of_commands(walk, moment)]
         asked += len(atoms)
-        for name in manual.predicates.keys() - known:  # names in the roles of its arguments
-            roles = manual.predicates[name].args
-            named = product(*(moment.belief.names.get(role, ()) for role in roles))
-            atoms += [Atom(name, args) for args in islice(named, _QUESTIONS)]
+        for name in manual.predicates.keys() - known:
+            atoms += _atoms_by_roles(manual.predicates[name], moment.belief)
         for atom in atoms:
             if truth_of(moment.belief, atom) is not Truth.UNKNOWN:
                 known.add(atom.predicate)
     for _, moment in subject.some_moments():
-        stranger = truth_of(moment.belief, Atom("no_such_predicate", ("thing 1",)))
-        require(
-            stranger is Truth.UNKNOWN,
-            f"a predicate that no manual has is {stranger.value}, not unknown",
-        )
-        for predicate in manual.predicates.values():
-            truth_of(moment.belief, Atom(predicate.name, ("thing 1",) * (len(predicate.args) + 1)))
+        _ask_strange_facts(moment.belief, manual)
     needed = _needed_by(manual)
-    actions = {schema.name for schema in manual.actions}
-    asked_for = {
-        name for name in needed.keys() & manual.predicates.keys() if actions & {*needed[name]}
-    }
-    unmet = f"nothing that actions need is ever known: {', '.join(sorted(asked_for))}"
-    require(not asked_for or bool(asked_for & known), unmet)
-    silent = []
+    _require_needs_known(manual, needed, known)
+    silent: list[str] = []
     for name in sorted(manual.predicates.keys() - known):
         by = f" (needed by {', '.join(needed[name])})" if name in needed else ""
         silent.append(f"{name}{by}")
     note = f"; never known on these walks: {', '.join(silent)}" if silent else ""
     return f"{len(known)} predicates, {asked} questions{note}"
+
+
+def _atoms_by_roles(predicate: Predicate, belief: Belief) -> list[Atom]:
+    """Facts of a predicate, with known names in the roles of its arguments."""
+    names = [belief.names.get(role, ()) for role in predicate.args]
+    return [Atom(predicate.name, args) for args in islice(product(*names), _QUESTIONS)]
+
+
+def _ask_strange_facts(belief: Belief, manual: RuleManual) -> None:
+    """Ask for a predicate that there is not, which is unknown, and for one argument too many."""
+    stranger = truth_of(belief, Atom("no_such_predicate", ("thing 1",)))
+    require(
+        stranger is Truth.UNKNOWN,
+        f"a predicate that no manual has is {stranger.value}, not unknown",
+    )
+    for predicate in manual.predicates.values():
+        truth_of(belief, Atom(predicate.name, ("thing 1",) * (len(predicate.args) + 1)))
+
+
+def _require_needs_known(
+    manual: RuleManual, needed: Mapping[str, Mapping[str, None]], known: set[str]
+) -> None:
+    """Refuse a belief that knows nothing of what actions need."""
+    actions = {schema.name for schema in manual.actions}
+    asked_for: set[str] = set()
+    for name, by in needed.items():
+        if name in manual.predicates and actions & by.keys():
+            asked_for.add(name)
+    unmet = f"nothing that actions need is ever known: {', '.join(sorted(asked_for))}"
+    require(not asked_for or bool(asked_for & known), unmet)
 
 
 def _needed_by(manual: RuleManual) -> dict[str, dict[str, None]]:
@@ -338,9 +352,9 @@ def schemas(subject: Subject) -> str:
         for number, (before, after) in enumerate(pairwise(walk.moments)):
             situation = Situation(before.belief, walk.goal)
             failed = subject.world.infeasible(after.outcome.observation)
-            possible = {*before.admissible, after.action or ""} - (
-                {after.action} if failed else set()
-            )
+            possible = {*before.admissible, after.action or ""}
+            if failed:
+                possible.discard(after.action or "")
             for command in sorted(possible):
                 refusal = review(command, rules, situation)
                 if refusal is not None and replays:

@@ -134,12 +134,10 @@ class Admitting:
     async def _answer(
         self, scope: Any, receive: Any, send: Any, content: str, refused: tuple[int, str] | None
     ) -> None:
-        body, message = b"", {"type": "http.disconnect"}
-        if (
-            refused is None
-            and scope["method"] == "POST"
-            and content.partition(";")[0].strip().lower() != _JSON
-        ):
+        body = b""
+        message = {"type": "http.disconnect"}
+        is_json = content.partition(";")[0].strip().lower() == _JSON
+        if refused is None and scope["method"] == "POST" and not is_json:
             refused = 415, f"send JSON, with the content type {_JSON}"
         while refused is None:
             message = await receive()
@@ -149,9 +147,9 @@ class Admitting:
             elif not message.get("more_body"):
                 break
         if refused is not None:  # the body is not read, nor waited for
-            await JSONResponse({"detail": refused[1]}, refused[0], {"connection": "close"})(
-                scope, receive, send
-            )
+            status, reason = refused
+            answer = JSONResponse({"detail": reason}, status, {"connection": "close"})
+            await answer(scope, receive, send)
         elif body and (problem := _problem(body, rpc=scope["path"] == _RPC)):
             await JSONResponse({"detail": problem}, 422)(scope, receive, send)
         else:
@@ -227,10 +225,11 @@ def _name_problem(sent: dict[str, Any]) -> str:
     """The first name or text of a message that is too long, or of another kind than it must be."""
     held: list[tuple[str, Any]] = list(sent.items())
     for name, value in held:  # grows by what is inside
-        if name in _NAMES and not (value is None or isinstance(value, str | int)):
+        if name in _NAMES and not isinstance(value, str | int | None):
             return f"{', '.join(_NAMES)}: give a text or a number"
         longest = LONGEST_NAME if name in _NAMES else LONGEST_COMMAND
-        if len(name) > LONGEST_NAME or (isinstance(value, str) and len(value) > longest):
+        text = value if isinstance(value, str) else ""
+        if len(name) > LONGEST_NAME or len(text) > longest:
             return (
                 f"a text is too long: {', '.join(_NAMES)} have {LONGEST_NAME} characters, others"
                 f" {LONGEST_COMMAND:,}"

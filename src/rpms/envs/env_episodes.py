@@ -42,6 +42,16 @@ class EnvTurn(NamedTuple):
         return self.terminated or self.truncated
 
 
+def _check_option(name: str, value: object) -> None:
+    """Refuse a value that is neither a text nor a number: clients may send anything that JSON
+    has.
+    """
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if isinstance(value, str) or (is_number and abs(value) <= LONGEST_NUMBER):  # type: ignore[arg-type]
+        return
+    raise InputError(f"the option {name}={excerpt(value, 60)}: give a text or a number")
+
+
 class Episodes:
     """Plays the tasks of a split. Not for several threads at once; many may live in one process.
 
@@ -67,14 +77,8 @@ class Episodes:
             engines = ", ".join(self.world.engines)
             raise InputError(f"{self.world.name} has no engine {engine!r}; choose one of {engines}")
         given = by_name(options, 'a world\'s options are given by name, such as {"dialect": "0.4"}')
-        for name, value in given.items():  # clients may send anything that JSON has
-            number = (
-                isinstance(value, int | float)
-                and not isinstance(value, bool)
-                and abs(value) <= LONGEST_NUMBER
-            )
-            if not number and not isinstance(value, str):
-                raise InputError(f"the option {name}={excerpt(value, 60)}: give a text or a number")
+        for name, value in given.items():
+            _check_option(name, value)
         steps = self.world.step_budget if max_steps is None else max_steps
         self.max_steps = at_least_one(steps, "episodes of {} steps")
         folder = _folder_of(data)

@@ -131,7 +131,8 @@ def _from_text(text: str, signatures: Mapping[str, Sequence[str]]) -> WrittenCal
     opening = _NAME.match(text)
     if opening is None:
         raise NotACall("write a tool call: name(argument=value, …)")
-    name, place = opening[1], opening.end()
+    name = opening[1]
+    place = opening.end()
     arguments: dict[str, Any] = {}
     unnamed = list(signatures.get(name, ()))
     closed = text[place : place + 1] == ")"
@@ -139,7 +140,8 @@ def _from_text(text: str, signatures: Mapping[str, Sequence[str]]) -> WrittenCal
     while not closed:
         key = _KEY.match(text, place)
         if key is not None:
-            parameter, place = key[1] or key[2] or key[3], key.end()
+            parameter = key[1] or key[2] or key[3]
+            place = key.end()
             unnamed = [each for each in unnamed if each != parameter]
         elif unnamed:
             parameter = unnamed.pop(0)
@@ -151,7 +153,8 @@ def _from_text(text: str, signatures: Mapping[str, Sequence[str]]) -> WrittenCal
         following = _NEXT.match(text, place)
         if following is None:
             raise NotACall(f"the arguments of {name} do not end with a bracket")
-        closed, place = following[1] == ")", following.end()
+        closed = following[1] == ")"
+        place = following.end()
     if text[place:].strip(" .;"):
         raise NotACall(f"more follows after {name}(…); make one call at a time")
     return WrittenCall(name, arguments)

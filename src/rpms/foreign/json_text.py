@@ -233,25 +233,28 @@ def _one_of(known: Sequence[_Value], value: Any, name: str) -> _Value:
 @cache
 def reader_of(kind: Any) -> Reader:
     """The reader for an annotation."""
-    origin, inner = get_origin(kind), get_args(kind)
     if kind in _PLAIN:
         return _PLAIN[kind]
-    if origin in (Union, UnionType):
-        return partial(
-            _one_of_several,
-            [reader_of(each) for each in inner if each is not NoneType],
-            NoneType in inner,
-        )
-    if origin is tuple:
-        first, *others = (reader_of(each) for each in inner if each is not Ellipsis)
-        return partial(_items, [first, *others]) if Ellipsis not in inner else partial(_list, first)
-    if origin is not None and issubclass(origin, Mapping):
-        name, each = map(reader_of, inner)
-        return lambda value: {name(key): each(item) for key, item in _as(dict, value).items()}
+    origin = get_origin(kind)
+    if origin is not None:
+        return _generic_reader(origin, get_args(kind))
     if issubclass(kind, tuple):
         items = [reader_of(each) for each in get_type_hints(kind).values()]
         return lambda value: kind(*_items(items, value))
     return _dataclass_reader(kind) if is_dataclass(kind) else partial(_member, kind)
+
+
+def _generic_reader(origin: Any, inner: tuple[Any, ...]) -> Reader:
+    """The reader for `A | B`, `tuple[A, ...]`, `tuple[A, B]` or `Mapping[A, B]`."""
+    if origin in (Union, UnionType):
+        readers = [reader_of(each) for each in inner if each is not NoneType]
+        return partial(_one_of_several, readers, NoneType in inner)
+    if origin is tuple and Ellipsis in inner:
+        return partial(_list, reader_of(inner[0]))
+    if origin is tuple:
+        return partial(_items, [reader_of(each) for each in inner])
+    name, each = map(reader_of, inner)
+    return lambda value: {name(key): each(item) for key, item in _as(dict, value).items()}
 
 
 def _one_of_several(readers: Sequence[Reader], empty: bool, value: Any) -> Any:
@@ -282,29 +285,29 @@ def _member(kind: type[Enum], value: Any) -> Enum:
 
 def _dataclass_reader(kind: Any) -> Reader:
     hints = get_type_hints(kind)
-    readers = {
-        field.name.rstrip("_"): reader_of(hints[field.name]) for field in fields(kind) if field.init
-    }
-    words = {name for name in readers if iskeyword(name)}
+    readers: dict[str, Reader] = {}
+    for field in fields(kind):
+        if field.init:
+            readers[field.name.rstrip("_")] = reader_of(hints[field.name])
+    words = [name for name in readers if iskeyword(name)]  # fields with `_` behind their names
 
     def make(given: dict[str, Any]) -> Any:
-        return kind(
-            **{f"{name}_" if name in words else name: item for name, item in given.items()}
-            if words
-            else given
-        )
+        for word in words:
+            if word in given:
+                given[f"{word}_"] = given.pop(word)
+        return kind(**given)
 
     return object_reader(readers, needed_by(kind), make)
 
 
 def needed_by(kind: Any) -> tuple[str, ...]:
     """Fields of a dataclass without a default, by their names in files."""
-    wanted = (
-        each
-        for each in fields(kind)
-        if each.init and each.default is each.default_factory is MISSING
-    )
-    return tuple(each.name.rstrip("_") for each in wanted)
+    names: list[str] = []
+    for field in fields(kind):
+        has_default = field.default is not MISSING or field.default_factory is not MISSING
+        if field.init and not has_default:
+            names.append(field.name.rstrip("_"))
+    return tuple(names)
 
 
 def object_reader(
@@ -321,10 +324,10 @@ def object_reader(
                 raise _at(name, NotJson("is not a known field"))
             try:
                 given[name] = readers[name](item)
+            except NotJson as error:
+                raise _at(name, error) from None
             except ValueError as error:
-                raise _at(
-                    name, error if isinstance(error, NotJson) else NotJson(excerpt(error))
-                ) from None
+                raise _at(name, NotJson(excerpt(error))) from None
         missing = next((name for name in needed if name not in given), None)
         if missing is not None:
             raise NotJson(f"{missing}: is missing")

@@ -207,21 +207,11 @@ class Processes(_Engine):
             yield from self._lose(task, f"process ended with {dead.process.exitcode}")
 
     def stop(self) -> list[Finished]:
-        late: list[Finished] = []
         self._todo.clear()
         busy = [child for child in self._children if child.tasks]
         for child in self._children:
             child.send(None)
-        deadline = time.monotonic() + GRACE
-        while busy and time.monotonic() < deadline:
-            for child in [each for each in busy if each.pipe.poll(0.01)]:
-                try:
-                    message = child.pipe.recv()
-                except (EOFError, OSError):
-                    busy.remove(child)
-                    continue
-                if isinstance(message, Finished):
-                    late.append(message)
+        late = list(_received_late(busy))
         for child in self._children:
             child.process.join(0.0 if child in busy else GRACE)
             child.process.kill()
@@ -229,6 +219,22 @@ class Processes(_Engine):
         if self._model is not None:
             self._model.close()
         return late
+
+
+def _received_late(busy: list[_Child]) -> Iterator[Finished]:
+    """Episodes that busy processes finish within `GRACE` after they were told to stop; those that
+    have ended leave the list.
+    """
+    deadline = time.monotonic() + GRACE
+    while busy and time.monotonic() < deadline:
+        for child in [each for each in busy if each.pipe.poll(0.01)]:
+            try:
+                message = child.pipe.recv()
+            except (EOFError, OSError):
+                busy.remove(child)
+                continue
+            if isinstance(message, Finished):
+                yield message
 
 
 def _load_for_all(plan: RunPlan, knowledge: Mind) -> None:
