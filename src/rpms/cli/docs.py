@@ -33,8 +33,7 @@ def search_docs(words: list[str] | None = None) -> None:
             "the documentation is not installed here; a clone of the project has it in docs/"
         )
     if not words:
-        for task, pages in _TASK.findall((_FOLDER / "README.md").read_text(encoding="utf-8")):
-            say(f"{task:60} {', '.join(re.findall(r'docs/[a-z0-9_#.-]+', pages))}")
+        _list_pages(_FOLDER)
         return
     patterns = [re.compile(rf"(?<!\w){re.escape(word)}", re.IGNORECASE) for word in words]
     found = [section for section in _sections(_FOLDER) if section.has_all(patterns)]
@@ -50,6 +49,12 @@ def search_docs(words: list[str] | None = None) -> None:
             say(f"    {one_line(line.strip(), 180)}")
     if len(found) > _SHOWN:
         say(f"… and {len(found) - _SHOWN} more sections: add a word")
+
+
+def _list_pages(folder: Path) -> None:
+    """Say what README's table of contents has: tasks, each with its pages."""
+    for task, pages in _TASK.findall((folder / "README.md").read_text(encoding="utf-8")):
+        say(f"{task:60} {', '.join(re.findall(r'docs/[a-z0-9_#.-]+', pages))}")
 
 
 class _Section(NamedTuple):

@@ -168,11 +168,9 @@ def with_shared(name: str, function: Callable[..., None]) -> Callable[..., None]
     knobs for `settings`.
     """
     own = dict(inspect.signature(function, eval_str=True).parameters)
-    shared = (
-        inspect.signature(ResourceOptions, eval_str=True).parameters
-        if own.pop("resources", None)
-        else {}
-    )
+    shared: Mapping[str, inspect.Parameter] = {}
+    if own.pop("resources", None):
+        shared = inspect.signature(ResourceOptions, eval_str=True).parameters
     del own["settings"]
     knobs = [knob for knob in KNOBS if knob not in (*own, *_WITHOUT.get(name, ()))]
 
@@ -180,7 +178,8 @@ def with_shared(name: str, function: Callable[..., None]) -> Callable[..., None]
         from rpms.play.knob_values import SettingError  # noqa: PLC0415  once the options are right
         from rpms.play.settings import Settings  # noqa: PLC0415
 
-        values = {knob: value for knob in knobs if (value := given.pop(knob)) not in (None, [])}
+        values = {knob: given.pop(knob) for knob in knobs}
+        values = {knob: value for knob, value in values.items() if value not in (None, [])}
         try:
             given["settings"] = Settings.read(values)
         except SettingError as error:
@@ -191,9 +190,8 @@ def with_shared(name: str, function: Callable[..., None]) -> Callable[..., None]
         function(**given)
 
     command.__doc__ = function.__doc__
-    named = [
-        each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for each in (*own.values(), *shared.values())
-    ]
-    sign(command, grouped([*(told(each, name) for each in named), *knob_parameters(knobs)]))
+    parameters: list[inspect.Parameter] = []
+    for each in (*own.values(), *shared.values()):
+        parameters.append(told(each.replace(kind=inspect.Parameter.KEYWORD_ONLY), name))
+    sign(command, grouped([*parameters, *knob_parameters(knobs)]))
     return command

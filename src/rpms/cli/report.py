@@ -47,10 +47,7 @@ def report(
         _watch(inputs, port)
         return
     for each in inputs:
-        if not is_there(each):
-            raise InputError(f"{each}: does not exist; {_TAKES}")
-        if each.is_file() and not is_guard_log(each):
-            raise InputError(f"{each}: is not a guard's log; {_TAKES}")
+        _check_input(each)
     writing = needs_extra("pages")
     if all(map(is_guard_log, inputs)):
         written = writing.write_guard_report(
@@ -66,6 +63,14 @@ def report(
     say(f"open {written.page}")
     if open_:
         writing.open_report(written.folder)
+
+
+def _check_input(path: Path) -> None:
+    """Refuse what is no folder and no guard's log."""
+    if not is_there(path):
+        raise InputError(f"{path}: does not exist; {_TAKES}")
+    if path.is_file() and not is_guard_log(path):
+        raise InputError(f"{path}: is not a guard's log; {_TAKES}")
 
 
 def _watch(inputs: list[Path], port: int) -> None:

@@ -14,7 +14,7 @@ from rpms.cli.screen import complain, make_console, say, stop_at_mistakes
 from rpms.foreign.shown import excerpt
 from rpms.induction.manual_review import Entry, Relation, Reviewed, compare, decide, lines_of
 from rpms.induction.manual_verify import read_differently, recorded
-from rpms.induction.mend import Edit, RecordedStep, propose, recorded_steps, write_edit
+from rpms.induction.mend import Edit, Proposal, RecordedStep, propose, recorded_steps, write_edit
 from rpms.logic.actions import ActionSchema, overlapping
 from rpms.logic.errors import InputError
 from rpms.logic.goal import Goal
@@ -251,8 +251,11 @@ def _opened(name: str) -> RuleManual:
 
 
 def _told(entries: list[Entry]) -> Iterator[str]:
-    for sort in dict.fromkeys(entry.sort for entry in entries):
-        these = [entry for entry in entries if entry.sort == sort]
+    """Lines about two manuals' differences, by sort of entry, with a count of each relation."""
+    by_sort: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_sort.setdefault(entry.sort, []).append(entry)
+    for sort, these in by_sort.items():
         counts = Counter(entry.relation for entry in these)
         told = [f"{counts[each]} {each.value}" for each in Relation if counts[each]]
         yield f"\n{sort}s: {', '.join(told)}"
@@ -353,13 +356,14 @@ def mend(manual: Path, runs: list[Path], world: str | None = None, write: bool =
     before = manual_text(manual).text if write else ""
     choice = choose_manual(str(manual))
     proposals, _ = propose(manual_of(played_in, choice), moments)
-    edits = list(dict.fromkeys(each.edit for each in proposals))  # None: no edit passes
-    for edit in edits:
-        for each in proposals:
-            if each.edit == edit:
-                say(f"{each.line}: contradicted at {_places(each.where)}", f"  {each.said}")
+    by_edit: dict[Edit | None, list[Proposal]] = {}  # None: no edit passes
+    for each in proposals:
+        by_edit.setdefault(each.edit, []).append(each)
+    for edit, against in by_edit.items():
+        for each in against:
+            say(f"{each.line}: contradicted at {_places(each.where)}", f"  {each.said}")
         say(f"  edit: {edit}" if edit else "  no single edit passes the replay")
-    passed = [edit for edit in edits if edit is not None]
+    passed = [edit for edit in by_edit if edit is not None]
     say(
         f"steps: {len(moments)}; lines contradicted: {len(proposals)}; edits that pass:"
         f" {len(passed)}"

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from time import monotonic
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
@@ -420,10 +421,11 @@ def _types_of(schema: Any) -> list[str]:
     choices = schema.get("anyOf")
     if isinstance(choices, list):
         found = [_types_of(each) for each in choices]
-        return [name for names in found for name in names] if all(found) else []
+        return list(chain.from_iterable(found)) if all(found) else []
     kinds = schema.get("type")
     names: list[Any] = kinds if isinstance(kinds, list) else [kinds]
-    return names if all(isinstance(name, str) and name in _TYPES for name in names) else []
+    are_known = all(isinstance(name, str) and name in _TYPES for name in names)
+    return names if are_known else []
 
 
 def _is_of(value: Any, wanted: Sequence[str]) -> bool:

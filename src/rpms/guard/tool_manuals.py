@@ -158,15 +158,16 @@ class _Reader(ManualReader[ToolManual]):
         if isinstance(given.get("now"), date):
             given["now"] = given["now"].isoformat()
         mine = validate(yaml, _SettingsForm, given, ())
+        now = moment_of(mine.now) if mine.now else None
         chosen = {name: getattr(mine, name) for name in given}
         if "fails" in given:
             chosen["fails"] = tuple(
                 self._failure(yaml, place, each) for place, each in enumerate(mine.fails)
             )
         if "now" in given:
-            chosen["now"] = moment_of(mine.now) or self.manual.now
+            chosen["now"] = now or self.manual.now
         self.manual = replace(self.manual, **chosen)
-        if mine.now and moment_of(mine.now) is None:
+        if mine.now and now is None:
             raise yaml.error(
                 ("now",), f"{excerpt(mine.now)!r} is no moment; write it like 2024-05-15T15:00:00"
             )

@@ -371,9 +371,10 @@ def effect_of(terms: Sequence[Term], differing: int) -> Effect:
     does as much.
     """
     shown = sum(term.shown for term in terms)
-    untested = Effect(shown, len(terms) - shown, differing=differing)
+    hidden = len(terms) - shown
+    untested = Effect(shown, hidden, differing=differing)
     count = len({term.trial for term in terms})
-    if not untested.shown or not untested.hidden or count < 3:
+    if min(shown, hidden) == 0 or count < 3:
         return untested
     weight = math.fsum(term.surprise**2 for term in terms)
     estimate = math.fsum(term.surprise * term.value for term in terms) / weight

@@ -263,6 +263,8 @@ def _read_body(body: Any) -> tuple[str, str, object]:
             body = body["error"]
     if not isinstance(body, dict):
         return "", str(body or "")[:4000], None
+    code = str(body.get("code") or body.get("type") or "")
     text = body.get("message") or body.get("detail") or ""
-    text = text if isinstance(text, str) else json.dumps(text, default=str)
-    return str(body.get("code") or body.get("type") or "")[:200], text[:4000], body.get("param")
+    if not isinstance(text, str):
+        text = json.dumps(text, default=str)
+    return code[:200], text[:4000], body.get("param")

@@ -15,7 +15,7 @@ from rpms.logic.actions import Instance
 from rpms.logic.belief import GOAL_PREDICATES, Situation, StateSignature
 from rpms.logic.facts import Atom, Clause, Facts, Truth, kind_of
 from rpms.logic.goal import Goal, GoalSignature
-from rpms.logic.rules import ActiveRules
+from rpms.logic.rules import ActiveRules, Prohibition
 from rpms.paper.memory import CriticalFailure, Entry, FailureLesson, SuccessSnippet, VerifiedSchema
 from rpms.paper.verdict import KEPT, Candidate, Fate, Verdict
 
@@ -292,16 +292,20 @@ def prohibition(
         values += [clause.truth(facts, instance.binding) for clause in ban.when]
         if Truth.FALSE in values:
             continue
-        undecided = Truth.UNKNOWN in values
-        if undecided and (doubt is not None or not doubts):
-            continue
-        bound = (clause.bind(instance.binding) for clause in ban.when)
-        fact = "; ".join(settled(clause, rules, facts) for clause in bound)
-        reason = f"`{command}` goes against {rule.id}: {rule.text}"
-        if not undecided:
-            return Objection(True, reason, rule.id, fact)
-        doubt = Objection(False, reason, rule.id, fact)
+        forbidden = Truth.UNKNOWN not in values
+        if forbidden or (doubts and doubt is None):
+            fact = _facts_behind(ban, instance, rules, facts)
+            reason = f"`{command}` goes against {rule.id}: {rule.text}"
+            objection = Objection(forbidden, reason, rule.id, fact)
+            if forbidden:
+                return objection
+            doubt = objection
     return doubt
+
+
+def _facts_behind(ban: Prohibition, instance: Instance, rules: ActiveRules, facts: Facts) -> str:
+    bound = [clause.bind(instance.binding) for clause in ban.when]
+    return "; ".join(settled(clause, rules, facts) for clause in bound)
 
 
 def settled(clause: Clause, rules: ActiveRules, facts: Facts) -> str:

@@ -105,14 +105,17 @@ class Purposeful(Ground):
 
     def wants(self, purpose: Purpose, step: Stage, binding: Mapping[str, str]) -> list[Want]:
         """The facts that end a step, for everything that it speaks of."""
-        every: list[Mapping[str, str]] = [binding]
         needs = self._manual.wanted(step)
+        spoken_of: set[str] = set()
+        for need in needs:
+            spoken_of.update(*(literal.args for literal in need.literals))
+        every: list[Mapping[str, str]] = [binding]
         for variable, source in purpose.each.items():
-            if any(variable in literal.args for need in needs for literal in need.literals):
+            if variable in spoken_of:
                 word = self._facts.goal.named(source) or source
                 things = self._facts.belief.called(word) or (f"{word} ?",)
-                every = [{**one, variable: thing} for one in every for thing in things]
-        return [Want(need, one) for one in every for need in needs]
+                every = [{**one, variable: thing} for one, thing in product(every, things)]
+        return [Want(need, one) for one, need in product(every, needs)]
 
     def reached(self, purpose: Purpose, binding: Mapping[str, str]) -> int:
         """Count the stages of a procedure that are behind: those up to the last one whose facts
@@ -219,13 +222,15 @@ class Tracker(Purposeful):
                 routes[key] = self._route(wanted, things, lacking)
         if not routes:
             return None
-        route = min(routes.values(), key=self._distance)
+        return GoalStanding(self._progress_on(min(routes.values(), key=self._distance)))
+
+    def _progress_on(self, route: _Route) -> Progress:
         current = self._next(route)
         if current is None:
-            return GoalStanding(Progress("done", "", route.total, route.total))
+            return Progress("done", "", route.total, route.total)
         target = kind_of(current.thing) if current.found else current.thing
         done = route.total - len(route.todo)
-        return GoalStanding(Progress(current.name, target, done, route.total))
+        return Progress(current.name, target, done, route.total)
 
     def _distance(self, route: _Route) -> tuple[int, int]:
         """Milestones left, and things that are not at hand."""

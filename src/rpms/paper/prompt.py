@@ -373,8 +373,22 @@ def build(
     """
     parts = {block.part: block for block in blocks if block.items}
     cut: list[tuple[Part, str]] = []
+    _fit_limits(parts, budget, cut, untagged or {})
+    missed = _fit_window(parts, budget, cut) if budget.prompt else ()
+    ordered = _in_order({part: block for part, block in parts.items() if block.items}, layout)
+    cut.sort(key=lambda item: item[0] is Part.HISTORY)  # as an episode's file tells it
+    return Prompt(ordered, tuple(cut), missed, layout, form, speak)
+
+
+def _fit_limits(
+    parts: dict[Part, Block],
+    budget: Budget,
+    cut: list[tuple[Part, str]],
+    untagged: Mapping[str, str],
+) -> None:
+    """Cut memories, turns and injected knowledge to limits of their own, whatever the window."""
     if Part.MEMORY in parts:
-        parts[Part.MEMORY] = _fill(parts[Part.MEMORY], budget.memory, cut, untagged or {})
+        parts[Part.MEMORY] = _fill(parts[Part.MEMORY], budget.memory, cut, untagged)
     if Part.HISTORY in parts and budget.turns:
         history = parts[Part.HISTORY]
         older = range(1, len(history.items) - budget.turns)  # all but the opening and the last
@@ -382,10 +396,6 @@ def build(
     if budget.injected:
         for part in (Part.MEMORY, Part.DOMAIN):
             _trim(parts, part, budget.injected - _tokens(parts, injected=True), cut)
-    missed = _fit_window(parts, budget, cut) if budget.prompt else ()
-    ordered = _in_order({part: block for part, block in parts.items() if block.items}, layout)
-    cut.sort(key=lambda item: item[0] is Part.HISTORY)  # as an episode's file tells it
-    return Prompt(ordered, tuple(cut), missed, layout, form, speak)
 
 
 def _fit_window(

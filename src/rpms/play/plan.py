@@ -275,15 +275,9 @@ def plan_run(
     """
     setting = setting or Setting()
     split = split or world.splits[0]
-    chosen = tuple(limited(world.tasks(split, setting) if tasks is None else tasks, limit))
-    if not chosen:
-        raise InputError(f"{world.name}: no tasks to run in the split {split!r}")
-    _refuse_twice(chosen)
-    if setting.engine not in world.engines:
-        raise InputError(
-            f"{world.name} has no engine {setting.engine!r}; choose one of"
-            f" {', '.join(world.engines)}"
-        )
+    every = world.tasks(split, setting) if tasks is None else tasks
+    chosen = tuple(limited(every, limit))
+    _check_tasks(world, split, setting, chosen)
     parts = others.pop("parts", None)
     given: dict[str, Any] = {
         "condition": FULL,
@@ -308,6 +302,18 @@ def plan_run(
     if not overlap:
         _refuse_known_tasks(plan)
     return plan
+
+
+def _check_tasks(world: World, split: str, setting: Setting, tasks: Sequence[Task]) -> None:
+    """Refuse a plan without tasks, with one twice, or with an engine that the world has not."""
+    if not tasks:
+        raise InputError(f"{world.name}: no tasks to run in the split {split!r}")
+    _refuse_twice(tasks)
+    if setting.engine not in world.engines:
+        raise InputError(
+            f"{world.name} has no engine {setting.engine!r}; choose one of"
+            f" {', '.join(world.engines)}"
+        )
 
 
 def _refuse_twice(tasks: Iterable[Task]) -> None:
@@ -495,12 +501,7 @@ def tasks_named(
     """
     if not wanted:
         return world.tasks(split, setting), setting
-    words = map(str.strip, ",".join(wanted).split(","))
-    names = [word for word in words if word]
-    if not names:
-        raise InputError(
-            f"--task {wanted[0]!r} names no task: give types, names or ids, or leave it out"
-        )
+    names = _names_in(wanted)
     if "tasks" in world.options:  # such a world leaves some tasks out unless they are named
         kinds = dict.fromkeys(name.partition("/")[0] for name in names)
         setting = replace(setting, options={**setting.options, "tasks": ",".join(kinds)})
@@ -512,6 +513,17 @@ def tasks_named(
             raise _no_such_task(world, split, name, every)
         chosen.update(called_so)
     return [task for task in every if task.id in chosen], setting
+
+
+def _names_in(wanted: Sequence[str]) -> list[str]:
+    """Names with commas between them, in one text or in several."""
+    words = map(str.strip, ",".join(wanted).split(","))
+    names = [word for word in words if word]
+    if not names:
+        raise InputError(
+            f"--task {wanted[0]!r} names no task: give types, names or ids, or leave it out"
+        )
+    return names
 
 
 def _no_such_task(world: World, split: str, name: str, every: Iterable[Task]) -> InputError:

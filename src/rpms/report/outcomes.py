@@ -303,16 +303,21 @@ class Comparison:
         paper's order.
         """
         for alike in comparable(self):
-            both = [r for r in alike if r.switches.get("rules") and r.switches.get("memory")]
-            modes = {
-                str(r.switches.get("arbitration", "")): r
-                for r in both
-                if r.switches.get("state_filter", True)
-            }
+            modes: dict[str, Results] = {}
+            for results in alike:
+                if _has_rules_and_memory(results.switches):
+                    modes[str(results.switches.get("arbitration", ""))] = results
             ordered = [mode for mode in ARBITRATION_LABELS if mode in modes]
             if len(ordered) > 1:
                 return {mode: modes[mode] for mode in ordered}
         return {}
+
+
+def _has_rules_and_memory(switches: Mapping[str, Any]) -> bool:
+    """True for a condition with rules and memory, the latter filtered by state."""
+    if not switches.get("state_filter", True):
+        return False
+    return bool(switches.get("rules") and switches.get("memory"))
 
 
 _FACTORS = ("rules", "memory", "arbitration", "state_filter")

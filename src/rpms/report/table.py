@@ -162,14 +162,15 @@ def plain(text: str) -> str:
 
 def markdown(table: Table) -> str:
     """For GitHub and the like."""
-    rows = [" | ".join(_md(heading) for heading in table.columns)]
-    rows.append(
-        " | ".join(":--" if place < table.words else "--:" for place in range(len(table.columns)))
-    )
+    numbers = len(table.columns) - table.words
+    rows = [" | ".join(map(_md, table.columns))]
+    rows.append(" | ".join([":--"] * table.words + ["--:"] * numbers))
     for entry in table.lines:
-        bold = ["**" if cell.strong and cell.text else "" for cell in entry.cells]
-        cells = zip(bold, _marked(entry), strict=True)
-        rows.append(" | ".join(f"{mark}{_md(cell.text)}{mark}" for mark, cell in cells))
+        cells: list[str] = []
+        for cell, marked in zip(entry.cells, _marked(entry), strict=True):
+            bold = "**" if cell.strong and cell.text else ""
+            cells.append(f"{bold}{_md(marked.text)}{bold}")
+        rows.append(" | ".join(cells))
     body = "\n".join(f"| {row} |" for row in rows)
     notes = "".join(f"\n*{_md(note)}*\n" for note in table.notes)
     return f"**{_md(table.caption)}**\n\n{body}\n{notes}"
