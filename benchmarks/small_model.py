@@ -38,7 +38,7 @@ from rpms.play.settings import Settings
 from rpms.play.sources import can_play
 from rpms.store.memories import read_frozen
 from rpms.store.runs import RunSummary, open_run
-from rpms.study.studies import find_study, read_study
+from rpms.study.study_files import find_study, read_study
 from rpms.worlds.registry import find_world
 
 _PARTS: Mapping[str, Mapping[str, object]] = {

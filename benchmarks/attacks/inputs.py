@@ -67,7 +67,7 @@ from rpms.store.memories import (
 )
 from rpms.store.protocol import read_protocol
 from rpms.store.runs import PROTOCOL, RunFolder, open_run
-from rpms.study.studies import read_study
+from rpms.study.study_files import read_study
 from rpms.worlds.alfworld.cli import read_playthroughs
 from rpms.worlds.alfworld.engine.gamefile import load_engine
 from rpms.worlds.alfworld.game import NativeGame

@@ -30,7 +30,7 @@ from rpms.store.files import change_text
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import find_mistakes
 from rpms.store.own_folders import LIST, replaced_folder
-from rpms.study.studies import read_study
+from rpms.study.study_files import read_study
 from rpms.worlds.base import Command, Outcome, Setting
 from rpms.worlds.registry import find_world
 

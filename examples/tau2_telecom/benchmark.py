@@ -25,11 +25,11 @@ from rpms.models.catalogue import open_model
 from rpms.paper.compose import compose
 from rpms.paper.episode import Ending, Episode
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.plan import limited
 from rpms.play.seats import Play, play
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
+from rpms.play.task_choice import limited
 from rpms.worlds.base import Setting, Task
 
 ROWS: tuple[tuple[str, dict[str, str]], ...] = (

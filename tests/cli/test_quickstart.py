@@ -12,7 +12,7 @@ import pytest
 from rpms.report.gather import gather
 from rpms.report.outcomes import condition_label
 from rpms.report.tables import overview_table
-from rpms.study.studies import read_study
+from rpms.study.study_files import read_study
 from tests.cli.command import Rpms
 
 _TOP = Path(__file__).parents[2]

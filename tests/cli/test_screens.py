@@ -17,7 +17,7 @@ from rpms.cli.knobs import GROUPS
 from rpms.cli.run import print_summary
 from rpms.store.memories import freeze, read_memory
 from rpms.store.runs import RunFolder
-from rpms.study.studies import shipped_studies
+from rpms.study.study_files import shipped_studies
 from rpms.worlds.registry import find_world
 from tests.cli.command import Ran, Rpms
 

@@ -32,7 +32,7 @@ from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import read_manual
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
-from rpms.study.studies import read_study
+from rpms.study.study_files import read_study
 from rpms.worlds.alfworld.cli import read_playthroughs
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms

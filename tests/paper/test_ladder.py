@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rpms.paper.condition import ABLATION
 from rpms.play.settings import Settings
-from rpms.study.studies import find_study, read_study
+from rpms.study.study_files import find_study, read_study
 from rpms.worlds.registry import find_world
 
 STUDY = read_study(find_study(Path("ladder")))

@@ -16,9 +16,10 @@ from rpms.paper.memory import Kind
 from rpms.paper.prompt import Form, Layout, Part
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.knobs import KNOBS
-from rpms.play.plan import limited, plan_run
+from rpms.play.plan import plan_run
 from rpms.play.settings import NAMES, PRESETS, SettingError, Settings
 from rpms.play.sources import ManualChoice, choose_manual, knowledge_of, manual_of
+from rpms.play.task_choice import limited
 from rpms.worlds.base import Setting, Task
 from rpms.worlds.registry import find_world
 

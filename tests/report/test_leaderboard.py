@@ -9,8 +9,8 @@ from rpms.models.policy import FunctionModel, follow_plan
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
-from rpms.report.condition_tables import leaderboards
 from rpms.report.gather import gather
+from rpms.report.leaderboards import leaderboards
 from rpms.report.pages import write_report
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms, rpms

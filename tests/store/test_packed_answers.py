@@ -21,7 +21,7 @@ from rpms.play.run import run_trials
 from rpms.store.answers import FolderOfAnswers, PackedAnswers, open_answers, pack, shipped_records
 from rpms.store.memories import read_frozen
 from rpms.study.running import Means, plan_cell, plan_round
-from rpms.study.studies import read_study
+from rpms.study.study_files import read_study
 from rpms.worlds.registry import find_world
 from tests.models.prompts import request
 

@@ -14,7 +14,7 @@ from rpms.paper.condition import CONDITIONS, FULL, BeliefShown
 from rpms.paper.enforcement import PAPER, STRICT, GuardMode, Repair
 from rpms.paper.prompt import Form, Layout
 from rpms.play.settings import Settings
-from rpms.study.studies import read_study
+from rpms.study.study_files import read_study
 from rpms.worlds.registry import find_world, world_names
 
 ROOT = Path(__file__).parents[2]

@@ -30,7 +30,8 @@ from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import estimate_study
 from rpms.study.running import Means, Result, StudyLayout, run_study
-from rpms.study.studies import Study, find_study, read_study
+from rpms.study.studies import Study
+from rpms.study.study_files import find_study, read_study
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 

@@ -12,7 +12,7 @@ from rpms.paper.prompt import SHARED, Block, Part
 from rpms.play.plan import NamedModel
 from rpms.play.seats import Seat
 from rpms.play.settings import Settings
-from rpms.study.studies import read_study
+from rpms.study.study_files import read_study
 from rpms.teaching.another_game import in_alfworld
 from rpms.teaching.lessons import Classroom
 from rpms.worlds.base import Setting

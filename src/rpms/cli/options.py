@@ -18,10 +18,11 @@ from rpms.paper.usage import Price
 from rpms.parts import unused
 from rpms.play.engines import InProcesses, OnRay
 from rpms.play.meter import Limits, Meter, parse_duration
-from rpms.play.plan import NamedModel, RunPlan, place_of, variation_called
+from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import MakeEngine
 from rpms.play.settings import EMBEDDED_MEMORY, Settings
 from rpms.play.sources import can_play, idle_parts
+from rpms.play.task_choice import place_of, variation_called
 from rpms.store.memories import read_frozen
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world, world_names

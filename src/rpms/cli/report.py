@@ -10,7 +10,7 @@ from rpms.cli.serving import make_live_server, make_server, serve
 from rpms.foreign.file_reader import beside, is_there
 from rpms.guard.log import is_guard_log
 from rpms.logic.errors import InputError
-from rpms.play.plan import place_of
+from rpms.play.task_choice import place_of
 from rpms.report.export import export
 from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
 from rpms.store.files import change_text, read_text
@@ -96,8 +96,8 @@ def leaderboard(inputs: list[Path], form: str = "terminal", out: Path | None = N
     """Rank models and agents by success, for each set of tasks they played under the same
     settings.
     """
-    condition_tables, table, pages = needs_extra("condition_tables", "table", "pages")
-    found = condition_tables.leaderboards(inputs)
+    leaderboards, table, pages = needs_extra("leaderboards", "table", "pages")
+    found = leaderboards.leaderboards(inputs)
     say(*(table.render(each, form) for each in found))
     if out is not None:
         page = pages.write_single(

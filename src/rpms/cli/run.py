@@ -35,7 +35,7 @@ from rpms.paper.wilson_interval import wilson
 from rpms.play.display import progress
 from rpms.play.knob_values import worded
 from rpms.play.meter import spending
-from rpms.play.plan import NamedModel, OpenModel, RunPlan, read_part
+from rpms.play.plan import NamedModel, OpenModel, RunPlan
 from rpms.play.run import (
     How,
     Listener,
@@ -47,6 +47,7 @@ from rpms.play.run import (
     trial_folders,
 )
 from rpms.play.settings import Settings
+from rpms.play.task_choice import read_part
 from rpms.report.table import TableCell, grid
 from rpms.store.episodes import EpisodeRow
 from rpms.store.expel_material import write_experience

@@ -41,7 +41,8 @@ from rpms.study.running import (
     plan_round,
     run_study,
 )
-from rpms.study.studies import Learning, Study, find_study, read_study, shipped_studies
+from rpms.study.studies import Learning, Study
+from rpms.study.study_files import find_study, read_study, shipped_studies
 from rpms.worlds.registry import find_world, world_named
 
 app = typer.Typer(

@@ -21,15 +21,9 @@ from rpms.paper.verdict import KEPT, Candidate, Fate
 from rpms.planning.advice import plan_of
 from rpms.planning.reason import reasoner_of
 from rpms.play.understanding import NO_GOAL, Reads, Understood
+from rpms.reading.narrowing import FIELDS, Narrowing, forms_of, unsearched
 from rpms.reading.nearest import NearestKinds
-from rpms.reading.readings import (
-    FIELDS,
-    Narrowing,
-    Readings,
-    RequestReading,
-    forms_of,
-    unsearched,
-)
+from rpms.reading.readings import Readings, RequestReading
 from rpms.reading.requests import Reader, SlotQuestion, Source, Weights, weights_of_answer
 from rpms.worlds.base import World
 

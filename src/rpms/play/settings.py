@@ -24,16 +24,9 @@ from rpms.play import knob_values as reads
 from rpms.play.knob_values import Part, SettingError, knob
 from rpms.play.knobs import KNOBS
 from rpms.play.methods import METHODS, REACT, Method
-from rpms.play.plan import (
-    OpenModel,
-    RunPlan,
-    drawn,
-    first_of_each_type,
-    limited,
-    plan_run,
-    tasks_named,
-)
+from rpms.play.plan import OpenModel, RunPlan, plan_run
 from rpms.play.sources import MANUALS, PAPER_MANUAL, WEIGHTS, Sources, choose_manual, manual_of
+from rpms.play.task_choice import drawn, first_of_each_type, limited, tasks_named
 from rpms.store.expel_material import read_experience
 from rpms.store.prompt_files import Prompts, read_prompts
 from rpms.worlds.base import Setting, Task, World

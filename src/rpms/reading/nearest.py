@@ -13,7 +13,8 @@ from rapidfuzz import fuzz
 from rpms.logic.achievers import Fact
 from rpms.logic.belief import Belief
 from rpms.logic.facts import Truth, kind_of
-from rpms.reading.readings import Narrowing, RequestForm, RequestReading
+from rpms.reading.narrowing import Narrowing, RequestForm
+from rpms.reading.readings import RequestReading
 
 NEAREST = 6
 """Kinds that are tried in place of one that is nowhere."""

@@ -20,15 +20,8 @@ from rpms.logic.rules import RuleManual
 from rpms.paper.memory import Entry, RememberedRequest, SuccessSnippet
 from rpms.paper.prompt import Form, Part, Prompt, make_block
 from rpms.reading.lexicon import Lexicon, names_in
-from rpms.reading.readings import (
-    FIELDS,
-    Narrowing,
-    Readings,
-    RequestForm,
-    RequestReading,
-    forms_of,
-    weighed,
-)
+from rpms.reading.narrowing import FIELDS, Narrowing, RequestForm, forms_of
+from rpms.reading.readings import Readings, RequestReading, weighed
 
 EXAMPLES = 24
 """Remembered requests in a question: the prototype's number, and some thousand tokens."""

@@ -1,31 +1,22 @@
-"""Studies: as values, and as YAML files, checked, with every mistake reported at its line."""
+"""Studies as values: what is played, under which conditions, with what learning before."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator
-
-from rpms.foreign.limits import LARGEST_STUDY, MOST_CELLS
-from rpms.logic.errors import FileError, InputError, nearest
+from rpms.logic.errors import InputError
 from rpms.models.catalogue import FROM_MENU, backend_of
-from rpms.models.own import names_code
 from rpms.paper.arbitration import Arbitration
-from rpms.paper.condition import LATER, Condition, named_condition
-from rpms.play.knob_values import SEAMS, SettingError, worded
-from rpms.play.knobs import KNOBS
+from rpms.paper.condition import Condition
+from rpms.play.knob_values import worded
 from rpms.play.methods import METHODS, REACT, Method
-from rpms.play.plan import read_part
 from rpms.play.settings import NO_MEMORY, Settings
 from rpms.play.sources import can_play
 from rpms.play.understanding import CONTROLS
-from rpms.store.files import read_text
-from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
 from rpms.worlds.base import Setting, Task, World
 
 
@@ -277,232 +268,3 @@ def _learning_under(learning: Learning, of_tasks: Settings, of_play: Settings) -
         choice=replace(learning.choice, settings=limited.over(own)),
         settings=_under(of_play, learning.settings),
     )
-
-
-STUDY = YamlKind(
-    "a study", LARGEST_STUDY, 32, "`title`, `world`, `conditions` and more; this file is none"
-)
-
-Name = Annotated[str, Field(min_length=1, max_length=80)]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _Choice(_Strict):
-    part: Annotated[Any, PlainValidator(lambda value: read_part(str(value)))] = slice(None)
-    options: dict[str, str | int] = Field(default_factory=dict)
-
-    def choice(self, settings: Settings) -> Choice:
-        return Choice(
-            settings.only(tasks=True),
-            self.part,
-            {name: str(value) for name, value in self.options.items()},
-        )
-
-
-class _Learn(_Choice):
-    rounds: int = Field(default=1, ge=1, le=20)
-    later: str = "full"
-    model: str | None = None
-
-    @field_validator("later")
-    @classmethod
-    def _known(cls, value: str) -> str:
-        if value not in LATER:
-            raise ValueError(f"{value!r} cannot be a later round: choose {' or '.join(LATER)}")
-        return value
-
-
-class _Case(_Strict):
-    round: int | None = Field(default=None, ge=1)
-
-
-class _Study(_Choice):
-    title: Name
-    about: str = ""
-    players: dict[Name, str] = Field(default_factory=dict)
-    world: Name
-    engine: str = "native"
-    models: list[Name] = Field(default_factory=list)
-    learn: dict[str, Any] | None = None
-    tables: list[Name] = Field(default_factory=list)
-    conditions: dict[Name, dict[str, Any] | None] = Field(min_length=1)
-
-
-_Form = TypeVar("_Form", bound=_Strict)
-_OF_TASKS = tuple(name for name, each in KNOBS.items() if each.tasks)
-"""The settings that choose tasks: all conditions of a study play the same ones."""
-
-SHIPPED_PARTS = frozenset({"rpms.teaching.another_game:in_alfworld"})
-"""Parts of this package that a study may name without leave."""
-
-
-def read_study(file: Path, parts: Collection[str] = ()) -> Study:
-    """Read a study; the first mistake is a FileError. Its settings hold for all conditions and
-    learning.
-
-    A file is data and imports no code: the parts it names are installed ones, shipped ones, or of
-    a module in `parts`.
-    """
-    yaml = read_yaml(str(file), read_text(file, 4 * LARGEST_STUDY), STUDY)
-    reader = _Reader(yaml, file.parent, parts)
-    tree = plain(yaml.tree, lambda key: key if isinstance(key, int | float) else str(key))
-    form, common = reader.read(_Study, tree, (), without=("condition",))
-    _check_size(yaml, form)
-    if common.memory and form.learn is not None:
-        raise yaml.error(
-            ("memory",),
-            "`memory` and `learn` cannot both be given: one reads a memory, the other makes it",
-        )
-    learning = reader.learning(form.learn, common) if form.learn is not None else None
-    cases: list[Case] = []
-    for name, given in form.conditions.items():
-        cases.append(reader.case(name, given or {}, common.only(tasks=False), learning))
-    return Study(
-        title=form.title,
-        about=" ".join(form.about.split()),
-        players={name: " ".join(text.split()) for name, text in form.players.items()},
-        world=form.world,
-        choice=form.choice(common),
-        engine=form.engine,
-        models=tuple(form.models),
-        learning=learning,
-        tables=tuple(form.tables),
-        cases=tuple(cases),
-        file=file,
-    )
-
-
-def _check_size(yaml: YamlFile, form: _Study) -> None:
-    """Refuse a study with more runs than anybody plays."""
-    if len(form.conditions) * max(1, len(form.models)) > MOST_CELLS:
-        counted = f"{len(form.conditions):,} conditions and {len(form.models):,} models"
-        problem = f"{counted}: a study has at most {MOST_CELLS:,} of both multiplied"
-        raise yaml.error(("conditions",), problem)
-
-
-class _Reader:
-    """Reads the sections of one file: the fields that are a section's own, and the settings in
-    it.
-    """
-
-    def __init__(self, yaml: YamlFile, folder: Path, parts: Collection[str]) -> None:
-        self._yaml = yaml
-        self._folder = folder
-        self._parts = parts
-
-    def learning(self, given: object, common: Settings) -> Learning:
-        """The section `learn`: of the study's settings, all but those that choose tasks hold."""
-        form, own = self.read(_Learn, given, ("learn",), without=("condition", "memory"))
-        rules_of_play = Settings(steps=common.steps, simplifications=common.simplifications)
-        choice = form.choice(own.over(rules_of_play))
-        settings = own.only(tasks=False).over(common.only(tasks=False))
-        return Learning(choice, form.rounds, form.later, form.model, settings)
-
-    def case(self, name: str, given: object, shared: Settings, learning: Learning | None) -> Case:
-        """One of `conditions`: named by its key, unless it names a condition or a method."""
-        path = ("conditions", name)
-        form, own = self.read(_Case, given, path, without=_OF_TASKS)
-        named = own.condition or (None if own.agent else name)
-        settings = own.over(Settings(condition=named)).over(shared)
-        try:
-            return _case(name, settings, form.round, learning)
-        except InputError as error:
-            raise self._yaml.error(path, f"{name}: {error}") from None
-
-    def read(
-        self, form: type[_Form], given: object, path: tuple[str, ...], without: Collection[str]
-    ) -> tuple[_Form, Settings]:
-        """One section: its own fields, and the settings in it but for some."""
-        entries = given if isinstance(given, Mapping) else {}
-        allowed = [name for name in KNOBS if name not in without]
-        knobs = {name: value for name, value in entries.items() if name in allowed}
-        own = {name: value for name, value in entries.items() if name not in knobs}
-        for name in (*SEAMS, "harvest", "reader"):
-            self._refuse_code((*path, name), str(knobs.get(name, "")))
-        self._refuse_models_of_code(entries, path)
-        try:
-            read = form.model_validate(own)
-        except ValidationError as error:
-            raise self._mistake(error, path, (*form.model_fields, *allowed)) from None
-        try:
-            return read, Settings.read(knobs, self._folder)
-        except SettingError as error:
-            inner = (error.inner,) if error.inner else ()
-            where = (*path, error.name, *inner)
-            raise self._yaml.error(where, f"{'.'.join(where)}: {error.problem}") from None
-
-    def _refuse_models_of_code(self, entries: Mapping[str, Any], path: tuple[str, ...]) -> None:
-        """Refuse a section's `model`, or any of its `models`, that is `module:name`."""
-        models = entries.get("models")
-        named = models if isinstance(models, list) else [entries.get("model", "")]
-        for model in named:
-            if names_code(str(model)):
-                self._refuse_code((*path, "models" if models else "model"), str(model))
-
-    def _refuse_code(self, path: tuple[str, ...], name: str) -> None:
-        """Refuse `module:name` of a module that the command does not allow."""
-        module, sign, _ = name.partition(":")
-        if sign and "/" not in name and module not in self._parts and name not in SHIPPED_PARTS:
-            problem = (
-                f"{path[-1]}: a study runs no code of its own: add --parts and the module's name to"
-                " the command"
-            )
-            raise self._yaml.error(path, problem)
-
-    def _mistake(
-        self, error: ValidationError, path: tuple[str, ...], names: Collection[str]
-    ) -> FileError:
-        first = error.errors(include_url=False)[0]
-        where = (*path, *first["loc"])
-        problem = first["msg"].removeprefix("Value error, ")
-        if first["type"] == "missing":
-            problem = "is missing"
-        elif first["type"] == "extra_forbidden":
-            hint = f"; {nearest(str(where[-1]), names)}"
-            if where[-1] in _OF_TASKS:
-                hint = ": all conditions of a study play the same tasks"
-            problem = f"is not a known field{hint}"
-        place = ".".join(map(str, where))
-        return self._yaml.error(where, f"{place}: {problem}" if place else problem)
-
-
-def _case(name: str, settings: Settings, number: int | None, learning: Learning | None) -> Case:
-    """One condition: by its own name where that is one of the 2x2's, else as its fields say."""
-    base = named_condition(settings.condition_name)
-    rounds = learning.rounds if learning is not None else 0
-    if number is not None and number > rounds:
-        raise InputError(
-            f"wants the memory after round {number}, but the study learns {rounds} rounds"
-        )
-    if base.memory and settings.memory is None and learning is None:
-        raise InputError("uses memory; give the study a `memory` file or a `learn` block")
-    return Case(name, settings, number)
-
-
-_PACKAGE = Path(__file__).parents[1]
-_FOLDERS = (_PACKAGE / "studies", _PACKAGE.parents[1] / "studies")
-"""In an installed package they are inside of it; in a clone at its top."""
-
-
-def shipped_studies() -> Mapping[str, Path]:
-    """The files by name, in alphabetical order."""
-    folder = next((each for each in _FOLDERS if (each / "quickstart.yaml").is_file()), None)
-    return {} if folder is None else {file.stem: file for file in sorted(folder.glob("*.yaml"))}
-
-
-def find_study(given: Path) -> Path:
-    """A study's file: the one that was given, or one that comes with the package, by its name."""
-    if given.exists():
-        return given
-    known = shipped_studies()
-    if str(given) in known:
-        return known[str(given)]
-    if given.suffix or given.parent != Path():
-        raise InputError(
-            f"{given}: there is no such file; `rpms study list` names the studies that come with"
-            " rpms"
-        )
-    raise InputError(f"there is no study {str(given)!r}; {nearest(str(given), known)}")

@@ -1,0 +1,308 @@
+"""Goals that a request may mean: those of the manual, narrowed by its rules and what is here."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from rpms.logic.achievers import Achiever, Achievers, Fact, fact_of
+from rpms.logic.belief import Belief
+from rpms.logic.facts import Atom, Truth, kind_of
+from rpms.logic.rules import ANYTHING, ActiveRules, Purpose, RuleManual
+
+FIELDS = ("object", "destination")
+"""Fields of a goal that a request names; the rest follows from its type."""
+_DEPTH = 2
+"""Actions before an action that are looked at: what is to be put somewhere must be taken."""
+
+
+@dataclass(frozen=True)
+class RequestForm:
+    """A goal of the manual with its slots."""
+
+    type: str
+    purpose: Purpose
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that a request has to name, in the order in which they are asked for."""
+        named = set(self.purpose.over.values())
+        return tuple(each for each in FIELDS if each in named)
+
+    @cached_property
+    def facts(self) -> tuple[Fact, ...]:
+        """Facts that must hold in the end, over the purpose's variables."""
+        ends = (clause.literals for step in self.purpose.steps for clause in step.until)
+        return tuple(fact_of(literals[0]) for literals in ends if literals)
+
+    def words(self, rules: ActiveRules) -> str:
+        """The goal in words: `look(object, destination): you hold object, destination has been
+        turned on`.
+        """
+        wanted: dict[str, None] = {}
+        for fact in self.facts:
+            bound = fact.bound(self.purpose.over)
+            wanted[rules.say(bound.atom, Truth.of(not bound.negated))] = None
+        counts = Counter(self.purpose.over.values())
+        slots = [
+            f"{name} ({counts[name]} of them)" if counts[name] > 1 else name for name in self.fields
+        ]
+        return f"{self.type}({', '.join(slots)}): {', '.join(wanted)}"
+
+
+def forms_of(manual: RuleManual) -> tuple[RequestForm, ...]:
+    """Goals of a manual that a request can name: those over an object and a destination alone."""
+    found: dict[str, RequestForm] = {}
+    for purpose in manual.purposes:
+        sources = {*purpose.over.values(), *purpose.each.values()}
+        if "object" in sources and sources.issubset(FIELDS):
+            for type_ in sorted(purpose.goals):
+                found.setdefault(type_, RequestForm(type_, purpose))
+    return tuple(found.values())
+
+
+def unsearched(achievers: Achievers, belief: Belief, kind: str) -> float:
+    """Share of places, and of whatever else can be looked into, where a thing of a kind may be
+    as far as is known.
+    """
+    unknown: list[bool] = []
+    for ways in achievers.revealers.values():
+        for way in ways:
+            for fact in _finds(achievers, way, belief, kind):
+                unknown.append(belief.truth(fact) is Truth.UNKNOWN)
+    return sum(unknown) / len(unknown) if unknown else 1.0
+
+
+def _finds(achievers: Achievers, way: Achiever, belief: Belief, kind: str) -> Iterator[Atom]:
+    """Facts that a way of looking may find: a thing of the kind, in each place it looks into."""
+    role = _looked_into(achievers, way)
+    if not role:
+        return
+    for name in belief.names.get(role, ()):
+        args = [f"{kind} ?" if arg == ANYTHING else name for arg in way.fact.args]
+        yield Atom(way.fact.predicate, tuple(args))
+
+
+def _looked_into(achievers: Achievers, way: Achiever) -> str:
+    """The role of what a way looks into to find any object there; nothing where it does not."""
+    roles = [name for name in way.fact.args if name != ANYTHING]
+    declared = achievers.rules.predicates.get(way.fact.predicate)
+    if declared is None or "object" not in declared.args:
+        return ""
+    return roles[0] if len(roles) == 1 and len(way.fact.args) == 2 else ""
+
+
+class Objected(NamedTuple):
+    """A reason against a goal or a fact."""
+
+    reason: str = ""
+    """In words; nothing where nothing speaks against it for certain."""
+    doubtful: bool = False
+    """True if a lasting fact that it needs is unknown: nobody has tried such a thing."""
+
+
+_FINE = Objected()
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """Objections to readings, from the manual's rules about kinds and from the belief; either
+    may be left out.
+    """
+
+    manual: RuleManual
+    """Names its facts; its rules count only where `rules` is on."""
+    belief: Belief
+    rules: bool = True
+    here: bool = True
+    """True if the belief counts: which places and things are here."""
+    _known: dict[Fact, Objected] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+    _gone: dict[tuple[frozenset[str], str], str] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+
+    @cached_property
+    def _achievers(self) -> Achievers:
+        return Achievers(self.manual.active(""))
+
+    @cached_property
+    def kinds_told(self) -> tuple[str, ...]:
+        """Kinds that the manual names."""
+        told: dict[str, None] = {}
+        for rule in self.manual.rules:
+            if rule.locality is not None:
+                told |= dict.fromkeys((*rule.locality.objects, *rule.locality.places))
+        for kinds in self.manual.lore.kinds.values():
+            for row in sorted(kinds.yes):
+                told |= dict.fromkeys(row)
+        return tuple(told)
+
+    def roles(self, form: RequestForm, field_: str) -> frozenset[str]:
+        """Parameters that a field of a goal may stand for: `place` for a destination that
+        something is put in.
+        """
+        found: set[str] = set()
+        for fact in form.facts:
+            declared = self.manual.predicates.get(fact.predicate)
+            if declared is None:
+                continue
+            for arg, role in zip(fact.args, declared.args, strict=False):
+                if form.purpose.over.get(arg) == field_:
+                    found.add(role)
+        return frozenset(found)
+
+    def judge(self, form: RequestForm, named: Mapping[str, str]) -> Objected:
+        """Judges a goal with some of its slots filled."""
+        reason = self._not_here(form, named) if self.here else ""
+        if reason:
+            return Objected(reason)
+        if not self.rules or not self.manual.actions:
+            return _FINE
+        return self._unreachable(form, named)
+
+    def _not_here(self, form: RequestForm, named: Mapping[str, str]) -> str:
+        """The first reason that a kind in a slot cannot be anything that is here."""
+        for field_, kind in named.items():
+            reason = self._misplaced(self.roles(form, field_), kind)
+            if reason:
+                return reason
+        return ""
+
+    def _unreachable(self, form: RequestForm, named: Mapping[str, str]) -> Objected:
+        """Objections to the goal's facts whose slots are all filled."""
+        binding: dict[str, str] = {}
+        for name, source in form.purpose.over.items():
+            if source in named:
+                binding[name] = f"{named[source]} ?"
+        filled = [fact for fact in form.facts if all(arg in binding for arg in fact.args)]
+        judged = [self._blocked(fact.bound(binding), _DEPTH) for fact in filled]
+        reason = next((each.reason for each in judged if each.reason), "")
+        return Objected(reason, any(each.doubtful for each in judged))
+
+    def _misplaced(self, roles: frozenset[str], kind: str) -> str:
+        """The reason that nothing here of a kind can be what a field means; nothing where
+        something may.
+        """
+        key = (roles, kind)
+        if key not in self._gone:
+            self._gone[key] = self._find_misplaced(roles, kind)
+        return self._gone[key]
+
+    def _find_misplaced(self, roles: frozenset[str], kind: str) -> str:
+        seen_as = self._roles_seen(kind)
+        if seen_as:
+            other = sorted(roles - seen_as)
+            return f"a {kind} is no {other[0]}" if other else ""
+        for name in self._tell_presence(roles):
+            if self.belief.truth(Atom(name, (f"{kind} ?",))) is Truth.FALSE:
+                return f"there is no {kind} here"
+        return ""
+
+    def _roles_seen(self, kind: str) -> set[str]:
+        """Roles in which the belief has names of a kind."""
+        seen: set[str] = set()
+        for role, names in self.belief.names.items():
+            if any(kind_of(name) == kind for name in names):
+                seen.add(role)
+        return seen
+
+    def _tell_presence(self, roles: frozenset[str]) -> Iterator[str]:
+        """Predicates that say of one thing in a role whether it is here: about nothing else,
+        not about its kind, and changed by no action.
+        """
+        for name, told in self.manual.predicates.items():
+            of_one_thing = len(told.args) == 1 and told.args[0] in roles
+            if of_one_thing and not told.lasting and not self._achievers.makers(name):
+                yield name
+
+    def truth(self, fact: Fact) -> Truth:
+        """The truth of a fact about kinds or things, by the manual's tables or the belief."""
+        kinds = self.manual.lore.kinds.get(fact.predicate)
+        value = kinds.truth(fact.args) if kinds is not None else self.belief.truth(fact.atom)
+        return ~value if fact.negated else value
+
+    def is_lasting(self, predicate: str) -> bool:
+        """True if no action changes a fact."""
+        declared = self.manual.predicates.get(predicate)
+        return predicate in self.manual.lore.kinds or (declared is not None and declared.lasting)
+
+    def _blocked(self, fact: Fact, depth: int) -> Objected:
+        """The lasting fact that keeps every way to a fact from working; fine where some way may
+        work.
+        """
+        if fact not in self._known:
+            self._known[fact] = self._find_blocked(fact, depth)
+        return self._known[fact]
+
+    def _find_blocked(self, fact: Fact, depth: int) -> Objected:
+        if self.is_lasting(fact.predicate):
+            return self._objected([fact], fact)
+        makers = self._achievers.makers(fact.predicate, fact.negated)
+        judged = [self._way_blocked(way, fact, depth) for way in makers]
+        return min(judged, key=lambda each: (bool(each.reason), each.doubtful), default=_FINE)
+
+    def _way_blocked(self, way: Achiever, fact: Fact, depth: int) -> Objected:
+        """The objection to one way: to the first need that cannot be met."""
+        binding = dict(zip(way.fact.args, fact.args, strict=True))
+        doubtful = False
+        for need in way.needs:
+            if len(need.literals) != 1:
+                continue  # a choice: some other literal of it may hold
+            found = self._need_blocked(need.literals[0], binding, fact, depth)
+            if found.reason:
+                return found
+            doubtful = doubtful or found.doubtful
+        return Objected("", doubtful)
+
+    def _need_blocked(
+        self, need: Fact, binding: Mapping[str, str], fact: Fact, depth: int
+    ) -> Objected:
+        """The objection to one need of a way to a fact. Being somewhere is never in the way."""
+        if need.predicate in self._achievers.positional:
+            return _FINE
+        if self.is_lasting(need.predicate):
+            return self._objected(self._bound(need, binding), fact)
+        if depth and all(arg in binding for arg in need.args):
+            return self._blocked(need.bound(binding), depth - 1)
+        return _FINE
+
+    def _objected(self, facts: Sequence[Fact], fact: Fact) -> Objected:
+        """Judges a choice among permanent facts."""
+        values = {self.truth(each) for each in facts}
+        if not values or Truth.TRUE in values:
+            return _FINE
+        if Truth.UNKNOWN in values:
+            return Objected("", True)
+        if len(facts) > 1:
+            return Objected(f"nothing here gives {fact.atom}")
+        return Objected(
+            self._achievers.rules.say(facts[0].atom, Truth.of(facts[0].negated)).replace(" ?", "")
+        )
+
+    def _bound(self, literal: Fact, binding: Mapping[str, str]) -> list[Fact]:
+        """A need with each name that its one free parameter may have; nothing where several
+        are free.
+        """
+        free = [arg for arg in literal.args if arg not in binding and arg in self._parameters]
+        match free:
+            case []:
+                return [literal.bound(binding)]
+            case [parameter]:
+                names = self._names_for(parameter)
+                return [literal.bound({**binding, parameter: name}) for name in names]
+            case _:
+                return []
+
+    def _names_for(self, parameter: str) -> Sequence[str]:
+        """Names that a parameter may have: those that are here, else any of a kind that the
+        manual names.
+        """
+        here = self.belief.names.get(parameter, ()) if self.here else ()
+        return here or [f"{kind} ?" for kind in self.kinds_told]
+
+    @cached_property
+    def _parameters(self) -> frozenset[str]:
+        return frozenset(name for action in self.manual.actions for name in action.variables)
