@@ -15,7 +15,7 @@ from tests.models.server import Reply, anthropic_error, anthropic_ok
 
 pytest.importorskip("anthropic", reason="the extra `anthropic` is not installed")
 
-from rpms.models.remote import ClaudeModel, cached_pieces
+from rpms.models.claude import ClaudeModel, cached_pieces
 
 KEY = "planted-key-claude-55aa"
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from rpms.cli.app import make_app
-from rpms.cli.study import results_table
+from rpms.cli.study_tables import results_table
 from rpms.learning.rounds import LearningPlan, learn
 from rpms.logic.errors import InputError
 from rpms.models.policy import FunctionModel, ScriptedModel, follow_plan

@@ -1,6 +1,6 @@
 """`rpms study`: run the conditions of a study file, and show what came of them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import cache, partial
@@ -8,34 +8,32 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import typer
-from rich.console import Console, Group, RenderableType
+from rich.console import Console
 from rich.text import Text
 
 from rpms.cli import options
 from rpms.cli.options import Resources
 from rpms.cli.screen import complain, make_console, say
+from rpms.cli.study_tables import estimates_table, results_table, waiting_time
 from rpms.learning.insights import gather_experience
 from rpms.learning.rounds import LearningPlan, learn, learned
 from rpms.logic.errors import InputError
 from rpms.models.catalogue import NO_LLM, parse_model_name
 from rpms.models.windows import context_window
 from rpms.models.wire import fetch
-from rpms.paper.usage import Price, Usage
-from rpms.paper.wilson_interval import wilson
+from rpms.paper.usage import Price
 from rpms.parts import unused
-from rpms.play.display import duration, progress
+from rpms.play.display import progress
 from rpms.play.plan import NamedModel, RunPlan
-from rpms.play.run import CONTROLS, FOLDER, How, Listener
-from rpms.play.settings import NO_MEMORY, Settings
+from rpms.play.run import How, Listener
+from rpms.play.settings import Settings
 from rpms.report.outcomes import Comparison
-from rpms.report.table import TableCell, grid
 from rpms.store.expel_material import Experience
 from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
-from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, Estimate, estimate_study
+from rpms.study.estimate import ANSWER, STEPS, TURN, estimate_study
 from rpms.study.running import (
     Means,
-    Result,
     StudyLayout,
     check_study,
     plan_round,
@@ -115,7 +113,7 @@ def main(
     if dry_run:
         estimates = estimate_study(study, models, means, layout)
         console.print(estimates_table(estimates, prices))
-        say(_waiting(estimates, resources.workers or 1))
+        say(waiting_time(estimates, resources.workers or 1))
         _explain_estimates(study, epochs)
         return
     if report:
@@ -357,146 +355,3 @@ def _print_tables(console: Console, study: Study, comparisons: Sequence[Comparis
     for comparison in comparisons:
         missing |= dict.fromkeys(left_out(comparison))
     say(*(f"\n{line}" for line in missing))
-
-
-def _mean(numbers: Sequence[int]) -> str:
-    return f"{sum(numbers) / len(numbers):.1f}" if numbers else "-"
-
-
-def _won_from_menus(control: str, result: Result) -> str:
-    folder = RunFolder(result.folder / FOLDER / control)
-    if not folder.begun:
-        return "-"
-    summary = folder.summary()
-    return f"{summary.won}/{summary.total}"
-
-
-Columns = Mapping[str, Callable[[Result], str]]
-_WON: Columns = {
-    "rules": lambda result: "ON" if result.case.condition.rules else "OFF",
-    "mem.": lambda result: "ON" if result.case.condition.memory else "OFF",
-    "entries": lambda result: str(len(result.plan.memory)) if result.case.condition.memory else "-",
-    "won": lambda result: f"{result.summary.won}/{result.summary.total}",
-    "success": lambda result: f"{result.summary.won / result.summary.total:.1%}",
-    "95% interval": lambda result: "–".join(
-        f"{100 * end:.1f}" for end in wilson(result.summary.won, result.summary.total)
-    ),
-}
-"""A task that was not played counts as not won."""
-_WAY: Columns = {
-    "steps": lambda result: _mean([row.steps for row in result.summary.rows]),
-    "if won": lambda result: _mean([row.steps for row in result.summary.rows if row.won]),
-    "infeas.": lambda result: (
-        f"{result.summary.infeasible / steps:.1%}" if (steps := result.summary.steps) else "-"
-    ),
-}
-_SCORES: Columns = {
-    "score ≥ 0": lambda result: (
-        f"{sum(row.floored for row in result.summary.rows) / result.summary.total:.1f}"
-    ),
-    "raw score": lambda result: (
-        f"{sum(row.score for row in result.summary.rows) / result.summary.total:.1f}"
-    ),
-}
-_MENUS: Columns = {name.removeprefix("menu-"): partial(_won_from_menus, name) for name in CONTROLS}
-"""Wins from the same menus, at random and by their best entry."""
-
-
-def results_table(results: Sequence[Result]) -> RenderableType:
-    """The conditions of each model: switches, success, steps, infeasible actions; scores in a
-    table below.
-    """
-    by_model: dict[str, list[Result]] = {}
-    for result in results:
-        by_model.setdefault(result.model, []).append(result)
-    shown: list[RenderableType] = []
-    for model, of_model in by_model.items():
-        title = model
-        for columns in _column_groups(of_model):
-            if not title:
-                shown.append(Text())
-            shown.append(_grid_of(columns, of_model, title))
-            title = ""  # only the first table of a model has it
-        unlearned = [result.case.name for result in of_model if _is_unlearned(result)]
-        if unlearned:
-            names = ", ".join(unlearned)
-            shown.append(Text(f"nothing was learned: {names} played with an empty memory"))
-    return Group(*shown)
-
-
-def _grid_of(columns: Columns, results: Sequence[Result], title: str) -> RenderableType:
-    rows: list[Sequence[str]] = []
-    for result in results:
-        cells = [cell(result) for cell in columns.values()]
-        rows.append((result.case.name, *cells))
-    return grid(("condition", *columns), rows, title)
-
-
-def _column_groups(results: Sequence[Result]) -> list[Columns]:
-    """The columns of one table, or of two where episodes have scores between 0 and 1."""
-    menus = _MENUS if any(map(_has_controls, results)) else {}
-    if any(map(_has_scores, results)):
-        return [_WON, {**_WAY, **_SCORES, **menus}]
-    return [{**_WON, **_WAY, **menus}]
-
-
-def _has_controls(result: Result) -> bool:
-    return any("-" not in cell(result) for cell in _MENUS.values())
-
-
-def _has_scores(result: Result) -> bool:
-    return any(row.score not in (0.0, 1.0) for row in result.summary.rows)
-
-
-def _is_unlearned(result: Result) -> bool:
-    """True if a condition with a memory found an empty one, though it was to have entries."""
-    if not result.case.condition.memory or result.case.settings.memory == NO_MEMORY:
-        return False
-    return not len(result.plan.memory)
-
-
-def estimates_table(
-    estimates: Sequence[Estimate], prices: Mapping[str, Price | None]
-) -> RenderableType:
-    """Table of the episodes, tokens and US dollars still to come, with a sum."""
-    one = len({each.model for each in estimates}) == 1
-    rows: list[Sequence[str | TableCell]] = []
-    to_play = read = written = 0
-    paid: float | None = 0.0
-    for each in estimates:
-        what = each.what if one else f"{each.model}, {each.what}"
-        usage = each.usage if each.left else Usage()
-        cost = each.cost(prices.get(each.model))
-        amounts = _amounts(usage.prompt_tokens, usage.completion_tokens, cost)
-        rows.append((what, f"{each.left} of {each.episodes}", *amounts, _estimated_by(each)))
-        to_play += each.left
-        read += usage.prompt_tokens
-        written += usage.completion_tokens
-        if each.left:
-            paid = None if paid is None or cost is None else paid + cost
-    whole = ("all", str(to_play), *_amounts(read, written, paid), "")
-    rows.append([TableCell(text, strong=True) for text in whole])
-    return grid(("run", "to play", "tokens read", "written", "US$", "by"), rows)
-
-
-def _estimated_by(estimate: Estimate) -> str:
-    if estimate.shared:
-        return "another run"
-    return "episodes" if estimate.measured else "guess"
-
-
-def _waiting(estimates: Sequence[Estimate], workers: int) -> str:
-    """The time that answers still to come will take, in a line."""
-    written = sum(each.usage.completion_tokens for each in estimates if not each.shared)
-    answers = written // ANSWER
-    if not answers:
-        return "no language model will be asked: there are no answers to wait for"
-    waits = [each.seconds for each in estimates if each.seconds is not None]
-    wait = sum(waits) / len(waits) if waits else SECONDS
-    how = "as measured in the first episodes" if waits else "a guess until episodes are played"
-    time = f"{duration(answers * wait / workers)} with --workers {workers}"
-    return f"about {answers:,} answers: {time}, at {wait:.2g} s an answer, {how}"
-
-
-def _amounts(read: int, written: int, cost: float | None) -> tuple[str, ...]:
-    return f"{read:,}", f"{written:,}", "unknown" if cost is None else f"{cost:.2f}"

@@ -318,7 +318,8 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
         from rpms.models.hf.model import HFModel  # noqa: PLC0415  an extra
 
         return HFModel(str(name), name.rest, most_prompts=options.batch)
-    from rpms.models.remote import ClaudeModel, RemoteModel  # noqa: PLC0415  what few commands need
+    from rpms.models.claude import ClaudeModel  # noqa: PLC0415  what few commands need
+    from rpms.models.remote import RemoteModel  # noqa: PLC0415  what few commands need
 
     url, key = _reached(provider, options.base_url)
     reached: Any = {"key": key, "key_variable": provider.key_variable, "patience": options.patience}

@@ -1,0 +1,162 @@
+"""Tables of `rpms study run`: its results, and its cost estimated beforehand."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from rpms.paper.usage import Price, Usage
+from rpms.paper.wilson_interval import wilson
+from rpms.play.display import duration
+from rpms.play.run import CONTROLS, FOLDER
+from rpms.play.settings import NO_MEMORY
+from rpms.report.table import TableCell, grid
+from rpms.store.runs import RunFolder
+from rpms.study.estimate import ANSWER, SECONDS, Estimate
+from rpms.study.running import (
+    Result,
+)
+
+
+def _mean(numbers: Sequence[int]) -> str:
+    return f"{sum(numbers) / len(numbers):.1f}" if numbers else "-"
+
+
+def _won_from_menus(control: str, result: Result) -> str:
+    folder = RunFolder(result.folder / FOLDER / control)
+    if not folder.begun:
+        return "-"
+    summary = folder.summary()
+    return f"{summary.won}/{summary.total}"
+
+
+Columns = Mapping[str, Callable[[Result], str]]
+_WON: Columns = {
+    "rules": lambda result: "ON" if result.case.condition.rules else "OFF",
+    "mem.": lambda result: "ON" if result.case.condition.memory else "OFF",
+    "entries": lambda result: str(len(result.plan.memory)) if result.case.condition.memory else "-",
+    "won": lambda result: f"{result.summary.won}/{result.summary.total}",
+    "success": lambda result: f"{result.summary.won / result.summary.total:.1%}",
+    "95% interval": lambda result: "–".join(
+        f"{100 * end:.1f}" for end in wilson(result.summary.won, result.summary.total)
+    ),
+}
+"""A task that was not played counts as not won."""
+_WAY: Columns = {
+    "steps": lambda result: _mean([row.steps for row in result.summary.rows]),
+    "if won": lambda result: _mean([row.steps for row in result.summary.rows if row.won]),
+    "infeas.": lambda result: (
+        f"{result.summary.infeasible / steps:.1%}" if (steps := result.summary.steps) else "-"
+    ),
+}
+_SCORES: Columns = {
+    "score ≥ 0": lambda result: (
+        f"{sum(row.floored for row in result.summary.rows) / result.summary.total:.1f}"
+    ),
+    "raw score": lambda result: (
+        f"{sum(row.score for row in result.summary.rows) / result.summary.total:.1f}"
+    ),
+}
+_MENUS: Columns = {name.removeprefix("menu-"): partial(_won_from_menus, name) for name in CONTROLS}
+"""Wins from the same menus, at random and by their best entry."""
+
+
+def results_table(results: Sequence[Result]) -> RenderableType:
+    """The conditions of each model: switches, success, steps, infeasible actions; scores in a
+    table below.
+    """
+    by_model: dict[str, list[Result]] = {}
+    for result in results:
+        by_model.setdefault(result.model, []).append(result)
+    shown: list[RenderableType] = []
+    for model, of_model in by_model.items():
+        title = model
+        for columns in _column_groups(of_model):
+            if not title:
+                shown.append(Text())
+            shown.append(_grid_of(columns, of_model, title))
+            title = ""  # only the first table of a model has it
+        unlearned = [result.case.name for result in of_model if _is_unlearned(result)]
+        if unlearned:
+            names = ", ".join(unlearned)
+            shown.append(Text(f"nothing was learned: {names} played with an empty memory"))
+    return Group(*shown)
+
+
+def _grid_of(columns: Columns, results: Sequence[Result], title: str) -> RenderableType:
+    rows: list[Sequence[str]] = []
+    for result in results:
+        cells = [cell(result) for cell in columns.values()]
+        rows.append((result.case.name, *cells))
+    return grid(("condition", *columns), rows, title)
+
+
+def _column_groups(results: Sequence[Result]) -> list[Columns]:
+    """The columns of one table, or of two where episodes have scores between 0 and 1."""
+    menus = _MENUS if any(map(_has_controls, results)) else {}
+    if any(map(_has_scores, results)):
+        return [_WON, {**_WAY, **_SCORES, **menus}]
+    return [{**_WON, **_WAY, **menus}]
+
+
+def _has_controls(result: Result) -> bool:
+    return any("-" not in cell(result) for cell in _MENUS.values())
+
+
+def _has_scores(result: Result) -> bool:
+    return any(row.score not in (0.0, 1.0) for row in result.summary.rows)
+
+
+def _is_unlearned(result: Result) -> bool:
+    """True if a condition with a memory found an empty one, though it was to have entries."""
+    if not result.case.condition.memory or result.case.settings.memory == NO_MEMORY:
+        return False
+    return not len(result.plan.memory)
+
+
+def estimates_table(
+    estimates: Sequence[Estimate], prices: Mapping[str, Price | None]
+) -> RenderableType:
+    """Table of the episodes, tokens and US dollars still to come, with a sum."""
+    one = len({each.model for each in estimates}) == 1
+    rows: list[Sequence[str | TableCell]] = []
+    to_play = read = written = 0
+    paid: float | None = 0.0
+    for each in estimates:
+        what = each.what if one else f"{each.model}, {each.what}"
+        usage = each.usage if each.left else Usage()
+        cost = each.cost(prices.get(each.model))
+        amounts = _amounts(usage.prompt_tokens, usage.completion_tokens, cost)
+        rows.append((what, f"{each.left} of {each.episodes}", *amounts, _estimated_by(each)))
+        to_play += each.left
+        read += usage.prompt_tokens
+        written += usage.completion_tokens
+        if each.left:
+            paid = None if paid is None or cost is None else paid + cost
+    whole = ("all", str(to_play), *_amounts(read, written, paid), "")
+    rows.append([TableCell(text, strong=True) for text in whole])
+    return grid(("run", "to play", "tokens read", "written", "US$", "by"), rows)
+
+
+def _estimated_by(estimate: Estimate) -> str:
+    if estimate.shared:
+        return "another run"
+    return "episodes" if estimate.measured else "guess"
+
+
+def waiting_time(estimates: Sequence[Estimate], workers: int) -> str:
+    """The time that answers still to come will take, in a line."""
+    written = sum(each.usage.completion_tokens for each in estimates if not each.shared)
+    answers = written // ANSWER
+    if not answers:
+        return "no language model will be asked: there are no answers to wait for"
+    waits = [each.seconds for each in estimates if each.seconds is not None]
+    wait = sum(waits) / len(waits) if waits else SECONDS
+    how = "as measured in the first episodes" if waits else "a guess until episodes are played"
+    time = f"{duration(answers * wait / workers)} with --workers {workers}"
+    return f"about {answers:,} answers: {time}, at {wait:.2g} s an answer, {how}"
+
+
+def _amounts(read: int, written: int, cost: float | None) -> tuple[str, ...]:
+    return f"{read:,}", f"{written:,}", "unknown" if cost is None else f"{cost:.2f}"

@@ -1,0 +1,121 @@
+"""Anthropic's models, with marks where the provider should cache a prompt."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar, NamedTuple
+
+from rpms.models.base import Answer, Request, Usage
+from rpms.models.patience import (
+    NOT_OF_PROTOCOL,
+    TryAgain,
+)
+from rpms.models.remote import ServedModel
+from rpms.models.wire import count, dig
+from rpms.paper.prompt import Form, Part, Prompt
+
+UNCHANGING = frozenset(
+    {Part.INSTRUCTION, Part.EXAMPLE, Part.CARRIED, Part.UNIVERSAL, Part.DOMAIN, Part.ENVIRONMENT}
+)
+"""Blocks that are the same at each step of an episode, and mostly between episodes of one task
+type."""
+
+Pieces = list[dict[str, Any]]
+"""Content blocks, as the provider takes them."""
+_MARK = {"type": "ephemeral"}
+_FINISH = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length"}
+
+
+class ClaudeModel(ServedModel):
+    """A model of Anthropic's."""
+
+    sdk = ("anthropic", "Anthropic", "/v1/messages")
+    adaptable: ClassVar = dict.fromkeys(("temperature", "top_p", "stop_sequences"))
+    stop = "stop_sequences"
+
+    def answer(self, request: Request) -> Answer:
+        system, messages = cached_pieces(request.prompt)
+        # Its seed has no counterpart there.
+        unsent = () if request.decoding.seed is None else ("seed not sent: this provider has none",)
+        return self._ask(messages, request.decoding, {"system": system} if system else {}, unsent)
+
+    def _read(self, body: Any, _sent: Mapping[str, Any]) -> Answer:
+        content, reason, used = (dig(body, field) for field in ("content", "stop_reason", "usage"))
+        if not isinstance(content, list):
+            raise TryAgain(NOT_OF_PROTOCOL)
+        texts = (dig(block, "text") for block in content if dig(block, "type") == "text")
+        read = count(used, "cache_read_input_tokens")
+        written = count(used, "cache_creation_input_tokens")
+        prompt = count(used, "input_tokens") + read + written
+        usage = Usage(prompt, read, count(used, "output_tokens"), written_tokens=written)
+        finish = _FINISH.get(reason, reason) if isinstance(reason, str) else "stop"
+        return Answer("".join(text for text in texts if isinstance(text, str)), usage, finish)
+
+
+def cached_pieces(prompt: Prompt) -> tuple[Pieces, list[dict[str, Any]]]:
+    """The system's text as content blocks, and the messages, marked where the provider should
+    cache.
+
+    Joined, the blocks are the texts of `Prompt.messages()`. A mark stands after the fixed part and,
+    in the `cached` layout, after the latest turn; each turn is a block, since a provider caches at
+    the ends of blocks only.
+    """
+    spoken = prompt.messages()
+    system = spoken[0].content if spoken[0].role == "system" else ""
+    said = [message for message in spoken if message.role != "system"]
+    messages: list[dict[str, Any]] = [
+        {"role": message.role, "content": _pieces(message.content)} for message in said
+    ]
+    told = [block for block in prompt.blocks if block.part in prompt.layout.system]
+    if not all(block.part in UNCHANGING for block in told):
+        # the paper's layout: what follows the instruction changes at each step
+        end = len(told[0].text) if told[0].part is Part.INSTRUCTION else 0
+        return _pieces(system, {end}, {end}), messages
+    opening = said[0].content
+    cuts = _cuts(prompt, opening)
+    messages[0]["content"] = _pieces(opening, cuts.ends, {cuts.fixed, *cuts.ends[-1:]})
+    if len(messages) > 1:
+        messages[-2]["content"][-1]["cache_control"] = _MARK  # the model's latest turn
+    return _pieces(system, marks=() if cuts.ends else {len(system)}), messages
+
+
+class _Cuts(NamedTuple):
+    """Places at which the first message may be cut into blocks."""
+
+    ends: list[int]
+    fixed: int
+    """End of what never changes in an episode."""
+
+
+def _cuts(prompt: Prompt, opening: str) -> _Cuts:
+    """Ends of the blocks that begin the first message and stay, and of each turn after them.
+
+    In a chat, turns are messages of their own. The observation after the turns becomes a turn,
+    with its action, one step later.
+    """
+    ends: list[int] = []
+    at = 0
+    for block in prompt.blocks:
+        if block.part in prompt.layout.system:
+            continue
+        if block.part is Part.HISTORY and prompt.form is not Form.CHAT:
+            fixed = at
+            for turn in block.items:
+                at = opening.find(turn, at) + len(turn)
+                ends.append(at)
+            return _Cuts(ends, fixed)
+        if block.part not in UNCHANGING:
+            break
+        at = opening.find(block.text, at) + len(block.text)
+        ends.append(at)
+    return _Cuts(ends, at)
+
+
+def _pieces(text: str, ends: Collection[int] = (), marks: Collection[int] = ()) -> Pieces:
+    """A text as content blocks: cut at some places, with a mark after some of them."""
+    pieces: Pieces = []
+    start = 0
+    for end in sorted({*ends, len(text)}):
+        if end > start:
+            mark = {"cache_control": _MARK} if end in marks else {}
+            pieces.append({"type": "text", "text": text[start:end], **mark})
+            start = end
+    return pieces
