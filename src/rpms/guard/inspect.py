@@ -100,7 +100,11 @@ def events(history: list[ChatMessage]) -> Iterator[Returned]:
             for each in message.tool_calls or ():
                 asked[each.id] = Call(each.function, each.arguments, each.id)
         elif isinstance(message, ChatMessageTool) and message.tool_call_id in asked:
-            if message.error is not None and message.error.type == "approval":
+            if _was_refused(message):
                 continue  # it was never made
             failed = True if message.error else None
             yield Returned(asked[message.tool_call_id], message.text, failed)
+
+
+def _was_refused(message: ChatMessageTool) -> bool:
+    return message.error is not None and message.error.type == "approval"

@@ -104,21 +104,26 @@ class _Case(dict[Atom, tuple[Atom, Truth]]):
         """Truth of a rule being broken, and the requirement that decides it; none where the
         rule only forbids.
         """
+        scope = self._applies(policy)
+        if scope is Truth.FALSE or not policy.requires:
+            return scope, None
+        doubtful: Clause | None = None
+        for wanted in policy.requires:
+            value = self._holds(wanted)
+            if value is Truth.FALSE and scope is Truth.TRUE:
+                return Truth.TRUE, wanted
+            if value is not Truth.TRUE and doubtful is None:
+                doubtful = wanted
+        return Truth.FALSE if doubtful is None else Truth.UNKNOWN, doubtful
+
+    def _applies(self, policy: Policy) -> Truth:
+        """Truth of a rule applying to the call: all its conditions hold."""
         scope = Truth.TRUE
         for clause in policy.when:
             scope &= self._holds(clause)
             if scope is Truth.FALSE:
                 break
-        if scope is Truth.FALSE or not policy.requires:
-            return scope, None
-        doubtful = None
-        for wanted in policy.requires:
-            value = self._holds(wanted)
-            if value is Truth.FALSE and scope is Truth.TRUE:
-                return Truth.TRUE, wanted
-            if value is not Truth.TRUE:
-                doubtful = doubtful or wanted
-        return Truth.UNKNOWN if doubtful else Truth.FALSE, doubtful
+        return scope
 
     def _holds(self, clause: Clause) -> Truth:
         """Truth of a condition; of sources that it names for one value, each part of the value
@@ -170,17 +175,25 @@ def _found(policy: Policy, wanted: Clause | None, broken: Truth, case: _Case) ->
     scope: list[_Weighed] = []
     for clause in policy.when:
         scope += _weighed(clause, case)
-    if broken is Truth.UNKNOWN:
-        decisive = [each for each in (*scope, *required) if each.value is Truth.UNKNOWN]
-    elif required:  # none of which holds
-        decisive = required
-    else:  # those that make the rule apply
-        decisive = [each for each in scope if each.value is Truth.of(not each.negated)]
+    decisive = _decisive(scope, required, broken)
     text = policy.rule.text
     if policy.rule.tier is Tier.ENVIRONMENT:
         say = case.facts.manual.say
         text += " or ".join(say(each.atom, Truth.of(not each.negated)) for each in required)
     return RuleFinding(policy, broken, text, tuple(each.atom for each in decisive))
+
+
+def _decisive(
+    scope: Sequence[_Weighed], required: Sequence[_Weighed], broken: Truth
+) -> list[_Weighed]:
+    """Facts that decide a rule: those unknown if it may be broken; if it is, what it requires,
+    none of which holds, or else what makes it apply.
+    """
+    if broken is Truth.UNKNOWN:
+        return [each for each in (*scope, *required) if each.value is Truth.UNKNOWN]
+    if required:
+        return list(required)
+    return [each for each in scope if each.value is Truth.of(not each.negated)]
 
 
 def _weighed(clause: Clause, case: _Case) -> list[_Weighed]:

@@ -230,16 +230,19 @@ def read_guard_log(file: Path) -> Iterator[Event]:
     if is_there(older):
         lines = chain(_read_file(older), lines)
     for event in lines:
-        if isinstance(event, CheckLine) and event.id:
-            asked[event.session, event.id] = event.arguments if event.made is None else event.made
-            if len(asked) > _MOST_OPEN:
-                del asked[next(iter(asked))]
-        if isinstance(event, ResultLine) and event.as_checked:
-            known = asked.pop((event.session, event.id), None)
-            lost = known is None
-            yield replace(event, arguments=known or {}, unread=event.unread or lost)
-        else:
-            yield event
+        match event:
+            case CheckLine() if event.id:
+                made = event.arguments if event.made is None else event.made
+                asked[event.session, event.id] = made
+                if len(asked) > _MOST_OPEN:
+                    del asked[next(iter(asked))]
+                yield event
+            case ResultLine() if event.as_checked:
+                known = asked.pop((event.session, event.id), None)
+                unread = event.unread or known is None
+                yield replace(event, arguments=known or {}, unread=unread)
+            case _:
+                yield event
 
 
 def _read_file(file: Path) -> Iterator[Event]:

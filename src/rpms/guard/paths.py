@@ -24,12 +24,16 @@ def inside(value: object, folder: object) -> bool | None:
     path = _parts(value, windows=windows)
     if root is None or path is None or _is_absolute(value) is not _is_absolute(folder):
         return None  # from where a relative path starts, only the tool knows
-    if path[: len(root)] == root and not windows:
+    beginning = path[: len(root)]
+    if beginning == root and not windows:
         return True
-    same_letters = [part.casefold().strip() for part in root]
-    if [part.casefold().strip() for part in path[: len(root)]] != same_letters:
+    if _without_case(beginning) != _without_case(root):
         return False
     return True if windows else None  # some disks disregard case
+
+
+def _without_case(parts: Sequence[str]) -> list[str]:
+    return [part.casefold().strip() for part in parts]
 
 
 def under(value: object, folder: object) -> bool | None:

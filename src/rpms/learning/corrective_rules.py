@@ -9,6 +9,7 @@ one line that is checked, or left out.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import starmap
 
 from rpms.foreign.shown import one_line, unseen
 from rpms.logic.actions import PARAMETER, ActionSchema, Instance
@@ -154,8 +155,7 @@ def _by_comparison(
     for name, thing in instance.binding.items():
         bound = [(belief, each.binding[name]) for belief, each in worked if name in each.binding]
         for words, holds in _RELATIONS.items():
-            held_always = all(holds(belief, other) for belief, other in bound)
-            if held_always and not holds(facts.belief, thing):
+            if not holds(facts.belief, thing) and all(starmap(holds, bound)):
                 found.append(words.format(name))
     was_always_empty = not any(belief.holding for belief, _ in worked)
     if was_always_empty and facts.belief.holding:

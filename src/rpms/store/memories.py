@@ -457,16 +457,22 @@ def restore(file: Path, wanted: str) -> Quarantined:
     if not aside:
         raise InputError(f"{quarantine_file(file)}: nothing was set aside from {file.name}")
     entry = find_entry(EpisodicMemory(item.entry for item in aside), wanted)
+    _put_back(file, memory, entry)
     item = next(item for item in aside if item.entry.id == entry.id)
-    if _content(entry) not in [_content(other) for other in memory.entries]:
-        if entry.id in [other.id for other in memory.entries]:
-            raise InputError(
-                f"{file}: has another entry called {excerpt(entry.id)}; rename one of the two"
-            )
-        write_memory(file, [*memory.entries, entry], memory.world)
-        freeze(file)
     write_quarantine(file, [other for other in aside if other is not item], memory.world)
     return item
+
+
+def _put_back(file: Path, memory: EpisodicMemory, entry: Entry) -> None:
+    """Write a memory with one more entry, unless it says that already."""
+    if _content(entry) in map(_content, memory.entries):
+        return
+    if any(other.id == entry.id for other in memory.entries):
+        raise InputError(
+            f"{file}: has another entry called {excerpt(entry.id)}; rename one of the two"
+        )
+    write_memory(file, [*memory.entries, entry], memory.world)
+    freeze(file)
 
 
 def find_entry(memory: EpisodicMemory, wanted: str) -> Entry:
