@@ -28,9 +28,9 @@ from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.play.understanding import Reads, Understood
+from rpms.reading.narrowing import Narrowing
 from rpms.reading.nearest import NearestKinds
 from rpms.reading.readings import Readings, RequestReading
-from rpms.reading.narrowing import Narrowing
 from rpms.store.episodes import EpisodeRecord, episode_text
 from rpms.store.memories import parse_memory, write_memory
 from rpms.worlds.base import REQUEST, Setting, Task, games_won
