@@ -213,11 +213,6 @@ def _kept(folder: RunFolder, name: str) -> list[Pair]:
     return found
 
 
-def taught_tasks(pairs: Sequence[Pair]) -> tuple[str, ...]:
-    """The games that pairs were taken from."""
-    return tuple(dict.fromkeys(pair.task for pair in pairs))
-
-
 def corrected(pairs: Sequence[Pair]) -> int:
     """Number of pairs that correct a student."""
     return sum(pair.source is PairSource.CORRECTION for pair in pairs)

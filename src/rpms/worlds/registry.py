@@ -124,11 +124,17 @@ def _load(point: EntryPoint, folder: Path | None = None) -> World:
             f"{which} is not finished: it calls itself {world.name!r}, its entry point"
             f" {point.name!r}"
         )
+    if folder is not None:
+        _require_from(folder, point, which)
+    return world
+
+
+def _require_from(folder: Path, point: EntryPoint, which: str) -> None:
+    """Refuse a world whose module Python found elsewhere than in the folder that was named."""
     file = sys.modules[point.module].__file__
-    if folder is not None and file is not None and not Path(file).resolve().is_relative_to(folder):
+    if file is not None and not Path(file).resolve().is_relative_to(folder):
         other = f"another package {point.module} is in {Path(file).parent}"
         raise InputError(f"{which} is not loaded from {folder}: {other}")
-    return world
 
 
 def _point_in(folder: Path) -> EntryPoint:

@@ -222,9 +222,13 @@ def _recorded(data: Any) -> tuple[str, str, list[Any]]:
     if (dialect := _DIALECTS.get(str(data.get("dialect", "put")))) is None:
         raise NotJson("names a dialect that is neither put (0.3) nor move (0.4)")
     for index, step in enumerate(data["steps"]):
-        for field, kind in _FIELDS.items():
-            if not isinstance(step, dict) or not isinstance(step.get(field, ...), kind):
-                raise NotJson(f"has no {field!r} in step {index}, or not one of the right kind")
+        _check_step(step, index)
     if not data["steps"]:
         raise NotJson("has no steps: there is nothing to verify")
     return data["game"], dialect, data["steps"]
+
+
+def _check_step(step: object, index: int) -> None:
+    for field, kind in _FIELDS.items():
+        if not isinstance(step, dict) or not isinstance(step.get(field, ...), kind):
+            raise NotJson(f"has no {field!r} in step {index}, or not one of the right kind")

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from itertools import combinations
@@ -116,25 +116,30 @@ def _compare(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
 
 
 def _compare_places(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
-    names, sites = belief.places or tuple(belief.sites.of), belief.sites
-    claims = {
-        "here": (belief.here, truth.here),
-        "closed": (belief.closed, truth.openable - truth.opened),
-        "with a door": (belief.has_door, truth.openable),
-    }
+    names = belief.places or tuple(belief.sites.of)
     known = [place for place in names if place in truth.places]
-    for how, (ask, so) in claims.items():
-        yield from (
-            f"{each} is {'' if each in so else 'not '}{how}"
-            for each in known
-            if ask(each) is (each not in so)
-        )
-    for one, other in _comparable_pairs(names, sites, truth):
-        together = sites.together(one, other)
+    closed = truth.openable - truth.opened
+    yield from _wrong_claims("here", belief.here, known, truth.here)
+    yield from _wrong_claims("closed", belief.closed, known, closed)
+    yield from _wrong_claims("with a door", belief.has_door, known, truth.openable)
+    for one, other in _comparable_pairs(names, belief.sites, truth):
+        together = belief.sites.together(one, other)
         if together is not None and together != (truth.places.get(one) == truth.places.get(other)):
             yield f"{one} and {other} are {'not ' if together else ''}together"
     if not {*names} <= truth.places.keys() or len(belief.places) not in (0, len(truth.places)):
         yield f"the places are {', '.join(truth.places)}"
+
+
+def _wrong_claims(
+    how: str,
+    ask: Callable[[str], bool | None],
+    places: Sequence[str],
+    so: Container[str],
+) -> Iterator[str]:
+    """Places of which a belief denies what is so, or claims what is not."""
+    for place in places:
+        if ask(place) is (place not in so):
+            yield f"{place} is {'' if place in so else 'not '}{how}"
 
 
 def _comparable_pairs(

@@ -296,14 +296,17 @@ def _sentences(task: Task) -> Sequence[str]:
         raise FileError(file, None, f"is not JSON: {error}") from None
     match data:
         case {"turk_annotations": {"anns": list(notes)}}:
-            said = [
-                note["task_desc"]
-                for note in notes
-                if isinstance(note, dict) and "task_desc" in note
-            ]
-            texts = (" ".join(each.split())[:_LONGEST] for each in said if isinstance(each, str))
-            return [text for text in texts if text.isprintable() and text]
+            return [sentence for note in notes if (sentence := _description(note))]
     return ()
+
+
+def _description(note: object) -> str:
+    """A person's sentence, in one line and at most so long; empty if there is none to print."""
+    match note:
+        case {"task_desc": str(said)}:
+            sentence = " ".join(said.split())[:_LONGEST]
+            return sentence if sentence.isprintable() else ""
+    return ""
 
 
 @cache

@@ -109,12 +109,15 @@ def _attempts(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> Iter
                 commands.append(f"take {thing} from {each.home}")
                 if verb:
                     commands += [f"go to {appliance}", f"{verb} {thing} with {appliance}"]
-                commands.append(f"go to {end.place}")
-                if end.lamp:
-                    commands.append(f"use {end.lamp}")
-                else:
-                    commands += [f"open {end.place}", put.format(thing, end.place)]
+                commands += _at_the_end(end, thing, put)
             yield commands
+
+
+def _at_the_end(end: "_End", thing: str, put: str) -> list[str]:
+    """Use the lamp with the thing in hand, or put the thing down."""
+    if end.lamp:
+        return [f"go to {end.place}", f"use {end.lamp}"]
+    return [f"go to {end.place}", f"open {end.place}", put.format(thing, end.place)]
 
 
 class _End(NamedTuple):
