@@ -634,8 +634,8 @@ def _by_effect(schemas: Sequence[ActionSchema]) -> Giving:
 
 
 def _needs_fact(schema: ActionSchema, binding: Mapping[str, str], fact: Fact) -> bool:
-    """True if a fact is itself one of the preconditions."""
-    for clause in schema.preconditions:
+    """True if a fact is itself one of the preconditions, or of what plans see to."""
+    for clause in (*schema.preconditions, *schema.plan):
         needed = clause.literals[0]
         if len(clause.literals) > 1 or needed.atom.predicate != fact.predicate:
             continue
