@@ -7,18 +7,23 @@ import pytest
 from rpms.induction.action_model import kind_tables
 from rpms.induction.attempts import Attempt, Book, Vocabulary
 from rpms.induction.thresholds import LIMITS
+from rpms.store.evidence import Witness
 
 Pairs = dict[str, str]
 
 
 def attempts(pairs: Pairs, *, refused: bool, times: int = 1) -> list[Attempt]:
-    """Attempts with things and the places they were tried in: `{"shelf": "mug plate"}`."""
-    kinds = [(thing, place) for place, things in pairs.items() for thing in things.split()]
-    return [
-        Attempt(("task", 1), each, each, refused, 0, 0, 0, 0, 0, 0)
-        for each in kinds
-        for _ in range(times)
-    ]
+    """Attempts with things and the places they were tried in, as often as told, each time in
+    another episode: `{"shelf": "mug plate"}`.
+    """
+    found = []
+    for place, things in pairs.items():
+        for thing in things.split():
+            kinds = (thing, place)
+            for time in range(times):
+                witness = Witness(f"task {time}", 1)
+                found.append(Attempt(witness, kinds, kinds, refused, 0, 0, 0, 0, 0, 0))
+    return found
 
 
 def tables(worked: Pairs, refused: Pairs, times: int = LIMITS.refused_kinds) -> dict[str, set[str]]:
@@ -42,6 +47,18 @@ class TestWhereKindsAreAllThatMatters:
     def test_a_place_that_refused_often_enough_is_taken_not_to_work(self):
         assert tables(SHELVES, {"lamp": "mug"}) == {"put_1": {"lamp"}}
         assert tables(SHELVES, {"lamp": "mug"}, times=LIMITS.refused_kinds - 1) == {"put_1": set()}
+
+    def test_one_that_refused_in_one_episode_alone_is_not(self):
+        wins = attempts(SHELVES, refused=False)
+        once, *_ = attempts({"lamp": "mug"}, refused=True)
+        losses = [once] * LIMITS.refused_kinds
+        book = Book("put <> in <>", Vocabulary({}), slots=[set(), set()], attempts=wins)
+        book.worked.update(each.kinds for each in wins)
+        assert [table.refused for table in kind_tables("put", book, losses)] == [{}]
+
+    def test_nor_one_that_refused_no_more_often_than_others_that_work(self):
+        unlucky = {"shelf": "mug plate book cup", "lamp": "mug"}
+        assert tables(SHELVES, unlucky) == {"put_1": set()}
 
     def test_nothing_is_concluded_of_two_strange_kinds(self):
         assert tables(SHELVES, {"lamp": "ghost"}) == {}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil, log
 from typing import Any
 
-from rpms.induction.attempts import Attempt, Book, slots_of
+from rpms.induction.attempts import Attempt, Book, independent, slots_of
 from rpms.induction.templates import fill
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Atom, Clause, Kinds, Literal, grouped
@@ -139,9 +139,10 @@ def working(book: Book) -> list[set[str]]:
     return [{kinds[slot] for kinds in book.worked} for slot in range(len(book.slots))]
 
 
-def kind_tables(name: str, book: Book, faultless: Iterable[Attempt]) -> tuple[KindTable, ...]:
+def kind_tables(name: str, book: Book, faultless: Sequence[Attempt]) -> tuple[KindTable, ...]:
     """Part of the slots' kinds in refusals: of single slots where that suffices, else of two."""
     refusals = [attempt for attempt in faultless if attempt.kinds not in book.worked]
+    least = _least_refusals(book, faultless)
     fit = working(book)
     together = [attempt for attempt in refusals if not strange(attempt, fit)]
     tables = []
@@ -149,10 +150,23 @@ def kind_tables(name: str, book: Book, faultless: Iterable[Attempt]) -> tuple[Ki
         own = [attempt for attempt in refusals if strange(attempt, fit) == [slot]]
         if own:
             sure = _surely_unfit(own, slot, _least_partners(book, together, slot))
-            tables.append(_table(f"{name}_{slot}", (slot,), book, sure))
+            tables.append(_table(f"{name}_{slot}", (slot,), book, sure, least))
     if len(fit) == 2 and together:
-        tables.append(_table(f"{name}_both", (0, 1), book, refusals))
+        tables.append(_table(f"{name}_both", (0, 1), book, refusals, least))
     return tuple(tables)
+
+
+def _least_refusals(book: Book, faultless: Iterable[Attempt]) -> int:
+    """Refusals after which kinds are taken not to work.
+
+    Where kinds that work are refused too, and nobody knows why, the same cause may be behind the
+    refusals of others: the more often that happens, the more refusals it takes.
+    """
+    puzzling = independent(attempt for attempt in faultless if attempt.kinds in book.worked)
+    if not puzzling:
+        return LIMITS.refused_kinds
+    share = puzzling / (puzzling + max(1, independent(book.successes)))
+    return max(LIMITS.refused_kinds, ceil(log(LIMITS.unlucky_kind) / log(share)))
 
 
 def _least_partners(book: Book, together: Iterable[Attempt], slot: int) -> int:
@@ -187,21 +201,25 @@ def _partners(every: Iterable[tuple[str, ...]], slot: int) -> dict[str, set[tupl
     return found
 
 
-def _table(name: str, slots: tuple[int, ...], book: Book, refusals: Iterable[Attempt]) -> KindTable:
-    worked = _by_kinds(book.successes, slots)
-    often = {
-        kinds: steps
-        for kinds, steps in _by_kinds(refusals, slots).items()
-        if len(steps) >= LIMITS.refused_kinds
-    }
-    return KindTable(
-        name, slots, worked, {kinds: often[kinds] for kinds in often if kinds not in worked}
-    )
+def _table(
+    name: str, slots: tuple[int, ...], book: Book, refusals: Iterable[Attempt], least: int
+) -> KindTable:
+    """The kinds that worked in some slots, and those that were refused at least so often."""
+    worked = {}
+    for kinds, attempts in _by_kinds(book.successes, slots).items():
+        worked[kinds] = _witnesses(attempts)
+    refused = {}
+    for kinds, attempts in _by_kinds(refusals, slots).items():
+        if kinds not in worked and independent(attempts) >= least:
+            refused[kinds] = _witnesses(attempts)
+    return KindTable(name, slots, worked, refused)
+
+
+def _witnesses(attempts: Iterable[Attempt]) -> list[Witness]:
+    return [attempt.witness for attempt in attempts]
 
 
 def _by_kinds(
     attempts: Iterable[Attempt], slots: Sequence[int]
-) -> dict[tuple[str, ...], list[Witness]]:
-    return grouped(
-        (tuple(attempt.kinds[slot] for slot in slots), attempt.witness) for attempt in attempts
-    )
+) -> dict[tuple[str, ...], list[Attempt]]:
+    return grouped((tuple(attempt.kinds[slot] for slot in slots), attempt) for attempt in attempts)

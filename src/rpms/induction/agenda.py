@@ -11,7 +11,7 @@ from rpms.induction.conditions import Past
 from rpms.induction.laboratory import Laboratory, Untried, laboratory_of
 from rpms.induction.ledger import Ledger
 from rpms.induction.literals import bits, signed
-from rpms.induction.needs import needs_of
+from rpms.induction.needs import count_independent, needs_of
 from rpms.induction.templates import SLOT
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.wants import (
@@ -41,10 +41,13 @@ class Question:
         self.schema = schema
         self.book = book
         self.needs = needs = needs_of(book)
-        self.decisive = {bit: len(needs.decisive(bit)) for bit in bits(needs.explaining)}
-        """Refusals that show that a fact is needed, by its bit."""
-        # Refusals that only kinds can explain
-        self.faultless = Counter(attempt.kinds for attempt in needs.faultless)
+        self.decisive: dict[int, int] = {}
+        """Independent refusals that show that a fact is needed, by its bit."""
+        for bit in bits(needs.explaining):
+            self.decisive[bit] = count_independent(needs.decisive(bit))
+        faultless = {(each.witness.episode, each.names): each.kinds for each in needs.faultless}
+        self.faultless = Counter(faultless.values())
+        """Independent refusals that only kinds can explain, by kinds."""
         successes = len(book.successes)
         self.wanted = needs.required if successes < LIMITS.few_successes else needs.explaining
         """The best guess at what it needs."""

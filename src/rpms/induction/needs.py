@@ -398,7 +398,7 @@ class Needs:
         )
         for suspects in fewest_first:
             shown = [row for mask, row in missing if not mask & ~suspects]
-            if len(shown) >= LIMITS.decisive:
+            if count_independent(shown) >= LIMITS.decisive:
                 same = self._same(bit, suspects)
                 return Proof(suspects & ~same, shown, same)
         return None
@@ -411,9 +411,32 @@ class Needs:
         where = [row for row in self.rows if row.holds & rest == rest]
         same = 0
         for other in bits(suspects & ~(1 << bit)):
-            if _never_apart(where, bit, other):
+            if self._never_apart(where, bit, other):
                 same |= 1 << other
         return same
+
+    def _never_apart(self, rows: Iterable[Row], one: int, other: int) -> bool:
+        """True if two facts, known together before enough independent witnesses, had the same
+        value each time, and not always the same.
+
+        Attempts of one episode are independent if the facts are about other things, or have
+        changed by then: what holds all day agrees all day, however often one asks.
+        """
+        both = 1 << one | 1 << other
+        about = (*self.literal(one).atom.args, *self.literal(other).atom.args)
+        slots = sorted({int(arg) for arg in about if arg.isdigit()})
+        witnesses = set()
+        values = set()
+        for row in rows:
+            if row.known & both != both:
+                continue
+            value = row.holds & both
+            if value not in (0, both):
+                return False
+            names = tuple(row.attempt.names[slot] for slot in slots)
+            witnesses.add((row.attempt.witness.episode, names, value))
+            values.add(value)
+        return len(witnesses) >= LIMITS.alike and len(values) > 1
 
     def facts(self) -> Iterator[Induced]:
         """Every literal with its label, and preconditions of two."""
@@ -502,34 +525,42 @@ class Needs:
         """Preconditions of two facts, of which one must hold, for refusals that no single fact
         explains.
         """
-        left = [
+        puzzling = [
             row
             for row in self._explainable
             if not row.fails & self.safe and row.holds & self.explaining == self.explaining
         ]
+        left = puzzling
         found: list[Induced] = []
-        while len(left) >= LIMITS.either:
-            best = self._best_pair(left)
+        while left:
+            best = self._best_pair(left, puzzling)
             if best is None:
                 break
             asked = mask_of(best)
             clause = Clause(tuple(map(self.literal, best)))
             if not self.excluded.intersection(clause.literals):
-                found.append(self._induced_pair(clause, asked, left))
+                found.append(self._induced_pair(clause, asked, puzzling))
             # a refusal where neither is known to have held needs no other explanation
             left = [row for row in left if row.holds & asked]
         return tuple(found)
 
-    def _best_pair(self, refusals: Sequence[Row]) -> tuple[int, int] | None:
-        """The two facts that account for most of some refusals."""
+    def _best_pair(self, left: Sequence[Row], puzzling: Sequence[Row]) -> tuple[int, int] | None:
+        """The two facts that account for most of the refusals that are left.
+
+        `puzzling`: all that no single fact explains.
+        """
         best: tuple[int, int] | None = None
         best_rank: tuple[object, ...] = ()
-        for pair in combinations(bits(union(row.fails for row in refusals)), 2):
-            if not self._one_always(*pair) or not _accounts(refusals, pair):
+        for pair in combinations(bits(union(row.fails for row in left)), 2):
+            asked = mask_of(pair)
+            if not self._one_always(*pair) or not _accounts(left, asked):
                 continue
-            if self._luck(refusals, *pair) > LIMITS.by_chance / self.size**2:
+            # what another pair explains too speaks for this one as well
+            if count_independent(_lacking_all(puzzling, asked)) < LIMITS.either:
                 continue
-            rank = (len(_lacking_all(refusals, mask_of(pair))), *map(self._worth, pair))
+            if self._luck(left, *pair) > LIMITS.by_chance / self.size**2:
+                continue
+            rank = (len(_lacking_all(left, asked)), *map(self._worth, pair))
             if best is None or rank > best_rank:
                 best = pair
                 best_rank = rank
@@ -625,28 +656,15 @@ def _count_failing(rows: Iterable[Row], bit: int) -> int:
     return sum(row.fails >> bit & 1 for row in rows)
 
 
-def _never_apart(rows: Sequence[Row], one: int, other: int) -> bool:
-    """True if two facts, often enough known together, had the same value each time, and not
-    always the same.
+def _accounts(rows: Sequence[Row], asked: int) -> bool:
+    """True if it was often enough that neither of two facts held.
+
+    Refusals in which one of the two is unknown and the other held say nothing.
     """
-    count = true = 0
-    for row in rows:
-        if not row.known >> one & row.known >> other & 1:
-            continue
-        if (row.holds >> one ^ row.holds >> other) & 1:
-            return False
-        count += 1
-        true += row.holds >> one & 1
-    return count >= LIMITS.alike and 0 < true < count
-
-
-def _accounts(rows: Sequence[Row], pair: tuple[int, int]) -> bool:
-    """True if it was often enough that neither of two facts held."""
-    asked = mask_of(pair)
-    neither = len(_lacking_all(rows, asked))
-    held = sum(bool(row.holds & asked) for row in rows)
-    of_known = LIMITS.either_of_known * (neither + held)
-    return neither >= max(LIMITS.either, of_known, LIMITS.either_of_all * len(rows))
+    neither = count_independent(_lacking_all(rows, asked))
+    known = count_independent(row for row in rows if row.known & asked == asked)
+    of_all = LIMITS.either_of_all * count_independent(rows)
+    return neither >= max(LIMITS.decisive, LIMITS.either_of_known * known, of_all)
 
 
 def _lacking_all(rows: Iterable[Row], asked: int) -> list[Row]:

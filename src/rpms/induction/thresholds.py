@@ -61,15 +61,15 @@ class Thresholds:
     decisive: int = (
         2  # Refusals with one fact alone false that make it necessary: two, as causes may be hidden
     )
-    alike: int = (
-        12  # Attempts in which two facts agreed and never disagreed, after which they count as one
-    )
+    # Independent witnesses before which two facts agreed and never disagreed, after which they
+    # count as one: by chance they agree before seven in a row less than once in a hundred times
+    alike: int = 7
     alternatives: int = 3  # Facts of which one must have been needed, up to which that is written
     # Share of the successes in which a fact has to be known: a few say nothing of the rest
     seldom_known: float = 0.25
-    either: int = (
-        4  # Refusals that a precondition of two facts, of which one must hold, has to explain
-    )
+    # Refusals that a precondition of two facts, of which one must hold, has to explain: as many as
+    # `decisive` of them by itself, the others beside another such precondition
+    either: int = 4
     either_of_known: float = (
         0.5  # Its share of the unexplained refusals in which both facts are known
     )
@@ -83,9 +83,9 @@ class Thresholds:
     refused_kinds: int = (
         3  # Refusals with nothing else missing after which kinds are taken not to work
     )
-    unlucky_kind: float = (
-        0.05  # Likelihood below which a kind was not just tried with the wrong others
-    )
+    # Likelihood below which a kind was not just tried with the wrong others, or refused for a
+    # reason that nobody knows
+    unlucky_kind: float = 0.05
     seldom_in_hand: float = (
         0.3  # Share of other situations in which a rare success's circumstance may hold
     )
