@@ -17,7 +17,7 @@ from rpms.induction.templates import Names
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import role_of
 from rpms.logic.belief import Belief
-from rpms.logic.facts import Atom, kind_of
+from rpms.logic.facts import Atom, Literal, kind_of
 from rpms.logic.rules import ANYTHING, Predicate
 from rpms.store.evidence import Witness
 
@@ -307,6 +307,11 @@ class Book:
     @property
     def successes(self) -> list[Attempt]:
         return [attempt for attempt in self.attempts if not attempt.refused]
+
+    def holds(self, literal: Literal, attempt: Attempt) -> bool:
+        """True if a literal was known to hold before an attempt."""
+        known = attempt.false if literal.negated else attempt.true
+        return bool(known >> self.facts.index(literal.atom) & 1)
 
     def called(self, names: Names) -> tuple[str, ...] | None:
         """Name of each slot: the narrowest role that all names in it had and that no other slot

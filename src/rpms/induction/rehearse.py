@@ -184,16 +184,19 @@ class Rehearsal:
         return not any(explorer.world.infeasible(step.answer) for step in trace.steps)
 
     def _doubt_needs_of(self, trace: Trace) -> None:
-        """Doubt what actions were thought to need, of those that explored their way to a win."""
+        """Doubt what actions were thought to need and did without where exploring led to a win.
+
+        A need that held each time is not to blame for the games that were lost with it.
+        """
         learned = self.explorer.agenda.learned
         if learned is None:
             return
-        names = self.explorer.ledger.names
-        done = {names.read(step.command).template for step in trace.steps}
         for action in learned.actions:
-            doubts = {*action.explaining} - {*action.likely}
-            if action.template in done and doubts:
-                self.doubted.setdefault(action.template, set()).update(doubts)
+            book = self.explorer.ledger.books[action.template]
+            done = [each for each in book.successes if each.witness.episode == trace.episode]
+            for literal in {*action.explaining} - {*action.likely}:
+                if not all(book.holds(literal, attempt) for attempt in done):
+                    self.doubted.setdefault(action.template, set()).add(literal)
 
     def told(self) -> list[str]:
         """The record in lines, types that were not won since the manual was last mended first."""
