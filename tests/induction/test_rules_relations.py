@@ -119,7 +119,8 @@ def test_a_table_of_names_is_marked() -> None:
         belief = FactBelief().learn("at(hall)", place=[thing], room=["hall"])
         names.learn(belief.names)
         for time in range(3):
-            step = SeenStep(belief, belief, Witness("e", 3 * number + time), number % 2 == 1)
+            witness = Witness(f"episode {time}", number)
+            step = SeenStep(belief, belief, witness, refused=number % 2 == 1)
             attempt = book.record(step, (thing,), names, Random(1))
             book.add(attempt, names)
     action = _action(book, names, {}, Excluded())
