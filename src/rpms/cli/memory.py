@@ -325,12 +325,7 @@ def junk(
     With --prune and --out, a next memory is written without them. They are kept beside it; `rpms
     memory restore` brings one back.
     """
-    memory = memories.read_frozen(file)
-    if not memory.world:
-        raise InputError(
-            f"{file}: does not name its world; `rpms memory merge {file} --world NAME --out …`"
-            " adds it"
-        )
+    memory = _read_of_world(file)
     if (prune is None) != (out is None):
         raise InputError(
             "--prune and --out go together: what to set aside, and where to write the rest"
@@ -351,6 +346,17 @@ def junk(
         gone = [remark for remark in remarks if remark.junk in pruned]
         reasons = {remark.entry.id: f"{remark.junk}: {remark.reason}" for remark in gone}
         _leave(file, out, memory, reasons)
+
+
+def _read_of_world(file: Path) -> EpisodicMemory:
+    """A frozen memory that names its world."""
+    memory = memories.read_frozen(file)
+    if not memory.world:
+        raise InputError(
+            f"{file}: does not name its world; `rpms memory merge {file} --world NAME --out …`"
+            " adds it"
+        )
+    return memory
 
 
 def _say_junk(sort: Junk, remarks: Iterable[Remark], *, entries: bool, known: bool) -> None:

@@ -31,7 +31,7 @@ from rpms.report.outcomes import Comparison
 from rpms.store.expel_material import Experience
 from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
-from rpms.study.estimate import ANSWER, STEPS, TURN, estimate_study
+from rpms.study.estimate import ANSWER, STEPS, TURN, Estimate, estimate_study
 from rpms.study.running import (
     Means,
     StudyLayout,
@@ -112,9 +112,7 @@ def main(
     means = _means(study, console, resources, prices, epochs)
     if dry_run:
         estimates = estimate_study(study, models, means, layout)
-        console.print(estimates_table(estimates, prices))
-        say(waiting_time(estimates, resources.workers or 1))
-        _explain_estimates(study, epochs)
+        _print_estimates(console, study, estimates, resources, means)
         return
     if report:
         _note_missing_packages()
@@ -127,6 +125,19 @@ def main(
         _report(console, folder, study, models)
     _print_title(console, study, models)
     say(f"runs and index: {folder}")
+
+
+def _print_estimates(
+    console: Console,
+    study: Study,
+    estimates: Sequence[Estimate],
+    resources: Resources,
+    means: Means,
+) -> None:
+    """Print what a study still costs, and how long its answers take."""
+    console.print(estimates_table(estimates, means.prices))
+    say(waiting_time(estimates, resources.workers or 1))
+    _explain_estimates(study, means.epochs)
 
 
 def _print_title(console: Console, study: Study, models: Sequence[str]) -> None:

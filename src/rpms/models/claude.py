@@ -61,20 +61,28 @@ def cached_pieces(prompt: Prompt) -> tuple[Pieces, list[dict[str, Any]]]:
     spoken = prompt.messages()
     system = spoken[0].content if spoken[0].role == "system" else ""
     said = [message for message in spoken if message.role != "system"]
-    messages: list[dict[str, Any]] = [
-        {"role": message.role, "content": _pieces(message.content)} for message in said
-    ]
-    told = [block for block in prompt.blocks if block.part in prompt.layout.system]
-    if not all(block.part in UNCHANGING for block in told):
-        # the paper's layout: what follows the instruction changes at each step
-        end = len(told[0].text) if told[0].part is Part.INSTRUCTION else 0
-        return _pieces(system, {end}, {end}), messages
+    messages: list[dict[str, Any]] = []
+    for message in said:
+        messages.append({"role": message.role, "content": _pieces(message.content)})
+    fixed = _end_of_fixed(prompt)
+    if fixed is not None:
+        return _pieces(system, {fixed}, {fixed}), messages
     opening = said[0].content
     cuts = _cuts(prompt, opening)
     messages[0]["content"] = _pieces(opening, cuts.ends, {cuts.fixed, *cuts.ends[-1:]})
     if len(messages) > 1:
         messages[-2]["content"][-1]["cache_control"] = _MARK  # the model's latest turn
     return _pieces(system, marks=() if cuts.ends else {len(system)}), messages
+
+
+def _end_of_fixed(prompt: Prompt) -> int | None:
+    """End of the instruction in the paper's layout, where what follows it changes at each step;
+    None in a layout whose system text never changes.
+    """
+    told = [block for block in prompt.blocks if block.part in prompt.layout.system]
+    if all(block.part in UNCHANGING for block in told):
+        return None
+    return len(told[0].text) if told[0].part is Part.INSTRUCTION else 0
 
 
 class _Cuts(NamedTuple):

@@ -159,8 +159,13 @@ class _Reader:
         """One section: its own fields, and the settings in it but for some."""
         entries = given if isinstance(given, Mapping) else {}
         allowed = [name for name in KNOBS if name not in without]
-        knobs = {name: value for name, value in entries.items() if name in allowed}
-        own = {name: value for name, value in entries.items() if name not in knobs}
+        knobs: dict[str, Any] = {}
+        own: dict[str, Any] = {}
+        for name, value in entries.items():
+            if name in allowed:
+                knobs[name] = value
+            else:
+                own[name] = value
         for name in (*SEAMS, "harvest", "reader"):
             self._refuse_code((*path, name), str(knobs.get(name, "")))
         self._refuse_models_of_code(entries, path)
