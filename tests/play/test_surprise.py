@@ -18,7 +18,7 @@ import pytest
 
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Situation
-from rpms.logic.facts import Clause, Literal, parse_clause, parse_literal
+from rpms.logic.facts import Clause, Literal, Truth, parse_clause, parse_literal
 from rpms.logic.rules import Prohibition, Purpose, Rule, RuleManual, Tier
 from rpms.models.base import Decoding, Model, Request
 from rpms.models.catalogue import open_model
@@ -359,6 +359,29 @@ def test_the_line_of_an_untried_action_says_what_speaks_against_it():
         for item in step.decision.menu.items
     }
     assert "never tried; against it: fridge 1 is closed" in reasons
+
+
+def test_a_need_that_a_refusal_confirmed_is_gone_against_no_more():
+    """Nothing leads to the goal: what was never tried is tried, and a fridge that cannot be
+    taken from while it is closed teaches that of all that is closed.
+    """
+    manual = knowledge_of(world).manual
+    idle = tuple(replace(one, effects=(), observes=()) for one in manual.actions)
+    bare = replace(manual, purposes=(), actions=idle)
+    against: Counter[tuple[str, str]] = Counter()
+    for step in played(bare, HEAT, budget=40).steps:
+        rules, situation = (
+            step.decision.schemas,
+            Situation(step.decision.belief, step.decision.goal),
+        )
+        instance = rules.instance(step.command)
+        if not step.infeasible or instance is None:
+            continue
+        for need in rules.needs_of(instance.schema):
+            if need.truth(situation, instance.binding) is Truth.FALSE:
+                against[instance.schema.name, str(need)] += 1
+    assert against
+    assert max(against.values()) == 1
 
 
 def test_a_surprise_is_told_at_the_step_whose_command_it_followed_the_last_one_included():

@@ -22,7 +22,7 @@ from rpms.planning.experience.adapt import AdaptContext
 from rpms.planning.reason import Plan, Reasoner, reasoner_of
 from rpms.planning.search import Option
 from rpms.planning.surprise import PlanNoticed, circle
-from rpms.planning.trust import FULL, STEPS, Trust, doubts_of
+from rpms.planning.trust import FULL, STEPS, ManualLine, Trust, doubts_of
 from rpms.planning.whereabouts import Order, likely_places
 
 _CIRCLES = 3
@@ -222,7 +222,7 @@ def untried(
     context: AdaptContext, rules: ActiveRules, spell: Spelling, trust: Trust
 ) -> tuple[Option, ...]:
     """A few actions with the goal's things that were never done, those first of which least is
-    known against.
+    known against; a need that a refusal confirmed is gone against no more.
     """
     situation, goal = context.situation, context.situation.goal
     things = {*situation.belief.called(goal.object), *situation.belief.called(goal.destination)}
@@ -233,7 +233,7 @@ def untried(
         if instance is None or things.isdisjoint(instance.binding.values()):
             continue
         most = found[-1].against - 1 if len(found) == _TRIED else inf
-        lacking = _known_against(instance, rules, situation, most)
+        lacking = _known_against(instance, rules, situation, trust, most)
         if lacking is None:
             continue
         written = spell(command)
@@ -259,14 +259,20 @@ class _Untried(NamedTuple):
 
 
 def _known_against(
-    instance: Instance, rules: ActiveRules, situation: Situation, most: float
+    instance: Instance, rules: ActiveRules, situation: Situation, trust: Trust, most: float
 ) -> tuple[Clause, ...] | None:
-    """The needs of an action that are known not to hold; None if these are more than `most`."""
+    """The needs of an action that are known not to hold; None if these are more than `most`, or
+    if a refusal in this episode confirmed one: without it, the action is known to fail.
+    """
     lacking: list[Clause] = []
     for need in rules.needs_of(instance.schema):
         clause = need.bind(instance.binding)
-        if clause.truth(situation) is Truth.FALSE:
-            lacking.append(clause)
-            if len(lacking) > most:
-                return None
+        if clause.truth(situation) is not Truth.FALSE:
+            continue
+        line = ManualLine.of_need(rules, instance.schema, need)
+        if trust.evidence.get(line, 0.0) > 0:
+            return None
+        lacking.append(clause)
+        if len(lacking) > most:
+            return None
     return tuple(lacking)
