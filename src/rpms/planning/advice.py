@@ -8,6 +8,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
+from typing import NamedTuple
 
 from rpms.logic.belief import Belief
 from rpms.logic.facts import kind_of
@@ -18,7 +19,7 @@ from rpms.paper.enforcement import PAPER, Enforcement, GuardMode
 from rpms.paper.memory import SuccessSnippet
 from rpms.paper.prompt import Turn, brief
 from rpms.paper.review import Refusal
-from rpms.paper.verdict import Candidate, Fate
+from rpms.paper.verdict import Candidate, Fate, Trail
 from rpms.planning.experience.adapt import AdaptContext, snippet_of
 from rpms.planning.lift import ended_alike, failed_alike
 from rpms.planning.menu import (
@@ -356,28 +357,51 @@ def recalled_steps(
     Once all of these were tried in this state, places to search come too, and then the snippets'
     later steps.
     """
-    snippets = [each for each in memories if isinstance(each.entry, SuccessSnippet)]
-    all_bound = [each if each.adapted else context.adapt(each) for each in snippets]
-    bound = [(snippet_of(each), each.adapted) for each in all_bound if each.adapted is not None]
-    ready = [each for each in bound if not each[1].seeks]
-    now = [each for each in ready if each[0].sub_goal_type == context.progress.sub_goal]
-    ready = [*now, *(each for each in ready if each not in now)]
-    steps = [(entry.actions, f"adapted from {entry.id}: {how.note}") for entry, how in ready]
-    if any(how.followed for _, how in ready):
-        yield from ((actions[0], why) for actions, why in steps if actions)
+    bound = list(_bound_snippets(memories, context))
+    ready = [each for each in bound if not each.how.seeks]
+    now = [each for each in ready if each.entry.sub_goal_type == context.progress.sub_goal]
+    later = [each for each in ready if each not in now]
+    ordered = [*now, *later]
+    if any(each.how.followed for each in ordered):
+        yield from ((each.entry.actions[0], each.source) for each in ordered if each.entry.actions)
         return
     left = False
-    for actions, why in steps[: len(now) or None]:
-        if actions[0] not in context.refused:
-            left = left or actions[0] not in tried
-            yield actions[0], why
+    for each in now or ordered:
+        first = each.entry.actions[0]
+        if first not in context.refused:
+            left = left or first not in tried
+            yield first, each.source
     if left:
         return
-    sought = [how.seeks for _, how in bound if how.seeks]
+    sought = [each.how.seeks for each in bound if each.how.seeks]
     for kind in dict.fromkeys(sought or context.missing()):
         yield from context.search(kind, tried, slack)
-    for actions, why in steps:
-        yield from ((action, why) for action in actions if action not in context.refused)
+    for each in ordered:
+        allowed = [action for action in each.entry.actions if action not in context.refused]
+        yield from ((action, each.source) for action in allowed)
+
+
+class _BoundSnippet(NamedTuple):
+    """A snippet with the names that are here in place of its own."""
+
+    entry: SuccessSnippet
+    how: Trail
+
+    @property
+    def source(self) -> str:
+        return f"adapted from {self.entry.id}: {self.how.note}"
+
+
+def _bound_snippets(
+    memories: Iterable[Candidate], context: AdaptContext
+) -> Iterator[_BoundSnippet]:
+    """The snippets among memories that can be bound to the names that are here."""
+    for each in memories:
+        if not isinstance(each.entry, SuccessSnippet):
+            continue
+        bound = each if each.adapted else context.adapt(each)
+        if bound.adapted is not None:
+            yield _BoundSnippet(snippet_of(bound), bound.adapted)
 
 
 def weighed(plan: Plan, memories: Sequence[Candidate], context: AdaptContext) -> Plan:
