@@ -1,7 +1,7 @@
 """The rules that doubt makes of a manual: further actions that go against a line, at a price, and
 goals that want more.
 
-`acting.plan_with_doubts` plans over them; `trust` is the evidence that they are made from.
+`plan_with_doubts` plans over them; `trust` is the evidence that they are made from.
 """
 
 from __future__ import annotations

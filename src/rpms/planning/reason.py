@@ -1,6 +1,6 @@
 """Plans over the manual: the actions possible now, each with its purpose.
 
-The manual is a planning domain. `progress` says what a goal asks for, `prices` finds the actions
+The manual is a planning domain. `progress` says what a goal asks for, `search` finds the actions
 that lead there and their cost. A known fact costs nothing, an unknown one costs looking or is
 assumed at a price; only a false fact that no action changes makes a plan impossible. No simulator
 is asked.
