@@ -36,7 +36,7 @@ from rpms.paper.condition import RULES_ONLY
 from rpms.paper.enforcement import STRICT, with_part
 from rpms.paper.episode import Episode
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.seats import Play, play
+from rpms.play.seats import play_task
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.worlds.base import Setting, Task, World
@@ -257,16 +257,8 @@ def episodes(
     strict = with_part(STRICT, "doubt", doubt)
     condition = replace(RULES_ONLY, enforcement=strict)
     mind = compose(condition, replace(knowledge_of(world), manual=manual), EpisodicMemory())
-    played = []
-    for task in tasks:
-        game = world.open(task, setting)
-        try:
-            played.append(
-                play(Play(Player(world, mind, model, Decoding()), game, task, world.step_budget))
-            )
-        finally:
-            game.close()
-    return played
+    player = Player(world, mind, model, Decoding())
+    return [play_task(player, task, setting) for task in tasks]
 
 
 def used_by(

@@ -27,7 +27,7 @@ from rpms.planning.experience.atlas import Atlas
 from rpms.planning.experience.following import Following
 from rpms.planning.experience.trail import Pathfinder
 from rpms.play.plan import NamedModel
-from rpms.play.seats import Play, play
+from rpms.play.seats import play_task
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
@@ -52,28 +52,10 @@ def episodes(
 ) -> list[Episode]:
     settings = Settings(condition="memory-only", preset="strict")
     mind = compose(settings.condition_value(), knowledge_of(world, settings.sources(world)), memory)
-    mind, chooses, played = (
-        mind if follow else replace(mind, beyond=replace(mind.beyond, follows=None)),
-        NamedModel(model)(),
-        [],
-    )
-    for task in tasks:
-        game, decoding = world.open(task, Setting()), Decoding(world.max_tokens)
-        try:
-            played.append(
-                play(
-                    Play(
-                        Player(world, mind, chooses, decoding),
-                        game,
-                        task,
-                        world.step_budget,
-                        episode_id=task.id,
-                    )
-                )
-            )
-        finally:
-            game.close()
-    return played
+    if not follow:
+        mind = replace(mind, beyond=replace(mind.beyond, follows=None))
+    player = Player(world, mind, NamedModel(model)(), Decoding(world.max_tokens))
+    return [play_task(player, task, Setting()) for task in tasks]
 
 
 def row(name: str, played: list[Episode]) -> str:

@@ -56,7 +56,7 @@ from rpms.models.catalogue import open_model
 from rpms.paper.compose import compose
 from rpms.paper.condition import RULES_ONLY
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.seats import Play, play
+from rpms.play.seats import play_task
 from rpms.play.sources import choose_manual, knowledge_of, manual_of
 from rpms.play.step import Player
 from rpms.store.evidence import Label, keeping, traces_file
@@ -85,22 +85,11 @@ class Played:
 def play_all(world: World, setting: Setting, tasks: Sequence[Task], manual: RuleManual) -> Played:
     """Play tasks with the planner and a manual."""
     mind = compose(RULES_ONLY, replace(knowledge_of(world), manual=manual), EpisodicMemory())
-    model = open_model("planner")
+    player = Player(world, mind, open_model("planner"), Decoding(max_tokens=world.max_tokens))
     won = steps = refused = 0
     score = 0.0
     for task in tasks:
-        game = world.open(task, setting)
-        try:
-            episode = play(
-                Play(
-                    Player(world, mind, model, Decoding(max_tokens=world.max_tokens)),
-                    game,
-                    task,
-                    world.step_budget,
-                )
-            )
-        finally:
-            game.close()
+        episode = play_task(player, task, setting)
         won += episode.ending == "won"
         steps += len(episode.steps)
         refused += sum(step.infeasible for step in episode.steps)

@@ -37,7 +37,7 @@ from rpms.paper.memory import Kind
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.verdict import Fate
 from rpms.play.plan import NamedModel
-from rpms.play.seats import Play, play
+from rpms.play.seats import play_task
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
@@ -73,20 +73,9 @@ def episodes(
     """Play some tasks, one after the other."""
     mind = compose(settings.condition_value(), knowledge_of(world, settings.sources(world)), memory)
     chooses = NamedModel(model)()
+    player = Player(world, mind, chooses, Decoding(world.max_tokens))
     for task in tasks:
-        game = world.open(task, setting)
-        try:
-            yield play(
-                Play(
-                    Player(world, mind, chooses, Decoding(world.max_tokens)),
-                    game,
-                    task,
-                    world.step_budget,
-                    episode_id=task.id,
-                )
-            )
-        finally:
-            game.close()
+        yield play_task(player, task, setting)
 
 
 def row(name: str, played: Sequence[Episode]) -> str:

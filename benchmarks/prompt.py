@@ -26,7 +26,7 @@ from rpms.paper.episode import Episode
 from rpms.paper.memory import Entry, FailureLesson, Origin, SuccessSnippet, merge
 from rpms.paper.prompt import Layout, Prompt, Turn, estimate_tokens
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.seats import Play, play
+from rpms.play.seats import play_task
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
@@ -40,14 +40,10 @@ KNOWLEDGE = knowledge_of(WORLD)
 
 def played(games: int, mind: Mind) -> list[Episode]:
     """Play builtin games with the planner."""
-    model = PolicyModel("planner", follow_plan)
-    episodes = []
-    for task in WORLD.tasks("builtin", Setting())[:games]:
-        game = WORLD.open(task, Setting())
-        episodes.append(
-            play(Play(Player(WORLD, mind, model, Decoding()), game, task, WORLD.step_budget))
-        )
-    return episodes
+    player = Player(WORLD, mind, PolicyModel("planner", follow_plan), Decoding())
+    return [
+        play_task(player, task, Setting()) for task in WORLD.tasks("builtin", Setting())[:games]
+    ]
 
 
 def experience(episodes: Sequence[Episode]) -> list[Entry]:

@@ -27,7 +27,7 @@ from rpms.paper.compose import compose
 from rpms.paper.condition import CONDITIONS, named_condition
 from rpms.paper.episode import Episode
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.seats import Play, play
+from rpms.play.seats import play_task
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.worlds.base import Setting, Task
@@ -110,14 +110,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder for the courses of episodes below 100")
     options = parser.parse_args()
     mind = compose(named_condition(options.condition), knowledge_of(world), EpisodicMemory())
-    model = PolicyModel("planner", follow_plan)
-
-    def episode(task: Task) -> Episode:
-        game = world.open(task, Setting())
-        try:
-            return play(Play(Player(world, mind, model, Decoding()), game, task, world.step_budget))
-        finally:
-            game.close()
+    player = Player(world, mind, PolicyModel("planner", follow_plan), Decoding())
 
     names = options.tasks or ALL_TASKS
     if any("/" in name for name in names):
@@ -131,7 +124,7 @@ def main() -> None:
         tasks = list_tasks(options.split, options.per_task, names)
     by_task: dict[str, list[Episode]] = defaultdict(list)
     for task in tasks:
-        played = episode(task)
+        played = play_task(player, task, Setting())
         by_task[task.type].append(played)
         if played.score < 100:
             print(f"  {task.id}: {reason(played)}", flush=True)

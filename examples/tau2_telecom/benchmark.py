@@ -25,7 +25,7 @@ from rpms.models.catalogue import open_model
 from rpms.paper.compose import compose
 from rpms.paper.episode import Ending, Episode
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.seats import Play, play
+from rpms.play.seats import play_task
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
@@ -47,17 +47,8 @@ def episodes(name: str, given: dict[str, str], tasks: Sequence[Task]) -> list[Ep
     mind = compose(
         settings.condition_value(), knowledge_of(world, settings.sources(world)), EpisodicMemory()
     )
-    model = open_model(name)
-    played = []
-    for task in tasks:
-        game = world.open(task, Setting())
-        try:
-            played.append(
-                play(Play(Player(world, mind, model, Decoding()), game, task, world.step_budget))
-            )
-        finally:
-            game.close()
-    return played
+    player = Player(world, mind, open_model(name), Decoding())
+    return [play_task(player, task, Setting()) for task in tasks]
 
 
 def main() -> None:

@@ -28,9 +28,9 @@ from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.compose import compose
 from rpms.paper.condition import named_condition
-from rpms.paper.episode import Ending, Episode
+from rpms.paper.episode import Ending
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.seats import Play, play
+from rpms.play.seats import play_task
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.store.manual_reader import manual_text
@@ -49,15 +49,8 @@ def table(options: argparse.Namespace) -> None:
     if options.manual:
         knowledge = replace(knowledge, manual=read_manual(manual_text(options.manual)))
     mind = compose(named_condition("rules-only"), knowledge, EpisodicMemory())
-    model = PolicyModel("planner", follow_plan)
+    player = Player(world, mind, PolicyModel("planner", follow_plan), Decoding())
     setting = Setting(options={"game": options.option} if options.option else {})
-
-    def episode(task: Task) -> Episode:
-        game = world.open(task, setting)
-        try:
-            return play(Play(Player(world, mind, model, Decoding()), game, task, options.steps))
-        finally:
-            game.close()
 
     print(
         f"{'game':<14} {'episodes':>8} {'won':>5} {'%':>6} {'lost':>5} {'score':>6} {'steps':>6} {'ms':>6}  not won"
@@ -65,7 +58,7 @@ def table(options: argparse.Namespace) -> None:
     for name in parse_choice(options.option or "").games:
         began = time.perf_counter()
         played = [
-            episode(task)
+            play_task(player, task, setting, options.steps)
             for task in list_tasks(options.split, [name])[options.skip :][: options.per_game]
         ]
         steps = sum(len(one.steps) for one in played)

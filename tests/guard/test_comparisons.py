@@ -68,10 +68,10 @@ from rpms.logic.errors import FileError
             )
             for folder in ("project", "private")
         ),
-        ("inside", r"C:\work\A.txt", r"c:\Work", True),
-        ("inside", "C:/work/a.txt", r"C:\work", True),
-        ("inside", r"C:\work\..\a.txt", r"C:\work", None),
-        ("inside", r"D:\work\a.txt", r"C:\work", False),
+        ("inside", r"C:\shop\A.txt", r"c:\Shop", True),
+        ("inside", "C:/shop/a.txt", r"C:\shop", True),
+        ("inside", r"C:\shop\..\a.txt", r"C:\shop", None),
+        ("inside", r"D:\shop\a.txt", r"C:\shop", False),
         ("is", "/srv/link/../x", "/etc/passwd", None),
         ("is", True, True, True),
         ("is", False, True, False),

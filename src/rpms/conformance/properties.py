@@ -37,7 +37,7 @@ from rpms.paper.recall import EpisodicMemory
 from rpms.planning.reason import plan_for, reasoner_of
 from rpms.planning.remedies import review
 from rpms.planning.surprise import SurpriseKind
-from rpms.play.seats import Play, play
+from rpms.play.seats import play_task
 from rpms.play.step import Player
 from rpms.worlds.base import Task, World, lacking
 
@@ -521,8 +521,7 @@ def planner(subject: Subject) -> str:
     ended, lost = Counter[str](), ""
     player = Player(subject.world, subject.mind, PolicyModel("planner", follow_plan), Decoding())
     for task in (walk.task for walk in subject.walks):
-        with subject.opened(task) as game:
-            episode = play(Play(player, game, task, subject.world.step_budget))
+        episode = play_task(player, task, subject.setting)
         require(episode.ending is not Ending.WORLD_ERROR, f"{task.id}: {episode.error}")
         ended[str(episode.ending)] += 1
         if episode.ending is not Ending.WON and not lost and episode.steps:

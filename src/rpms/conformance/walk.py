@@ -23,7 +23,7 @@ from rpms.paper.decide import Mind, decide
 from rpms.paper.enforcement import STRICT, with_part
 from rpms.paper.episode import Episode
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.seats import Play, play
+from rpms.play.seats import play_task
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
 from rpms.worlds.base import Game, Outcome, Setting, Task, World, by_verb
@@ -228,8 +228,7 @@ class Subject:
         condition = replace(FULL, enforcement=with_part(STRICT, "doubt", doubt))
         mind = compose(condition, self.knowledge, EpisodicMemory())
         player = Player(self.world, mind, PolicyModel("planner", follow_plan), Decoding())
-        with self.opened(task) as game:
-            return play(Play(player, game, task, self.world.step_budget))
+        return play_task(player, task, self.setting)
 
     def _choose(self, goal: Goal, moment: WalkStep) -> str:
         dice = self._rng.random()

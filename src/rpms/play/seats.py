@@ -25,7 +25,7 @@ from rpms.play.step import Player
 from rpms.play.understanding import Reads
 from rpms.store.episodes import EpisodeRow, episode_text, packed, row_of
 from rpms.store.runs import Timing
-from rpms.worlds.base import REQUEST, Game, Outcome, Task
+from rpms.worlds.base import REQUEST, Game, Outcome, Setting, Task
 
 NO_ACTION = "Nothing happens. Your answer had no action; write one after `Action:`."
 """Observation for a model whose answer names no action, where notes are added to the world's
@@ -160,6 +160,12 @@ def play(episode: Play, on_step: Callable[[Step], None] = lambda _: None) -> Epi
         for step in episode.steps[before:]:
             on_step(step)
     return episode.episode()
+
+
+def play_task(player: Player, task: Task, setting: Setting, budget: int = 0) -> Episode:
+    """Open a task's game, play it to its end and close it; without a budget, the world's."""
+    with closing(player.world.open(task, setting)) as game:
+        return play(Play(player, game, task, budget or player.world.step_budget))
 
 
 @dataclass(frozen=True, slots=True)
