@@ -551,16 +551,20 @@ class Needs:
         """
         best: tuple[int, int] | None = None
         best_rank: tuple[object, ...] = ()
+        every = count_independent(left)
         for pair in combinations(bits(union(row.fails for row in left)), 2):
             asked = mask_of(pair)
-            if not self._one_always(*pair) or not _accounts(left, asked):
+            if not self._one_always(*pair):
+                continue
+            lacking = _lacking_all(left, asked)
+            if not _accounts(left, asked, lacking, every):
                 continue
             # what another pair explains too speaks for this one as well
             if count_independent(_lacking_all(puzzling, asked)) < LIMITS.either:
                 continue
             if self._luck(left, *pair) > LIMITS.by_chance / self.size**2:
                 continue
-            rank = (len(_lacking_all(left, asked)), *map(self._worth, pair))
+            rank = (len(lacking), *map(self._worth, pair))
             if best is None or rank > best_rank:
                 best = pair
                 best_rank = rank
@@ -656,14 +660,15 @@ def _count_failing(rows: Iterable[Row], bit: int) -> int:
     return sum(row.fails >> bit & 1 for row in rows)
 
 
-def _accounts(rows: Sequence[Row], asked: int) -> bool:
-    """True if it was often enough that neither of two facts held.
+def _accounts(rows: Sequence[Row], asked: int, lacking: Sequence[Row], every: int) -> bool:
+    """True if it was often enough that neither of two facts held, as in `lacking`; `every`: the
+    independent witnesses among all rows.
 
     Refusals in which one of the two is unknown and the other held say nothing.
     """
-    neither = count_independent(_lacking_all(rows, asked))
+    neither = count_independent(lacking)
     known = count_independent(row for row in rows if row.known & asked == asked)
-    of_all = LIMITS.either_of_all * count_independent(rows)
+    of_all = LIMITS.either_of_all * every
     return neither >= max(LIMITS.decisive, LIMITS.either_of_known * known, of_all)
 
 
