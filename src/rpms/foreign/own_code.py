@@ -26,6 +26,13 @@ def searched_too(folder: Path | None) -> Iterator[None]:
         sys.path[:] = before
 
 
+def names_code(text: str) -> bool:
+    """True for `module:name`."""
+    module, colon, attribute = text.partition(":")
+    is_module = all(map(str.isidentifier, module.split(".")))
+    return bool(colon) and attribute.isidentifier() and is_module
+
+
 def load_named(text: str) -> Any:
     """The object that `module:name` names. A stranger's module may raise anything."""
     module, _, attribute = text.partition(":")

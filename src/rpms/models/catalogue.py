@@ -17,13 +17,13 @@ from urllib.parse import urlsplit
 from rapidfuzz import process
 
 from rpms.foreign.limits import LONGEST_NUMBER
-from rpms.foreign.own_code import told_error
+from rpms.foreign.own_code import names_code, told_error
 from rpms.logic.errors import ANYTHING, InputError, ModelUnavailable, RPMSError
 from rpms.models.accounting import KNOWN
 from rpms.models.base import Model, Scalar, ShorteningModel
 from rpms.models.constraint import LLAMACPP, OPENAI, VLLM, ConstraintForm
 from rpms.models.hf.adapters import Taught, check_weights, taught_of
-from rpms.models.own import names_code, open_own
+from rpms.models.own import open_own
 from rpms.models.patience import Patience
 from rpms.models.policy import (
     PolicyModel,

@@ -4,7 +4,6 @@ The name is a person's, typed or in their program: a file never names code to be
 """
 
 import inspect
-import re
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +13,7 @@ from rpms.logic.errors import ANYTHING, InputError, ModelUnavailable, RPMSError
 from rpms.models.base import Answer, Model, Request, WrappedModel
 from rpms.models.policy import FunctionModel
 
-_FORM = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 _PROTOCOL = ("name", "answer", "close")
-
-
-def names_code(model: str) -> bool:
-    """True if a model is named as `module:name`, in a module of the user's own."""
-    return _FORM.fullmatch(model) is not None
 
 
 def open_own(text: str) -> Model:

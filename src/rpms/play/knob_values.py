@@ -20,7 +20,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from rpms.foreign.own_code import load_named, searched_too, told_error
+from rpms.foreign.own_code import load_named, names_code, searched_too, told_error
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import ANYTHING, InputError, nearest
 from rpms.logic.rules import Tier
@@ -46,7 +46,7 @@ def find_part(seam: str, name: str, folder: Path | None = None) -> Part:
     `folder` is searched for its module as well: the present one, where a person typed the name.
     """
     points = installed_parts(seam)
-    if name not in points and not _is_named(name):
+    if name not in points and not names_code(name):
         known = f"; {nearest(name, points)}" if points else ""
         raise InputError(f"{excerpt(name)!r} is no {seam}: write it as module:name{known}")
     try:
@@ -62,13 +62,6 @@ def find_part(seam: str, name: str, folder: Path | None = None) -> Part:
             f"the {seam} {excerpt(name)} is {excerpt(part, 60)}, which cannot be called"
         )
     return part  # type: ignore[no-any-return]
-
-
-def _is_named(text: str) -> bool:
-    """True for `module:name`."""
-    module, colon, attribute = text.partition(":")
-    is_module = all(map(str.isidentifier, module.split(".")))
-    return bool(colon) and attribute.isidentifier() and is_module
 
 
 def name_of(part: str | Part) -> str:

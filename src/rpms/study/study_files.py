@@ -9,8 +9,8 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator
 
 from rpms.foreign.limits import LARGEST_STUDY, MOST_CELLS
+from rpms.foreign.own_code import names_code
 from rpms.logic.errors import FileError, InputError, nearest
-from rpms.models.own import names_code
 from rpms.paper.condition import LATER, named_condition
 from rpms.play.knob_values import SEAMS, SettingError
 from rpms.play.knobs import KNOBS
@@ -166,7 +166,7 @@ class _Reader:
                 knobs[name] = value
             else:
                 own[name] = value
-        for name in (*SEAMS, "harvest", "reader"):
+        for name in (*SEAMS, "harvest"):
             self._refuse_code((*path, name), str(knobs.get(name, "")))
         self._refuse_models_of_code(entries, path)
         try:
@@ -181,17 +181,20 @@ class _Reader:
             raise self._yaml.error(where, f"{'.'.join(where)}: {error.problem}") from None
 
     def _refuse_models_of_code(self, entries: Mapping[str, Any], path: tuple[str, ...]) -> None:
-        """Refuse a section's `model`, or any of its `models`, that is `module:name`."""
+        """Refuse a section's `model`, any of its `models`, or a `reader` that is `module:name`."""
         models = entries.get("models")
         named = models if isinstance(models, list) else [entries.get("model", "")]
         for model in named:
             if names_code(str(model)):
                 self._refuse_code((*path, "models" if models else "model"), str(model))
+        reader = str(entries.get("reader", ""))
+        if names_code(reader):
+            self._refuse_code((*path, "reader"), reader)
 
     def _refuse_code(self, path: tuple[str, ...], name: str) -> None:
         """Refuse `module:name` of a module that the command does not allow."""
         module, sign, _ = name.partition(":")
-        if sign and "/" not in name and module not in self._parts and name not in SHIPPED_PARTS:
+        if sign and module not in self._parts and name not in SHIPPED_PARTS:
             problem = (
                 f"{path[-1]}: a study runs no code of its own: add --parts and the module's name to"
                 " the command"
