@@ -73,23 +73,29 @@ def hang_in_python(_look, _x):
             time.sleep(0.001)
 
 
+def workers():
+    return [each for each in threading.enumerate() if isinstance(each, _Worker)]
+
+
 def wait_for_late_ones():
     eventually = time.monotonic() + 20
-    while any(isinstance(each, _Worker) and each.late for each in threading.enumerate()):
+    while any(each.late for each in workers()):
         assert time.monotonic() < eventually
         time.sleep(0.01)
 
 
 def asked(function, count, caplog):
-    """Ask a function about things that differ; the threads that are left are those beyond the
-    ones before.
+    """Ask a function about things that differ, and return the words, the workers that are left to
+    it, and the log. No thread but these is new; one that was idle before may be among them.
     """
     before = threading.active_count()
     manual = read_tool_manual(("m.yaml", MANUAL))
     python = PythonFacts(manual, {"fine": function, "told": lambda _look, _x: True}, seconds=0.02)
     guard = Guard(manual, python=python)
     rulings = [guard.check(Call("act", {"x": str(number)})).word for number in range(count)]
-    return set(rulings), threading.active_count() - before, caplog.text
+    late = sum(each.late for each in workers())
+    assert threading.active_count() - before <= late
+    return set(rulings), late, caplog.text
 
 
 def test_a_function_that_hangs_in_python_is_ended(caplog):
@@ -150,3 +156,43 @@ def test_the_proxy_outlives_functions_that_hang_exit_and_print(tmp_path):
             assert failed == {"hang": True, "exit": True, "fine": False}
 
     asyncio.run(asyncio.wait_for(scenario(), 240))
+
+
+def test_threads_that_come_and_go_leave_no_workers_behind():
+    python = PythonFacts(
+        read_tool_manual(("m.yaml", MANUAL)), {"fine": both_true, "told": both_true}
+    )
+    python("fine", None, "x")
+    before = len(workers())
+    for _ in range(5):
+        asking = threading.Thread(target=python, args=("fine", None, "x"))
+        asking.start()
+        asking.join()
+    assert len(workers()) == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_process_that_was_forked_asks_workers_of_its_own():
+    """Threads do not live on in a child: it would wait for one for good."""
+    python = PythonFacts(
+        read_tool_manual(("m.yaml", MANUAL)), {"fine": both_true, "told": both_true}
+    )
+    assert python("fine", None, "x") is True
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if python("fine", None, "x") is True else 1)
+    deadline = time.monotonic() + 60
+    ended, status = os.waitpid(child, os.WNOHANG)
+    while not ended and time.monotonic() < deadline:
+        time.sleep(0.02)
+        ended, status = os.waitpid(child, os.WNOHANG)
+    if not ended:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+    assert ended
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+def both_true(_look, _x):
+    return True

@@ -11,7 +11,7 @@ from concurrent.futures import Future, wait
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Thread, current_thread, local
+from threading import Thread, current_thread
 from threading import enumerate as enumerate_threads
 from time import monotonic
 from types import ModuleType
@@ -29,6 +29,9 @@ _T = TypeVar("_T")
 _PAUSE = 60.0
 """Seconds for which a function that took too long is not asked the same again."""
 _LONGEST = 500
+"""Characters by which a question is told from others."""
+_MOST_LATE = 1_000
+"""Questions that are remembered as answered too late."""
 
 
 def load_python(file: str | Path | None) -> ModuleType | None:
@@ -73,8 +76,8 @@ class PythonFacts:
                 )
         self._functions: dict[str, PythonFact] = {function: found[function] for function in wanted}
         self._seconds = seconds
-        self._mine = local()
         self._late: dict[str, float] = {}
+        """Moments at which functions did not answer in time, by what they were asked."""
 
     @property
     def any(self) -> bool:
@@ -109,18 +112,19 @@ class PythonFacts:
         with its fact unknown.
         """
         while self._functions and not isinstance(current_thread(), _Worker) and not _all_hang():
-            worker: _Worker | None = getattr(
-                self._mine, "worker", None
-            )  # each thread that asks has one of its own
-            if worker is None or worker.late:
-                worker = self._mine.worker = _Worker()
+            worker = _free_worker()
             done = worker.ask(work, self._seconds)
-            if done is not None:
+            if isinstance(done, Future):
+                _IDLE.append(worker)
                 return done.result()  # type: ignore[no-any-return]
-            question = worker.asking[0] if worker.asking is not None else ""
-            self._late[question] = monotonic()
-            self._report(question, f"did not answer within {self._seconds:g} seconds")
+            self._note_late(done)
         return work()
+
+    def _note_late(self, question: str) -> None:
+        if len(self._late) >= _MOST_LATE:
+            self._late.clear()
+        self._late[question] = monotonic()
+        self._report(question, f"did not answer within {self._seconds:g} seconds")
 
     def _report(self, name: str, why: str) -> None:
         _LOUD.error("the fact %s %s: it is unknown", excerpt(name), why)
@@ -150,17 +154,19 @@ class _Worker(Thread):
         """True if it was left."""
         self.start()
 
-    def ask(self, work: Callable[[], Any], seconds: float) -> Future[Any] | None:
-        """The work, done; None if one function took longer than it may."""
+    def ask(self, work: Callable[[], Any], seconds: float) -> Future[Any] | str:
+        """The work, done; the question that a function took longer for than it may."""
         done: Future[Any] = Future()
         self._asked.put((work, done))
-        while not wait([done], seconds).done:
+        left = seconds
+        while not wait([done], left).done:
             asking = self.asking
-            if asking is not None and monotonic() - asking[1] >= seconds:
+            left = seconds if asking is None else asking[1] + seconds - monotonic()
+            if asking is not None and left <= 0:
                 self.late = True
                 late = ctypes.py_object(_LateError)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.ident or 0), late)
-                return None
+                return asking[0]
         return done
 
     def run(self) -> None:
@@ -171,6 +177,21 @@ class _Worker(Thread):
                     done.set_result(work())
                 except BaseException as error:  # noqa: BLE001  raised again where it was asked for
                     done.set_exception(error)
+                del work, done  # what was asked about is not kept while nobody asks
+
+
+_IDLE: list[_Worker] = []
+"""Workers that wait for work, of no guard and no thread in particular."""
+
+
+def _free_worker() -> _Worker:
+    """A worker that has nothing to do; none that waited before a fork lives in the child."""
+    with suppress(IndexError):  # another thread may take the last one
+        while True:
+            worker = _IDLE.pop()
+            if worker.is_alive():
+                return worker
+    return _Worker()
 
 
 def _all_hang() -> bool:
