@@ -14,7 +14,7 @@ from rpms.logic.errors import InputError
 from rpms.logic.goal import UNKNOWN_GOAL, GoalSignature
 from rpms.models.base import Answer
 from rpms.models.catalogue import open_model
-from rpms.models.policy import FunctionModel
+from rpms.models.policy import FunctionModel, follow_plan
 from rpms.models.recorded import question, question_key
 from rpms.paper.compose import compose
 from rpms.paper.condition import CONDITIONS
@@ -231,7 +231,7 @@ def test_a_wrong_reading_is_noticed_and_the_next_one_taken():
     )
 
 
-def attempt_with_one_reading(signature, ask=None):
+def attempt_with_one_reading(signature, ask=None, model=None, steps=200):
     """The game with a keychain for the sofa, where a request was read in one way alone."""
     task = next(one for one in WORLD.tasks("builtin", Setting()) if "KeyChain" in one.id)
     type_, object_, _, destination = signature.split(":")
@@ -245,9 +245,9 @@ def attempt_with_one_reading(signature, ask=None):
     strict = compose(
         replace(CONDITIONS["rules-only"], enforcement=STRICT), knowledge_of(WORLD), EpisodicMemory()
     )
-    player = ReadOnce(WORLD, strict, open_model("planner"), None, reads=reads)
+    player = ReadOnce(WORLD, strict, model or open_model("planner"), None, reads=reads)
     with closing(WORLD.open(task, Setting())) as game:
-        return play(Play(player, game, task, 200))
+        return play(Play(player, game, task, steps))
 
 
 def doubted(episode):
@@ -297,6 +297,26 @@ def test_where_no_reading_is_left_somebody_is_asked_once_and_then_nothing_more_i
     assert not doubted(given_up)
     told_nothing = attempt_with_one_reading(hopeless, lambda _request, _goals: "whatever")
     assert told_nothing.ending is Ending.STUCK
+
+
+def test_somebody_who_cannot_say_what_is_meant_is_not_asked_again():
+    """A model that may know better than the plans goes on, and does not ask at each of its steps."""
+    asked = []
+
+    def ask(request, _goals):
+        asked.append(request)
+        return "whatever"
+
+    def follows_plans(request):
+        thought, action = follow_plan(request.decision)
+        return Answer(f"Thought: {thought}\nAction: {action}")
+
+    goes_on = FunctionModel(follows_plans, "goes on", plans=False)
+    episode = attempt_with_one_reading(
+        "pick_and_place_simple:trumpet::armchair", ask, model=goes_on, steps=60
+    )
+    assert episode.ending is Ending.OUT_OF_STEPS
+    assert asked == ["this request"]
 
 
 def test_the_reading_that_won_is_remembered_with_the_rooms_kinds_and_is_memory_like_all_other(

@@ -117,12 +117,14 @@ def reconsidered(
     world: World, reads: Reads, readings: Readings, decision: Decision, mind: Mind
 ) -> Readings | None:
     """Readings with another one taken, where a step speaks against the present one; None where
-    it stays.
+    it stays, and nothing was done about it.
 
     Where all places were searched and its object is nowhere, kinds that are here and like it
-    come in too. Where no reading is left, somebody is asked, once.
+    come in too. Where no reading is left, somebody is asked. Both are done once: where they were
+    in vain, the readings say so, with the same one taken.
     """
     belief = decision.belief
+    before = readings
     _ = plan_of(decision)  # planning notices where nothing is left
     active = _rules_for(decision.goal, mind)
     share = unsearched(achievers_of(active), belief, decision.goal.object)
@@ -141,21 +143,23 @@ def reconsidered(
         for form in forms:
             readings = readings.widened_by(nearest.readings(readings.now, form))
     following = readings.following(why, belief, price, share)
-    if following is None and reads.ask is not None and not readings.asked:
+    if following is not None:
+        return following
+    if reads.ask is not None and not readings.asked:
         return _asked_once_more(world, reads, readings, mind)
-    return following
+    return None if readings is before else readings
 
 
-def _asked_once_more(world: World, reads: Reads, readings: Readings, mind: Mind) -> Readings | None:
-    """The readings with what somebody says is meant, since none of them can be had; None where
-    that is no goal either.
+def _asked_once_more(world: World, reads: Reads, readings: Readings, mind: Mind) -> Readings:
+    """The readings with what somebody says is meant, since none of them can be had; the same one
+    is taken where that is no goal either.
     """
     assert reads.ask is not None
     types = _types(mind)
     told = reads.ask(readings.request, types)
     meant = _said_to_mean(world, readings.request, told, types)
     if meant is None:
-        return None
+        return replace(readings, asked=True)
     ranked = (*readings.ranked, meant)
     why = "no other reading was left, and somebody was asked"
     return replace(readings, ranked=ranked, taken=len(ranked) - 1, why=why, asked=True)
@@ -178,8 +182,7 @@ def given_up(readings: Readings, decision: Decision, mind: Mind) -> str:
 
 def _rules_for(goal: Goal, mind: Mind) -> ActiveRules:
     """The rules that plans for a goal are made with."""
-    plans = mind.manual if mind.manual.actions else mind.schemas.bare()
-    return plans.active(goal.type, goal.object, goal.destination)
+    return mind.tells.active(goal.type, goal.object, goal.destination)
 
 
 def _nowhere(decision: Decision, mind: Mind) -> tuple[str, ...]:

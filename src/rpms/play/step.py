@@ -159,7 +159,10 @@ class Player:
             following = self._reconsidered(read.readings, decision, mind)
             if following is None:
                 break
+            stays = following.now is read.readings.now
             read = replace(read, goal=following.now.goal, readings=following)
+            if stays:
+                break
             decision = decide(
                 mind,
                 read.goal,
@@ -240,7 +243,6 @@ class Player:
             read = move.read or Understood(decision.goal)
             usage = brought.usage + read.usage + usage
             notes = (*read.notes, *filter(None, [brought.note]), *notes)
-        reread = move.read is not None and (first or move.read is not course.read)
         return Step(
             number=len(course.steps) + 1,
             observation=move.observation,
@@ -261,7 +263,7 @@ class Player:
             forbidden=asked.forbidden,
             replaced=asked.replaced,
             truncated=asked.truncated,
-            readings=move.read.readings if move.read is not None and reread else None,
+            readings=_readings_begun_with(course, move),
             notes=notes,
         )
 
@@ -512,6 +514,15 @@ class _Proposal:
         if decision.advice.defies(self.command.text):
             return None
         return self.refusal or self.breach
+
+
+def _readings_begun_with(course: Course, move: Move) -> "Readings | None":
+    """The readings of a request in the step that begins to act on one of them."""
+    readings = move.read.readings if move.read is not None else None
+    before = course.read.readings if course.read is not None else None
+    if course.steps and readings is not None and before is not None and readings.now is before.now:
+        return None
+    return readings
 
 
 def _as_written(step: Step) -> str:

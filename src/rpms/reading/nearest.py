@@ -48,18 +48,17 @@ class NearestKinds:
         """
         missing = reading.goal.object
         roles = self.possible.roles(form, OBJECT)
-        ranked = sorted(
-            self._kinds_here(roles), key=lambda kind: -self.likeness(roles, missing, kind)
-        )
+        likeness: dict[str, float] = {}
+        for kind in self._kinds_here(roles):
+            likeness[kind] = self.likeness(roles, missing, kind)
         tried = 0
-        for kind in ranked:
+        for kind in sorted(likeness, key=lambda kind: -likeness[kind]):
             goal = replace(reading.goal, object=kind)
             named = {name: getattr(goal, name) for name in form.fields}
             if self.possible.judge(form, named).reason:
                 continue
-            likeness = self.likeness(roles, missing, kind)
             reason = f"no {missing} is here; a {kind} is like it"
-            score = reading.score - UNLIKE * (1.0 - likeness)
+            score = reading.score - UNLIKE * (1.0 - likeness[kind])
             yield RequestReading(goal, score, reasons=(*reading.reasons, reason))
             tried += 1
             if tried == NEAREST:
