@@ -15,7 +15,7 @@ from rpms.paper.condition import ABLATION
 from rpms.paper.enforcement import PAPER, STRICT
 from rpms.paper.usage import Price
 from rpms.play.run import CONTROLS, FOLDER, Agreement, agreement, epoch_folders
-from rpms.report.outcomes import ENFORCED, Comparison, Results, called, is_cell
+from rpms.report.outcomes import ENFORCED, Comparison, Results, called, is_cell, part_name
 from rpms.store.episodes import EpisodeRow, MissingRow, read_row
 from rpms.store.files import LOCK, is_held
 from rpms.store.protocol import INDEX, read_study_index
@@ -287,8 +287,7 @@ def _parts_name(run: RunFolder) -> str:
         return ""
     named = []
     for seam, identity in parts.items():
-        name = identity.get("name", "") if isinstance(identity, Mapping) else identity
-        named.append(f"{excerpt(seam)} {excerpt(name)}")
+        named.append(f"{excerpt(seam)} {part_name(identity)}")
     return f"{ENFORCED}{', '.join(named)}" if named else ""
 
 

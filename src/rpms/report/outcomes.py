@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rpms.foreign.shown import excerpt
 from rpms.models.accounting import list_cost
 from rpms.paper.arbitration import Arbitration
 from rpms.paper.condition import CONDITIONS, MemoryWords
@@ -164,6 +165,11 @@ class Results:
     def label(self) -> str:
         """Its name as messages have it."""
         return called(self.name, self.folder)
+
+
+def part_name(identity: object) -> str:
+    """A part of the user's own as a run's protocol names it."""
+    return excerpt(identity.get("name", "") if isinstance(identity, Mapping) else identity)
 
 
 def called(name: str, folder: str) -> str:

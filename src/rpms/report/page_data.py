@@ -14,7 +14,7 @@ from typing import Any
 from rpms.paper.prompt import SHARED, Block
 from rpms.paper.verdict import Fate
 from rpms.report.condition_tables import why
-from rpms.report.outcomes import Comparison, Results, condition_label, type_label
+from rpms.report.outcomes import Comparison, Results, condition_label, part_name, type_label
 from rpms.store.episodes import CandidateRecord, EpisodeRecord, EpisodeRow
 
 _SHORT = 12
@@ -63,7 +63,7 @@ def _condition(results: Results) -> dict[str, Any]:
     }
     parts = results.protocol.get("parts")
     part = parts.get("prompt") if isinstance(parts, Mapping) else None
-    return {**told, "prompt": str(part["name"])} if isinstance(part, Mapping) else told
+    return {**told, "prompt": part_name(part)} if part is not None else told
 
 
 def task_chunks(comparison: Comparison, goals: Mapping[str, str]) -> Iterator[list[list[Any]]]:
