@@ -282,7 +282,7 @@ def review(
     """
     choices = dict.fromkeys(accept or (), True)
     for line in reject or ():
-        if line in choices:
+        if choices.get(line):
             raise InputError(
                 f"{line!r} cannot be both accepted and rejected; choose one. Nothing was changed"
             )

@@ -106,6 +106,8 @@ class Purposeful(Ground):
     def wants(self, purpose: Purpose, step: Stage, binding: Mapping[str, str]) -> list[Want]:
         """The facts that end a step, for everything that it speaks of."""
         needs = self._manual.wanted(step)
+        if not purpose.each:
+            return [Want(need, binding) for need in needs]
         spoken_of: set[str] = set()
         for need in needs:
             spoken_of.update(*(literal.args for literal in need.literals))
