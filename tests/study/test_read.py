@@ -210,6 +210,11 @@ def test_a_later_round_has_rules(tmp_path):
         study(tmp_path, "conditions: {full: }", HEAD.replace("rounds: 2", "later: baseline"))
 
 
+def test_a_reader_with_a_tag_is_a_model_of_a_server_and_no_code(tmp_path):
+    found = study(tmp_path, "reader: ollama/qwen3:8b\nconditions: {full: }\n")
+    assert {case.settings.reader for case in found.cases} == {"ollama/qwen3:8b"}
+
+
 def test_paths_are_relative_to_the_file(tmp_path):
     found = study(
         tmp_path,
