@@ -1,7 +1,7 @@
 """Goals that a request may mean: those of the manual, narrowed by its rules and what is here."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -200,6 +200,13 @@ class Narrowing:
             if self.belief.truth(Atom(name, (f"{kind} ?",))) is Truth.FALSE:
                 return f"there is no {kind} here"
         return ""
+
+    def kinds_here(self, roles: Iterable[str]) -> dict[str, None]:
+        """Kinds of which the belief has names in some roles, in the order of their roles."""
+        kinds: dict[str, None] = {}
+        for role in sorted(roles):
+            kinds |= dict.fromkeys(map(kind_of, self.belief.names.get(role, ())))
+        return kinds
 
     def _roles_seen(self, kind: str) -> set[str]:
         """Roles in which the belief has names of a kind."""

@@ -11,8 +11,7 @@ from functools import lru_cache
 from rapidfuzz import fuzz
 
 from rpms.logic.achievers import Fact
-from rpms.logic.belief import Belief
-from rpms.logic.facts import Truth, kind_of
+from rpms.logic.facts import Truth
 from rpms.reading.narrowing import Narrowing, RequestForm
 from rpms.reading.readings import RequestReading
 
@@ -49,7 +48,7 @@ class NearestKinds:
         missing = reading.goal.object
         roles = self.possible.roles(form, OBJECT)
         likeness: dict[str, float] = {}
-        for kind in self._kinds_here(roles):
+        for kind in self.possible.kinds_here(roles):
             likeness[kind] = self.likeness(roles, missing, kind)
         tried = 0
         for kind in sorted(likeness, key=lambda kind: -likeness[kind]):
@@ -63,13 +62,6 @@ class NearestKinds:
             tried += 1
             if tried == NEAREST:
                 return
-
-    def _kinds_here(self, roles: frozenset[str]) -> list[str]:
-        names = self.possible.belief.names
-        kinds: dict[str, None] = {}
-        for role in sorted(roles):
-            kinds |= dict.fromkeys(map(kind_of, names.get(role, ())))
-        return list(kinds)
 
     def likeness(self, roles: frozenset[str], one: str, other: str) -> float:
         """Likeness of two kinds, from 0 to 1; by their names alone where no fact is known of
@@ -102,7 +94,6 @@ class NearestKinds:
 
     def _questions(self, roles: frozenset[str]) -> Iterator[Fact]:
         """Lasting facts of one kind in some roles, alone or beside another kind that is here."""
-        belief: Belief = self.possible.belief
         for name, predicate in self.possible.manual.predicates.items():
             own = [role for role in predicate.args if role in roles]
             others = [role for role in predicate.args if role not in roles]
@@ -111,8 +102,7 @@ class NearestKinds:
             if not others:
                 yield Fact(name, (_KIND,))
                 continue
-            kinds = dict.fromkeys(map(kind_of, belief.names.get(others[0], ())))
-            for kind in kinds:
+            for kind in self.possible.kinds_here(others):
                 args = [_KIND if role in roles else f"{kind} ?" for role in predicate.args]
                 yield Fact(name, tuple(args))
 

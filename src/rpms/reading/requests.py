@@ -14,7 +14,6 @@ from functools import cached_property
 from random import Random
 
 from rpms.logic.belief import Belief
-from rpms.logic.facts import kind_of
 from rpms.logic.goal import Goal
 from rpms.logic.rules import RuleManual
 from rpms.paper.memory import Entry, RememberedRequest, SuccessSnippet
@@ -188,8 +187,7 @@ class Reader:
         roles = possible.roles(form, field_)
         known: dict[str, None] = {}
         if self.here:
-            for role in sorted(roles):
-                known |= dict.fromkeys(map(kind_of, possible.belief.names.get(role, ())))
+            known |= possible.kinds_here(roles)
         known |= dict.fromkeys(self._kinds_remembered(roles, possible))
         if self.rules:
             known |= dict.fromkeys(possible.kinds_told)
