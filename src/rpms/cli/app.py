@@ -16,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 import rpms
 from rpms.cli.knobs import declare, with_shared
 from rpms.cli.screen import complain, say, show_logs
+from rpms.foreign.own_code import told_error
 from rpms.logic.errors import ANYTHING
 
 ENTRY_POINTS = "rpms.commands"
@@ -316,10 +317,8 @@ def add_others(app: typer.Typer, but: str = "") -> list[str]:
         try:
             point.load()(app)
         except ANYTHING as error:  # a stranger's package may raise anything
-            reason = f"{type(error).__name__}: {error}".splitlines()[0]
-            problems.append(
-                f"the commands of {point.name} ({point.value}) cannot be loaded: {reason}"
-            )
+            named = f"{point.name} ({point.value})"
+            problems.append(f"the commands of {named} cannot be loaded: {told_error(error)}")
     return problems
 
 

@@ -11,6 +11,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from rpms.foreign.file_reader import parsing, read_text
+from rpms.foreign.own_code import told_error
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import ANYTHING, FileError, InputError
 from rpms.worlds.base import World, lacking
@@ -97,13 +98,12 @@ def _how_to_install(name: str) -> str:
 
 
 def _why_not_loaded(error: BaseException) -> str:
-    """The first line of an error; of a class that lacks methods, which."""
+    """What an error says; of a class that lacks methods, which."""
     missing = _ABSTRACT.search(str(error)) if isinstance(error, TypeError) else None
     if missing is not None:
         unwritten = missing[1].replace("'", "")
         return f"is not finished: its class does not write {unwritten}"
-    reason = f"{type(error).__name__}: {error}".splitlines()[0]
-    return f"cannot be loaded: {reason}"
+    return f"cannot be loaded: {told_error(error)}"
 
 
 def _load(point: EntryPoint, folder: Path | None = None) -> World:
