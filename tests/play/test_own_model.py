@@ -172,5 +172,7 @@ def test_a_plan_takes_parts_as_functions():
     assert run(plan, Path("run")).done == 1
     record = RunFolder(Path("run"))
     assert not any(step.candidates for step in record.episode(record.protocol.tasks[0]).steps)
+    with pytest.raises(InputError, match=r"parts is a dict: give Seams\(retriever=…\)"):
+        plan_run(world, "looks", lend(model), parts={"retriever": nothing}, **given)
     with pytest.raises(InputError, match="takes_too_little takes"):
         plan_run(world, "looks", lend(model), parts=Seams(retriever=takes_too_little), **given)

@@ -267,8 +267,7 @@ def plan_run(
     here.
 
     `overlap`: play tasks that the memory was learned from, or the model taught on, which results
-    then say. `others`: fields of a `RunPlan`, and `parts`: `Seams`
-    of one's own.
+    then say. `others`: fields of a `RunPlan`, and `parts`: `Seams` of one's own.
     """
     setting = setting or Setting()
     split = split or world.splits[0]
@@ -285,7 +284,7 @@ def plan_run(
         "open_reader": _open_reader(reader, model_name, open_model) if reader else None,
         **{name: value for name, value in others.items() if value is not None},
     }
-    if isinstance(parts, Seams):
+    if parts is not None:
         given["sources"] = _with_parts(given.get("sources", Sources()), parts)
     plan = RunPlan(world, split, chosen, model_name, open_model, setting=setting, **given)
     _check_ranges(plan)
@@ -345,10 +344,15 @@ def _refuse_known_tasks(plan: RunPlan) -> None:
         )
 
 
-def _with_parts(sources: Sources, parts: Seams) -> Sources:
+def _with_parts(sources: Sources, parts: object) -> Sources:
     """Sources with parts of one's own; one that cannot be called as its seam does is refused."""
+    if not isinstance(parts, Seams):
+        raise InputError(
+            f"parts is a {type(parts).__name__}: give Seams({SEAMS[0]}=…), from rpms.parts"
+        )
     for seam in SEAMS:
-        if (part := getattr(parts, seam)) is not None:
+        part = getattr(parts, seam)
+        if part is not None:
             check_signature(seam, part)
     return replace(sources, seams=parts)
 
