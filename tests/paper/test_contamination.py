@@ -15,8 +15,9 @@ from rpms.paper.recall import EpisodicMemory
 from rpms.play.plan import lend, plan_run
 from rpms.play.settings import Settings
 from rpms.report.gather import gather
-from rpms.report.tables import TABLES, applicable
+from rpms.report.tables import applicable
 from rpms.store.memories import read_memory
+from rpms.store.protocol import TABLES
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 

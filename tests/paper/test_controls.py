@@ -13,8 +13,9 @@ from rpms.play.plan import lend, plan_run
 from rpms.play.run import CONTROLS, control_plans, play_controls, run
 from rpms.report.gather import gather
 from rpms.report.pages import write_report
-from rpms.report.tables import TABLES, applicable, main_table
+from rpms.report.tables import applicable, main_table
 from rpms.store.memories import read_memory
+from rpms.store.protocol import TABLES
 from rpms.worlds.registry import find_world
 
 WORLD = find_world("alfworld")

@@ -6,7 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
-from rpms.report.tables import TABLES
+from rpms.store.protocol import TABLES
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guide.md"
 

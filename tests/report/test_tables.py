@@ -12,7 +12,8 @@ from rpms.report.contrasts import contrasts, interaction_of
 from rpms.report.notes import omissions
 from rpms.report.outcomes import Comparison, Results, rounds
 from rpms.report.table import Table, TableCell, groups, line, render, without_notes
-from rpms.report.tables import TABLES, all_tables, main_table, make_table, methods_table
+from rpms.report.tables import _MAKERS, all_tables, main_table, make_table, methods_table
+from rpms.store.protocol import TABLES
 from tests.report.made import paper, results, row, switches
 
 HOSTILE = "a_b|c & 50% #1 {x} \\y $z <b>~^* `[q](r)` \x1b[31mred\nline"
@@ -268,6 +269,10 @@ def test_an_unfit_table_says_what_it_needs(name):
         assert make_table(name, single).lines
     except InputError as error:
         assert "it needs" in str(error)  # noqa: PT017  either is right, depending on the table
+
+
+def test_every_name_that_a_study_may_have_is_a_table():
+    assert tuple(_MAKERS) == TABLES
 
 
 def test_an_unknown_table_or_form_names_those_there_are():

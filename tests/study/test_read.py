@@ -296,6 +296,12 @@ def test_paths_are_relative_to_the_file(tmp_path):
         ("limit: 0\nconditions: {full: }", 4, "limit"),
         ("part: 3/2\nconditions: {full: }", 4, "write it like 1/2"),
         ("memory: m.jsonl\nconditions: {full: }", 4, "cannot both be given"),
+        (
+            "conditions: {full: }\ntables:\n- main\n- nope\n",
+            7,
+            "there is no table 'nope'; choose one of main, ablation, scores,",
+        ),
+        ("tables: [ablations]\nconditions: {full: }", 4, "did you mean ablation?"),
         ("conditions: {full: , full: }", None, "not valid YAML"),
         ("conditions: [full", None, "not valid YAML: expected ',' or ']', but got '<stream end>'"),
         (

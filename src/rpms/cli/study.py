@@ -344,12 +344,10 @@ def _print_tables(console: Console, study: Study, comparisons: Sequence[Comparis
     """Print the tables that a study is about, each note once, and what is missing in them."""
     from rpms.report.notes import omissions  # noqa: PLC0415  needs the extra
     from rpms.report.table import terminal, without_notes  # noqa: PLC0415
-    from rpms.report.tables import TABLES, applicable, left_out, main_table  # noqa: PLC0415
+    from rpms.report.tables import applicable, left_out, main_table  # noqa: PLC0415
 
     told: set[str] = set()
     for name in study.tables or _USUAL_TABLES:
-        if name not in TABLES:
-            continue
         made = (main_table(comparisons),) if name == "main" else applicable(name, comparisons)
         known = name in _SHOWN_ALREADY
         for each in made:

@@ -39,6 +39,7 @@ from rpms.report.outcomes import Cells, Comparison, Results, condition_label, ro
 from rpms.report.statistical_tests import additive_expectation
 from rpms.report.table import Table, TableLine, groups, line
 from rpms.report.taught import taught_points, taught_table
+from rpms.store.protocol import TABLES
 
 PUBLISHED: dict[str, Any] = YAML(typ="safe", pure=True).load(
     Path(__file__).with_name("published.yaml")
@@ -355,8 +356,6 @@ _MAKERS: Mapping[str, _Maker] = {
         "it needs a run of a condition with memory",
     ),
 }
-TABLES = tuple(_MAKERS)
-"""The names of the tables, in the order a report shows them."""
 _ON_DEMAND = ("overview", "taught", "verdicts")
 """Tables that are made only where they are asked for: they repeat what others have, or read every
 episode in full."""

@@ -179,6 +179,23 @@ def read_protocol(file: Path) -> Protocol:
 
 
 INDEX = "study.json"
+TABLES = (
+    "main",
+    "ablation",
+    "scores",
+    "types",
+    "arbitration",
+    "learning",
+    "significance",
+    "epochs",
+    "efficiency",
+    "actions",
+    "failures",
+    "overview",
+    "taught",
+    "verdicts",
+)
+"""Names of the tables that a report can make, in the order in which it shows them."""
 
 
 class Group(BaseModel):

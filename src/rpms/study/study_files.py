@@ -6,10 +6,19 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    field_validator,
+)
 
 from rpms.foreign.limits import LARGEST_STUDY, MOST_CELLS
 from rpms.foreign.own_code import names_code
+from rpms.foreign.shown import excerpt
 from rpms.logic.errors import FileError, InputError, nearest
 from rpms.paper.condition import LATER, named_condition
 from rpms.play.knob_values import SEAMS, SettingError
@@ -17,6 +26,7 @@ from rpms.play.knobs import KNOBS
 from rpms.play.settings import Settings
 from rpms.play.task_choice import read_part
 from rpms.store.files import read_text
+from rpms.store.protocol import TABLES
 from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
 from rpms.study.studies import Case, Choice, Learning, Study
 
@@ -60,6 +70,12 @@ class _Case(_Strict):
     round: int | None = Field(default=None, ge=1)
 
 
+def _known_table(name: str) -> str:
+    if name not in TABLES:
+        raise ValueError(f"there is no table {excerpt(name)!r}; {nearest(name, TABLES)}")
+    return name
+
+
 class _Study(_Choice):
     title: Name
     about: str = ""
@@ -68,7 +84,7 @@ class _Study(_Choice):
     engine: str = "native"
     models: list[Name] = Field(default_factory=list)
     learn: dict[str, Any] | None = None
-    tables: list[Name] = Field(default_factory=list)
+    tables: list[Annotated[Name, AfterValidator(_known_table)]] = Field(default_factory=list)
     conditions: dict[Name, dict[str, Any] | None] = Field(min_length=1)
 
 
