@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pkgutil
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,17 @@ def test_a_search_lists_the_sections_that_have_all_words(rpms: Rpms):
     found = rpms("docs", "ollama", "context").out.splitlines()
     assert found[0] == "docs/models.md: I have a server"
     assert "OLLAMA_CONTEXT_LENGTH" in found[1]
+
+
+def test_examples_are_searched_and_listed_in_a_clone_and_in_a_package(rpms: Rpms):
+    pages = {str(page.relative_to(ROOT)) for page in ROOT.glob("examples/*/README.md")}
+    assert rpms("docs", "telecom", "inspect-evals").out.startswith("examples/tau2_telecom/")
+    assert "examples/textworld_express/README.md" in rpms("docs").out
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    packed = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert {page: packed.get(page) for page in pages} == {
+        page: f"rpms/manual/{page}" for page in pages
+    }
 
 
 def test_a_search_without_a_hit_says_what_to_do(rpms: Rpms):

@@ -14,10 +14,12 @@ _PACKAGE = Path(rpms.__file__).parent
 _FOLDER = next(
     (each for each in (_PACKAGE / "manual", _PACKAGE.parents[1]) if (each / "docs").is_dir()), None
 )
-"""README.md and docs/: in an installed package, or in a clone."""
+"""README.md, docs/ and the READMEs of examples/: in an installed package, or in a clone."""
 _HEADING = re.compile(r"^#+ ")
-_TASK = re.compile(r"^\| (?!I want)(.+?) \| (.*\]\(docs/.*) \|$", re.MULTILINE)
+_TASK = re.compile(r"^\| (?!I want)(.+?) \| (.*\]\((?:docs|examples)/.*) \|$", re.MULTILINE)
 """A line of README's table of contents: a task, and the pages for it."""
+_PAGE = re.compile(r"\]\(((?:docs|examples)/[^)]*\.md[^)]*)\)")
+"""A link to a page."""
 _SHOWN, _QUOTED = 8, 2
 """Sections that a search prints, and lines quoted of each."""
 _NAMED = 2.0
@@ -36,7 +38,7 @@ def search_docs(words: list[str] | None = None) -> None:
         _list_pages(_FOLDER)
         return
     patterns = [re.compile(rf"(?<!\w){re.escape(word)}", re.IGNORECASE) for word in words]
-    found = [section for section in _sections(_FOLDER) if section.has_all(patterns)]
+    found = [section for section in _all_sections(_FOLDER) if section.has_all(patterns)]
     if not found:
         raise InputError(
             f"no section of the docs has {' and '.join(words)}: try fewer words; `rpms docs` lists"
@@ -53,8 +55,10 @@ def search_docs(words: list[str] | None = None) -> None:
 
 def _list_pages(folder: Path) -> None:
     """Say what README's table of contents has: tasks, each with its pages."""
-    for task, pages in _TASK.findall((folder / "README.md").read_text(encoding="utf-8")):
-        say(f"{task:60} {', '.join(re.findall(r'docs/[a-z0-9_#.-]+', pages))}")
+    for task, links in _TASK.findall((folder / "README.md").read_text(encoding="utf-8")):
+        pages = _PAGE.findall(links)
+        if pages:
+            say(f"{task:60} {', '.join(pages)}")
 
 
 class _Section(NamedTuple):
@@ -91,17 +95,26 @@ def _count(words: Sequence[re.Pattern[str]], text: str) -> int:
     return sum(bool(word.search(text)) for word in words)
 
 
-def _sections(folder: Path) -> Iterator[_Section]:
+def _all_sections(folder: Path) -> list[_Section]:
     """The sections of all pages, in their order."""
-    for file in (folder / "README.md", *sorted((folder / "docs").glob("*.md"))):
-        page = str(file.relative_to(folder))
-        section = _Section(page, "", [])
-        in_code = False
-        for line in file.read_text(encoding="utf-8").splitlines():
-            in_code ^= line.startswith("```")
-            if not in_code and _HEADING.match(line):
-                yield section
-                section = _Section(page, _HEADING.sub("", line), [])
-            else:
-                section.lines.append(line)
-        yield section
+    pages = sorted((folder / "docs").glob("*.md"))
+    examples = sorted((folder / "examples").glob("*/README.md"))
+    found: list[_Section] = []
+    for file in (folder / "README.md", *pages, *examples):
+        found += _sections(str(file.relative_to(folder)), file.read_text(encoding="utf-8"))
+    return found
+
+
+def _sections(page: str, text: str) -> Iterator[_Section]:
+    """The sections of a page, in their order."""
+    section = _Section(page, "", [])
+    in_code = False
+    for line in text.splitlines():
+        if line.startswith("```"):
+            in_code = not in_code
+        if not in_code and _HEADING.match(line):
+            yield section
+            section = _Section(page, _HEADING.sub("", line), [])
+        else:
+            section.lines.append(line)
+    yield section
