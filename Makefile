@@ -120,7 +120,7 @@ golden: $(VENV)/.test
 	$(BIN)/python tests/golden/record.py
 
 benchmarks: $(VENV)/.test
-	for program in $(filter-out benchmarks/small_model.py,$(wildcard benchmarks/*.py examples/*/benchmark.py)); do echo "== $$program"; $(BIN)/python $$program || exit 1; done
+	for program in $(filter-out benchmarks/small_model.py benchmarks/amlgym_%.py,$(wildcard benchmarks/*.py examples/*/benchmark.py)); do echo "== $$program"; $(BIN)/python $$program || exit 1; done
 
 clean:
 	rm -rf $(VENV) $(VENV)-newest $(VENV)-audit runs .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

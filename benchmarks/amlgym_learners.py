@@ -1,9 +1,12 @@
-"""The learner of this package as a passive and as an active algorithm of AMLGym."""
+"""The learner of this package as a passive and as an active algorithm of AMLGym; limits for all."""
 
 from __future__ import annotations
 
+import resource
+import signal
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,8 @@ from typing import Any
 from amlgym.algorithms.ActiveAlgorithmAdapter import ActiveAlgorithmAdapter
 from amlgym.algorithms.PassiveAlgorithmAdapter import PassiveAlgorithmAdapter
 from amlgym.modeling.trajectory import Trajectory as AmlTrajectory
+from information_gain_aml.algorithms import InformationGainLearner
+from olam.learning.learner import Learner as OlamLearner
 from olam.modeling.PDDLenv import PDDLEnv
 from pddl_world import (
     Domain,
@@ -127,10 +132,13 @@ class _Walk:
         return self.facts()
 
 
+# Steps and time, counted for learners that are not ours too.
+
+
 def counted(problem: Problem) -> tuple[SequentialSimulator, Callable[[], int]]:
     """A simulator, and a function that says how many actions were tried in it.
 
-    OLAM asks the simulator whether an action can be done before it does it; that is a try.
+    OLAM asks the simulator whether an action can be done before it does it; that is one try.
     """
     simulator = SequentialSimulator(problem)
     tried = 0
@@ -152,3 +160,80 @@ def counted(problem: Problem) -> tuple[SequentialSimulator, Callable[[], int]]:
     simulator.apply = counting_apply
     PDDLEnv.step = counting_step
     return simulator, lambda: tried
+
+
+def processor_seconds() -> float:
+    """Processor time of this process and of those it waited for."""
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
+
+
+def select_in_one_process(select: Callable[..., Any]) -> Callable[..., Any]:
+    """The information-gain agent's choice without its pool, whose time could not be counted."""
+
+    def alone(learner: InformationGainLearner, state: Any) -> Any:
+        learner.num_workers = 1
+        return select(learner, state)
+
+    return alone
+
+
+class OutOfTime(BaseException):
+    """A learner has used its time; no `except Exception` of its own may hide that."""
+
+
+class TimeLimit:
+    """A limit on the processor time of this process and its children, looked at every second.
+
+    OLAM and the information-gain agent stop by themselves when they find nothing to do. Past the
+    limit they find nothing, and give what they have learned. Any other learner is interrupted.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._end = processor_seconds() + seconds
+        self._may_interrupt = True
+        self.stopped = False
+        """True once a learner was stopped."""
+
+    @contextmanager
+    def enforced(self) -> Iterator[None]:
+        """Watch the time."""
+        signal.signal(signal.SIGALRM, self._look)
+        signal.setitimer(signal.ITIMER_REAL, 1, 1)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def _look(self, *_: Any) -> None:
+        if self._may_interrupt and self._passed():
+            self.stopped = True
+            raise OutOfTime
+
+    def _passed(self) -> bool:
+        return processor_seconds() > self._end
+
+    def let_others_stop(self) -> None:
+        """Interrupt those learners that can stop by themselves only while they choose."""
+        self._may_interrupt = False
+        select = select_in_one_process(InformationGainLearner.select_action)
+        InformationGainLearner.select_action = self._stopping(select, ("no_action", []))
+        OlamLearner.plan_for_operator = self._stopping(OlamLearner.plan_for_operator, None)
+
+    def _stopping(self, choose: Callable[..., Any], nothing: Any) -> Callable[..., Any]:
+        """A method that chooses nothing once the time is over."""
+
+        def limited(*args: Any, **options: Any) -> Any:
+            if self._passed():
+                self.stopped = True
+                return nothing
+            self._may_interrupt = True
+            try:
+                return choose(*args, **options)
+            except OutOfTime:
+                return nothing
+            finally:
+                self._may_interrupt = False
+
+        return limited
