@@ -54,6 +54,13 @@ def test_trainings_on_as_many_games_are_one_point():
     assert many.success("full").estimate == pytest.approx(0.85)
 
 
+def test_a_task_that_all_trainings_win_leaves_an_interval_with_a_width():
+    (point,) = taught_points([trained(160, more=8, name="a"), trained(160, more=8, name="b")])
+    rate = point.success("full")
+    assert rate.estimate == rate.high == 1.0
+    assert rate.low == pytest.approx(0.839, abs=0.001)  # Wilson, 20 of 20
+
+
 def test_corrections_make_another_point():
     twice = trained(40, corrections=90, rounds=2, name="c")
     every = taught_points([trained(40), twice, trained(40, corrections=70, name="b")])
@@ -89,7 +96,10 @@ def test_one_table_has_all_trainings_and_says_what_was_tested():
     rows = [[cell.text for cell in line.cells] for line in table.lines]
     assert [row[2] for row in rows] == ["Baseline", "Memory-only", "Rules-only", "Full RPMS"]
     assert rows[3][1:5] == ["40 games", "Full RPMS", "16, 18", "85.0"]
-    assert any("exact sign test over games" in note for note in table.notes)
+    assert any(
+        note.startswith("small, 40 games: against Baseline by an exact sign test over games")
+        for note in table.notes
+    )
     assert applicable("taught", every) == (table,)
     assert taught_table(every) == table
 

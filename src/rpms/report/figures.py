@@ -301,8 +301,8 @@ def taught_figure(every: Sequence[TaughtPoint]) -> Picture:
         columns = 2 if len(bases) == 1 else 4
         figure.legend(lines, labels, loc="outside upper center", ncols=columns, frameon=False)
         caption = (
-            "Success by games taught; mean of all trainings, bands and whiskers: 95 % bootstrap"
-            " intervals over games; dashed: corrected once"
+            "Success by games taught; mean of all trainings, bands and whiskers: 95 % intervals"
+            " over games; dashed or hollow: corrected once"
         )
         return _save("taught", caption, figure)
 
@@ -324,7 +324,7 @@ def _taught_panel(axes: Any, every: Sequence[TaughtPoint]) -> None:
             _taught_line(axes, corrected, condition, COLOURS[colour], marker=marker, **dashed)
     axes.set_xlabel("Games taught")
     axes.set_ylabel("Success (%)")
-    axes.set_ylim(0, 100)
+    axes.set_ylim(0, 103)  # so that a marker at 100 is seen whole
 
 
 def _taught_line(

@@ -15,7 +15,14 @@ from rpms.play.sources import MANUALS
 from rpms.report.condition_tables import p_value, percent, points, range_of
 from rpms.report.notes import reservations
 from rpms.report.outcomes import Cells, Comparison, Results, condition_label, paired
-from rpms.report.statistical_tests import Interval, holm, interaction, mcnemar, paired_bootstrap
+from rpms.report.statistical_tests import (
+    Interval,
+    holm,
+    interaction,
+    mcnemar,
+    paired_bootstrap,
+    success_rate,
+)
 from rpms.report.table import Table, TableLine, groups, line
 from rpms.store.episodes import EpisodeRow
 
@@ -83,8 +90,15 @@ class TaughtPoint:
         return paired(*chain.from_iterable(self.trainings))
 
     def success(self, condition: str) -> Interval:
-        """The share of tasks won, with an interval over tasks."""
-        return paired_bootstrap(self.shares(condition))
+        """The share of tasks won, with an interval over tasks.
+
+        Where each task was won by every training or by none, tasks are plain successes, and
+        Wilson's interval is theirs: a bootstrap of 60 tasks won of 60 has no width at all.
+        """
+        shares = self.shares(condition)
+        if all(share in (0.0, 1.0) for share in shares):
+            return success_rate(round(sum(shares)), len(shares))
+        return paired_bootstrap(shares)
 
     @property
     def tests(self) -> dict[str, float]:
@@ -173,7 +187,7 @@ def _lines(point: TaughtPoint) -> Iterator[TableLine]:
         trained = point.of(condition)
         rate = point.success(condition)
         yield line(
-            point.teaching.base.rpartition("/")[2],
+            _base_name(point),
             point.teaching.name,
             condition_label(condition),
             ", ".join(str(results.won) for results in trained),
@@ -182,6 +196,11 @@ def _lines(point: TaughtPoint) -> Iterator[TableLine]:
             f"{_infeasible(trained):.1f}",
             f"{_steps(trained):.1f}",
         )
+
+
+def _base_name(point: TaughtPoint) -> str:
+    """The model's name without the folders it lies in."""
+    return point.teaching.base.rpartition("/")[2]
 
 
 def _infeasible(trained: Sequence[Results]) -> float:
@@ -205,6 +224,7 @@ def _notes(point: TaughtPoint) -> Iterator[str]:
         tested.append(f"{condition_label(condition)} p {sign}{value}")
     both = point.interaction
     yield (
-        f"{point.teaching.name}: against Baseline by an exact sign test over games, Holm-corrected:"
+        f"{_base_name(point)}, {point.teaching.name}: against Baseline by an exact sign test"
+        " over games, Holm-corrected:"
         f" {', '.join(tested)}. Interaction {points(both.estimate)} pp {range_of(both)}."
     )
