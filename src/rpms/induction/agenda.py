@@ -3,15 +3,17 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import combinations, islice, permutations, starmap
+from functools import cached_property
+from itertools import combinations, permutations, starmap
+from typing import NamedTuple
 
 from rpms.induction.attempts import Book
 from rpms.induction.conclude import Learned, bolder, conclude, manual_from
 from rpms.induction.conditions import Past
 from rpms.induction.laboratory import Laboratory, Untried, laboratory_of
 from rpms.induction.ledger import Ledger
-from rpms.induction.literals import bits, signed
-from rpms.induction.needs import count_independent, needs_of
+from rpms.induction.literals import bits, mask_of, signed
+from rpms.induction.needs import Needs, needs_of
 from rpms.induction.templates import SLOT
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.wants import (
@@ -24,6 +26,8 @@ from rpms.induction.wants import (
     fields_of,
     guesses,
     literal_in,
+    words_of,
+    words_said,
 )
 from rpms.logic.actions import PARAMETER, ActionSchema
 from rpms.logic.belief import Situation
@@ -34,6 +38,36 @@ from rpms.planning.reason import Plan, Reasoner, reasoner_of
 from rpms.store.evidence import Label
 
 
+class _Shown(NamedTuple):
+    """A refusal that shows that a fact is needed, unless something else that lacked is."""
+
+    witness: tuple[str, tuple[str, ...]]  # The episode, and the things it was done to
+    lacking: int  # Other facts that may be needed and were not known to hold
+
+
+def _refusals_that_show(needs: Needs, bit: int) -> list[_Shown]:
+    """Refusals in which an explaining fact was false and all other explaining ones were true."""
+    found = []
+    for row in needs.decisive(bit):
+        attempt = row.attempt
+        others = needs.tested & ~(1 << bit)
+        found.append(_Shown((attempt.witness.episode, attempt.names), others & ~row.holds))
+    return found
+
+
+def _unusual_facts(needs: Needs) -> int:
+    """Facts about an action's things that held in hardly any of its successes."""
+    book = needs.book
+    usual = Counter(bit for row in needs.wins for bit in bits(row.holds))
+    found = 0
+    for bit in range(2 * needs.size):
+        args = book.facts[bit % needs.size].args
+        of_its_things = bool(args) == bool(book.slots) and all(map(str.isdigit, args))
+        if of_its_things and usual[bit] < LIMITS.several:
+            found |= 1 << bit
+    return found
+
+
 class Question:
     """Open questions about an action, ready to be asked of many states."""
 
@@ -41,38 +75,25 @@ class Question:
         self.schema = schema
         self.book = book
         self.needs = needs = needs_of(book)
-        self.decisive: dict[int, int] = {}
-        """Independent refusals that show that a fact is needed, by its bit."""
-        for bit in bits(needs.explaining):
-            self.decisive[bit] = count_independent(needs.decisive(bit))
-        faultless = {(each.witness.episode, each.names): each.kinds for each in needs.faultless}
-        self.faultless = Counter(faultless.values())
-        """Independent refusals that only kinds can explain, by kinds."""
         successes = len(book.successes)
         self.wanted = needs.required if successes < LIMITS.few_successes else needs.explaining
         """The best guess at what it needs."""
-        self.places = tuple(
-            sorted({bit % needs.size for bit in bits(self.wanted | needs.required)})
-        )
+        asked_of_states = self.wanted | needs.required | needs.tested
+        self.places = tuple(sorted({bit % needs.size for bit in bits(asked_of_states)}))
         """Places of the facts that decide what a trial of it would settle."""
-        usual = Counter(bit for row in needs.wins for bit in bits(row.holds))
-        own = [
-            bool(fact.args) == bool(book.slots) and all(map(str.isdigit, fact.args))
-            for fact in book.facts
-        ] * 2
-        self.unusual = sum(
-            1 << bit for bit, holds in enumerate(own) if holds and usual[bit] < LIMITS.several
-        )
+        self._shown: dict[int, list[_Shown]] = {}
+        """By fact, the refusals that show that it is needed."""
+        for bit in bits(needs.explaining):
+            self._shown[bit] = _refusals_that_show(needs, bit)
+        faultless = {(each.witness.episode, each.names): each.kinds for each in needs.faultless}
+        self.faultless = Counter(faultless.values())
+        """Independent refusals that only kinds can explain, by kinds."""
+        self.unusual = _unusual_facts(needs)
         """Facts about its things with which it has hardly ever succeeded: who knows what it
         does to them."""
         self.rare = min(1.0, LIMITS.many_successes / max(1, successes))
         self.interest = 1 / (1 + successes / LIMITS.half_interest) if book.slots else 0.0
         """Weight among other actions: an action of nothing has nothing to be settled."""
-        known = min(
-            (self.decisive.get(bit, 0) for bit in bits(self.wanted)), default=LIMITS.decisive * 2
-        )
-        self._by_facts = 5.0 if needs.required & ~self.wanted else 4.0 / (1 + known)
-        """The most that a fact that is missing can be worth."""
         # Trials since conclusions were drawn, by what each was to settle
         self.asked: Counter[object] = Counter()
 
@@ -90,25 +111,55 @@ class Question:
         """Value of doing it where some facts are true and some false, and the question it would
         settle.
         """
-        needs = self.needs
-        holds, fails = signed(true, false, needs.size)
-        missing, fits = self.wanted & ~holds, self.fits(kinds)
+        holds, fails = signed(true, false, self.needs.size)
+        missing = self.wanted & (fails | ~holds & ~self._often_unknown)
         if missing:
-            single = missing & (missing - 1) == 0 and fails & missing
-            if not single or not fits or (needs.paired and not self.book.worked[kinds]):
-                return 0.0, None
-            known = self.decisive.get(missing.bit_length() - 1, 0) + self.asked[missing]
-            return (4.0 / (1 + known) if known < 2 * LIMITS.decisive else 0.0), missing
-        open_ = needs.required & ~holds
-        if open_:
-            # needs that were never seen missing alone, and are missing now
-            known = self.asked[open_]
-            return (5.0 / (1 + known) if fits and fails & open_ else 0.0), open_
+            return self._by_missing(missing, holds, fails, kinds), missing
+        never_alone = self.needs.required & ~holds
+        if never_alone:
+            tried = self.fits(kinds) and fails & never_alone
+            return (5.0 / (1 + self.asked[never_alone]) if tried else 0.0), never_alone
         return self._by_kinds(kinds), kinds
+
+    @cached_property
+    def _often_unknown(self) -> int:
+        """Facts that were unknown in several successes: a trial needs not know them either."""
+        unknown = Counter(bit for row in self.needs.wins for bit in bits(self.wanted & ~row.known))
+        return mask_of(bit for bit, count in unknown.items() if count >= LIMITS.several)
+
+    def _by_missing(self, missing: int, holds: int, fails: int, kinds: tuple[str, ...]) -> float:
+        """Value of doing it without some facts that it may need: something only where one alone
+        is missing, and few refusals have shown by now that it is needed.
+        """
+        single = missing & (missing - 1) == 0 and fails & missing
+        known_pair = not self.needs.paired or bool(self.book.worked[kinds])
+        if not single or not self.fits(kinds) or not known_pair:
+            return 0.0
+        known = self._settled(missing.bit_length() - 1, holds) + self.asked[missing]
+        return 4.0 / (1 + known) if known < 2 * LIMITS.decisive else 0.0
+
+    def _settled(self, bit: int, holds: int) -> int:
+        """Independent refusals that foretell what comes of a trial without a fact, in a state
+        in which others hold.
+
+        A refusal foretells it only if all that holds now held then: what was refused at a closed
+        door may work at an open one.
+        """
+        told = {shown.witness for shown in self._shown.get(bit, ()) if not shown.lacking & holds}
+        return len(told)
 
     def most(self, kinds: tuple[str, ...]) -> float:
         """The most that doing it with things of some kinds can be worth, whatever is so of them."""
         return max(self._by_kinds(kinds), self._by_facts if self.fits(kinds) else 0.0)
+
+    @cached_property
+    def _by_facts(self) -> float:
+        """The most that a fact that is missing can be worth."""
+        if self.needs.required & ~self.wanted:
+            return 5.0
+        everything = (1 << 2 * self.needs.size) - 1
+        known = [self._settled(bit, everything) for bit in bits(self.wanted)]
+        return 4.0 / (1 + min(known, default=2 * LIMITS.decisive))
 
     def fits(self, kinds: tuple[str, ...]) -> bool:
         """True if it has worked with each of some kinds in its slot."""
@@ -182,6 +233,7 @@ class Agenda:
     _purposes: dict[object, Purpose] = field(default_factory=dict)
     """By the facts to be brought about."""
     pursued: Counter[tuple[str, State]] = field(default_factory=Counter)
+    """By goal type and guess at what it wants, the episodes with steps towards it."""
 
     def __post_init__(self) -> None:
         self._look_for_untried()
@@ -200,14 +252,10 @@ class Agenda:
         self.adopt(conclude(self.ledger))
 
     def adopt(self, learned: Learned) -> None:
-        """Ask about conclusions from now on.
-
-        A guess at a goal that nothing came of may be within reach now.
-        """
+        """Ask about conclusions from now on."""
         self.learned = learned
         self._manual = manual_from(bolder(learned) if self.bold else learned, guessing=True)
         self._purposes.clear()
-        self.pursued.clear()
         schemas = self._manual.actions
         self._effects = [_signs(schema.effects) for schema in schemas]
         books = {action.name: self.ledger.books[action.template] for action in learned.actions}
@@ -243,22 +291,34 @@ class Agenda:
     def guesses(self, goal: Goal) -> Iterator[State]:
         """Possible wants of a goal, best first."""
         model = self.goal_model(goal.type)
-        book = self.ledger.goals.setdefault(goal.type, GoalBook(goal.type, self.ledger.vocabulary))
         if model is None:
-            refuted = self.learned.refuted if self.learned else ()
-            # all wins had these
-            hints = {atom for each in refuted if each.type == goal.type for atom in each.state}
-            made = guesses(book, self._made(goal))
-            some = (
-                state for state in made if not any(starmap(self._at_odds, combinations(state, 2)))
-            )
-            yield from sorted(islice(some, LIMITS.guesses), key=hints.isdisjoint)
+            yield from self._unwon_guesses(goal)
             return
         for fact in model.holds:
             rest = model.state - {atom_of(fact.clause.literals[0])}
             if rest and fact.label is Label.POSSIBLE:
                 yield rest
         yield model.state
+
+    def _unwon_guesses(self, goal: Goal) -> list[State]:
+        """Possible wants of a goal that was never won.
+
+        First those with facts that all wins had that were set aside; of the others, those that
+        say most of the goal's own words: whoever wants something cooled says so.
+        """
+        book = self.ledger.goals.setdefault(goal.type, GoalBook(goal.type, self.ledger.vocabulary))
+        refuted = self.learned.refuted if self.learned else ()
+        hints = {atom for each in refuted if each.type == goal.type for atom in each.state}
+        possible = []
+        for state in guesses(book, self._made(goal)):
+            if not any(starmap(self._at_odds, combinations(state, 2))):
+                possible.append(state)
+            if len(possible) == LIMITS.guesses:
+                break
+        words = words_of(goal)
+        return sorted(
+            possible, key=lambda state: (hints.isdisjoint(state), -len(words_said(state, words)))
+        )
 
     def _made(self, goal: Goal) -> list[Atom]:
         """Facts about the goal's things that actions make, as far as their roles allow."""
@@ -288,14 +348,14 @@ class Agenda:
                     ):
                         found[atom_of(Literal(Atom(declared.name, args), effect.negated))] = None
         deeds = self._manual.active("").deeds
-        return sorted(
-            found,
-            key=lambda atom: (
-                atom.predicate.startswith(NOT),
-                -len(atom.args),
-                atom.predicate not in deeds,
-            ),
-        )
+        words = words_of(goal)
+
+        def rank(atom: Atom) -> tuple[bool, bool, int, bool]:
+            negated = atom.predicate.startswith(NOT)
+            unsaid = not words_said((atom,), words)
+            return negated, unsaid, -len(atom.args), atom.predicate not in deeds
+
+        return sorted(found, key=rank)
 
     def _at_odds(self, one: Atom, other: Atom) -> bool:
         """True if each fact is unmade by all actions that make the other: what is put down is

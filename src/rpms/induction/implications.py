@@ -1,8 +1,9 @@
 """Facts about an action's slots that follow from other such facts in every state that was seen."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 
 from rpms.induction.attempts import Book
 from rpms.induction.bindings import Bindings
@@ -20,14 +21,26 @@ class Implications:
     _found: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     def implied_by(self, bit: int, others: int, preferred: int) -> bool:
-        """True if a literal follows from one or two others.
+        """True if a literal follows from one or two others about its things.
 
         Where one of these follows from it in turn, nobody can tell which of the two is meant; it
         counts as implied only by what is preferred to it.
         """
         about = self._slots(bit)
-        near = [other for other in bits(others) if not about or self._slots(other) & about]
-        for some in (*combinations(near, 1), *combinations(near, 2)):
+        linked = [other for other in bits(others) if not about or self._slots(other) & about]
+        return self._implied(bit, linked, preferred, LIMITS.premises)
+
+    def near_by(self, bit: int, others: int, preferred: int) -> bool:
+        """True if a literal that says what is near follows from others about any of the action's
+        things: what lies in a place is near where the place is.
+        """
+        return self._implied(bit, list(bits(others)), preferred, LIMITS.premises_of_near)
+
+    def _implied(self, bit: int, others: Sequence[int], preferred: int, most: int) -> bool:
+        """True if a literal follows from at most so many others."""
+        about = self._slots(bit)
+        sizes = range(1, most + 1)
+        for some in chain.from_iterable(combinations(others, size) for size in sizes):
             covered = frozenset[str]().union(*(self._slots(other) for other in some))
             if about <= covered and self.follows(bit, mask_of(some)):
                 equal = [other for other in some if self._follows_in_turn(other, bit, some)]
@@ -46,15 +59,22 @@ class Implications:
         return self._found[key]
 
     def _asked(self, bit: int, given: int) -> bool:
+        """Look for names of which the given literals hold, and ask whether the other does too:
+        one for which it does not, or nobody knows, is enough to refute it.
+        """
         held = set()
+        wanted = dict.fromkeys(bits(given), 1.0)
+        slots = sorted(map(int, self._slots(bit)))
+        literal = literal_of(self.book.facts, bit)
         for seen in self.book.vocabulary.seen:
+            answers = self.book.vocabulary.answers(seen.belief)
             search = Bindings(self.book, seen.belief, nodes=LIMITS.names_asked)
-            asked = dict.fromkeys(bits(given | 1 << bit), 1.0)
-            for found in search.search(asked, most=1.0):
-                if found.missing >> bit & 1:
+            for found in search.search(wanted, slots=slots):
+                names = {str(slot): name for slot, name in found.names.items()}
+                value = answers[literal.atom.bind(names)]
+                if value is None or value is literal.negated:
                     return False
-                if not found.missing:
-                    held.add((seen.episode, *sorted(found.names.items())))
+                held.add((seen.episode, *sorted(names.items())))
         return (1 - self._false_share(bit)) ** len(held) < LIMITS.by_chance
 
     def _false_share(self, bit: int) -> float:

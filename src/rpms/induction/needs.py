@@ -81,6 +81,8 @@ class Needs:
         """Literals that held in some success."""
         self.failed = union(row.fails for row in self.wins)
         """Literals that were false in some success."""
+        self._together: dict[int, int] = {}
+        """By literal that was false in some success, all that were false with it."""
 
     def literal(self, bit: int) -> Literal:
         """The literal that a bit stands for."""
@@ -314,7 +316,8 @@ class Needs:
         doubtful = kept & ~self.explaining & ~self._undone()
         for bit in sorted(bits(doubtful), key=self._worth):
             others = kept & ~(1 << bit)
-            if implications.implied_by(bit, *self._implying(bit, others)):
+            implied_by = implications.near_by if self._near(bit) else implications.implied_by
+            if implied_by(bit, *self._implying(bit, others)):
                 kept = others
         return kept
 
@@ -335,13 +338,23 @@ class Needs:
         return allowed, preferred
 
     def _undone(self) -> int:
-        """Facts that every success made false: an action needs what it takes away."""
+        """Facts that every success made false: an action needs what it takes away.
+
+        Not so for what is near: who takes a thing has it in hand, and so it lies nowhere.
+        """
         found = self.held & (1 << self.size) - 1
         for row in self.wins:
             after = signed(row.attempt.true_after, row.attempt.false_after, self.size)
             if not row.attempt.names_twice:
                 found &= after.fails
-        return found
+        return found & ~mask_of(bit for bit in bits(found) if self._near(bit))
+
+    def _near(self, bit: int) -> bool:
+        """True if a fact says that a thing is where the agent is, which follows from where both
+        are.
+        """
+        predicate = self.book.vocabulary.predicates[self.literal(bit).atom.predicate]
+        return predicate.exclusive not in ("", "always")
 
     def _meant(self, bit: int) -> tuple[bool, bool]:
         """Rank of a fact among equivalents: one that has a word of the action, one that is about
@@ -603,9 +616,33 @@ class Needs:
         found = []
         for row in self.losses:
             met = row.holds & needed == needed and all(row.holds & pair for pair in pairs)
-            if met and row.attempt.witness not in self.repeated:
+            done = row.attempt.witness in self.repeated
+            if met and not done and not self._lacks_a_pair(row):
                 found.append(row.attempt)
         return found
+
+    def _lacks_a_pair(self, refusal: Row) -> bool:
+        """True if two facts were false of which one held in every success: these may be to blame,
+        and not kinds, even before enough refusals show it.
+        """
+        lacking = refusal.fails & self.held & self.failed
+        for one in bits(lacking):
+            for other in bits(lacking & ~self._false_with(one)):
+                if self._often_alone(one, other) and self._often_alone(other, one):
+                    return True
+        return False
+
+    def _false_with(self, bit: int) -> int:
+        """Facts that were false in some success together with one."""
+        if bit not in self._together:
+            failing = [row.fails for row in self.wins if row.fails >> bit & 1]
+            self._together[bit] = union(failing)
+        return self._together[bit]
+
+    def _often_alone(self, one: int, other: int) -> bool:
+        """True if one fact held without the other in several successes."""
+        alone = (row for row in self.wins if row.holds >> one & row.fails >> other & 1)
+        return count_independent(alone) >= LIMITS.several
 
     def unexplained(self, tables: Sequence[KindTable]) -> int:
         """Refusals for which neither facts nor kinds account."""

@@ -205,21 +205,32 @@ class Session(Standing):
             return self.go_on() or self.towards_score() or self.venture() or self.elsewhere()
         for _ in range(4):
             if self.wanted is None or self.patience <= 0:
-                self.wanted = self._new_guess()
-                self.patience = 2 * self.agenda.how.pursued
-                self.ahead = []
-                self.begun.clear()
+                self._take_up(self._new_guess())
             if self.wanted is None:
                 return ""
             self.patience -= 1
-            if going := self.go_on():
-                return going
-            if command := self.begin(self.wanted):
-                self.begun[command] += 1
-                if self.begun[command] < LIMITS.several:  # else it leads round and round
-                    return command
+            command = self.go_on() or self._begin_guess(self.wanted)
+            if command:
+                return command
             self.wanted = None
         return ""
+
+    def _take_up(self, guess: State | None) -> None:
+        """Pursue a guess at what the goal wants from now on."""
+        self.wanted = guess
+        self.patience = 2 * self.agenda.how.pursued
+        self.ahead = []
+        self.begun.clear()
+
+    def _begin_guess(self, wanted: State) -> str:
+        """The first step of a plan towards a guess; nothing where plans lead round and round."""
+        command = self.begin(wanted)
+        if not command:
+            return ""
+        if not self.begun:
+            self.agenda.pursued[self.diary.goal.type, wanted] += 1
+        self.begun[command] += 1
+        return command if self.begun[command] < LIMITS.several else ""
 
     def towards_score(self) -> str:
         """The next step towards what scores; nothing where nothing is known to score now."""
@@ -269,17 +280,19 @@ class Session(Standing):
         return self.dice.choice(listed) if listed else ""
 
     def _new_guess(self) -> State | None:
-        """The simplest guess, but for those that were pursued before."""
-        goal = self.diary.goal
-        left = [each for each in enumerate(self.agenda.guesses(goal)) if each[1] not in self.tried]
-        if not left:
-            return None
-        _, state = min(
-            left, key=lambda item: item[0] + LIMITS.again * self.agenda.pursued[goal.type, item[1]]
-        )
-        self.agenda.pursued[goal.type, state] += 1
-        self.tried.add(state)
-        return state
+        """The best guess that was not taken up in this episode, but for those that steps were
+        spent on before.
+        """
+        best: State | None = None
+        least = 0
+        for place, state in enumerate(self.agenda.guesses(self.diary.goal)):
+            rank = place + LIMITS.again * self.agenda.pursued[self.diary.goal.type, state]
+            if state not in self.tried and (best is None or rank < least):
+                best = state
+                least = rank
+        if best is not None:
+            self.tried.add(best)
+        return best
 
     def _anything(self) -> str:
         """A command of some action with any names that were ever seen, known to be here or not."""

@@ -64,6 +64,10 @@ class Thresholds:
     # Independent witnesses before which two facts agreed and never disagreed, after which they
     # count as one: by chance they agree before seven in a row less than once in a hundred times
     alike: int = 7
+    premises: int = 2  # Other needs from which one may follow: of more, some always happen to hold
+    # And for a fact that says what is near: a thing is within reach that lies in a place, where the
+    # agent is, and that is open
+    premises_of_near: int = 3
     alternatives: int = 3  # Facts of which one must have been needed, up to which that is written
     # Share of the successes in which a fact has to be known: a few say nothing of the rest
     seldom_known: float = 0.25
@@ -122,6 +126,7 @@ class Thresholds:
         0.4  # Share of wins a goal may leave unexplained: some come unseen, or by another way
     )
     largest_guess: int = 3  # Facts of a guess at what a goal wants, as long as none was won
+    stem: int = 4  # Letters that a word has at least of which another is a form: `heat`, `heated`
     enough_wins: int = 12  # Wins of a goal type after which its episodes serve other questions
 
     # Scores.

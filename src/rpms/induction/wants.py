@@ -6,9 +6,11 @@ episodes compare. A goal is a set of facts that nearly all wins share and that n
 while the game went on.
 """
 
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, combinations, permutations, product
 from typing import NamedTuple
 
@@ -478,3 +480,28 @@ def _small_states(made: Sequence[Atom]) -> Iterator[State]:
     for size in range(2, LIMITS.largest_guess + 1):
         for atoms in combinations(positive, size):
             yield frozenset(atoms)
+
+
+_WORD = re.compile("[a-z]+")
+
+
+def words_of(goal: Goal) -> frozenset[str]:
+    """The words of a goal's type, state and text, without the names of its things."""
+    told = f"{goal.type} {goal.state} {goal.text}".lower()
+    named = f"{goal.object} {goal.destination}".lower()
+    return frozenset(_WORD.findall(told.replace("_", " "))) - {*_WORD.findall(named)}
+
+
+def words_said(atoms: Iterable[Atom], words: Iterable[str]) -> frozenset[str]:
+    """Of some words, those that facts say: `cooled` says `cool`, and no negation says any."""
+    said: set[str] = set()
+    for atom in atoms:
+        if not atom.predicate.startswith(NOT):
+            said.update(_WORD.findall(atom.predicate))
+    return frozenset(word for word in words if any(map(partial(_same_stem, word), said)))
+
+
+def _same_stem(one: str, other: str) -> bool:
+    """True if two words are the same, or one goes on where the other ends: `cool`, `cooled`."""
+    short, long = sorted((one, other), key=len)
+    return one == other or (len(short) >= LIMITS.stem and long.startswith(short))
