@@ -99,8 +99,9 @@ class Standing:
 
         Where the world declares its commands, what they need is judged by what was refused.
         """
-        if command in self.refused:
-            return True
+        return command in self.refused or self._again_and_again(command)
+
+    def _again_and_again(self, command: str) -> bool:
         return self.failures[command] > 1 and not self.agenda.ledger.names.signatures
 
     def best_trial(
@@ -125,14 +126,22 @@ class Standing:
         return command
 
     def begin(self, wanted: State | tuple[Clause, ...]) -> str:
-        """The first step of the best plan that does not begin with what was refused; nothing
-        where all holds.
+        """The first step of the best plan in which nothing is known to be vain; nothing where
+        all holds.
         """
         plan = self.agenda.towards(wanted, self.situation, best=True)
-        if any(self.vain(each.command) for each in plan.options):
+        if any(map(self._leads_nowhere, plan.options)):
             plan = self.agenda.towards(wanted, self.situation, best=False)
-        option = next((each for each in plan.options if not self.vain(each.command)), None)
+        option = next((each for each in plan.options if not self._leads_nowhere(each)), None)
         return self.follow(option) if option is not None and plan.cost > 0 else ""
+
+    def _leads_nowhere(self, option: Option) -> bool:
+        """True if a plan begins with what was just refused, or comes to what was refused again
+        and again.
+        """
+        return self.vain(option.command) or any(
+            self._again_and_again(link.command) for link in option.chain
+        )
 
     def follow(self, option: Option) -> str:
         """The first step of an option; what comes after it is kept for later, unless the step

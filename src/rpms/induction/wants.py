@@ -502,6 +502,8 @@ def words_said(atoms: Iterable[Atom], words: Iterable[str]) -> frozenset[str]:
 
 
 def _same_stem(one: str, other: str) -> bool:
-    """True if two words are the same, or one goes on where the other ends: `cool`, `cooled`."""
+    """True if a word is another or a form of it: `cool`, `cooled`. Short ones say too little:
+    `in`, `at`.
+    """
     short, long = sorted((one, other), key=len)
-    return one == other or (len(short) >= LIMITS.stem and long.startswith(short))
+    return len(short) >= LIMITS.stem and long.startswith(short)
