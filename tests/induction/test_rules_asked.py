@@ -1,0 +1,178 @@
+"""Experiments ask what nothing has answered yet, and nothing is blamed that others explain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from random import Random
+
+import pytest
+
+from rpms.induction.action_model import kind_tables
+from rpms.induction.agenda import Agenda, Question
+from rpms.induction.attempts import Attempt, Book, Known, SeenState, Vocabulary
+from rpms.induction.ledger import Diary, Ledger, vocabulary_of
+from rpms.induction.looking import Standing
+from rpms.induction.needs import Needs
+from rpms.induction.wants import words_of, words_said
+from rpms.logic.actions import ActionSchema
+from rpms.logic.belief import FactBelief
+from rpms.logic.facts import Atom, Literal
+from rpms.logic.goal import Goal
+from rpms.logic.rules import Predicate, RuleManual
+from rpms.planning.reason import Plan
+from rpms.planning.search import Link, Option
+from rpms.store.evidence import Witness
+from tests.induction.house import House
+
+NEAR = "beside"
+
+
+def vocabulary() -> Vocabulary:
+    every = (
+        Predicate("door", ("place",)),
+        Predicate("closed", ("place",)),
+        Predicate("at", ("thing",), exclusive=NEAR),
+        Predicate(NEAR, ("one", "other")),
+        Predicate("holding", ("thing",), exclusive="always"),
+        Predicate("in", ("thing", "place")),
+        Predicate("heated", ("thing",)),
+        Predicate("cooled", ("thing",)),
+    )
+    return Vocabulary({each.name: each for each in every})
+
+
+def tried(count: int, kinds: Sequence[str], true: str, *, refused: bool = False) -> list[Attempt]:
+    """As many attempts, each in an episode of its own: `1` stands for a fact that held."""
+    mask = int(true[::-1], 2)
+    false = (1 << len(true)) - 1 & ~mask
+    found = []
+    for number in range(count):
+        episode = f"{' '.join(kinds)} {true} {refused} {number}"
+        names = tuple(f"{kind} 1" for kind in kinds)
+        witness = Witness(episode, 1)
+        row = Attempt(witness, names, tuple(kinds), refused, mask, false, mask, false, 0, 0)
+        found.append(row)
+    return found
+
+
+def book_of(template: str, facts: Sequence[Atom], attempts: Iterable[Attempt]) -> Book:
+    rows = list(attempts)
+    slots = template.count("<>")
+    book = Book(template, vocabulary(), facts=list(facts), attempts=rows)
+    book.slots = [set() for _ in range(slots)]
+    for row in rows:
+        if not row.refused:
+            book.worked[row.kinds] += 1
+            book.succeeded += 1
+    return book
+
+
+class TestARefusalSettlesOnlyWhatItForetells:
+    def put(self) -> Question:
+        """Things were put where no door is, and refused at closed doors alone."""
+        rows = tried(30, ["shelf"], "00") + tried(1, ["cabinet"], "00")
+        rows += tried(9, ["cabinet"], "11", refused=True)
+        facts = [Atom("door", ("0",)), Atom("closed", ("0",))]
+        return Question(ActionSchema("put", ("put in <place>",)), book_of("put in <>", facts, rows))
+
+    def test_an_open_door_is_asked_about(self) -> None:
+        worth, _ = self.put().gain(0b01, 0b10, ("cabinet",))
+        assert worth == 4.0
+
+    def test_a_closed_one_is_not(self) -> None:
+        worth, _ = self.put().gain(0b11, 0b00, ("cabinet",))
+        assert worth == 0.0
+
+    def test_the_bound_is_never_below_what_a_state_is_worth(self) -> None:
+        assert self.put().most(("cabinet",)) >= 4.0
+
+
+def test_what_was_unknown_in_successes_keeps_nobody_from_a_trial() -> None:
+    rows = tried(30, ["fridge"], "10")
+    # nobody knew whether the second fact held
+    rows = [row._replace(false=0, false_after=0) for row in rows]
+    rows += tried(30, ["fridge"], "10")
+    rows += tried(1, ["fridge"], "01", refused=True)
+    facts = [Atom("closed", ("0",)), Atom("heated", ("0",))]
+    question = Question(ActionSchema("cool", ("cool <place>",)), book_of("cool <>", facts, rows))
+    question.wanted = question.needs.required
+    worth, _ = question.gain(0, 0b01, ("fridge",))
+    assert worth > 0
+
+
+class TestAPairIsBlamedBeforeKinds:
+    FACTS = (Atom("at", ("0",)), Atom("holding", ("0",)))
+    SEEN = tried(4, ["shelf"], "10") + tried(4, ["mug"], "01")
+
+    def unfit(self, refusals: list[Attempt]) -> list[str]:
+        book = book_of("examine <>", self.FACTS, [*self.SEEN, *refusals])
+        tables = kind_tables("examine", book, Needs(book).faultless)
+        return [kinds[0] for table in tables for kinds in table.refused]
+
+    def test_one_that_was_far_off_each_time_may_work(self) -> None:
+        assert self.unfit(tried(3, ["hook"], "00", refused=True)) == []
+
+    def test_one_that_was_here_does_not(self) -> None:
+        assert self.unfit(tried(3, ["hook"], "10", refused=True)) == ["hook"]
+
+
+def test_what_lies_where_one_is_is_near_and_needs_not_be_asked_for() -> None:
+    facts = [Atom("at", ("1",)), Atom("at", ("0",)), Atom("in", ("0", "1"))]
+    rows = tried(20, ["mug", "shelf"], "111")
+    rows += tried(3, ["mug", "shelf"], "001", refused=True)
+    rows += tried(3, ["mug", "shelf"], "110", refused=True)
+    book = book_of("take <> from <>", facts, rows)
+    book.roles = [{"thing"}, {"place"}]
+    book.imagined = [Known(0, 0b111)]
+    far = ("not at(shelf 2)", "in(cup 1, shelf 2)", "not at(cup 1)")
+    belief = FactBelief().learn(
+        "at(shelf 1)", "in(mug 1, shelf 1)", "at(mug 1)", *far,
+        thing=["mug 1", "cup 1"], place=["shelf 1", "shelf 2"],
+    )  # fmt: skip
+    book.vocabulary.seen.add(SeenState("today", belief))
+    needs = Needs(book)
+    assert set(map(str, needs.literals(needs.required))) == {"at(1)", "in(0, 1)"}
+
+
+class TestGuessesAtAGoal:
+    GOAL = Goal("cool_and_place", "mug", "cool", "shelf", "Put a cool mug in the shelf.")
+
+    def test_a_fact_says_a_word_of_which_it_is_a_form(self) -> None:
+        words = words_of(self.GOAL)
+        assert "mug" not in words
+        assert words_said([Atom("cooled", ("x",))], words) == {"cool"}
+        assert words_said([Atom("in", ("x", "p")), Atom("not cooled", ("x",))], words) == set()
+
+    def test_what_the_goal_says_is_guessed_before_what_it_does_not(self) -> None:
+        world = House()
+        agenda = Agenda(Ledger(world, vocabulary()))
+        agenda.ledger.names.learn({"thing": ["mug 1"], "place": ["shelf 1"]})
+        slots = ("thing", "place")
+        effects = [Atom("in", slots), Atom("heated", slots[:1]), Atom("cooled", slots[:1])]
+        actions = tuple(
+            ActionSchema(str(number), ("do <thing> <place>",), effects=(Literal(atom),))
+            for number, atom in enumerate(effects)
+        )
+        agenda._manual = RuleManual(actions=actions)
+        first = next(iter(agenda.guesses(self.GOAL)))
+        assert Atom("cooled", ("x",)) in first
+
+
+@pytest.mark.parametrize(("failures", "first"), [(1, "go to table"), (2, "go to sink")])
+def test_plans_that_come_to_what_was_refused_again_and_again_are_passed_over(
+    monkeypatch: pytest.MonkeyPatch, failures: int, first: str
+) -> None:
+    world = House()
+    ledger = Ledger(world, vocabulary_of(world))
+    agenda = Agenda(ledger)
+    diary = Diary(ledger, "1", world.open(world.tasks("train", None)[0], None).reset().observation)  # type: ignore[arg-type]
+    standing = Standing(agenda, diary, None, Random(0))  # type: ignore[arg-type]  no game is asked
+    options = []
+    for place in ("table", "sink"):
+        links = [f"go to {place}", f"clean mug with {place}"]
+        chain = tuple(Link(command, Atom("clean", ("mug",)), False) for command in links)
+        options.append(Option(links[0], 0.0, chain))
+    plan = Plan(tuple(options), 2.0)
+    monkeypatch.setattr(agenda, "towards", lambda *_, **__: plan)
+    standing.failures["clean mug with table"] = failures
+    assert standing.begin(frozenset({Atom("clean", ("x",))})) == first
