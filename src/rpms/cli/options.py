@@ -29,8 +29,8 @@ from rpms.worlds.registry import find_world, world_names
 
 
 def memory_named(text: str) -> Path:
-    """A memory by its file, or `embedded` as after --memory: here no world is given, and one
-    alone must bring one.
+    """A memory by its file, or `embedded` as after --memory. No world is named here, so
+    `embedded` works only if exactly one installed world has a memory.
     """
     if text != EMBEDDED_MEMORY:
         return Path(text)

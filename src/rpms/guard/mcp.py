@@ -102,7 +102,7 @@ def client_here(claim: str = "") -> str:
 
 
 class _Known(NamedTuple):
-    """A tool, and until when it is taken for what it is."""
+    """A tool's schema, and when it must be looked up again."""
 
     tool: Tool
     until: float

@@ -229,8 +229,8 @@ class Effect:
 
     @property
     def testable(self) -> bool:
-        """Decided by what no draw of its own changes if it does nothing, and so no bias comes
-        of it.
+        """True if there is enough evidence to test. The decision uses nothing that the entry's
+        own draws could change if it had no effect, so it adds no bias.
         """
         return (
             min(self.shown, self.hidden) > 0

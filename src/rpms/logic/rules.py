@@ -130,8 +130,8 @@ class Purpose:
 
     name: str
     over: Mapping[str, str]
-    """Variable → field of the goal: `{x: object, p: destination}`; a field that the goal has
-    not is a word itself."""
+    """Variable → field of the goal: `{x: object, p: destination}`; a value that is no field
+    of the goal is taken literally."""
     steps: tuple[Stage, ...]
     goals: frozenset[str] = frozenset()
     objects: frozenset[str] = frozenset()

@@ -224,7 +224,7 @@ class Beyond(Protocol):
         ...
 
     def adapt(self, candidates: Iterable[Candidate], now: StepContext) -> Iterator[Candidate]:
-        """Make of recalled snippets what they are worth here, lazily."""
+        """Bind recalled snippets to the present room, one at a time as they are asked for."""
         ...
 
     def notice(

@@ -1,10 +1,11 @@
-"""A run: the episodes of a plan, played and kept in a folder; it resumes with what is missing. In
-it, further runs:
+"""A run: the episodes of a plan, played and kept in a folder; it resumes with what is missing.
 
-epochs/2 …      the same tasks played again: single runs of hosted models differ, and this is by how
-much controls/NAME   a random choice from the same menus, and always the best entry; they cost no
-model trial-1/ …      later attempts at the tasks that no earlier one has won best-of-N/      the
-best attempt at each task, the earliest where several are
+Its folder may hold further runs:
+
+epochs/2 …      the same tasks played again, which shows how much single runs of a model differ
+controls/NAME   a random choice from the same menus, and always the best entry; they ask no model
+trial-1/ …      later attempts at the tasks that no earlier attempt has won
+best-of-N/      the best attempt at each task, and the earliest of those that are equally good
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

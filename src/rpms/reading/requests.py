@@ -23,7 +23,7 @@ from rpms.reading.narrowing import FIELDS, Narrowing, RequestForm, forms_of
 from rpms.reading.readings import Readings, RequestReading, weighed
 
 EXAMPLES = 24
-"""Remembered requests in a question: the prototype's number, and some thousand tokens."""
+"""Remembered requests in a question: about a thousand tokens."""
 TYPES, OBJECTS = 2, 3
 """Goal types, and objects for each, whose other slots are asked for."""
 READINGS = 20

@@ -1,11 +1,12 @@
 """The run folder: what was to be run, and what has been so far; `open_run` begins a run, or resumes
 one after a crash.
 
-protocol.json    everything that decides the results; a folder belongs to one protocol episodes/
-one file an episode; of a run of more than 4,096 tasks in folders 00 to ff, by the task's hash
-timings.jsonl    what differs from one time to the next: seconds and requests price.json       US
-dollars a million tokens, where they are known; decides no result lock             held while a run
-is under way
+protocol.json    everything that decides the results; a folder belongs to one protocol
+episodes/        one file an episode; a run of more than 4,096 tasks sorts them into folders 00 to
+                 ff, by the task's hash
+timings.jsonl    what differs from one time to the next: seconds and requests
+price.json       US dollars a million tokens, where they are known; decides no result
+lock             held while a run is under way
 """
 
 import json
