@@ -15,6 +15,7 @@ from amlgym.algorithms.ActiveAlgorithmAdapter import ActiveAlgorithmAdapter
 from amlgym.algorithms.PassiveAlgorithmAdapter import PassiveAlgorithmAdapter
 from amlgym.modeling.trajectory import Trajectory as AmlTrajectory
 from information_gain_aml.algorithms import InformationGainLearner
+from olam.learning.action_generator import ActionGenerator
 from olam.learning.learner import Learner as OlamLearner
 from olam.modeling.PDDLenv import PDDLEnv
 from pddl_world import (
@@ -220,6 +221,9 @@ class TimeLimit:
         select = select_in_one_process(InformationGainLearner.select_action)
         InformationGainLearner.select_action = self._stopping(select, ("no_action", []))
         OlamLearner.plan_for_operator = self._stopping(OlamLearner.plan_for_operator, None)
+        for name in ("get_learning_actions_precs", "get_learning_actions_effs"):
+            choose = getattr(ActionGenerator, name)
+            setattr(ActionGenerator, name, self._stopping(choose, []))
 
     def _stopping(self, choose: Callable[..., Any], nothing: Any) -> Callable[..., Any]:
         """A method that chooses nothing once the time is over."""

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import product
-from math import prod
+from math import isnan, prod
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from amlgym.benchmarks import get_problems_path, get_test_states
 from amlgym.metrics import (
@@ -26,6 +26,7 @@ from amlgym.metrics import (
 )
 from amlgym.modeling.env import Env
 from pddl_world import Domain, Tree, read_expression, read_typed
+from unified_planning.io import PDDLReader
 
 Item = TypeVar("Item")
 Measures = dict[str, float]
@@ -60,16 +61,24 @@ def predicted(model: str, reference: str, domain: str, problems: int, states: in
         some = spread(list(listed[name].values()), states)
         chosen.append([state["fluents"] for state in some])
     power = predictive_power(learned, real, chosen, show_progress=False)
+    applicability = power["applicability"]
+    effects = power["predicted_effects"]
     return {
-        "applicable_precision": float(power["applicability"]["mean_precision"]),
-        "applicable_recall": float(power["applicability"]["mean_recall"]),
-        "effects_precision": float(power["predicted_effects"]["mean_precision"]),
-        "effects_recall": float(power["predicted_effects"]["mean_recall"]),
+        "applicable_precision": number(applicability["mean_precision"], 1.0),
+        "applicable_recall": number(applicability["mean_recall"], 0.0),
+        "effects_precision": number(effects["mean_precision"], 1.0),
+        "effects_recall": number(effects["mean_recall"], 0.0),
     }
+
+
+def number(value: float, without: float) -> float:
+    """A mean; where a model allows nothing, the mean of nothing, as AMLGym defines it."""
+    return without if isnan(value) else float(value)
 
 
 def solving(model: str, reference: str, domain: str, problems: int, seconds: int) -> Measures:
     """Problems solved with Fast Downward, and plans that do not work."""
+    parse_once()
     some = spread(get_problems_path(domain, kind="solving"), problems)
     found = problem_solving(model, reference, some, timeout=seconds, show_progress=False)
     return {
@@ -77,6 +86,19 @@ def solving(model: str, reference: str, domain: str, problems: int, seconds: int
         "false_plans": found["false_plans_ratio"],
         "timed_out": found["timed_out"],
     }
+
+
+def parse_once() -> None:
+    """From now on, read each pair of files once: AMLGym reads them again to check a plan."""
+    parse = PDDLReader.parse_problem
+    known: dict[tuple[str, ...], Any] = {}
+
+    def parse_new(reader: PDDLReader, *files: str) -> Any:
+        if files not in known:
+            known[files] = parse(reader, *files)
+        return known[files]
+
+    PDDLReader.parse_problem = parse_new
 
 
 def spread(items: Sequence[Item], most: int) -> list[Item]:
