@@ -2,7 +2,7 @@
 
     pip install --group amlgym .
     python benchmarks/amlgym.py [--rows FILE] [--domains first|rest|all|NAME,…]
-                                [--learners ours|others|all|NAME;…] [--steps 500] [--seconds 20]
+                                [--learners ours|others|all|NAME;…] [--steps 500] [--seconds 10]
 
 The first line brings the other learners and Fast Downward. Passive learners (SAM, OffLAM, NOLAM,
 ours) get the ten traces of each domain, which hold no refusals; active ones (OLAM, the
@@ -244,7 +244,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--domains", type=chosen_domains, default=chosen_domains("all"))
     parser.add_argument("--learners", type=chosen_learners, default=chosen_learners("all"))
     parser.add_argument("--steps", type=int, default=500, help="actions an active learner may try")
-    parser.add_argument("--seconds", type=int, default=20, help="of processor time to learn")
+    parser.add_argument("--seconds", type=int, default=10, help="of processor time to learn")
     parser.add_argument("--states", type=int, default=10, help="problems, and states of each")
     parser.add_argument("--problems", type=int, default=2, help="to be solved, of ten")
     parser.add_argument("--planner", type=int, default=10, help="seconds a problem")
