@@ -9,6 +9,9 @@ LOCKED = -c constraints.txt
 # A test that starts `rpms` anew would compile all of it anew.
 unexport PYTHONDONTWRITEBYTECODE
 
+# Some tests wait (for servers, for processes to end): one worker more than processors keeps all of these busy.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
+
 EXTRAS = anthropic,scienceworld,report,ray,inspect,mcp,gym,openenv,parquet
 # Worlds that are packages of their own, each with its simulator.
 WORLDS = examples/textworld_express examples/tau2_telecom
@@ -85,7 +88,7 @@ imports: $(VENV)/.test
 	$(BIN)/python benchmarks/imports.py
 
 pytest: $(VENV)/.test
-	$(BIN)/pytest -n auto --dist worksteal
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 coverage: $(VENV)/.test
 	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from rpms.cli import main
 from rpms.report.gather import gather
-from rpms.report.outcomes import condition_label
+from rpms.report.outcomes import Comparison, condition_label
 from rpms.report.tables import overview_table
 from rpms.study.study_files import read_study
 from tests.cli.command import Rpms
@@ -26,9 +27,18 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for study in _STUDIES:
         file = _TOP / "studies" / f"{study}.yaml"
         for case in read_study(file).cases:
-            words = ["study", "run", file, "--only", case.name, "--no-report", "--out", out]
-            subprocess.run([sys.executable, "-m", "rpms", *map(str, words)], check=False)
+            only = ["--only", case.name, "--workers", "1", "--no-report"]
+            words = ["study", "run", file, *only, "--out", out]
+            with pytest.MonkeyPatch.context() as patch, contextlib.suppress(SystemExit):
+                patch.setattr(sys, "argv", ["rpms", *map(str, words)])
+                main()
     return out
+
+
+@pytest.fixture(scope="module")
+def results(played: Path) -> dict[str, Comparison]:
+    """What was played, by model."""
+    return {each.model: each for each in gather([played])}
 
 
 def _cells(page: str) -> dict[tuple[str, str], str]:
@@ -49,22 +59,22 @@ _CONDITIONS = ("baseline", "rules-only", "memory-only", "full")
 
 @pytest.mark.parametrize("study", _STUDIES[1:])
 @pytest.mark.parametrize("name", _CONDITIONS)
-def test_a_recorded_model_plays_each_condition_to_the_end(played: Path, study: str, name: str):
-    found = {each.model: each for each in gather([played])}
+def test_a_recorded_model_plays_each_condition_to_the_end(
+    results: dict[str, Comparison], study: str, name: str
+):
     acts = study == "quickstart_model"
     (model,) = read_study(_TOP / "studies" / f"{study}.yaml").models
-    results = found[model].conditions[f"{name} + strict" if acts else name]
-    assert not results.missing
+    found = results[model].conditions[f"{name} + strict" if acts else name]
+    assert not found.missing
     cells = _cells((_TOP / "README.md").read_text(encoding="utf-8"))
     column = f"{model.rpartition('/')[2]}, {'acting' if acts else 'told'}"
-    assert cells[condition_label(name), column] == str(results.won)
+    assert cells[condition_label(name), column] == str(found.won)
 
 
 @pytest.mark.parametrize("name", _CONDITIONS)
-def test_the_planner_wins_what_the_readme_says(played: Path, name: str):
-    found = {each.model: each for each in gather([played])}
+def test_the_planner_wins_what_the_readme_says(results: dict[str, Comparison], name: str):
     cells = _cells((_TOP / "README.md").read_text(encoding="utf-8"))
-    won = found["planner"].conditions[name].won
+    won = results["planner"].conditions[name].won
     assert cells[condition_label(name), "planner, no LLM"] == str(won)
 
 
@@ -77,9 +87,10 @@ def test_the_readme_has_the_table_that_the_quickstart_ends_with(
     assert copy.read_text(encoding="utf-8") == (_TOP / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_overview_names_models_told_and_acting_and_their_control(played: Path):
-    comparisons = [each for each in gather([played]) if each.model == "planner"]
-    assert overview_table(comparisons).columns == ("Condition", "planner, no LLM")
+def test_the_overview_names_models_told_and_acting_and_their_control(
+    results: dict[str, Comparison],
+):
+    assert overview_table([results["planner"]]).columns == ("Condition", "planner, no LLM")
 
 
 def test_a_page_without_a_place_for_the_table_is_left_as_it_is(

@@ -17,7 +17,7 @@ FAST = [name for name, case in CASES.items() if case.fast]
 @pytest.mark.parametrize("name", FAST)
 def test_a_recording_is_the_same_to_the_byte(name: str):
     """Play the case anew in a process of its own, as `make golden` does."""
-    command = [sys.executable, str(HERE / "record.py"), name, "--jobs", "1"]
+    command = [sys.executable, str(HERE / "record.py"), name]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("COV_")}
     done = subprocess.run(
         command,
