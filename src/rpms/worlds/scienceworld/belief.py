@@ -97,10 +97,11 @@ class ScienceBelief(Scene):
         return Truth.of(self.value(atom.predicate, atom.args))
 
     def value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
-        key, known = (predicate, args), self._meant
+        key = (predicate, args)
+        known = self._meant
         if key not in known:
-            said = self._answer(predicate, args)
-            known[key] = said if said is None else bool(said)
+            answer = self._answer(predicate, args)
+            known[key] = None if answer is None else bool(answer)
         found: bool | None = known[key]
         return found
 
@@ -177,16 +178,24 @@ class ScienceBelief(Scene):
         carrying = ", ".join(self.holding) or nothing
         states = [f"{name} is {states[-1]}" for name, states in self.state_history.items()]
         measured = [f"{name} {degrees:g} °C" for name, degrees in self.temperatures.items()]
-        unsearched = [room for room in ROOMS if room not in self.looked]
         said = {
             "Seen": some(self._seen_elsewhere(), _SHOWN),
             "States": some(states, _SHOWN),
             "Measured": some(measured, _SHOWN),
             "Focused on": ", ".join(self.focused),
-            "Not yet searched": ", ".join(unsearched) if self.looked else "",
+            "Not yet searched": self._not_searched(),
         }
-        told = (f"{name}: {text}" for name, text in said.items() if text)
-        return (f"Room: {self.room or 'unknown'}  Carrying: {carrying}", *told)
+        lines = [f"Room: {self.room or 'unknown'}  Carrying: {carrying}"]
+        for name, text in said.items():
+            if text:
+                lines.append(f"{name}: {text}")
+        return tuple(lines)
+
+    def _not_searched(self) -> str:
+        """The rooms that nobody has looked around in; empty at the start, when that is all."""
+        if not self.looked:
+            return ""
+        return ", ".join(room for room in ROOMS if room not in self.looked)
 
     def _seen_elsewhere(self) -> list[str]:
         """Things of the task that were seen in other rooms, each with its room."""

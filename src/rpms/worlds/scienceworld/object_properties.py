@@ -135,8 +135,12 @@ def portable(belief: Scene, words: str) -> bool | None:
         return False
     if not any(_flows(thing) for thing in meant):
         return True
-    still = [_flows(match.thing) and not _touched(belief, match) for match in belief.meant(words)]
-    return False if all(still) else None
+    may_be_solid = any(_may_be_solid(belief, match) for match in belief.meant(words))
+    return None if may_be_solid else False
+
+
+def _may_be_solid(belief: Scene, match: Seen) -> bool:
+    return not _flows(match.thing) or _touched(belief, match)
 
 
 def open_(belief: Scene, words: str) -> bool | None:
@@ -181,8 +185,10 @@ def _touched(belief: Scene, match: Seen) -> bool:
     holders = [holder.name for holder in match.holders]
     if "freezer" in holders:
         return True
-    moved = belief.handled
-    return any(alike(name, other) for name in (match.name, *holders) for other in moved)
+    for name in (match.name, *holders):
+        if any(alike(name, moved) for moved in belief.handled):
+            return True
+    return False
 
 
 # Vessels and their content

@@ -97,37 +97,72 @@ class _Reader:
         assert found is not None, "it may be empty"
         self._at = found.end()
         head = found[0].strip()[:_LONGEST_NAME]
-        flags: set[str] = set()
-        name = plain_name(head)
-        for pattern in (_FORMS["stage"], _FORMS["slide"], _FORMS["title"]):
-            if match := pattern.search(name):
-                name = name[: match.start()]
-                flags.update(group for group in match.groups() if group)
-        if matter := MATTER.match(name):
-            flags.add("gas" if matter[1] == "gaseous" else matter[1])
+        name, flags = _name_and_flags(head)
         contents = self._descriptions(flags, depth)
-        return Thing(name, contents, frozenset(flags), head) if name and name != "nothing" else None
+        if not name or name == "nothing":
+            return None
+        return Thing(name, contents, frozenset(flags), head)
 
     def _descriptions(self, flags: set[str], depth: int) -> tuple[Thing, ...] | None:
-        """Read what is said of the thing just named; returns what it holds."""
+        """Read what is said of the thing just named, and add its states to the flags; returns
+        what it holds, None where nothing is said of that.
+        """
+        if depth >= _DEEPEST:
+            return None
         contents: list[Thing] | None = None
-        while depth < _DEEPEST and (match := _PARTS.match(self._text, self._at)) is not None:
-            self._at = match.end()
-            said = match.groupdict()
-            words = filter(None, map(said.get, ("door", "watch", "power", "note")))
-            flags.update(FLAGS.get(word, word) for word in words)
-            flags.update(f"{said[unit]} {unit}" for unit in ("ticks", "degrees") if said[unit])
-            if said["where"] or said["plane"] is not None or said["inside"] is not None:
-                contents = [] if contents is None else contents
+        while (part := _PARTS.match(self._text, self._at)) is not None:
+            self._at = part.end()
+            said = part.groupdict()
+            flags.update(_states_said(said))
+            in_brackets = said["inside"] is not None
+            if in_brackets or said["where"] or said["plane"] is not None:
+                contents = contents or []
                 contents += self.things(depth + 1)
-                ended = self._skip(".")
-                self._skip(")" if said["inside"] is not None else " " if ended else "")
+                self._skip_end(in_brackets=in_brackets)
         return None if contents is None else tuple(contents)
+
+    def _skip_end(self, *, in_brackets: bool) -> None:
+        """Go past the sign that ends a list of contents, and the space after a full stop."""
+        ended = self._skip(".")
+        if in_brackets:
+            self._skip(")")
+        elif ended:
+            self._skip(" ")
 
     def _skip(self, sign: str) -> bool:
         found = self._text.startswith(sign, self._at)
-        self._at += len(sign) * found
+        if found:
+            self._at += len(sign)
         return found
+
+
+def _name_and_flags(head: str) -> tuple[str, set[str]]:
+    """A thing's name, and the states that the words of a listing name along with it."""
+    name = plain_name(head)
+    flags: set[str] = set()
+    for form in ("stage", "slide", "title"):
+        match = _FORMS[form].search(name)
+        if match is not None:
+            name = name[: match.start()]
+            flags.update(group for group in match.groups() if group)
+    matter = MATTER.match(name)
+    if matter is not None:
+        flags.add("gas" if matter[1] == "gaseous" else matter[1])
+    return name, flags
+
+
+def _states_said(said: Mapping[str, str | None]) -> list[str]:
+    """The states that one part of a description tells: `open`, `on`, `12 ticks`."""
+    states = []
+    for part in ("door", "watch", "power", "note"):
+        word = said[part]
+        if word:
+            states.append(FLAGS.get(word, word))
+    for unit in ("ticks", "degrees"):
+        number = said[unit]
+        if number:
+            states.append(f"{number} {unit}")
+    return states
 
 
 def parse_thing(text: str) -> Thing | None:
@@ -136,14 +171,19 @@ def parse_thing(text: str) -> Thing | None:
     >>> parse_thing("a glass cup (containing a substance called water)").contents[0].name
     'water'
     """
-    if wiring := _FORMS["wiring"].search(
-        text
-    ):  # connections of a component are known from making them
+    wiring = _FORMS["wiring"].search(text)
+    if wiring is not None:  # connections of a component are known from making them
         text = text[: wiring.start()]
     head, nested, listing = text.partition(" is: \n")
-    things = _Reader(f"{head} is: nothing." if nested else text.strip().replace("\n", " ")).things()
-    if nested:  # `look at` puts what is inside on lines of its own
-        things = tuple(replace(thing, contents=_lines(listing)) for thing in things[:1])
+    if not nested:
+        return _first_thing(text.strip().replace("\n", " "))
+    # `look at` puts what is inside on lines of its own
+    thing = _first_thing(f"{head} is: nothing.")
+    return thing and replace(thing, contents=_lines(listing))
+
+
+def _first_thing(text: str) -> Thing | None:
+    things = _Reader(text).things()
     return things[0] if things else None
 
 
@@ -162,12 +202,15 @@ def _lines(listing: str) -> tuple[Thing, ...]:
             continue
         thing = parse_thing(line)
         if holder is not None:
-            inner.extend(() if thing is None else (thing,))
+            if thing is not None:
+                inner.append(thing)
             found[-1] = replace(holder, contents=tuple(inner[:_MOST_INSIDE]))
-            holder = None if thing is None else holder  # `nothing` stands alone
+            if thing is None:  # `nothing` stands alone
+                holder = None
         elif thing is not None and thing.name != "agent":
             found.append(thing)
-            holder, inner = (thing, []) if line.rstrip().endswith(" is:") else (None, [])
+            holder = thing if line.rstrip().endswith(" is:") else None
+            inner = []
     return tuple(found)
 
 

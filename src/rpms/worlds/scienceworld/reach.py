@@ -98,15 +98,20 @@ def here(belief: Scene, words: str) -> bool | None:
         return True
     if head.startswith("door to ") or head in belief.exits:
         return belief.adjoin(belief.room, room_named(head))
-    if is_unlisted(words):
-        return None
-    named = _is_named_here(belief, words)
-    matches = () if named else belief.meant(words)
-    if not named and not matches:
+    return None if is_unlisted(words) else _thing_here(belief, words)
+
+
+def _thing_here(belief: Scene, words: str) -> bool | None:
+    """True if a thing that listings show is in reach; None where words may name almost anything."""
+    vague = is_vague(read_phrase(words).head)
+    if _is_named_here(belief, words):
+        return None if vague else True
+    matches = belief.meant(words)
+    if not matches:
         return _absent(belief, words)
-    if is_vague(head):
+    if vague:
         return None
-    return not matches or not all(is_shut_away(belief, match) for match in matches)
+    return not all(is_shut_away(belief, match) for match in matches)
 
 
 def _is_named_here(belief: Scene, words: str) -> bool:
@@ -136,10 +141,14 @@ def _left_behind(belief: Scene, name: str) -> bool:
     if kinds.is_a("food", name):
         known = belief.inventory_known and not _grows_here(belief)
         return known and _was_seen(belief, name)
-    stays = kinds.is_a("inert", name) or kinds.is_animal(name)
-    if stays and not belief.lost and _was_seen(belief, name):
+    if _stays_put(name) and not belief.lost and _was_seen(belief, name):
         return True
     return bool(kind and belief.inventory_known)
+
+
+def _stays_put(name: str) -> bool:
+    """True if a thing comes into no other room by itself."""
+    return kinds.is_a("inert", name) or kinds.is_animal(name)
 
 
 def _was_seen(belief: Scene, name: str) -> bool:
@@ -179,18 +188,23 @@ def with_(belief: Scene, room: str, words: str) -> bool | None:
     """
     name = room_named(room)
     phrase = read_phrase(words)
+    head = phrase.head
     told = _open_place(belief, words)
     if told == name:
         return True
     if told in phrase.places:
         return False
-    if phrase.head in belief.exits:
-        return True if phrase.head == name else belief.adjoin(name, phrase.head)
-    matches = find(belief.rooms.get(name, ()), Phrase(phrase.head), name)
-    if phrase.head in _ALWAYS or not all(is_shut_away(belief, match) for match in matches):
+    if head in belief.exits:
+        return True if head == name else belief.adjoin(name, head)
+    matches = find(belief.rooms.get(name, ()), Phrase(head), name)
+    if head in _ALWAYS or not all(is_shut_away(belief, match) for match in matches):
         return True
-    missed = name in belief.looked and kinds.ware(phrase.head) and kinds.is_fixed(phrase.head)
-    return False if missed else None
+    return False if name in belief.looked and _is_fitting(head) else None
+
+
+def _is_fitting(name: str) -> bool:
+    """True if a thing is furniture or a device that stays where it is."""
+    return bool(kinds.ware(name)) and kinds.is_fixed(name)
 
 
 def _open_place(belief: Scene, words: str) -> str | None:

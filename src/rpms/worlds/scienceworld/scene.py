@@ -12,7 +12,7 @@ from functools import cached_property, wraps
 from typing import Any, Final, TypeVar
 
 from rpms.logic.belief import Belief
-from rpms.logic.facts import grouped, kind_of
+from rpms.logic.facts import kind_of
 from rpms.logic.goal import Goal
 from rpms.worlds.quantity import Measurement
 from rpms.worlds.scienceworld.affordances import THINGS, is_a, is_fixed, ware
@@ -26,6 +26,8 @@ _CHANGING: Final = frozenset((*THINGS["devices"]["heaters"], *THINGS["devices"][
 """Devices in which the matter in a vessel may soon go by another name."""
 _NO_LID: Final = frozenset({"bee hive", "blast furnace", "drain", "oven"})
 """Things that can be open or shut and hide nothing that is looked for."""
+_LID_STATES: Final = frozenset({"open", "closed"})
+_NO_THINGS: Final = ("agent", "air")
 Things = TypeVar("Things")
 
 
@@ -109,20 +111,21 @@ class Scene(Belief):
         """
         found: dict[str, bool] = {}
         for seen in self.visible():
-            if not seen.thing.flags.isdisjoint({"open", "closed"}):
-                key = (
-                    seen.name
-                    if seen.name not in found
-                    else f"{seen.name} in {seen.holder or seen.place}"
-                )
-                found[key] = "open" in seen.thing.flags
+            if seen.thing.flags.isdisjoint(_LID_STATES):
+                continue
+            name = seen.name
+            if name in found:
+                name = f"{name} in {seen.holder or seen.place}"
+            found[name] = "open" in seen.thing.flags
         return found
 
     @property
     def last_seen(self) -> Mapping[str, str]:
         """Place where each thing was last seen: a room, or `inventory`."""
-        everywhere = (seen for room, forest in self.rooms.items() for seen in walk(forest, room))
-        return {seen.name: seen.place for seen in (*everywhere, *self.visible())}
+        found: dict[str, str] = {}
+        for room, forest in self.rooms.items():
+            found |= {seen.name: room for seen in walk(forest, room)}
+        return found | {seen.name: seen.place for seen in self.visible()}
 
     @property
     def instruments(self) -> tuple[str, ...]:
@@ -136,7 +139,10 @@ class Scene(Belief):
     @cached_property
     def ends(self) -> frozenset[str]:
         """Terminals that are joined to others, in small letters."""
-        return frozenset(end.casefold() for pair in self.connections for end in pair)
+        ends: set[str] = set()
+        for pair in self.connections:
+            ends.update(end.casefold() for end in pair)
+        return frozenset(ends)
 
     def temperature(self, name: str) -> float | None:
         """The last temperature measured of a substance, in whatever state it was then, or of a
@@ -151,7 +157,8 @@ class Scene(Belief):
         """
         if other in self.exits.get(room or "", ()):
             return True
-        return False if room in self.looked and other in self.exits and other != room else None
+        both_known = room in self.looked and other in self.exits
+        return False if both_known and other != room else None
 
     # Names
 
@@ -162,40 +169,53 @@ class Scene(Belief):
 
     @cached_property
     def things(self) -> tuple[Seen, ...]:
+        """Everything known: what is carried, then what is here, then the other rooms."""
         forests = {INVENTORY: self.inventory, self.room or "": self.here, **self.rooms}
-        everything = (seen for place, forest in forests.items() for seen in walk(forest, place))
-        return tuple(seen for seen in everything if seen.name not in ("agent", "air"))
+        found: list[Seen] = []
+        for place, forest in forests.items():
+            found += [seen for seen in walk(forest, place) if seen.name not in _NO_THINGS]
+        return tuple(found)
 
     @cached_property
     def by_name(self) -> Mapping[str, Seen]:
         """Every thing by a name that tells it from all others, such as `sink in kitchen`; equal
         ones are one.
         """
-        names = Counter(seen.name for seen in self.things)
-        every = "\n".join((*names, ""))
-        for name in filter(
-            is_fixed, names
-        ):  # `freezer` would also be the ultra low temperature freezer
-            names[name] += every.count(f" {name}\n")
-        mixed = Counter(self._holding(seen) for seen in self.things if names[seen.name] > 1)
+        called = self._called_so()
+        ambiguous = [seen for seen in self.things if called[seen.name] > 1]
+        by_content = Counter(self._holding(seen) for seen in ambiguous)
         found: dict[str, Seen] = {}
         for seen in self.things:
             name = seen.name
-            if names[name] > 1:
+            if called[name] > 1:
                 name = self._holding(seen)
-                if name == seen.name or mixed[name] > 1 or seen.holder in _CHANGING:
+                if name == seen.name or by_content[name] > 1 or seen.holder in _CHANGING:
                     name = f"{seen.name} in {seen.holder or seen.place}"
             found.setdefault(name, seen)
         return found
 
+    def _called_so(self) -> Counter[str]:
+        """The number of things that the simulator may take each name for. `freezer` would also be
+        the ultra low temperature freezer.
+        """
+        names = Counter(seen.name for seen in self.things)
+        every = "\n".join((*names, ""))
+        for name in names:
+            if is_fixed(name):
+                names[name] += every.count(f" {name}\n")
+        return names
+
     def _holding(self, seen: Seen) -> str:
         """A vessel is best told by the matter in it: `cup containing red paint`."""
-        holds = len(seen.inside) == 1 and not is_fixed(seen.name) and not ware(seen.inside[0].name)
-        return f"{seen.name} containing {seen.inside[0].name}" if holds else seen.name
+        if len(seen.inside) != 1 or is_fixed(seen.name):
+            return seen.name
+        (inner,) = seen.inside
+        return seen.name if ware(inner.name) else f"{seen.name} containing {inner.name}"
 
     def meant(self, words: str) -> Sequence[Seen]:
         """Everything known here and in the inventory that words may mean."""
-        phrase, room = read_phrase(words), self.room or ""
+        phrase = read_phrase(words)
+        room = self.room or ""
         return self.mean(
             (words,),
             lambda _: find(self.here, phrase, room) + find(self.inventory, phrase, INVENTORY),
@@ -203,11 +223,15 @@ class Scene(Belief):
 
     @cached_property
     def _by_kind(self) -> Mapping[str, list[str]]:
-        kinds = {
-            name: (seen.name.casefold(), substance_of(seen.name).casefold())
-            for name, seen in self.by_name.items()
-        }
-        return grouped((kind, name) for name, own in kinds.items() for kind in dict.fromkeys(own))
+        """Names of things by what they are shown as, and by their substance in any state."""
+        found: dict[str, list[str]] = {}
+        for name, seen in self.by_name.items():
+            shown = seen.name.casefold()
+            substance = substance_of(seen.name).casefold()
+            found.setdefault(shown, []).append(name)
+            if substance != shown:
+                found.setdefault(substance, []).append(name)
+        return found
 
     def meant_by(self, word: str) -> list[str]:
         """The things that a word may mean: by its own name, else all of that name or substance;
@@ -276,21 +300,11 @@ class Scene(Belief):
         """Things in each room that can be opened and may hide others: nobody has looked into
         them.
         """
-
-        def may_hide(seen: Seen) -> bool:
-            lidded = not seen.thing.flags.isdisjoint({"open", "closed"}) or is_a(
-                "hiding", seen.name
-            )
-            return (
-                lidded
-                and seen.thing.contents is None
-                and seen.name not in _NO_LID
-                and not seen.shut_away
-            )
-
-        return grouped(
-            (seen.place, (name, seen)) for name, seen in self.by_name.items() if may_hide(seen)
-        )
+        found: dict[str, list[tuple[str, Seen]]] = {}
+        for name, seen in self.by_name.items():
+            if _may_hide(seen):
+                found.setdefault(seen.place, []).append((name, seen))
+        return found
 
     def veiled(self, room: str) -> bool:
         """True if looking around would show more of a room."""
@@ -300,6 +314,14 @@ class Scene(Belief):
     def hiding(self, room: str) -> list[str]:
         """The closed lids of a room."""
         return [name for name, seen in self._lids.get(room, ()) if "open" not in seen.thing.flags]
+
+
+def _may_hide(seen: Seen) -> bool:
+    """True if a thing has a lid, and what is under it is not known."""
+    if seen.thing.contents is not None or seen.name in _NO_LID:
+        return False
+    lidded = not seen.thing.flags.isdisjoint(_LID_STATES) or is_a("hiding", seen.name)
+    return lidded and not seen.shut_away
 
 
 Ask = Callable[..., bool | None]

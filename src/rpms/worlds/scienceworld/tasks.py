@@ -81,14 +81,15 @@ def list_tasks(
         raise InputError(f"ScienceWorld has no split {split!r}: the splits are {', '.join(SPLITS)}")
     if per_task is not None and per_task < 1:
         raise InputError(f"the number of variations of each task must be 1 or more, not {per_task}")
-    kinds = [kind_named(name) for name in (PAPER_TASKS if tasks is None else dict.fromkeys(tasks))]
+    names = PAPER_TASKS if tasks is None else dict.fromkeys(tasks)
+    kinds = [kind_named(name) for name in names]
     for kind in kinds:
         canonical_simplifications(simplifications, kind.name)
-    return [
-        task_at(kind.name, variation)
-        for kind in kinds
-        for variation in kind.variations(split)[:per_task]
-    ]
+    found: list[Task] = []
+    for kind in kinds:
+        numbers = kind.variations(split)[:per_task]
+        found += [task_at(kind.name, number) for number in numbers]
+    return found
 
 
 def canonical_simplifications(text: str, task: str | None = None) -> str:
@@ -151,22 +152,24 @@ class ScienceGoal(Goal):
     """`renewable` or `nonrenewable`."""
 
     def named(self, field_name: str) -> str:
-        return (
-            str(getattr(self, field_name, ""))
-            if field_name in _FIELDS
-            else super().named(field_name)
-        )
+        if field_name in _FIELDS:
+            return str(getattr(self, field_name, ""))
+        return super().named(field_name)
 
     def places(self) -> Mapping[str, tuple[str, ...]]:
         return self._places
 
     @cached_property
     def _places(self) -> Mapping[str, tuple[str, ...]]:
-        things = (self.target, "seed jar", "recipe") if self.place else ()
-        boxes = (self.box, *(box for _, box in self.branches)) if self.box_room else ()
-        return dict.fromkeys(things, (self.place,)) | {
-            box: (self.box_room,) for box in boxes if box
-        }
+        places: dict[str, tuple[str, ...]] = {}
+        if self.place:
+            for thing in (self.target, "seed jar", "recipe"):
+                places[thing] = (self.place,)
+        if self.box_room:
+            for box in (self.box, *(box for _, box in self.branches)):
+                if box:
+                    places[box] = (self.box_room,)
+        return places
 
 
 _BOX: Final = r"[a-z]{1,20} box"
@@ -192,24 +195,29 @@ def _said(stem: str, fields: Mapping[str, str]) -> dict[str, object]:
     condition are its branches.
     """
     said: dict[str, object] = {name: fields[name] for name in _FIELDS if name in fields}
-    said["branches"] = tuple((name, fields[name]) for name in _SIDES if name in fields)
+    said["branches"] = tuple((side, fields[side]) for side in _SIDES if side in fields)
     if "threshold" in fields:
         said["threshold"] = float(fields["threshold"])
     if "planes" in fields:
         name = _PLANES.get(stem, _SURFACE)
-        said["candidates"] = tuple(
-            name.format(piece.strip()) for piece in fields["planes"].split(",")
-        )
-        said |= {"target": fields["criterion"], "criterion": fields["criterion"].split(" ")[0]}
+        pieces = fields["planes"].split(",")
+        said["candidates"] = tuple(name.format(piece.strip()) for piece in pieces)
+        said["target"] = fields["criterion"]
+        said["criterion"] = fields["criterion"].split(" ")[0]
     if "trait" in fields:
         said["criterion"], _, said["trait"] = fields["trait"].partition(" ")
     if stem == "chemistry-mix-paint-tertiary-color":
-        colours = fields["target"].removesuffix(" paint").split("-")
-        said["intermediate"] = next(
-            (f"{colour} paint" for colour in colours if colour not in _PRIMARY), ""
-        )
+        said["intermediate"] = _secondary_colour(fields["target"])
     said.update(TABLE["also"].get(stem, {}))
     return said
+
+
+def _secondary_colour(paint: str) -> str:
+    """The paint of two that a tertiary colour is mixed from, and that has to be mixed itself."""
+    for colour in paint.removesuffix(" paint").split("-"):
+        if colour not in _PRIMARY:
+            return f"{colour} paint"
+    return ""
 
 
 _START: Final = "Your task is to "
@@ -238,11 +246,11 @@ def parse_goal(opening: str) -> ScienceGoal:
     description = f"{start}{sentence}"
     text = " ".join(sentence.split())[:_LONGEST_DESCRIPTION]
     for stem, pattern in _PATTERNS.items():
-        if (match := pattern.match(text)) is None:
+        match = pattern.match(text)
+        if match is None:
             continue
-        said = _said(
-            stem, {name: value for name, value in match.groupdict().items() if value is not None}
-        )
+        groups = match.groupdict()
+        said = _said(stem, {name: value for name, value in groups.items() if value is not None})
         task = _task_name(stem, str(said["target"]))
         if task in KINDS:
             signature = (KINDS[task].family, task, str(said["target"]), str(said.get("box", "")))

@@ -40,16 +40,15 @@ def read_phrase(words: str) -> Phrase:
     """
     text = _PLACES.sub(lambda match: " in " + match[1].replace(", in ", " in "), words.casefold())
     head, *places = (plain_name(piece) for piece in _JOINT.split(text))
-    if (
-        "inventory" in places
-    ):  # a menu goes on to say that it is the agent's, and where the agent is
-        places = places[: places.index("inventory") + 1]
+    if INVENTORY in places:
+        # a menu goes on to say that it is the agent's, and where the agent is
+        end = places.index(INVENTORY) + 1
+        places = places[:end]
     name, _, within = head.partition(" containing ")
-    return Phrase(
-        name,
-        tuple(plain_name(piece) for piece in within.split(" and ")) if within else (),
-        tuple(places),
-    )
+    containing: tuple[str, ...] = ()
+    if within:
+        containing = tuple(plain_name(piece) for piece in within.split(" and "))
+    return Phrase(name, containing, tuple(places))
 
 
 def head_of(word: str) -> str:
@@ -65,30 +64,51 @@ def alike(shown: str, said: str) -> bool:
     >>> alike("wood cup", "cup"), alike("wood cup", "wood")
     (True, False)
     """
-    one, other = shown.casefold(), said.casefold()
-    if any(_ends(*pair) or _begins(*pair) for pair in ((one, other), (other, one))):
+    one = shown.casefold()
+    other = said.casefold()
+    if _is_longer_name(one, other) or _is_longer_name(other, one):
         return True
-    young, old = _AGE.sub("", one), _AGE.sub("", other)
-    if young == old:  # `turtle` for `turtle egg`
+    one = _AGE.sub("", one)
+    other = _AGE.sub("", other)
+    if one == other:  # `turtle` for `turtle egg`
         return True
-    last = {young.rpartition(" ")[2], old.rpartition(" ")[2]}
-    if len(last) == 2 and any(last <= kind for kind in _SPECIES):
-        return True
-    bare = _NUMBER.sub("", young), _NUMBER.sub("", old)
-    numbered = sum(short != long for short, long in zip(bare, (young, old), strict=True))
-    return numbered == 1 and (_ends(*bare) or _ends(bare[1], bare[0]))
+    return _are_one_species(one, other) or _is_one_of(one, other)
 
 
-def _ends(one: str, other: str) -> bool:
-    return one == other or one.endswith(f" {other}")
+def _is_longer_name(name: str, short: str) -> bool:
+    """True if a name says a shorter one more fully: `red apple` for `apple`."""
+    return _ends_with(name, short) or _begins_with(name, short)
 
 
-def _begins(one: str, other: str) -> bool:
+def _ends_with(name: str, short: str) -> bool:
+    return name == short or name.endswith(f" {short}")
+
+
+def _begins_with(name: str, short: str) -> bool:
     """True if a longer name begins as a shorter one: `unknown substance B`, `drawing of a
     boat`, `plane with a …`.
     """
-    rest = one[len(other) :] if one.startswith(f"{other} ") else ""
+    if not name.startswith(f"{short} "):
+        return False
+    rest = name[len(short) :]
     return rest.startswith((" of ", " with ")) or len(rest) == 2
+
+
+def _are_one_species(one: str, other: str) -> bool:
+    """True if two different last words name one species: a toad is shown as a frog."""
+    last = {one.rpartition(" ")[2], other.rpartition(" ")[2]}
+    return len(last) == 2 and any(last <= species for species in _SPECIES)
+
+
+def _is_one_of(one: str, other: str) -> bool:
+    """True if exactly one of two names has a number, and they are alike without it: `bee 2` is a
+    bee, but not `bee 3`.
+    """
+    bare_one = _NUMBER.sub("", one)
+    bare_other = _NUMBER.sub("", other)
+    if (bare_one != one) == (bare_other != other):
+        return False
+    return _ends_with(bare_one, bare_other) or _ends_with(bare_other, bare_one)
 
 
 def is_vague(head: str) -> bool:
@@ -97,13 +117,21 @@ def is_vague(head: str) -> bool:
 
 
 def _fits(thing: Thing, phrase: Phrase) -> bool:
-    head = phrase.head
-    named = head in _ANY or alike(thing.name, head) or (is_vague(head) and is_substance(thing))
+    """True if a thing is called as a phrase says, and contains what it says."""
+    if not _fits_head(thing, phrase.head):
+        return False
     if phrase.containing == ("nothing",):
-        return named and not thing.contents
-    return named and all(
-        any(alike(inner.name, name) for inner in thing.contents or ()) for name in phrase.containing
-    )
+        return not thing.contents
+    for name in phrase.containing:
+        if not any(alike(inner.name, name) for inner in thing.contents or ()):
+            return False
+    return True
+
+
+def _fits_head(thing: Thing, head: str) -> bool:
+    if head in _ANY or alike(thing.name, head):
+        return True
+    return is_vague(head) and is_substance(thing)
 
 
 def is_substance(thing: Thing) -> bool:
@@ -143,13 +171,23 @@ class Seen(NamedTuple):
     @property
     def shut_away(self) -> bool:
         """True if it is behind a closed lid."""
-        return any(
-            "closed" in holder.flags or (is_a("hiding", holder.name) and "open" not in holder.flags)
-            for holder in self.holders
-        )
+        return any(_is_shut(holder) for holder in self.holders)
 
 
-_WALKED: Final[dict[tuple[int, str], tuple[Forest, tuple[Seen, ...]]]] = {}
+def _is_shut(holder: Thing) -> bool:
+    if "closed" in holder.flags:
+        return True
+    return is_a("hiding", holder.name) and "open" not in holder.flags
+
+
+class _Walk(NamedTuple):
+    forest: Forest
+    """Held, so that no other forest gets its identity while the walk is kept."""
+    found: tuple[Seen, ...]
+
+
+_WALKED: Final[dict[tuple[int, str], _Walk]] = {}
+"""By the identity of the forest, and its place."""
 _WALKS_KEPT: Final = 1_024
 
 
@@ -158,11 +196,14 @@ def walk(forest: Forest, place: str = "") -> tuple[Seen, ...]:
 
     Kept, since most rooms stay as they are from step to step.
     """
-    of, found = _WALKED.get((id(forest), place), ((), ()))
-    if of is not forest:
-        if len(_WALKED) >= _WALKS_KEPT:
-            _WALKED.clear()
-        _WALKED[id(forest), place] = forest, (found := tuple(_walk(forest, place)))
+    key = (id(forest), place)
+    kept = _WALKED.get(key)
+    if kept is not None and kept.forest is forest:
+        return kept.found
+    if len(_WALKED) >= _WALKS_KEPT:
+        _WALKED.clear()
+    found = tuple(_walk(forest, place))
+    _WALKED[key] = _Walk(forest, found)
     return found
 
 
@@ -177,20 +218,37 @@ def _walk(forest: Forest, place: str, above: Forest = (), path: tuple[int, ...] 
 
 
 def find(forest: Forest, phrase: Phrase, place: str, name: str = "") -> list[Seen]:
-    """Like `walk`, every thing that a phrase may mean; things directly in the named place come
-    first.
+    """Every thing that a phrase may mean, and that may be called by the simulator's name for it
+    where one is given; things directly in the named place come first.
     """
     direct: list[Seen] = []
     further: list[Seen] = []
     for seen in walk(forest, place):
-        if (name and not alike(seen.name, name)) or not _fits(seen.thing, phrase):
+        if name and not alike(seen.name, name):
             continue
-        holders = (*(holder.name for holder in seen.holders), place)
-        rest = iter(holders)
-        if all(any(alike(holder, named) for holder in rest) for named in phrase.places):
-            near = not phrase.places or alike(holders[0], phrase.places[0])
-            (direct if near else further).append(seen)
+        if not _fits(seen.thing, phrase):
+            continue
+        holders = [holder.name for holder in seen.holders]
+        holders.append(place)
+        if not _are_in_order(phrase.places, holders):
+            continue
+        if not phrase.places or alike(holders[0], phrase.places[0]):
+            direct.append(seen)
+        else:
+            further.append(seen)
     return direct + further
+
+
+def _are_in_order(places: tuple[str, ...], holders: list[str]) -> bool:
+    """True if the named places are among the holders of a thing, the nearest first; holders in
+    between may be left out.
+    """
+    outwards = iter(holders)
+
+    def comes_next(place: str) -> bool:
+        return any(alike(holder, place) for holder in outwards)
+
+    return all(comes_next(place) for place in places)
 
 
 def put(forest: Forest, path: tuple[int, ...], thing: Thing | None) -> Forest:
@@ -199,7 +257,8 @@ def put(forest: Forest, path: tuple[int, ...], thing: Thing | None) -> Forest:
     if len(path) > 1:
         old = forest[place]
         thing = replace(old, contents=put(old.contents or (), path[1:], thing))
-    return (*forest[:place], *(() if thing is None else (thing,)), *forest[place + 1 :])
+    added = () if thing is None else (thing,)
+    return forest[:place] + added + forest[place + 1 :]
 
 
 def merge(seen: Forest, known: Forest) -> Forest:
@@ -207,18 +266,30 @@ def merge(seen: Forest, known: Forest) -> Forest:
     is shown shut.
     """
     left = list(known)
-    merged = list(seen)
-    for at, thing in enumerate(seen):
-        if (before := next((old for old in left if old.name == thing.name), None)) is not None:
-            left.remove(before)
-            lids = (
-                before.flags & {"open", "closed"}
-                if thing.flags.isdisjoint({"open", "closed"})
-                else frozenset[str]()
-            )
-            if thing.contents is not None:
-                inside: Forest | None = merge(thing.contents, before.contents or ())
-            else:  # things that grow on plants always show
-                inside = () if thing.name.endswith((" tree", " plant")) else before.contents
-            merged[at] = replace(thing, contents=inside, flags=thing.flags | lids)
+    merged: list[Thing] = []
+    for thing in seen:
+        before = next((old for old in left if old.name == thing.name), None)
+        if before is None:
+            merged.append(thing)
+            continue
+        left.remove(before)
+        merged.append(_merge_thing(thing, before))
     return tuple(merged)
+
+
+_LID_STATES: Final = frozenset({"open", "closed"})
+
+
+def _merge_thing(thing: Thing, before: Thing) -> Thing:
+    """A thing seen now, with what was known of it before and is not shown."""
+    flags = thing.flags
+    if flags.isdisjoint(_LID_STATES):
+        flags |= before.flags & _LID_STATES
+    inside: Forest | None
+    if thing.contents is not None:
+        inside = merge(thing.contents, before.contents or ())
+    elif thing.name.endswith((" tree", " plant")):
+        inside = ()  # things that grow on plants always show
+    else:
+        inside = before.contents
+    return replace(thing, contents=inside, flags=flags)

@@ -119,46 +119,75 @@ def _seen(belief: ScienceBelief, sight: RoomSight, *, at_home: bool) -> ScienceB
         looked=belief.looked | {sight.room},
         since={**belief.since, sight.room: belief.clock},
     )
-    return _noted(belief.but(room=sight.room) if at_home else belief, sight.things)
+    if at_home:
+        belief = belief.but(room=sight.room)
+    return _noted(belief, sight.things)
 
 
 def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
     """Note the states of matter, and how far blocks have slid, that a listing shows."""
-    history = dict(belief.state_history)
-    measurements = dict(belief.measurements)
-    since = dict(belief.since)
-    readings = dict(belief.readings)
+    notes = _Notes(belief)
     for seen in walk(things):
-        substance = substance_of(seen.name)
-        state = state_of(seen.thing)
-        before = history.get(substance, ())
-        if state is None and substance == substance_of(belief.goal.state):
-            state = readings.get(f"nature of {substance}")
-        elif state is not None and not before and substance in since:
-            # its name said nothing until now: it was in the state that it is in by nature
-            readings[f"nature of {substance}"] = _OTHER[state]
-            before = (_OTHER[state],)
-        since[substance] = belief.clock
-        since.pop(f"misnamed {substance}", None)
-        if state is not None and state not in before[-1:]:
-            before = (*before, state)
-        if before:
-            history[substance] = before[-_STATES_KEPT:]
-        if substance in measurements:
-            same = before[-1:] == belief.state_history.get(substance, before)[-1:]
-            state_then = before[-1] if before and same else "passing"
-            measurements[substance] = _dated(measurements[substance], state_then)
-        readings |= _readings_of(seen)
+        notes.add(seen)
     return belief.but(
-        readings=readings, measurements=measurements, state_history=history, since=since
+        readings=notes.readings,
+        measurements=notes.measurements,
+        state_history=notes.history,
+        since=notes.since,
     )
 
 
-def _dated(measured: tuple[Measurement, ...], state: str) -> tuple[Measurement, ...]:
-    """Readings with the state that they were taken in, where it is the same before and after."""
-    return tuple(
-        reading if reading.state else reading._replace(state=state) for reading in measured
-    )
+class _Notes:
+    """The notes of a belief, copied once for all the things that a listing adds to them."""
+
+    def __init__(self, belief: ScienceBelief) -> None:
+        self._belief = belief
+        self._wanted = substance_of(belief.goal.state)
+        self.history = dict(belief.state_history)
+        self.measurements = dict(belief.measurements)
+        self.since = dict(belief.since)
+        self.readings = dict(belief.readings)
+
+    def add(self, seen: Seen) -> None:
+        """Note one thing: when it was seen, the state it is in, and what can be read off it."""
+        substance = substance_of(seen.name)
+        states = self._states(substance, state_of(seen.thing))
+        self.since[substance] = self._belief.clock
+        self.since.pop(f"misnamed {substance}", None)
+        if states:
+            self.history[substance] = states[-_STATES_KEPT:]
+        if substance in self.measurements:
+            self._date_measurements(substance, states)
+        self.readings |= _readings_of(seen)
+
+    def _states(self, substance: str, state: str | None) -> tuple[str, ...]:
+        """The states that a substance was seen in, the one shown now last. Where its name tells
+        no state, it is in the one that it is in by nature, if that is known.
+        """
+        before = self.history.get(substance, ())
+        nature = f"nature of {substance}"
+        if state is None:
+            if substance == self._wanted:
+                state = self.readings.get(nature)
+        elif not before and substance in self.since:
+            # its name said nothing until now: it was in the state that it is in by nature
+            self.readings[nature] = _OTHER[state]
+            before = (_OTHER[state],)
+        if state is None or state in before[-1:]:
+            return before
+        return (*before, state)
+
+    def _date_measurements(self, substance: str, states: tuple[str, ...]) -> None:
+        """Say of readings in which state they were taken, where that is the same before and
+        after; else the substance was passing from one to another.
+        """
+        known = self._belief.state_history.get(substance, states)
+        unchanged = states[-1:] == known[-1:]
+        state = states[-1] if states and unchanged else "passing"
+        dated = []
+        for reading in self.measurements[substance]:
+            dated.append(reading if reading.state else reading._replace(state=state))
+        self.measurements[substance] = tuple(dated)
 
 
 def _with_nature(belief: ScienceBelief, name: str, state: str) -> ScienceBelief:
@@ -166,15 +195,14 @@ def _with_nature(belief: ScienceBelief, name: str, state: str) -> ScienceBelief:
     by hand is solid, and liquids cannot be.
     """
     substance = substance_of(name)
-    if substance != substance_of(belief.goal.state) or state_of(Thing(name)) is not None:
+    if name != substance or substance != substance_of(belief.goal.state):
         return belief
-    if name != substance:
+    if state_of(Thing(name)) is not None:
         return belief
-    history = {**belief.state_history}
+    history = dict(belief.state_history)
     history.setdefault(substance, (state,))
-    return belief.but(
-        readings={**belief.readings, f"nature of {substance}": state}, state_history=history
-    )
+    readings = {**belief.readings, f"nature of {substance}": state}
+    return belief.but(readings=readings, state_history=history)
 
 
 def _readings_of(seen: Seen) -> Mapping[str, str]:

@@ -48,14 +48,13 @@ def required_instruments(entry: Entry) -> tuple[str, ...]:
     picked: set[str] = set()
     for action in entry.actions:
         command = action[:200].casefold().strip()
-        if pick := _PICK.fullmatch(command):
+        pick = _PICK.fullmatch(command)
+        if pick is not None:
             picked.add(pick[1])
-        if (
-            (use := _USE.fullmatch(command))
-            and use[1] in INSTRUMENTS
-            and use[1] not in (*picked, *needed)
-        ):
-            needed.append(use[1])
+        use = _USE.fullmatch(command)
+        used = "" if use is None else use[1]
+        if used in INSTRUMENTS and used not in picked and used not in needed:
+            needed.append(used)
     return tuple(needed)
 
 
@@ -69,12 +68,14 @@ def compatible(situation: Situation, entry: Entry, _rules: ActiveRules) -> str:
     belief = situation.belief
     if isinstance(entry, VerifiedSchema) or not isinstance(belief, Scene):
         return ""
-    needed = {name: Phrase(read_phrase(name).head) for name in required_instruments(entry)}
-    if missing := [
-        name for name, phrase in needed.items() if not find(belief.inventory, phrase, INVENTORY)
-    ]:
+    lacking = []
+    for name in required_instruments(entry):
+        phrase = Phrase(read_phrase(name).head)
+        if not find(belief.inventory, phrase, INVENTORY):
+            lacking.append(name)
+    if lacking:
         held = ", ".join(belief.instruments) or "none"
-        return f"needs an instrument in the inventory ({', '.join(missing)}), now carrying {held}"
+        return f"needs an instrument in the inventory ({', '.join(lacking)}), now carrying {held}"
     rooms = entry.state_signature.get("room")
     if rooms and belief.room is not None and belief.room not in rooms:
         return f"learned in the {rooms[0]}, now in the {belief.room}"
@@ -235,7 +236,8 @@ class ScienceWorld(World):
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         options = self.chosen(setting)
         names = [name.strip() for name in options.get("tasks", "").split(",") if name.strip()]
-        if (number := options.get("per_task")) is not None and not number.isdecimal():
+        number = options.get("per_task")
+        if number is not None and not number.isdecimal():
             raise InputError(f"per_task={number}: write a number")
         return list_tasks(
             split,

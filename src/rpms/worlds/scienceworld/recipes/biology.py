@@ -43,70 +43,76 @@ def _next_focus(scene: Scene) -> list[str]:
     """Next thing to focus on, where the order is by age or by life span; nothing while it is
     not seen.
     """
-    task, around = (
-        scene.aim.task,
-        {name: seen for name, seen in scene.by_name.items() if seen.place == "outside"},
-    )
-    choose = (
-        _by_life_span
-        if task.startswith("lifespan")
-        else _plant_stage
-        if task.endswith("2")
-        else _animal_stage
-    )
-    return choose(scene, around)
+    around = {name: seen for name, seen in scene.by_name.items() if seen.place == "outside"}
+    task = scene.aim.task
+    if task.startswith("lifespan"):
+        return _by_life_span(scene, around)
+    if task.endswith("2"):
+        return _plant_stage(scene, around)
+    return _animal_stage(scene, around)
 
 
 def _by_life_span(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
-    order, done = scene.aim.criterion.split(", then "), len(scene.focused)
-    spans = {
-        name: span
-        for name, seen in around.items()
-        if not seen.holders and (span := life_span(seen.name))
-    }
+    """The animal that lives longest, or shortest, as the goal asks for next."""
+    order = scene.aim.criterion.split(", then ")
+    done = len(scene.focused)
+    spans: dict[str, float] = {}
+    for name, seen in around.items():
+        span = None if seen.holders else life_span(seen.name)
+        if span:
+            spans[name] = span
     if not spans or done >= len(order):
         return []
-    return [(max if order[done] == "longest" else min)(spans, key=lambda name: spans[name])]
+    choose = max if order[done] == "longest" else min
+    return [choose(spans, key=lambda name: spans[name])]
 
 
 def _animal_stage(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
     """The youngest of the kind that is older than those focused on; the first must be an egg or
     a baby.
     """
-    kind, done = scene.aim.target, scene.focused
-    kinds = (
-        kind,
-        *_ALSO_CALLED.get(kind, ()),
-        *(young for young, old in _YOUNG.items() if kind in old),
-    )
-    latest = max((_age(name) for name in done), default=-1)
-    alike = {
-        name: seen.name
-        for name, seen in around.items()
-        if any(f" {each} " in f" {seen.name} " for each in kinds)
-    }
-    found = [(_age(shown), name) for name, shown in alike.items() if _age(shown) > latest]
-    return [name for age, name in sorted(found)[:1] if done or age < 2]
+    kinds = _names_of_kind(scene.aim.target)
+    latest = max((_age(name) for name in scene.focused), default=-1)
+    found: list[tuple[int, str]] = []
+    for name, seen in around.items():
+        age = _age(seen.name)
+        if age > latest and any(f" {kind} " in f" {seen.name} " for kind in kinds):
+            found.append((age, name))
+    if not found:
+        return []
+    age, youngest = min(found)
+    return [youngest] if scene.focused or age < 2 else []
+
+
+def _names_of_kind(kind: str) -> list[str]:
+    """Every name that the simulator has for animals of a kind, at any age."""
+    names = [kind, *_ALSO_CALLED.get(kind, ())]
+    names += [young for young, old in _YOUNG.items() if kind in old]
+    return names
 
 
 def _age(name: str) -> int:
     """Its life stage; -1 of what is dead, or has none."""
     words = name.split()
-    return next(
-        (age for age, stage in enumerate(_STAGES) if stage in words and "dead" not in words), -1
-    )
+    if "dead" in words:
+        return -1
+    return next((age for age, stage in enumerate(_STAGES) if stage in words), -1)
 
 
 def _plant_stage(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
-    kind, stage = scene.aim.target, _PLANT_STAGES[min(len(scene.focused), len(_PLANT_STAGES) - 1)]
-    names = (f"{kind} seed",) if stage == "seed" else (f"{kind} tree", f"{kind} plant")
-    return [
-        f"{seen.name} in {stage} stage in {seen.holder}"
-        for seen in around.values()
-        if seen.name in names
-        and seen.holder
-        and (stage == "seed" or f"in the {stage} stage" in seen.thing.flags)
-    ][:1]
+    """A plant in the stage that comes after those focused on, as commands tell it from others."""
+    kind = scene.aim.target
+    number = min(len(scene.focused), len(_PLANT_STAGES) - 1)
+    stage = _PLANT_STAGES[number]
+    for seen in around.values():
+        if stage == "seed":
+            fits = seen.name == f"{kind} seed"
+        else:
+            of_kind = seen.name in (f"{kind} tree", f"{kind} plant")
+            fits = of_kind and f"in the {stage} stage" in seen.thing.flags
+        if fits and seen.holder:
+            return [f"{seen.name} in {stage} stage in {seen.holder}"]
+    return []
 
 
 ANIMALS: Final = Recipe(roles={"next": _next_focus}, tasks=("identify", "lifespan"))
@@ -130,18 +136,32 @@ def _notes(_before: object, after: Scene, command: str) -> Iterator[tuple[str, s
     """The jugs poured into each pot and when, the pots with offspring, and the form of the
     trait that it shows.
     """
-    goal, poured, sown = after.aim, _POURED.match(after.observation), _SOWN.fullmatch(command)
-    if poured:
-        yield f"jugs in {poured[1]}", str(int(after.readings.get(f"jugs in {poured[1]}", "0")) + 1)
-        yield f"water in {poured[1]}", str(after.clock)
-    if sown and goal.trait and after.observation.startswith("You move "):
+    poured = _POURED.match(after.observation)
+    if poured is not None:
+        pot = poured[1]
+        jugs = int(after.readings.get(f"jugs in {pot}", "0"))
+        yield f"jugs in {pot}", str(jugs + 1)
+        yield f"water in {pot}", str(after.clock)
+    if after.aim.trait:
+        yield from _notes_of_offspring(after, command)
+
+
+def _notes_of_offspring(after: Scene, command: str) -> Iterator[tuple[str, str]]:
+    """The pots that a seed of a grown plant was put into, and whether what grows there shows the
+    form of the trait that is asked about.
+    """
+    sown = _SOWN.fullmatch(command)
+    if sown is not None and after.observation.startswith("You move "):
         yield f"offspring in {sown[1]}", "not seen"
-    if goal.trait and "stage" in after.observation:
-        for pot in walk(after.here):
-            for shown in (
-                _shown(goal, pot)[:1] if f"offspring in {pot.name}" in after.readings else ()
-            ):
-                yield f"offspring in {pot.name}", "yes" if goal.criterion in shown.split() else "no"
+    if "stage" not in after.observation:
+        return
+    for pot in walk(after.here):
+        if f"offspring in {pot.name}" not in after.readings:
+            continue
+        shown = _shown(after.aim, pot)
+        if shown:
+            answer = "yes" if after.aim.criterion in shown[0].split() else "no"
+            yield f"offspring in {pot.name}", answer
 
 
 def _shown(goal: ScienceGoal, pot: Seen) -> list[str]:
@@ -159,8 +179,12 @@ def _offspring(scene: Scene) -> dict[str, str]:
     """The pots with offspring, each with `yes`, `no` or `not seen`: whether it shows the form
     asked about.
     """
-    lead, noted = "offspring in ", scene.readings
-    return {name.removeprefix(lead): form for name, form in noted.items() if name.startswith(lead)}
+    lead = "offspring in "
+    found = {}
+    for name, form in scene.readings.items():
+        if name.startswith(lead):
+            found[name.removeprefix(lead)] = form
+    return found
 
 
 @once
@@ -170,7 +194,18 @@ def _pots(scene: Scene) -> list[str]:
 
 def _inside(test: Callable[[Thing], object]) -> Callable[[Scene, str], bool]:
     """Test of anything in a pot."""
-    return lambda scene, pot: any(test(thing) for seen in scene.find(pot) for thing in seen.inside)
+
+    def ask(scene: Scene, pot: str) -> bool:
+        return any(test(thing) for thing in _content(scene, pot))
+
+    return ask
+
+
+def _content(scene: Scene, pot: str) -> list[Thing]:
+    found: list[Thing] = []
+    for seen in scene.find(pot):
+        found += seen.inside
+    return found
 
 
 _has_soil = _inside(lambda thing: thing.name == "soil")
@@ -182,10 +217,13 @@ def _is_sown(scene: Scene, pot: str) -> bool:
     """True if a seed or a plant is in a pot; the simulator may call a seed by its plant alone:
     `pea`.
     """
-    names = [
-        thing.name for seen in scene.find(pot) for thing in seen.inside if "dead" not in thing.name
-    ]
-    return any(name.split(" ")[-1] in (*GREENS, "seed") or name == _plant(scene) for name in names)
+    plant = _plant(scene)
+    for thing in _content(scene, pot):
+        if "dead" in thing.name:
+            continue
+        if thing.name == plant or thing.name.split(" ")[-1] in (*GREENS, "seed"):
+            return True
+    return False
 
 
 @once

@@ -5,6 +5,7 @@ episode. A device that comes to rest, or will fall short of the goal's threshold
 next one.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -245,15 +246,19 @@ def melting_side(scene: Scene) -> str:
     limit = scene.aim.threshold
     if limit is None:
         return ""
-    readings = _readings(scene, scene.aim.target)
-    solid = [reading.value for reading in readings if reading.state == "solid"]
-    molten = [reading.value for reading in readings if reading.state in ("liquid", "gas")]
-    if solid and max(solid) > limit:
+    hottest_solid = -math.inf
+    coldest_molten = math.inf
+    for reading in _readings(scene, scene.aim.target):
+        if reading.state == "solid":
+            hottest_solid = max(hottest_solid, reading.value)
+        elif reading.state in ("liquid", "gas"):
+            coldest_molten = min(coldest_molten, reading.value)
+    if hottest_solid > limit:
         return "above"
-    if molten and min(molten) < limit:
+    if coldest_molten < limit:
         return "below"
-    if solid and molten and min(molten) - max(solid) <= _CLOSE:
-        return "above" if max(solid) + min(molten) >= 2 * limit else "below"
+    if coldest_molten - hottest_solid <= _CLOSE:
+        return "above" if hottest_solid + coldest_molten >= 2 * limit else "below"
     return ""
 
 

@@ -25,18 +25,20 @@ def _carried(scene: Scene, word: str) -> bool | None:
 
 
 def _within(scene: Scene, word: str, place: str) -> bool | None:
-    target, found = scene.first(place), scene.find(word)
+    """True if a thing is somewhere in another; what was never seen is in nothing."""
+    found = scene.find(word)
     if not found and not word.endswith("?"):
         return None
+    target = scene.first(place)
     return target is not None and any(target.thing in seen.holders for seen in found)
 
 
 def _holds(scene: Scene, place: str, word: str) -> bool:
     """True if a thing, not built in, directly holds another; a jar only while it is open."""
     holder = scene.first(place)
-    return holder is not None and any(
-        seen.holders[:1] == (holder.thing,) for seen in scene.find(word)
-    )
+    if holder is None:
+        return False
+    return any(seen.holders[:1] == (holder.thing,) for seen in scene.find(word))
 
 
 def _apart(scene: Scene, one: str, other: str) -> bool:
@@ -48,27 +50,28 @@ def _apart(scene: Scene, one: str, other: str) -> bool:
 def _opened(scene: Scene, room: str) -> bool:
     """True if the door from here, or else any door, to a room is known to be open."""
     ways = scene.exits.get(scene.room or "", {})
-    return (
-        bool(ways[room])
-        if room in ways
-        else any(others.get(room) for others in scene.exits.values())
-    )
+    if room in ways:
+        return bool(ways[room])
+    return any(others.get(room) for others in scene.exits.values())
 
 
 def _best_option(scene: Scene) -> int:
     """The option that the last command meant: its things are where they are known to be."""
-    menu, said = scene.menu, scene.last_action or ""
+    said = scene.last_action or ""
     taking = said.startswith("pick up")
+    meant = []
+    for name, seen in scene.by_name.items():
+        if name in said:
+            meant.append(f"{seen.name} (in {seen.holder or seen.place}".casefold())
 
-    def worth(number: int) -> tuple[int, int]:
-        option = menu[number].casefold()
-        meant = [seen for name, seen in scene.by_name.items() if name in said]
-        fit = sum(
-            f"{seen.name} (in {seen.holder or seen.place}".casefold() in option for seen in meant
-        )
-        return fit - 100 * (taking and "(in inventory" in option), -number
+    def worth(number: int) -> int:
+        option = scene.menu[number].casefold()
+        fitting = sum(thing in option for thing in meant)
+        if taking and "(in inventory" in option:
+            return fitting - 100  # it is carried already
+        return fitting
 
-    return max(range(len(menu)), key=worth)
+    return max(range(len(scene.menu)), key=worth)  # the first of equal ones
 
 
 def _focused(scene: Scene, word: str) -> bool:
@@ -78,10 +81,13 @@ def _focused(scene: Scene, word: str) -> bool:
         return bool(done)
     names = {seen.name.casefold() for seen in scene.find(word)} | {head_of(word)}
     matter = {substance_of(name) for name in names}
-    matter |= {
-        name.partition(" ")[2] for name in matter
-    }  # the `orange apricot` is focused on as `apricot`
-    return any(name.casefold() in names or substance_of(name.casefold()) in matter for name in done)
+    # the `orange apricot` is focused on as `apricot`
+    matter |= {name.partition(" ")[2] for name in matter}
+    for name in done:
+        said = name.casefold()
+        if said in names or substance_of(said) in matter:
+            return True
+    return False
 
 
 _TOOLS: Final = frozenset(THINGS["kinds"]["tool"])
@@ -112,8 +118,10 @@ EVERYDAY: Final = Recipe(
 )
 
 
-_POTS: Final = ("metal pot", "ceramic cup", "tin cup", "glass cup", "bowl", "jug")
-_PAINT_POTS: Final = ("jug", "bowl", "glass cup", "metal pot", "ceramic cup")
+_POTS: Final[tuple[str, ...]] = ("metal pot", "ceramic cup", "tin cup", "glass cup", "bowl", "jug")
+_STUDIO: Final = "art studio"
+"""Where paints are, and are mixed."""
+_PAINT_POTS: Final[tuple[str, ...]] = ("jug", "bowl", "glass cup", "metal pot", "ceramic cup")
 SECONDARY: Final[Mapping[str, list[str]]] = THINGS["colours"]
 _RECIPE: Final = re.compile(r"need to mix ([^.]+)\.")
 
@@ -121,11 +129,10 @@ _RECIPE: Final = re.compile(r"need to mix ([^.]+)\.")
 def ingredients(recipe: str) -> list[str]:
     """Ingredients of a recipe; nothing if it cannot be read."""
     found = _RECIPE.search(recipe)
-    return (
-        [name.strip() for name in re.split(r", and | and |, ", found[1]) if name.strip()]
-        if found
-        else []
-    )
+    if found is None:
+        return []
+    names = re.split(r", and | and |, ", found[1])
+    return [name.strip() for name in names if name.strip()]
 
 
 def _halves(scene: Scene) -> list[str]:
@@ -141,9 +148,10 @@ def _wanted_inside(scene: Scene) -> list[str]:
     goal = scene.aim
     if goal.task == "chemistry-mix":
         return [*ingredients(scene.readings.get("recipe", "")), goal.target]
-    if goal.place == "art studio":
+    if goal.place == _STUDIO:
         halves = _halves(scene)
-        return [*(halves if scene.of_kind(halves[0]) else _primaries(scene)), goal.target]
+        colours = halves if scene.of_kind(halves[0]) else _primaries(scene)
+        return [*colours, goal.target]
     return [goal.target]
 
 
@@ -151,25 +159,43 @@ def _vessels(scene: Scene) -> list[str]:
     """The vessel to use: what holds something of it already, else one that is carried, else an
     empty one.
     """
-    goal, wanted = scene.aim, _wanted_inside(scene)
-    paint = goal.place == "art studio"
-    kinds = _PAINT_POTS if paint else _POTS
-
-    def of_use(seen: Seen) -> int:
-        return sum(any(_fits(inner.name, word) for word in wanted) for inner in seen.inside)
+    wanted = _wanted_inside(scene)
+    if scene.aim.place == _STUDIO:
+        kinds = _PAINT_POTS
+        pots = scene.such(lambda seen: _serves_for_paint(scene, seen, wanted))
+    else:
+        kinds = _POTS
+        pots = _kitchen_pots(scene)
 
     def worth(name: str) -> tuple[int, bool, bool, int]:
         seen = scene.by_name[name]
-        return of_use(seen), seen.carried, not seen.inside, -kinds.index(seen.name)
+        return _of_use(seen, wanted), seen.carried, not seen.inside, -kinds.index(seen.name)
 
-    def serves(seen: Seen) -> bool:
-        near = bool(seen.inside) or seen.carried or seen.place == goal.place
-        return seen.name in kinds and of_use(seen) == len(seen.inside) and near
-
-    pots = scene.such(serves if paint else lambda seen: seen.name == kinds[0])
-    if not pots and not paint and "kitchen" in scene.looked and not scene.hiding("kitchen"):
-        pots = scene.such(lambda seen: seen.name in kinds and not seen.inside)
     return [max(pots, key=worth)] if pots else [f"{kinds[0]} ?"]
+
+
+def _kitchen_pots(scene: Scene) -> list[str]:
+    """Metal pots, which no heat harms; where the whole kitchen has none, whatever is empty."""
+    pots = scene.such(lambda seen: seen.name == _POTS[0])
+    if pots or "kitchen" not in scene.looked or scene.hiding("kitchen"):
+        return pots
+    return scene.such(lambda seen: seen.name in _POTS and not seen.inside)
+
+
+def _serves_for_paint(scene: Scene, seen: Seen, wanted: list[str]) -> bool:
+    """True if a vessel is at hand or in use, and holds nothing but what is wanted."""
+    if seen.name not in _PAINT_POTS or _of_use(seen, wanted) < len(seen.inside):
+        return False
+    return bool(seen.inside) or seen.carried or seen.place == scene.aim.place
+
+
+def _of_use(seen: Seen, wanted: list[str]) -> int:
+    """The number of things in a vessel that it is to hold."""
+    count = 0
+    for inner in seen.inside:
+        if any(_fits(inner.name, word) for word in wanted):
+            count += 1
+    return count
 
 
 def _fits(shown: str, word: str) -> bool:
@@ -182,40 +208,53 @@ def to_use(scene: Scene, word: str, names: list[str]) -> list[str]:
     """Of things, what is in the vessel already, or else the nearest; of all the water in the
     house, nothing else.
     """
-    vessel = next(
-        (seen.thing for seen in map(scene.first, scene.mean("vessel", _vessels)) if seen), None
-    )
-    inside = [name for name in names if vessel in scene.by_name[name].holders]
-    return (inside or ([] if word == "water" else names))[:1]
+    (vessel,) = scene.mean("vessel", _vessels)
+    pot = scene.first(vessel)
+    if pot is not None:
+        inside = [name for name in names if pot.thing in scene.by_name[name].holders]
+        if inside:
+            return inside[:1]
+    return [] if word == "water" else names[:1]
 
 
 def _ingredients(words: Names) -> Names:
     """Things to put together, water last."""
 
     def thing(scene: Scene, word: str) -> str:
-        return next(
-            iter(to_use(scene, word, scene.such(lambda seen: _fits(seen.name, word)))), f"{word} ?"
-        )
+        fitting = scene.such(lambda seen: _fits(seen.name, word))
+        return next(iter(to_use(scene, word, fitting)), f"{word} ?")
 
-    return lambda scene: [
-        thing(scene, word) for word in sorted(words(scene), key=lambda word: word == "water")
-    ]
+    def ask(scene: Scene) -> list[str]:
+        ordered = sorted(words(scene), key=lambda word: word == "water")
+        return [thing(scene, word) for word in ordered]
+
+    return ask
 
 
 def _primaries(scene: Scene) -> list[str]:
-    return [
-        f"{colour} paint" for colour in SECONDARY.get(_halves(scene)[0].removesuffix(" paint"), ())
-    ]
+    """The paints that the secondary colour is mixed from."""
+    secondary = _halves(scene)[0].removesuffix(" paint")
+    return [f"{colour} paint" for colour in SECONDARY.get(secondary, ())]
+
+
+def _made(scene: Scene, word: str, vessel: str) -> bool:
+    """True if a vessel holds a substance."""
+    wanted = word.removesuffix(" ?")
+    return any(_of_use(pot, [wanted]) for pot in scene.find(vessel))
+
+
+def _taps(scene: Scene) -> list[str]:
+    """Sinks and bathtubs that are not known to be broken, or one never seen."""
+
+    def works(seen: Seen) -> bool:
+        is_tap = seen.name in ("sink", "bathtub")
+        return is_tap and f"{seen.name} in {seen.place}" not in scene.broken
+
+    return scene.such(works) or ["sink ?"]
 
 
 MIXING: Final = Recipe(
-    predicates={
-        "made": lambda scene, word, vessel: any(
-            _fits(inner.name, word.removesuffix(" ?"))
-            for pot in scene.find(vessel)
-            for inner in pot.inside
-        )
-    },
+    predicates=keyed(_made),
     words={
         "vessel": _vessels,
         "ingredients": _ingredients(lambda scene: ingredients(scene.readings.get("recipe", ""))),
@@ -224,15 +263,7 @@ MIXING: Final = Recipe(
     },
     roles={
         "vessel": lambda scene: scene.mean("vessel", _vessels),
-        "tap": lambda scene: (
-            scene.such(
-                lambda it: (
-                    it.name in ("sink", "bathtub")
-                    and f"{it.name} in {it.place}" not in scene.broken
-                )
-            )
-            or ["sink ?"]
-        ),
+        "tap": _taps,
     },
 )
 
@@ -244,18 +275,23 @@ _PORTABLE: Final = re.compile(
 
 
 def _is_beast(seen: Seen) -> bool:
-    loose = not seen.holders and "dead" not in seen.name and not seen.thing.restless
-    return loose and (
-        biology.life_span(seen.name) is not None or seen.name in ("caterpillar", "tadpole")
-    )
+    """True for a living animal that stays: bees come and go."""
+    if seen.holders or "dead" in seen.name or seen.thing.restless:
+        return False
+    return biology.life_span(seen.name) is not None or seen.name in ("caterpillar", "tadpole")
+
+
+def _is_green(seen: Seen) -> bool:
+    """True for a living plant in a pot or on the ground."""
+    planted = bool(seen.holders) and "dead" not in seen.name
+    return planted and seen.name.split(" ")[-1] in biology.GREENS
 
 
 def _is_lifeless(seen: Seen) -> bool:
-    return (
-        bool(_PORTABLE.search(seen.name))
-        and not biology.FLOWER_POT.fullmatch(seen.name)
-        and seen.name != "seed jar"
-    )
+    """True for a thing that can be carried and that nothing lives in."""
+    if biology.FLOWER_POT.fullmatch(seen.name) or seen.name == "seed jar":
+        return False
+    return _PORTABLE.search(seen.name) is not None
 
 
 def _focus(_before: object, after: Scene, command: str) -> Iterator[tuple[str, str]]:
@@ -266,36 +302,62 @@ def _focus(_before: object, after: Scene, command: str) -> Iterator[tuple[str, s
 
 def _loads(scene: Scene) -> list[str]:
     """Thing for the box: the one focused on, in its flower pot or its vessel if it is in one."""
-    goal = scene.aim
-    chosen = read_phrase(scene.readings.get("focus", "") if goal.type == "F1" else goal.target)
-    mine, place = scene.of_kind(goal.target), "".join(chosen.places[:1])
-    for name, seen in scene.by_name.items():
-        if not (alike(seen.name, chosen.head) if goal.type == "F1" else name in mine):
-            continue
-        if seen.holder in (place, "") or not biology.FLOWER_POT.fullmatch(place):
-            poured = heat.flows(seen.thing) and bool(seen.holders) and not is_fixed(seen.holder)
-            if poured or biology.FLOWER_POT.fullmatch(seen.holder):
-                return [
-                    next(
-                        (pot for pot, it in scene.by_name.items() if it.thing is seen.holders[0]),
-                        seen.holder,
-                    )
-                ]
+    found = _chosen(scene)
+    if found is None:
+        return []
+    seen = scene.by_name[found]
+    if not _moves_with_holder(seen):
+        return [found]
+    for name, other in scene.by_name.items():
+        if other.thing is seen.holders[0]:
             return [name]
-    return []
+    return [seen.holder]
+
+
+def _chosen(scene: Scene) -> str | None:
+    """Name of the thing for the box; of several plants, the one in the pot that was named."""
+    if scene.aim.type == "F1":
+        phrase = read_phrase(scene.readings.get("focus", ""))
+        names = scene.such(lambda seen: alike(seen.name, phrase.head))
+    else:
+        phrase = read_phrase(scene.aim.target)
+        mine = scene.of_kind(scene.aim.target)
+        names = [name for name in scene.by_name if name in mine]
+    place = "".join(phrase.places[:1])
+    for name in names:
+        holder = scene.by_name[name].holder
+        if holder in (place, "") or not biology.FLOWER_POT.fullmatch(place):
+            return name
+    return None
+
+
+def _moves_with_holder(seen: Seen) -> bool:
+    """True if a thing can be moved in its vessel alone: a plant in its pot, or a liquid."""
+    if biology.FLOWER_POT.fullmatch(seen.holder):
+        return True
+    return bool(seen.holders) and heat.flows(seen.thing) and not is_fixed(seen.holder)
 
 
 def _boxes(scene: Scene) -> list[str]:
     """The box that is the answer, once that is known, or the plane."""
     goal = scene.aim
-    if (verdict := _VERDICTS.get(goal.task.partition("-")[0])) is None:
+    verdict = _VERDICTS.get(goal.task.partition("-")[0])
+    if verdict is None:
         return [goal.box] if goal.box else []
     found = verdict(scene)
-    return (
-        [found]
-        if found in goal.candidates
-        else [box for when, box in goal.branches if when == found]
-    )
+    if found in goal.candidates:
+        return [found]
+    return [box for when, box in goal.branches if when == found]
+
+
+def _delivered(scene: Scene) -> bool:
+    """True if the thing for the box is in it."""
+    boxes = _boxes(scene)
+    for load in _loads(scene):
+        for seen in scene.find(load):
+            if any(holder.name in boxes for holder in seen.holders):
+                return True
+    return False
 
 
 _VERDICTS: Final[Mapping[str, Callable[[Scene], str]]] = {
@@ -309,23 +371,12 @@ _VERDICTS: Final[Mapping[str, Callable[[Scene], str]]] = {
 
 BOXES: Final = Recipe(
     predicates={
-        "delivered": lambda scene: any(
-            holder.name in _boxes(scene)
-            for load in _loads(scene)
-            for seen in scene.find(load)
-            for holder in seen.holders
-        ),
+        "delivered": _delivered,
         "concluded": lambda scene: any(name in _boxes(scene) for name in scene.focused),
     },
     words={
         **dict.fromkeys(("animal", "living thing"), lambda scene: scene.such(_is_beast)),
-        "plant": lambda scene: scene.such(
-            lambda seen: (
-                seen.name.split(" ")[-1] in biology.GREENS
-                and seen.holders
-                and "dead" not in seen.name
-            )
-        ),
+        "plant": lambda scene: scene.such(_is_green),
         "non-living thing": lambda scene: scene.such(
             lambda seen: _is_lifeless(seen) and seen.name in scene.by_name
         ),

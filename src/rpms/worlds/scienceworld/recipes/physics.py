@@ -1,5 +1,6 @@
 """Electrical circuits and inclined planes: devices, readings, and what they tell."""
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -19,25 +20,34 @@ _SURE: Final = 4
 
 
 def _slides(before: Scene, after: Scene, command: str) -> Iterator[tuple[str, str]]:
-    """The ticks since a block was put on a plane, and its distance then; a command shows the
-    state before its tick.
+    """The ticks since a block was put on a plane, and its speed; a command shows the state before
+    its tick.
     """
     said = after.observation.casefold()
     for plane in after.aim.candidates:
-        ticks = _noted(after, f"ticks on {plane}")
         if said.startswith("you move ") and f" to {plane.casefold()}" in command:
             yield f"ticks on {plane}", "1"
             yield f"speed on {plane}", "0"
-        elif (
-            ticks
-            and before.readings.get(plane) != "100"
-            and any(seen.inside for seen in after.find(plane))
-        ):
-            yield f"ticks on {plane}", f"{ticks + after.clock - before.clock:.0f}"
-            seen = after.readings.get(plane, "")
-            came_late = seen == "100" and ticks > _SURE
-            if plane.casefold() in said and seen.isdecimal() and not came_late:
-                yield f"speed on {plane}", f"{int(seen) / ticks:.3f}"
+            continue
+        ticks = _noted(after, f"ticks on {plane}")
+        arrived = before.readings.get(plane) == "100"
+        if not ticks or arrived or not _is_loaded(after, plane):
+            continue
+        yield f"ticks on {plane}", f"{ticks + after.clock - before.clock:.0f}"
+        if plane.casefold() in said:
+            yield from _speed(after, plane, ticks)
+
+
+def _speed(scene: Scene, plane: str, ticks: float) -> Iterator[tuple[str, str]]:
+    """The speed of a block that was just looked at, unless it may have arrived long before."""
+    slid = scene.readings.get(plane, "")
+    came_late = slid == "100" and ticks > _SURE
+    if slid.isdecimal() and not came_late:
+        yield f"speed on {plane}", f"{int(slid) / ticks:.3f}"
+
+
+def _is_loaded(scene: Scene, plane: str) -> bool:
+    return any(seen.inside for seen in scene.find(plane))
 
 
 def _noted(belief: Scene, what: str) -> float:
@@ -59,16 +69,23 @@ def chosen_plane(scene: Scene) -> str:
     """The plane asked for, once both were timed."""
     goal = scene.aim
     speeds = {plane: _noted(scene, f"speed on {plane}") for plane in goal.candidates}
-    if not all(_timed(scene, plane) for plane in speeds) or len(set(speeds.values())) < len(speeds):
+    if not all(_timed(scene, plane) for plane in speeds):
         return ""
-    return (max if goal.criterion in ("least", "steepest") else min)(
-        speeds, key=lambda plane: speeds[plane]
-    )
+    if len(set(speeds.values())) < len(speeds):
+        return ""
+    fastest = goal.criterion in ("least", "steepest")
+    choose = max if fastest else min
+    return choose(speeds, key=lambda plane: speeds[plane])
 
 
 def _lost_sight(scene: Scene, plane: str) -> bool:
-    on_it = any(_BLOCK.search(thing.name) for seen in scene.find(plane) for thing in seen.inside)
-    return on_it and scene.readings.get(plane) == "100" and not _timed(scene, plane)
+    """True if a block came to the bottom unseen: it has to slide once more."""
+    if scene.readings.get(plane) != "100" or _timed(scene, plane):
+        return False
+    for seen in scene.find(plane):
+        if any(_BLOCK.search(thing.name) for thing in seen.inside):
+            return True
+    return False
 
 
 PLANES: Final = Recipe(
@@ -97,7 +114,8 @@ def _parts(scene: Scene) -> list[str]:
     """Parts of the circuit: the thing itself, a source, what lights up, and wires; a test needs
     a bulb.
     """
-    goal, names = scene.aim, [seen.name for seen in scene.things]
+    goal = scene.aim
+    names = [seen.name for seen in scene.things]
     source = next((name for name in THINGS["sources"][goal.source] if name in names), "")
     wires = sorted({name for name in names if name.endswith(" wire")})
     if goal.task.startswith("power"):
@@ -109,11 +127,9 @@ def _parts(scene: Scene) -> list[str]:
 
 def _to_bring(scene: Scene) -> list[str]:
     """The parts that have to be brought to where the circuit is built."""
-    parts = list(dict.fromkeys(_parts(scene)))
-    parts[0] = next(
-        (name for name in scene.such(lambda seen: seen.name == parts[0])), parts[0]
-    )  # of two, the nearest
-    return parts if scene.aim.source == "renewable" else parts[:1]
+    target, *others = dict.fromkeys(_parts(scene))
+    nearest = next(iter(scene.such(lambda seen: seen.name == target)), target)
+    return [nearest, *others] if scene.aim.source == "renewable" else [nearest]
 
 
 @once
@@ -162,7 +178,13 @@ def _tested(scene: Scene) -> bool:
 
 
 def _contacts(scene: Scene) -> list[str]:
-    return [end for joint in _joints(scene) for end in joint]
+    return list(itertools.chain.from_iterable(_joints(scene)))
+
+
+def _is_powered(scene: Scene) -> bool:
+    """True if the source gives current: generators have to be switched on."""
+    source = _parts(scene)[1]
+    return not source.endswith("generator") or _is_on(scene, source)
 
 
 CIRCUITS: Final = Recipe(
@@ -174,10 +196,7 @@ CIRCUITS: Final = Recipe(
         "joined": lambda scene, contact: (
             contact.replace(" in ", " on ", 1).casefold() in scene.ends
         ),
-        # generators have to be switched on
-        "powered": lambda scene: (
-            not (source := _parts(scene)[1]).endswith("generator") or _is_on(scene, source)
-        ),
+        "powered": _is_powered,
         "paused": lambda scene: scene.age("connection") > _PAUSE,
         "tested": _tested,
     },
