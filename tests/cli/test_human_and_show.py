@@ -49,6 +49,14 @@ def test_what_is_possible_is_listed_on_demand_and_nothing_else(rpms: Rpms, types
     assert "left after 1 steps" in said.err
 
 
+def test_a_person_may_leave_before_the_game_begins(rpms: Rpms, types):
+    types()
+    goal = ("--goal", "xyzzy frobnicate")
+    said = rpms("play", "alfworld", "--split", "builtin", "--model", "human", *goal)
+    assert said.code == 0
+    assert "left after 0 steps" in said.err
+
+
 def test_what_something_unknown_could_hinder_is_listed_apart(rpms: Rpms, types):
     types("go to desk 1", "? alarmclock 2 from")
     said = rpms("play", "alfworld", "--split", "builtin", "--model", "human")

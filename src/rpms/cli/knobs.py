@@ -163,6 +163,19 @@ _WITHOUT = {
 name."""
 
 
+def _read_settings(given: Mapping[str, Any]) -> Any:
+    """The settings of options, as far as these were given."""
+    # loaded once the options are right
+    from rpms.play.knob_values import SettingError  # noqa: PLC0415
+    from rpms.play.settings import Settings  # noqa: PLC0415
+
+    values = {knob: value for knob, value in given.items() if value not in (None, [])}
+    try:
+        return Settings.read(values)
+    except SettingError as error:
+        raise InputError(f"--{error.name.replace('_', '-')} {error.problem}") from None
+
+
 def with_shared(name: str, function: Callable[..., None]) -> Callable[..., None]:
     """A command that takes the options of `ResourceOptions` for a function's `resources`, and
     knobs for `settings`.
@@ -175,15 +188,7 @@ def with_shared(name: str, function: Callable[..., None]) -> Callable[..., None]
     knobs = [knob for knob in KNOBS if knob not in (*own, *_WITHOUT.get(name, ()))]
 
     def command(**given: Any) -> None:
-        from rpms.play.knob_values import SettingError  # noqa: PLC0415  once the options are right
-        from rpms.play.settings import Settings  # noqa: PLC0415
-
-        values = {knob: given.pop(knob) for knob in knobs}
-        values = {knob: value for knob, value in values.items() if value not in (None, [])}
-        try:
-            given["settings"] = Settings.read(values)
-        except SettingError as error:
-            raise InputError(f"--{error.name.replace('_', '-')} {error.problem}") from None
+        given["settings"] = _read_settings({knob: given.pop(knob) for knob in knobs})
         if shared:
             resources = {each: given.pop(each) for each in shared}
             given["resources"] = import_module("rpms.cli.options").Resources(**resources)

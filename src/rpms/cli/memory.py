@@ -205,10 +205,7 @@ def audit_runs(
     With --memory and --out, a next memory is written without the entries that do harm; these are
     kept beside it.
     """
-    if form not in ("table", "json"):
-        raise InputError(f"--form {form!r}: choose table or json")
-    if out is not None and memory is None:
-        raise InputError("--out needs --memory: the memory that holds the harmful entries")
+    _check_audit(form, out, memory)
     known = memories.read_frozen(memory) if memory is not None else EpisodicMemory()
     _refuse_existing(out, memory)
     found = audit(runs)
@@ -223,6 +220,13 @@ def audit_runs(
         _print(found, here, rows)
     if out is not None and memory is not None:
         _leave(memory, out, known, found.harmful)
+
+
+def _check_audit(form: str, out: Path | None, memory: Path | None) -> None:
+    if form not in ("table", "json"):
+        raise InputError(f"--form {form!r}: choose table or json")
+    if out is not None and memory is None:
+        raise InputError("--out needs --memory: the memory that holds the harmful entries")
 
 
 def _check_played_with(file: Path, world: str, entries: Container[str], found: Audit) -> None:
@@ -343,9 +347,16 @@ def junk(
     bad = len({remark.entry.id for remark in remarks})
     say(f"{bad} of {len(memory)} entries could go")
     if out is not None:
-        gone = [remark for remark in remarks if remark.junk in pruned]
-        reasons = {remark.entry.id: f"{remark.junk}: {remark.reason}" for remark in gone}
-        _leave(file, out, memory, reasons)
+        _leave(file, out, memory, _reasons_to_go(remarks, pruned))
+
+
+def _reasons_to_go(remarks: Iterable[Remark], pruned: Sequence[Junk]) -> dict[str, str]:
+    """Why entries of some sorts of junk are set aside, by entry."""
+    reasons: dict[str, str] = {}
+    for remark in remarks:
+        if remark.junk in pruned:
+            reasons[remark.entry.id] = f"{remark.junk}: {remark.reason}"
+    return reasons
 
 
 def _read_of_world(file: Path) -> EpisodicMemory:

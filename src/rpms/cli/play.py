@@ -20,6 +20,7 @@ from rpms.cli.screen import complain, make_console
 from rpms.foreign.shown import one_line
 from rpms.logic.belief import Situation
 from rpms.logic.errors import InputError
+from rpms.models.base import Model
 from rpms.models.catalogue import Backend, parse_model_name
 from rpms.models.windows import context_window
 from rpms.paper.beyond import Advice
@@ -28,8 +29,8 @@ from rpms.paper.enforcement import GuardMode
 from rpms.paper.episode import Ending, Episode, Step
 from rpms.paper.verdict import Candidate, Fate
 from rpms.paper.wording import memory_line, situation_lines
-from rpms.play.methods import NOTHING, Earlier
-from rpms.play.plan import NamedModel, lend
+from rpms.play.methods import NOTHING, Earlier, Reflection
+from rpms.play.plan import NamedModel, RunPlan, lend
 from rpms.play.seats import Play, Seat, play
 from rpms.play.settings import Settings
 from rpms.play.understanding import NO_GOAL, Reads
@@ -64,16 +65,10 @@ def main(
     chosen = options.named_task(found, settings.split or found.splits[0], setting, task, variation)
     if goal is not None:
         chosen = _with_request(chosen, goal)
-    named = NamedModel(model, model_options(base_url))
-    reader = settings.reader or ""
     console = make_console()
     window = context_window(model, settings.context, base_url)
-    person: HumanModel | None = None
-    if parse_model_name(model).provider.backend is Backend.HUMAN:
-        person = HumanModel(console, found)
-    answering = person or named()
-    ask_goal = person.ask_goal if person is not None else None
-    reads = Reads.by(reader, replace(named, name=reader), answering, ask_goal)
+    named = NamedModel(model, model_options(base_url))
+    answering = _open_model(named, console, found)
     plan = settings.plan(
         found,
         model,
@@ -87,29 +82,19 @@ def main(
     if settings.condition != asked.condition:
         complain("note: there is no memory, so the condition is rules-only; --memory gives one")
     options.note_knowledge(settings, plan, window)
-    shown = partial(show_step, console, prompts=show_prompts, verbose=verbose)
-    brought = NOTHING
-    result: Episode | None = None
+    watched = _Watched(
+        console,
+        plan,
+        answering,
+        _reads(settings.reader or "", named, answering),
+        partial(show_step, console, prompts=show_prompts, verbose=verbose),
+        rules=rules,
+        own_goal=goal is not None,
+    )
     try:
-        for trial in range(plan.method.trials):
-            seat = Seat(replace(plan, trial=trial), answering, reads=reads)
-            if result is not None:
-                earlier = Earlier.of(result, str(result.ending), brought.carried)
-                brought = seat.reflect(chosen, earlier)
-            with closing(found.open(chosen, setting)) as game:
-                episode = seat.begin(chosen, game, brought)
-                if goal is not None and result is None:
-                    complain(
-                        "note: the game decides what is won, by its own goal:"
-                        f" {one_line(episode.games_own)}"
-                    )
-                _show_begin(console, episode, rules=rules)
-                result = _attempt(console, episode, person, shown)
-            _show_end(console, result)
-            if result.won:
-                break
+        result = watched.play()
     except Left:
-        complain(f"left after {len(episode.steps)} steps")
+        complain(f"left after {watched.steps_played} steps")
         return
     finally:
         answering.close()
@@ -117,11 +102,86 @@ def main(
         raise typer.Exit(1)
 
 
+def _open_model(named: NamedModel, console: Console, world: World) -> Model:
+    """The model that plays: a person at this terminal, or the one of a name."""
+    if parse_model_name(named.name).provider.backend is Backend.HUMAN:
+        return HumanModel(console, world)
+    return named()
+
+
+def _reads(reader: str, named: NamedModel, answering: Model) -> Reads:
+    """How requests are read; a person who plays is asked what cannot be read."""
+    ask_goal = answering.ask_goal if isinstance(answering, HumanModel) else None
+    return Reads.by(reader, replace(named, name=reader), answering, ask_goal)
+
+
 def _with_request(task: Task, goal: str) -> Task:
     """The task, asked for in a person's words."""
     if not goal.strip():
         raise InputError("--goal is empty: say what is wanted, or leave it out")
     return replace(task, source={**task.source, REQUEST: " ".join(goal.split())})
+
+
+@dataclass
+class _Watched:
+    """One task, shown while it is played."""
+
+    console: Console
+    plan: RunPlan
+    model: Model
+    reads: Reads
+    show_step: Callable[..., None]
+    rules: bool
+    own_goal: bool
+    """True if the goal was given in words of the user's own."""
+    now: Play | None = None
+    """The attempt that goes on, or the last one."""
+
+    @property
+    def steps_played(self) -> int:
+        return len(self.now.steps) if self.now is not None else 0
+
+    def play(self) -> Episode | None:
+        """Attempt the task until it is won, as often as the method does; return the last one."""
+        result: Episode | None = None
+        brought = NOTHING
+        for trial in range(self.plan.method.trials):
+            seat = Seat(replace(self.plan, trial=trial), self.model, reads=self.reads)
+            if result is not None:
+                earlier = Earlier.of(result, str(result.ending), brought.carried)
+                brought = seat.reflect(self.plan.tasks[0], earlier)
+            result = self._attempt(seat, brought)
+            _show_end(self.console, result)
+            if result.won:
+                break
+        return result
+
+    def _attempt(self, seat: Seat, brought: Reflection) -> Episode:
+        is_first = self.now is None
+        task = self.plan.tasks[0]
+        with closing(self.plan.world.open(task, self.plan.setting)) as game:
+            episode = seat.begin(task, game, brought)
+            self.now = episode
+            if self.own_goal and is_first:
+                decides = one_line(episode.games_own)
+                complain(f"note: the game decides what is won, by its own goal: {decides}")
+            _show_begin(self.console, episode, rules=self.rules)
+            if isinstance(self.model, HumanModel):
+                self.model.observation = lambda: episode.told
+                return play(episode, partial(_show_outcome, self.console))
+            return play(episode, self._shown(episode))
+
+    def _shown(self, episode: Play) -> Callable[[Step], None]:
+        """Shows a step, with the advice that the step before it brought."""
+        advising = episode.player.mind.beyond.enforcement.guard is GuardMode.ADVISE
+        advice = ""
+
+        def show(step: Step) -> None:
+            nonlocal advice
+            self.show_step(step, told=advice)
+            advice = step.advice if advising else ""
+
+        return show
 
 
 def _show_begin(console: Console, episode: Play, *, rules: bool) -> None:
@@ -147,30 +207,10 @@ def _show_begin(console: Console, episode: Play, *, rules: bool) -> None:
         console.print(Text(f"  carried: {one_line(line.strip(' -'))}", style="magenta"))
 
 
-def _attempt(
-    console: Console, episode: Play, person: HumanModel | None, show_step: Callable[..., None]
-) -> Episode:
-    """Play to the end, and show every step; to a person only what came of a command, since they
-    have seen the rest.
-    """
-    advising = episode.player.mind.beyond.enforcement.guard is GuardMode.ADVISE
-    advice = ""
-    if person is not None:
-        person.observation = lambda: episode.told
-
-    def show(step: Step) -> None:
-        nonlocal advice
-        if person is not None:
-            _show_outcome(console, step)
-            return
-        show_step(step, told=advice)
-        advice = step.advice if advising else ""
-
-    return play(episode, show)
-
-
 def _show_outcome(console: Console, step: Step) -> None:
-    """Show how a person's command was read, and whether the world took it."""
+    """Show how a person's command was read, and whether the world took it: they have seen the
+    rest.
+    """
     if step.command and step.command != step.action:
         why = f": {step.replaced}" if step.replaced else ""
         console.print(Text(f"  as {step.command}{why}", style="dim"))

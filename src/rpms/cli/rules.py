@@ -295,9 +295,7 @@ def review(
 
 def _say_lines(manual: Path, about: str, *, every: bool) -> None:
     """Say the lines of a learned manual, and of those asked about some steps for and against."""
-    rows = [row for row in lines_of(manual) if about in row.claim.place]
-    if not every:
-        rows = [row for row in rows if row.stands or row.decided]
+    rows = _rows_about(manual, about, every=every)
     spoken = _steps_spoken(traces_file(manual)) if about else {}
     for row in rows:
         claim = row.claim
@@ -307,6 +305,17 @@ def _say_lines(manual: Path, about: str, *, every: bool) -> None:
             say(*_evidence_lines("against", claim.counterexamples[:2], spoken))
     if not rows:
         say("there is no such line")
+
+
+def _rows_about(manual: Path, about: str, *, every: bool) -> list[Reviewed]:
+    """Lines with a word in their place; those that do not stand only where all are wanted, or a
+    person decided so.
+    """
+    rows: list[Reviewed] = []
+    for row in lines_of(manual):
+        if about in row.claim.place and (every or row.stands or row.decided):
+            rows.append(row)
+    return rows
 
 
 def _state(row: Reviewed) -> str:
@@ -356,6 +365,17 @@ def mend(manual: Path, runs: list[Path], world: str | None = None, write: bool =
     before = manual_text(manual).text if write else ""
     choice = choose_manual(str(manual))
     proposals, _ = propose(manual_of(played_in, choice), moments)
+    passed = _say_proposals(proposals)
+    say(
+        f"steps: {len(moments)}; lines contradicted: {len(proposals)}; edits that pass:"
+        f" {len(passed)}"
+    )
+    if write and passed:
+        _write_edits(manual, before, choice, played_in, passed)
+
+
+def _say_proposals(proposals: Iterable[Proposal]) -> list[Edit]:
+    """Say which lines are contradicted, and by which edit they would not be; return the edits."""
     by_edit: dict[Edit | None, list[Proposal]] = {}  # None: no edit passes
     for each in proposals:
         by_edit.setdefault(each.edit, []).append(each)
@@ -363,13 +383,7 @@ def mend(manual: Path, runs: list[Path], world: str | None = None, write: bool =
         for each in against:
             say(f"{each.line}: contradicted at {_places(each.where)}", f"  {each.said}")
         say(f"  edit: {edit}" if edit else "  no single edit passes the replay")
-    passed = [edit for edit in by_edit if edit is not None]
-    say(
-        f"steps: {len(moments)}; lines contradicted: {len(proposals)}; edits that pass:"
-        f" {len(passed)}"
-    )
-    if write and passed:
-        _write_edits(manual, before, choice, played_in, passed)
+    return [edit for edit in by_edit if edit is not None]
 
 
 def _places(steps: Sequence[RecordedStep]) -> str:

@@ -30,7 +30,7 @@ from rpms.report.table import grid
 from rpms.store.evidence import Claim, Label, counts_of, evidence_file, traces_file
 from rpms.store.manual_reader import manual_text
 from rpms.store.manuals import read_manual
-from rpms.worlds.base import World
+from rpms.worlds.base import Setting, World
 from rpms.worlds.registry import find_world, world_named
 
 _STEPS = 20_000
@@ -65,17 +65,9 @@ def learn(
         return
     found = find_world(world)
     setting = options.make_setting(found, data, engine, option)
-    wanted = 0 if runs else _STEPS
-    if steps is not None:
-        wanted = steps
-    usual_split = "train" if "train" in found.splits else found.splits[0]
-    chosen = split or usual_split
-    tasks = tuple(found.tasks(chosen, setting)) if wanted else ()
-    if not tasks and not runs:
-        raise InputError("nothing to learn from: use --steps above 0, or --from with recorded runs")
-    plan = RulesPlan(
-        found, tasks, setting, chosen if tasks else "", Exploring(steps=wanted, seed=seed), runs
-    )
+    if steps is None:
+        steps = 0 if runs else _STEPS
+    plan = _make_plan(found, setting, split, Exploring(steps=steps, seed=seed), runs)
     console = make_console(soft_wrap=True)
     result = _learn(console, plan, out)
     say("\n".join(_report(result, out)))
@@ -84,6 +76,18 @@ def learn(
         manual = read_manual(universal_tier(), manual_text(out))
         count = write_experience(memory, found, manual, result.traces)
         say(f"{count} entries in {memory}")
+
+
+def _make_plan(
+    world: World, setting: Setting, split: str | None, exploring: Exploring, runs: tuple[Path, ...]
+) -> RulesPlan:
+    """Where to explore, if at all, and the recorded runs to learn from; one of both there is."""
+    if split is None:
+        split = "train" if "train" in world.splits else world.splits[0]
+    tasks = tuple(world.tasks(split, setting)) if exploring.steps else ()
+    if not tasks and not runs:
+        raise InputError("nothing to learn from: use --steps above 0, or --from with recorded runs")
+    return RulesPlan(world, tasks, setting, split if tasks else "", exploring, runs)
 
 
 def _learn(console: Console, plan: RulesPlan, out: Path) -> RulesLearned:

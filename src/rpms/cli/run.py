@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -97,37 +97,46 @@ def main(
         ),
         stuck_after=stuck_after,
     )
-    split = settings.split or found.splits[0]
-    if dealt.step > 1:
-        split = f"{split}-{part}"
-    out = out or default_folder(world, split, model, settings)
+    if out is None:
+        split = settings.split or found.splits[0]
+        played = split if dealt.step == 1 else f"{split}-{part}"
+        out = default_folder(world, played, model, settings)
     known = (None if resources.price else RunFolder(out).price()) or resources.price_of(model)
     how = How(
         retry_errors=retry_errors, engine=player, price=known, meter=resources.meter({model: known})
     )
     resources.check(opened, begun=RunFolder(out).begun)
     options.note_knowledge(settings, plan, window)
+    summaries = _play_epochs(plan, out, epochs, resources.workers, how)
+    controls = play_controls(plan, out, resources.workers, player)
+    say(*_remarks(plan, summaries, controls), f"episodes are in {out}")
+    if any(_failed_throughout(summary) for summary in summaries):
+        raise typer.Exit(1)
+
+
+def _play_epochs(
+    plan: RunPlan, out: Path, epochs: int, workers: int | None, how: How
+) -> list[RunSummary]:
+    """Play a plan as often as asked, and say what came of each time; of methods with several
+    trials, the first one is returned.
+    """
     console = make_console()
 
     def listen(trial: int) -> Listener:
         if trial:
             say(f"trial {trial}, of the tasks not won so far")
-        return progress(console, known)
+        return progress(console, how.get("price"))
 
     def run_one(plan: RunPlan, folder: Path) -> Trials:
         if epochs > 1:
             say(f"epoch {plan.epoch} of {epochs}")
-        trials = run_trials(plan, folder, resources.workers, listen, **how)
+        trials = run_trials(plan, folder, workers, listen, **how)
         print_summary(console, trials.summaries[0], RunFolder(folder))
         if plan.method.question:
             say(*trial_lines(trials))
         return trials
 
-    summaries = [trials.summaries[0] for trials in run_epochs(plan, out, epochs, run_one)]
-    controls = play_controls(plan, out, resources.workers, player)
-    say(*_remarks(plan, summaries, controls), f"episodes are in {out}")
-    if any(_failed_throughout(summary) for summary in summaries):
-        raise typer.Exit(1)
+    return [trials.summaries[0] for trials in run_epochs(plan, out, epochs, run_one)]
 
 
 def _read_part(part: str) -> slice:
@@ -190,18 +199,24 @@ def default_folder(world: str, split: str, model: str, settings: Settings) -> Pa
     >>> default_folder("alfworld", "train", "openai/gpt-4o", given).name
     'alfworld-train-openai-gpt-4o-strict-menu-8-theta-0.6'
     """
-    word = partial(worded, between="-", equals="-")
     named = (settings.condition or "full", settings.preset or "paper")
-    parts = [world, split, model, *(name for name in named if name not in ("full", "paper"))]
+    unusual_names = [name for name in named if name not in ("full", "paper")]
+    unusual = _unusual_values(settings)
+    values = [f"{name}-{worded(value, between='-', equals='-')}" for name, value in unusual]
+    parts = [world, split, model, *unusual_names, *values]
+    return Path("runs", "-".join(map(_part_of_name, parts)))
+
+
+def _unusual_values(settings: Settings) -> Iterator[tuple[str, Any]]:
+    """Names and values that are not the preset's: of enforcement, then of other settings."""
     usual = PRESETS[settings.preset or "paper"]
     for name, value in vars(settings.condition_value().enforcement).items():
         if value != getattr(usual, name):
-            parts.append(f"{name}-{word(value)}")
+            yield name, value
     for name, value in settings.given.items():
         told_otherwise = name in (*_NO_PART_OF_A_NAME, "enforce")
         if not told_otherwise and value != getattr(settings.of_preset, name):
-            parts.append(f"{name}-{word(value)}")
-    return Path("runs", "-".join(map(_part_of_name, parts)))
+            yield name, value
 
 
 def _part_of_name(text: str) -> str:

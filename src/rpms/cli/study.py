@@ -1,6 +1,6 @@
 """`rpms study`: run the conditions of a study file, and show what came of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import cache, partial
@@ -28,6 +28,7 @@ from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import How, Listener
 from rpms.play.settings import Settings
 from rpms.report.outcomes import Comparison
+from rpms.report.table import Table, terminal, without_notes
 from rpms.store.expel_material import Experience
 from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
@@ -95,17 +96,12 @@ def main(
     file = find_study(file)
     if world is not None:
         find_world(world)
-    study = read_study(file, parts or ()).under(settings).only(only)
-    if settings.limit is not None:
-        study = _limited(study, settings, resources.data)
+    study = _under_settings(read_study(file, parts or ()).only(only), settings, resources.data)
     models = study.models_to_run(model or ())
     folder = out or Path("results", file.stem)
     layout = StudyLayout(folder, pool or folder)
-    console = make_console()
-    if not console.is_terminal:
-        console.width = max(console.width, _WIDTH)
-    learners = [study.learner(name) for name in models]
-    asked = dict.fromkeys((*models, *filter(None, learners)))
+    console = _wide_console()
+    asked = _models_asked(study, models)
     prices = {name: resources.price_of(name) for name in asked}
     _note_idle_parts(study)
     _note_unused_parts(study, models)
@@ -116,8 +112,7 @@ def main(
         return
     if report:
         _note_missing_packages()
-    for name in asked:
-        resources.check(_named(study, resources, name), begun=layout.begun(name))
+    _check_models(study, resources, asked, layout)
     results = run_study(study, models, means, layout, say)
     console.print()
     console.print(results_table(results))
@@ -125,6 +120,33 @@ def main(
         _report(console, folder, study, models)
     _print_title(console, study, models)
     say(f"runs and index: {folder}")
+
+
+def _under_settings(study: Study, settings: Settings, data: Path | None) -> Study:
+    """A study with the settings of the command line, and no more tasks than these allow."""
+    changed = study.under(settings)
+    return changed if settings.limit is None else _limited(changed, settings, data)
+
+
+def _wide_console() -> Console:
+    console = make_console()
+    if not console.is_terminal:
+        console.width = max(console.width, _WIDTH)
+    return console
+
+
+def _models_asked(study: Study, models: Sequence[str]) -> tuple[str, ...]:
+    """The models that play, and those beside them that learn a memory."""
+    learners = [study.learner(name) for name in models]
+    return tuple(dict.fromkeys((*models, *filter(None, learners))))
+
+
+def _check_models(
+    study: Study, resources: Resources, models: Iterable[str], layout: StudyLayout
+) -> None:
+    """Refuse models that cannot be reached, before anything is played."""
+    for name in models:
+        resources.check(_named(study, resources, name), begun=layout.begun(name))
 
 
 def _print_estimates(
@@ -342,25 +364,35 @@ def _write_page(folder: Path, study: Study) -> None:
 
 def _print_tables(console: Console, study: Study, comparisons: Sequence[Comparison]) -> None:
     """Print the tables that a study is about, each note once, and what is missing in them."""
-    from rpms.report.notes import omissions  # noqa: PLC0415  needs the extra
-    from rpms.report.table import terminal, without_notes  # noqa: PLC0415
-    from rpms.report.tables import applicable, left_out, main_table  # noqa: PLC0415
+    from rpms.report.tables import applicable, main_table  # noqa: PLC0415  needs the extra
 
     told: set[str] = set()
     for name in study.tables or _USUAL_TABLES:
         made = (main_table(comparisons),) if name == "main" else applicable(name, comparisons)
-        known = name in _SHOWN_ALREADY
-        for each in made:
-            table = without_notes(each, told)
-            shown = "\n".join(table.notes)
-            if not known:
-                shown = terminal(table, max(console.width, _WIDTH)).rstrip("\n")
-            if shown:
-                console.print()
-                console.print(Text(shown), soft_wrap=not known)
+        for table in made:
+            _print_table(console, without_notes(table, told), known=name in _SHOWN_ALREADY)
+    say(*(f"\n{line}" for line in _missing_in(comparisons, told)))
+
+
+def _print_table(console: Console, table: Table, *, known: bool) -> None:
+    """Print a table, or its notes alone where its numbers were shown already."""
+    if known:
+        shown = "\n".join(table.notes)
+    else:
+        shown = terminal(table, max(console.width, _WIDTH)).rstrip("\n")
+    if shown:
+        console.print()
+        console.print(Text(shown), soft_wrap=not known)
+
+
+def _missing_in(comparisons: Sequence[Comparison], told: Container[str]) -> list[str]:
+    """Lines about what was left out of some comparisons, without the notes that were told."""
+    from rpms.report.notes import omissions  # noqa: PLC0415  needs the extra
+    from rpms.report.tables import left_out  # noqa: PLC0415
+
     missing: dict[str, None] = {}
     for comparison in comparisons:
         missing |= dict.fromkeys(note for note in omissions(comparison) if note not in told)
     for comparison in comparisons:
         missing |= dict.fromkeys(left_out(comparison))
-    say(*(f"\n{line}" for line in missing))
+    return list(missing)
