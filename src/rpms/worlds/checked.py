@@ -45,12 +45,34 @@ def check_methods(kind: type, base: type) -> None:
 
 
 def _checked(name: str, method: Callable[..., Any], check: Check) -> Callable[..., Any]:
+    """A method of a world whose answer is checked; it is given its own games, not ours."""
+
     @functools.wraps(method)
     def ask(*arguments: Any, **options: Any) -> Any:
-        def checked() -> Any:
+        try:
             return check(name, method(*map(_bare, arguments), **options))
+        except (RPMSError, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # a world with a loop of its own may cancel it
+            raise _failure(name, error) from error
 
-        return _ask(name, checked)
+    return ask
+
+
+def _guarded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a belief that may answer anything, and raise nothing but a WorldError.
+
+    Plans ask beliefs thousands of times a step: this is `_checked` without what only a world needs.
+    """
+
+    @functools.wraps(method)
+    def ask(*arguments: Any, **options: Any) -> Any:
+        try:
+            return method(*arguments, **options)
+        except (RPMSError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            raise _failure(name, error) from error
 
     return ask
 
@@ -70,10 +92,15 @@ def _ask(name: str, call: Callable[[], Any]) -> Any:
         return call()
     except (RPMSError, KeyboardInterrupt):
         raise
-    except BaseException as error:  # a world with a loop of its own may cancel it
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{Path(frame.filename).name}:{frame.lineno}"
-        raise WorldError(f"the world failed in {name} ({place}): {told_error(error)}") from error
+    except BaseException as error:
+        raise _failure(name, error) from error
+
+
+def _failure(name: str, error: BaseException) -> WorldError:
+    """What a world raised, in one line that says where."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(frame.filename).name}:{frame.lineno}"
+    return WorldError(f"the world failed in {name} ({place}): {told_error(error)}")
 
 
 def _refuse(name: str, returned: Any, wanted: str) -> NoReturn:
@@ -275,30 +302,31 @@ def _check_belief(kind: type[Belief]) -> None:
     _BELIEFS_CHECKED.add(kind)
     for name in vars(Belief):
         written = vars(kind).get(name)
-        if name.startswith("_") or written is None:
-            continue
-        if isinstance(written, property):
-            setattr(kind, name, written.getter(_checked(name, _getter_of(written), _anything)))
-        elif callable(written):
-            setattr(kind, name, _checked(name, written, _BELIEF_CHECKS.get(name, _anything)))
+        if written is not None and not name.startswith("_"):
+            _check_member(kind, name, written)
     if "answers" in vars(kind):
-        answers = {
-            predicate: (arity, _checked(predicate, ask, _anything))
-            for predicate, (arity, ask) in kind.answers.items()
-        }
+        answers = {}
+        for predicate, (arity, ask) in kind.answers.items():
+            answers[predicate] = (arity, _guarded(predicate, ask))
         kind.answers = answers
     for base in kind.__bases__:
         if issubclass(base, Belief):
             _check_belief(base)
 
 
+def _check_member(kind: type[Belief], name: str, written: Any) -> None:
+    """Wrap one member that a class of beliefs writes itself."""
+    if isinstance(written, property):
+        setattr(kind, name, written.getter(_guarded(name, _getter_of(written))))
+    elif name == "truth":
+        setattr(kind, name, _checked(name, written, _a_truth))
+    elif callable(written):
+        setattr(kind, name, _guarded(name, written))
+
+
 def _getter_of(written: property) -> Callable[..., Any]:
     assert written.fget is not None, "a property that nobody can read"
     return written.fget
-
-
-def _anything(_name: str, value: Any) -> Any:
-    return value
 
 
 def _a_truth(name: str, value: Any) -> Truth:
@@ -311,7 +339,6 @@ def _truth(name: str, value: Any) -> bool:
     return bool(_ask(name, lambda: bool(value)))
 
 
-_BELIEF_CHECKS: Mapping[str, Check] = {"truth": _a_truth}
 _CHECKS: Mapping[str, Check] = {
     "open": _game,
     "tasks": _tasks,

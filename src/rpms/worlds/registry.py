@@ -79,17 +79,20 @@ def find_world(name: str) -> World:
         world = _load(_point_in(folder), folder.resolve())
         _given[world.name] = world
         return world
+    raise InputError(_why_not_found(name, folder))
+
+
+def _why_not_found(name: str, folder: Path) -> str:
+    """What is wrong with a name that is neither a world's nor its folder's, and what to do."""
     if folder.is_dir():
-        raise InputError(f"{folder} holds no world: there is no {PROJECT} in it")
+        return f"{folder} holds no world: there is no {PROJECT} in it"
     if folder.parent != Path() or name.startswith("."):
-        raise InputError(f"{name}: there is no such folder")
+        return f"{name}: there is no such folder"
     if name in ELSEWHERE:
-        raise InputError(_how_to_install(name))
+        return _how_to_install(name)
     near = get_close_matches(name, world_names(), 1)
     hint = f", did you mean {near[0]}?" if near else "."
-    raise InputError(
-        f"unknown world {name!r}{hint} Installed: {', '.join(world_names()) or 'none'}"
-    )
+    return f"unknown world {name!r}{hint} Installed: {', '.join(world_names()) or 'none'}"
 
 
 def _how_to_install(name: str) -> str:
@@ -170,10 +173,9 @@ def new_world(name: str) -> Mapping[str, str]:
 
     template = Path(__file__).with_name("template")
     paths = sorted(file.relative_to(template) for file in template.rglob("*") if file.is_file())
-    kept = [
-        path for path in paths if not any(part.startswith(("_", ".")) for part in path.parent.parts)
-    ]
-    return {
-        named(path.as_posix()): named((template / path).read_text(encoding="utf-8"))
-        for path in kept
-    }
+    found = {}
+    for path in paths:
+        if not any(part.startswith(("_", ".")) for part in path.parent.parts):
+            text = (template / path).read_text(encoding="utf-8")
+            found[named(path.as_posix())] = named(text)
+    return found

@@ -35,26 +35,31 @@ class GroundTruth:
         self.here = tuple(receptacles[index] for index in layout.here[state.location])
         """The receptacles at the agent's location: those that it can handle."""
         self.held = objects[state.held] if state.held >= 0 else None
-        self.places = {
-            name: locations[at]
-            for name, at in zip(receptacles, layout.place, strict=True)
-            if at >= 0
-        }
+        self.places: dict[str, str] = {}
         """The location of every receptacle."""
-        self.openable = {receptacles[index] for index in bits(layout.openable)}
-        self.opened = {receptacles[index] for index in bits(layout.openable & state.opened)}
+        for name, place in zip(receptacles, layout.place, strict=True):
+            if place >= 0:
+                self.places[name] = locations[place]
+        self.openable = set(_named(receptacles, layout.openable))
+        self.opened = set(_named(receptacles, layout.openable & state.opened))
         inside = zip(receptacles, state.contents, strict=True)
-        self.contents = {
-            name: tuple(objects[index] for index in bits(mask)) for name, mask in inside
-        }
+        self.contents = {name: tuple(_named(objects, mask)) for name, mask in inside}
         """Content of each receptacle, in the order in which the game lists it; some objects are
         in several."""
-        states = {"on": "toggled", **{name: name for name in ("hot", "cool", "clean", "sliced")}}
-        self.states = {
-            name: {objects[index] for index in bits(getattr(state, mask))}
-            for name, mask in states.items()
+        masks = {
+            "on": state.toggled,
+            "hot": state.hot,
+            "cool": state.cool,
+            "clean": state.clean,
+            "sliced": state.sliced,
         }
+        self.states = {name: set(_named(objects, mask)) for name, mask in masks.items()}
         """State, as a belief names it → the objects that are in it."""
+
+
+def _named(names: Sequence[str], mask: int) -> list[str]:
+    """The names of the things whose bits are set."""
+    return [names[index] for index in bits(mask)]
 
 
 class NativeGame:
@@ -100,19 +105,24 @@ def _compare(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
     if belief.hand != truth.held:
         yield f"holding {belief.hand}, in truth {truth.held}"
     yield from _compare_places(belief, truth)
-    for place, inside in belief.contents.items():
-        real = set(truth.contents.get(place, ()))
-        yield from (f"{thing} is not in {place}" for thing in set(inside) - real)
-        yield from (
-            f"{thing} is in {place}" for thing in real - set(inside) if place in belief.seen
-        )
+    yield from _compare_contents(belief, truth)
     for thing, place in belief.last_seen.items():
         if thing not in truth.contents.get(place, ()):
             yield f"{thing} was not last seen in {place}"
     for thing, states in belief.states.items():
-        yield from (
-            f"{thing} is not {state}" for state in states if thing not in truth.states[state]
-        )
+        for state in states:
+            if thing not in truth.states[state]:
+                yield f"{thing} is not {state}"
+
+
+def _compare_contents(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
+    for place, inside in belief.contents.items():
+        real = set(truth.contents.get(place, ()))
+        for thing in set(inside) - real:
+            yield f"{thing} is not in {place}"
+        if place in belief.seen:
+            for thing in real - set(inside):
+                yield f"{thing} is in {place}"
 
 
 def _compare_places(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:

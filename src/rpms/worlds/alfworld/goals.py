@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rpms.logic.facts import kind_of
 from rpms.logic.goal import UNKNOWN_GOAL, Goal
 from rpms.worlds.alfworld.engine.engine import GameEngine
-from rpms.worlds.alfworld.engine.layout import State
+from rpms.worlds.alfworld.engine.layout import State, bits
 from rpms.worlds.alfworld.update import task
 from rpms.worlds.base import read_table
 
@@ -114,11 +114,8 @@ def goal_condition_rate(engine: GameEngine) -> Rate:
     layout = engine.layout
     wanted = _mask_of_kind(layout.object_names, goal.object)
     lamps = _mask_of_kind(layout.object_names, goal.destination)
-    places = [
-        index
-        for index, name in enumerate(layout.receptacle_names)
-        if kind_of(name) == goal.destination
-    ]
+    ends = _mask_of_kind(layout.receptacle_names, goal.destination)
+    places = list(bits(ends))
 
     def won(state: State) -> float:
         return float(engine.won(state))

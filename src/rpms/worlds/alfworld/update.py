@@ -124,19 +124,26 @@ def update(belief: AlfworldBelief, action: str | None, observation: str) -> Alfw
     Text that says nothing known leaves the belief as it is.
     """
     text = observation.strip()
+    command = None if action is None else action.strip()
     if text == NOTHING_HAPPENS:
-        return _refused(belief, action.strip()) if action is not None else belief
+        return belief if command is None else _refused(belief, command)
     seen = sight(text)
-    if seen is not None and action is not None and action.strip() == f"go to {seen.place}":
+    if seen is not None and command == f"go to {seen.place}":
         return _arrive(belief, ("", seen))  # many loops cut `You arrive at loc 7.` off an answer
     for read, take_over in _READERS:
-        if (found := read(text)) is not None:
+        found = read(text)
+        if found is not None:
             return take_over(belief, found)
-    # it has the answer to `look` on a line of its own
-    opening = text.split("\n") if action is None else ()
-    return _face(
-        belief, next((places for places in map(facing, opening) if places is not None), ())
-    )
+    return _opened(belief, text) if command is None else belief
+
+
+def _opened(belief: AlfworldBelief, text: str) -> AlfworldBelief:
+    """Take over an opening, which has the answer to `look` on a line of its own."""
+    for line in text.split("\n"):
+        places = facing(line)
+        if places is not None:
+            return _face(belief, places)
+    return belief
 
 
 def _with(mapping: Mapping[str, _Value], key: str, value: _Value) -> Mapping[str, _Value]:
@@ -202,27 +209,29 @@ def _do(belief: AlfworldBelief, done: ToldDeed) -> AlfworldBelief:
     thing, place = done.object, done.place
     match done.verb:
         case "take":
-            belief = _stand(belief, place)
-            inside = tuple(other for other in belief.contents.get(place, ()) if other != thing)
-            last_seen = {
-                other: where for other, where in belief.last_seen.items() if other != thing
-            }
-            return belief.but(
-                hand=thing, contents=_with(belief.contents, place, inside), last_seen=last_seen
-            )
+            return _taken(_stand(belief, place), thing, place)
         case "put":
-            belief = _stand(belief, place)
-            inside = belief.contents.get(place, ())
-            inside = inside if thing in inside else (*inside, thing)
-            last = _with(belief.last_seen, thing, place)
-            return belief.but(
-                hand=None, contents=_with(belief.contents, place, inside), last_seen=last
-            )
+            return _put(_stand(belief, place), thing, place)
         case "close":
             return _stand(belief, thing).but(containers=_with(belief.containers, thing, False))
         case verb:
             belief = _change(belief, thing, frozenset({_GIVEN[verb]}), _ENDED.get(verb, ""))
             return belief if verb in ("slice", "use") else _stand(belief, place).but(hand=thing)
+
+
+def _taken(belief: AlfworldBelief, thing: str, place: str) -> AlfworldBelief:
+    inside = tuple(other for other in belief.contents.get(place, ()) if other != thing)
+    last_seen = {other: where for other, where in belief.last_seen.items() if other != thing}
+    contents = _with(belief.contents, place, inside)
+    return belief.but(hand=thing, contents=contents, last_seen=last_seen)
+
+
+def _put(belief: AlfworldBelief, thing: str, place: str) -> AlfworldBelief:
+    inside = belief.contents.get(place, ())
+    if thing not in inside:
+        inside = (*inside, thing)
+    contents = _with(belief.contents, place, inside)
+    return belief.but(hand=None, contents=contents, last_seen=_with(belief.last_seen, thing, place))
 
 
 def _change(
@@ -263,19 +272,26 @@ def _refused_put(belief: AlfworldBelief, action: str) -> AlfworldBelief:
 def _refused_at_place(belief: AlfworldBelief, verb: str, place: str) -> AlfworldBelief:
     """Draw what a refusal to open, close or examine a place says of it."""
     is_open = belief.containers.get(place)
-    would_work = (
-        verb == "examine"
-        or (verb == "open" and is_open is False)
-        or (verb == "close" and is_open is True)
-    )
     here = belief.here(place)
-    if would_work and here is None:  # then the place is elsewhere
+    if here is None and _would_work(verb, is_open):  # then the place is elsewhere
         assert belief.site
         site = belief.sites.site_of(place)
         return belief.but(sites=belief.sites.put(place, site).part(belief.site, site))
     if verb == "open" and here and is_open is None and belief.has_door(place):
         return belief.but(containers=_with(belief.containers, place, True))
     return belief
+
+
+def _would_work(verb: str, is_open: bool | None) -> bool:
+    """True if a verb works on a place that is here, as far as its lid is known."""
+    match verb:
+        case "examine":
+            return True
+        case "open":
+            return is_open is False
+        case "close":
+            return is_open is True
+    return False
 
 
 _READERS: tuple[

@@ -35,6 +35,8 @@ _LONGEST = 300
 _JOINTS = {verb: [f" {word} " for word in words] for verb, words in WORDS["joints"].items()}
 _PREFIX = re.compile(r"(?:action|act|>)\s*:?\s*", re.IGNORECASE)
 _ARTICLES = frozenset({"a", "an", "the", "some", "my"})
+_NO_OBJECTS = ("sink", "bathtub", "chair")
+"""Kinds of objects that no command is about: people who say so mean a basin, or an armchair."""
 
 
 def forgive(action: str, belief: AlfworldBelief) -> Command:
@@ -93,19 +95,25 @@ def _with_names(
     first, joint, second = _split_at_joint(verb, rest)
     if words not in (verb, "go to"):
         repairs.append(f"`{words}`")
-    if not joint:
-        if verb in _JOINTS:
-            return _completed(verb, first, belief, repairs)
-        name = _name(first, _things_for(verb, belief), repairs)
-        return f"go to {name}" if verb == "go" else f"{verb} {name}"
-    things = belief.holding if verb not in ("take", "slice") else ()
-    thing = _name(first, things or belief.names["object"], repairs)
-    other = _name(second, belief.holding if verb == "slice" else belief.places, repairs)
-    if verb == "put":
-        return _put(thing, joint, other, words, belief, repairs)
+    if joint:
+        things = belief.holding if verb not in ("take", "slice") else ()
+        thing = _name(first, things or belief.names["object"], repairs)
+        other = _name(second, belief.holding if verb == "slice" else belief.places, repairs)
+        if verb == "put":
+            return _put(thing, joint, other, words, belief, repairs)
+        return _joined(verb, thing, joint, other, repairs)
+    if verb in _JOINTS:
+        return _completed(verb, first, belief, repairs)
+    name = _name(first, _things_for(verb, belief), repairs)
+    return f"go to {name}" if verb == "go" else f"{verb} {name}"
+
+
+def _joined(verb: str, thing: str, joint: str, other: str, repairs: list[str]) -> str:
+    """A command with the word between its two things that the game knows."""
     if joint not in (" from ", " with "):
         repairs.append(f"`{joint.strip()}`")
-    return f"{verb} {thing} {'from' if verb == 'take' else 'with'} {other}"
+    between = "from" if verb == "take" else "with"
+    return f"{verb} {thing} {between} {other}"
 
 
 def _split_at_joint(verb: str, rest: str) -> tuple[str, str, str]:
@@ -148,11 +156,8 @@ def _completed(verb: str, name: str, belief: AlfworldBelief, repairs: list[str])
     """
     if verb == "take":
         thing = _name(name, belief.names["object"], repairs)
-        homes = [
-            place
-            for place, inside in belief.contents.items()
-            if thing in inside and belief.here(place)
-        ]
+        holding = [place for place, inside in belief.contents.items() if thing in inside]
+        homes = [place for place in holding if belief.here(place)]
         if len(homes) == 1:
             repairs.append("the only place that holds it here")
             return f"take {thing} from {homes[0]}"
@@ -174,19 +179,31 @@ def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:
     known = tuple(candidates)
     if name in known:
         return name
-    number = words.pop() if words and words[-1].isdecimal() else ""
+    if words and words[-1].isdecimal():
+        return _numbered_name(words[:-1], words[-1], known, repairs) or name
+    return _only(_of_kind(words, known), "number", repairs) or name
+
+
+def _of_kind(words: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The known names of the kind that words mean, which people may write apart: `desk lamp`."""
     kind = "".join(words)
-    meant = _kind_meant(kind)
-    fitting = [each for each in known if kind_of(each) in (kind, meant)]
-    if not number:
-        return _only(fitting, "number", repairs) or name
-    numbered = [each for each in fitting if each.endswith(f" {number}")]
-    if only := _only(numbered, "name", repairs):
+    kinds = (kind, _kind_meant(kind))
+    return [name for name in known if kind_of(name) in kinds]
+
+
+def _numbered_name(
+    words: Sequence[str], number: str, known: Sequence[str], repairs: list[str]
+) -> str:
+    """The name that words and a number mean; empty if they are left as they are."""
+    numbered = [name for name in _of_kind(words, known) if name.endswith(f" {number}")]
+    only = _only(numbered, "name", repairs)
+    if only:
         return only
-    if len(words) > 1 and meant:
-        repairs.append("name")
-        return f"{meant} {number}"
-    return name
+    meant = _kind_meant("".join(words))
+    if len(words) < 2 or not meant:
+        return ""
+    repairs.append("name")
+    return f"{meant} {number}"
 
 
 def _only(names: Sequence[str], repair: str, repairs: list[str]) -> str:
@@ -216,11 +233,10 @@ def called() -> Mapping[str, Sequence[str]]:
 @cache
 def _kinds() -> dict[str, str]:
     """Words, written together, that name a kind of objects or places."""
-    kinds = {
-        kind: kind for kind in affordances.objects() if kind not in ("sink", "bathtub", "chair")
-    }
+    kinds = {kind: kind for kind in affordances.objects() if kind not in _NO_OBJECTS}
     for table in ("objects", "places"):
-        kinds |= {word: kind for kind, words in WORDS[table].items() for word in words.split()}
+        for kind, words in WORDS[table].items():
+            kinds |= dict.fromkeys(words.split(), kind)
     return kinds | {kind: kind for kind in affordances.places()}
 
 

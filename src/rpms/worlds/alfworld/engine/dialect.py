@@ -154,19 +154,20 @@ def read_domain(text: str) -> Domain:
     Remembered, since games share their domain.
     """
     domain = _domain(text)
-    known = [_release(dialect)[0] for dialect in DIALECTS]
-    for action in known[1].actions:
+    old, new = (_release(dialect)[0] for dialect in DIALECTS)
+    for action in new.actions:
         if action in domain.actions:
-            if domain.actions[action] not in [each.actions.get(action) for each in known]:
+            known = (old.actions.get(action), new.actions[action])
+            if domain.actions[action] not in known:
                 raise Damage(f"defines action {action!r} in another way than ALFWorld")
         elif action != "help":
             raise Damage(f"lacks ALFWorld's action {action!r}")
-    if unknown := sorted(domain.actions.keys() - known[1].actions.keys()):
+    unknown = sorted(domain.actions.keys() - new.actions.keys())
+    if unknown:
         raise Damage(f"has an action {quoted(unknown[0])} that ALFWorld does not have")
-    if other := next(
-        (section for section in domain.others if section not in known[0].others), None
-    ):
-        raise Damage(f"has a section {quoted(other[0])} other than ALFWorld's")
+    for section in domain.others:
+        if section not in old.others:
+            raise Damage(f"has a section {quoted(section[0])} other than ALFWorld's")
     return domain
 
 

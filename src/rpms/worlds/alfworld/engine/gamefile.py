@@ -24,20 +24,9 @@ def load_engine(path: str | Path) -> GameEngine:
 
 def read_engine(data: Any, path: str | Path) -> GameEngine:
     """The same from what the file holds; `path` is for messages alone."""
-    if not isinstance(data, dict):
-        raise FileError(path, None, "is not a game file: it holds no JSON object")
-    if data.get("solvable", True) is not True:
-        raise FileError(path, None, "is marked as not solvable")
-    for key in ("pddl_domain", "grammar", "pddl_problem"):
-        if key not in data:
-            raise FileError(path, None, f"is not a game file: {key!r} is missing")
-        if not isinstance(data[key], str):
-            raise FileError(path, None, f"is not a game file: {key!r} is not text")
-    walkthrough = data.get("walkthrough") or []
-    if not isinstance(walkthrough, list) or not all(
-        isinstance(command, str) for command in walkthrough
-    ):
-        raise FileError(path, None, "has a 'walkthrough' that is not a list of commands")
+    wrong = _wrong_form(data)
+    if wrong:
+        raise FileError(path, None, wrong)
     about = "pddl_domain"
     try:
         domain = read_domain(data["pddl_domain"])
@@ -51,6 +40,24 @@ def read_engine(data: Any, path: str | Path) -> GameEngine:
     except Damage as damage:
         raise FileError(path, None, f"{about} {damage.problem}") from None
     return GameEngine(layout, start, dialect, task, goal, marks="'checked'" in str(problem.goal))
+
+
+def _wrong_form(data: Any) -> str:
+    """What keeps JSON from being a game file, before its texts are read; empty if nothing does."""
+    if not isinstance(data, dict):
+        return "is not a game file: it holds no JSON object"
+    if data.get("solvable", True) is not True:
+        return "is marked as not solvable"
+    for key in ("pddl_domain", "grammar", "pddl_problem"):
+        if key not in data:
+            return f"is not a game file: {key!r} is missing"
+        if not isinstance(data[key], str):
+            return f"is not a game file: {key!r} is not text"
+    walkthrough = data.get("walkthrough") or []
+    listed = isinstance(walkthrough, list)
+    if not listed or not all(isinstance(command, str) for command in walkthrough):
+        return "has a 'walkthrough' that is not a list of commands"
+    return ""
 
 
 def read_data(path: str | Path) -> Any:

@@ -65,7 +65,7 @@ class _Unrolling:
 
     def ground(self, node: SExpr, bound: Names) -> Ground:
         self._spend(1)
-        if not isinstance(node, list) or not node or not isinstance(node[0], str):
+        if not _begins_with_word(node):
             raise Damage("has a malformed goal")
         match node:
             case ["and", *parts]:
@@ -153,18 +153,22 @@ class _Unrolling:
 
     def _atom(self, words: list[str]) -> Ground:
         """The test for one fact; False for one that no action ever brings about."""
-        for word in words[1:]:
+        predicate, *arguments = words
+        for word in arguments:
             if word not in self._problem.things:
                 raise Damage(f"uses an undeclared object {pddl.quoted(word)} in its goal")
-        predicate, *arguments = words
-        if predicate == "=" and len(words) == 3:
-            return words[1] == words[2]
-        if predicate not in pddl.PREDICATES or len(pddl.PREDICATES[predicate]) != len(arguments):
+        if predicate == "=" and len(arguments) == 2:
+            return arguments[0] == arguments[1]
+        types = pddl.PREDICATES.get(predicate)
+        if types is None or len(types) != len(arguments):
             pddl.check_atom(words, self._problem.things)
             return False
         if predicate not in CHANGING:
             return tuple(arguments) in self._problem.facts[predicate]
-        first, last = arguments[0], arguments[-1]
+        return self._changing(predicate, arguments[0], arguments[-1])
+
+    def _changing(self, predicate: str, first: str, last: str) -> Ground:
+        """The test of a fact that actions change."""
         if predicate in _MASKS:
             return self._bit(predicate, first, last)
         if predicate == "checked":
@@ -191,6 +195,10 @@ class _Unrolling:
         return _may(self._reach.location, place) and (lambda state: state.location == place)
 
 
+def _begins_with_word(node: SExpr) -> bool:
+    return isinstance(node, list) and bool(node) and isinstance(node[0], str)
+
+
 def _quantified(variables: SExpr) -> Mapping[str, str]:
     """The variables of a quantifier, each with its type."""
     types = dict(pddl.typed(pddl.words_of(variables, "variable list"), "the goal"))
@@ -208,13 +216,20 @@ def _unchanging(body: SExpr) -> list[list[str]]:
     """
     match body:
         case ["and", *parts]:
-            return [row for part in parts for row in _unchanging(part)]
+            return _unchanging_in(parts)
         case ["exists", variables, *parts]:
             hidden = {name for name in variables if isinstance(name, str)}
-            return [row for part in parts for row in _unchanging(part) if hidden.isdisjoint(row)]
+            return [row for row in _unchanging_in(parts) if hidden.isdisjoint(row)]
         case [str(predicate), *_] if predicate in pddl.PREDICATES and predicate not in CHANGING:
             return [pddl.words_of(body, "goal")]
     return []
+
+
+def _unchanging_in(parts: Iterable[SExpr]) -> list[list[str]]:
+    found: list[list[str]] = []
+    for part in parts:
+        found += _unchanging(part)
+    return found
 
 
 def _may(mask: int, index: int) -> bool:
@@ -266,17 +281,21 @@ def reach_of(layout: GameLayout, start: State) -> State:
         location |= 1 << layout.place[receptacle]
         held |= start.contents[receptacle] & layout.pickupable
         opened |= layout.openable & 1 << receptacle
-    contents, around = list(start.contents), list(start.around)
+    contents = list(start.contents)
+    around = list(start.around)
     usable = 0
     for receptacle in placed:
         contents[receptacle] |= held & layout.accepts[receptacle]
         around[layout.place[receptacle]] |= held & layout.accepts[receptacle]
         usable |= contents[receptacle] & layout.toggleable
-    verbs = {verb for receptacle in placed for verb in layout.treating[receptacle]}
-    treated = {verb: held & able if verb in verbs else 0 for verb, able in layout.treatable.items()}
+    treated = dict.fromkeys(layout.treatable, 0)
+    for receptacle in placed:
+        for verb in layout.treating[receptacle]:
+            treated[verb] = held & layout.treatable[verb]
     sliced = start.sliced
-    for place in bits(location) if held & layout.knives else ():
-        sliced |= around[place] & layout.sliceable
+    if held & layout.knives:
+        for place in bits(location):
+            sliced |= around[place] & layout.sliceable
     return start._replace(
         location=location,
         held=held,

@@ -144,19 +144,12 @@ def read_problem(text: str, domain: str) -> Problem:
     """
     top = read_list(text)
     header(top, "problem")
-    sections: dict[str, list[SExpr]] = {}
-    for section in top[2:]:
-        if not isinstance(section, list) or not section or not isinstance(section[0], str):
-            raise Damage("has a malformed section")
-        if section[0] in sections:
-            raise Damage(f"has two sections {quoted(section[0])}")
-        sections[section[0]] = section[1:]
-    for name in (":domain", ":objects", ":init", ":goal"):
+    sections = _sections(top[2:])
+    for name in _NEEDED:
         if name not in sections:
             raise Damage(f"has no {name} section")
-    if unknown := sorted(
-        sections.keys() - {":domain", ":objects", ":init", ":goal", ":requirements", ":metric"}
-    ):
+    unknown = sorted(sections.keys() - {*_NEEDED, ":requirements", ":metric"})
+    if unknown:
         raise Damage(f"has an unknown section {quoted(unknown[0])}")
     if sections[":domain"] != [domain]:
         raise Damage(f"is for another domain than {quoted(domain)}")
@@ -164,6 +157,24 @@ def read_problem(text: str, domain: str) -> Problem:
         raise Damage("has not exactly one goal")
     things = _things(sections[":objects"])
     return Problem(things, _facts(sections[":init"], things), sections[":goal"][0])
+
+
+_NEEDED = (":domain", ":objects", ":init", ":goal")
+"""Sections that every problem has."""
+
+
+def _sections(nodes: list[SExpr]) -> dict[str, list[SExpr]]:
+    """What each section holds, by the word that it begins with."""
+    sections: dict[str, list[SExpr]] = {}
+    for node in nodes:
+        match node:
+            case [str(name), *content]:
+                if name in sections:
+                    raise Damage(f"has two sections {quoted(name)}")
+                sections[name] = content
+            case _:
+                raise Damage("has a malformed section")
+    return sections
 
 
 def header(top: list[SExpr], kind: str) -> str:

@@ -8,7 +8,7 @@ import random
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, cycle
+from itertools import cycle
 from typing import NamedTuple, TypeVar
 
 from rpms.worlds.alfworld.affordances import object_types, tables
@@ -59,11 +59,11 @@ class Dice:
     def weighted(self, weights: Mapping[T, int]) -> T:
         """Draw one key in proportion to its weight; the order of the keys matters to the result."""
         drawn = self.below(sum(weights.values()))
-        return next(
-            thing
-            for thing, upto in zip(weights, accumulate(weights.values()), strict=True)
-            if drawn < upto
-        )
+        for thing, weight in weights.items():
+            if drawn < weight:
+                return thing
+            drawn -= weight
+        raise ValueError("nothing to draw from")
 
     def shuffled(self, things: Sequence[T]) -> list[T]:
         """Copy in a random order."""
@@ -112,6 +112,16 @@ class Placed:
     """The cup, plate or pan that an object lies in, which stands in the same receptacle."""
 
 
+def _stands_along_walls() -> list[_Stand]:
+    """Every standing point that faces a wall."""
+    half = _ALONG_WALL
+    stands: list[_Stand] = []
+    for along in range(-half + 1, half, 2):
+        walls = [(along, half), (half, along), (along, -half), (-half, along)]
+        stands += [_Stand(x, z, facing) for facing, (x, z) in enumerate(walls)]
+    return stands
+
+
 _BESIDE = 12
 """Percent of the things on the floor that lie where a receptacle can be reached, so that `look`
 shows them."""
@@ -135,15 +145,10 @@ class House:
 
     def __init__(self, dice: Dice, room: str, goal: GameGoal) -> None:
         self.room = room
-        self._dice, self._goal, self._facts = dice, goal, tables()["rooms"][room]
-        half = _ALONG_WALL
-        walls = [
-            [(along, half), (half, along), (along, -half), (-half, along)]
-            for along in range(-half + 1, half, 2)
-        ]
-        self._stands = cycle(
-            dice.shuffled([_Stand(*at, facing) for row in walls for facing, at in enumerate(row)])
-        )
+        self._dice = dice
+        self._goal = goal
+        self._facts = tables()["rooms"][room]
+        self._stands = cycle(dice.shuffled(_stands_along_walls()))
         """Round the walls; a crowded house comes round again and looks at another height."""
         self._ids: set[str] = set()
         self._locations: set[str] = set()
@@ -152,19 +157,26 @@ class House:
         for kind, count in sorted(self._receptacle_counts().items()):
             for _ in range(count):
                 self._by_type[kind].append(self._receptacle(kind))
-        self.receptacles = [each for group in self._by_type.values() for each in group]
+        self.receptacles: list[Placed] = []
         """Things that objects are in or on; they never move."""
-        objects = {
-            kind: dice.weighted(counts(facts["counts"]))
-            for kind, facts in self._facts["objects"].items()
-        }
-        objects[goal.object] = max(goal.wanted, objects[goal.object])
-        if goal.in_light:
-            objects[goal.receptacle] = max(1, objects[goal.receptacle])
+        for group in self._by_type.values():
+            self.receptacles += group
         self.items: list[Placed] = []
-        for kind, count in objects.items():
+        for kind, count in self._object_counts().items():
             for number in range(count):
                 self.items.append(self._item(kind, number))
+
+    def _object_counts(self) -> dict[str, int]:
+        """The number of objects of each kind: as many as the goal needs at least."""
+        goal = self._goal
+        wanted = {
+            kind: self._dice.weighted(counts(facts["counts"]))
+            for kind, facts in self._facts["objects"].items()
+        }
+        wanted[goal.object] = max(goal.wanted, wanted[goal.object])
+        if goal.in_light:
+            wanted[goal.receptacle] = max(1, wanted[goal.receptacle])
+        return wanted
 
     def _claim(self, stand: _Stand, tilt: int) -> str:
         """A location that nothing else has."""
@@ -195,50 +207,58 @@ class House:
         return x, height, z
 
     def _receptacle_counts(self) -> dict[str, int]:
-        goal, dice = self._goal, self._dice
+        """The number of receptacles of each kind: one for the goal's end at least, and one that the
+        things it needs may be found in.
+        """
+        goal = self._goal
         wanted = {
-            kind: dice.weighted(counts(numbers))
+            kind: self._dice.weighted(counts(numbers))
             for kind, numbers in self._facts["receptacles"].items()
         }
         if goal.destination is not None:
             wanted[goal.destination] = max(1, wanted[goal.destination])
-        for kind in (goal.object, goal.receptacle) if goal.in_light else (goal.object,):
-            places = self._facts["objects"][kind]["places"]
-            sources = {
-                place: weight
-                for place, weight in places.items()
-                if place not in (FLOOR, goal.forbidden)
-            }
+        needed = (goal.object, goal.receptacle) if goal.in_light else (goal.object,)
+        for kind in needed:
+            sources = dict(self._facts["objects"][kind]["places"])
+            sources.pop(FLOOR, None)
+            sources.pop(goal.forbidden or "", None)
             if not any(wanted[place] for place in sources):
-                wanted[dice.weighted(sources)] = 1
+                wanted[self._dice.weighted(sources)] = 1
         return wanted
 
     def _receptacle(self, kind: str) -> Placed:
         """Place a receptacle at a location of its own, or perhaps where an earlier one can be
         reached already.
         """
-        neighbour = None
-        for partner, percent in tables()["sharing"][self.room].get(kind, {}).items():
-            placed = self._by_type[partner]
-            if neighbour is None and placed and self._dice.chance(percent):
-                neighbour = placed[-1] if partner == kind else self._dice.pick(placed)
+        neighbour = self._neighbour(kind)
         height = self._dice.pick(MADE["heights"].get(kind, (0,)))
-        stand = next(self._stands) if neighbour is None else neighbour.stand
-        tilt = next((tilt for top, tilt in _TILTS if height < top), 0)
-        location = self._claim(stand, tilt) if neighbour is None else neighbour.location
+        if neighbour is None:
+            stand = next(self._stands)
+            tilt = next((tilt for top, tilt in _TILTS if height < top), 0)
+            location = self._claim(stand, tilt)
+        else:
+            stand = neighbour.stand
+            location = neighbour.location
         spot = self._spot(kind, stand, location, self._at_wall(stand, height))
         return replace(spot, openable=self._dice.chance(tables()["openable"].get(kind, 0)))
+
+    def _neighbour(self, kind: str) -> Placed | None:
+        """An earlier receptacle that a new one shares its location with, by chance."""
+        for partner, percent in tables()["sharing"][self.room].get(kind, {}).items():
+            placed = self._by_type[partner]
+            if placed and self._dice.chance(percent):
+                return placed[-1] if partner == kind else self._dice.pick(placed)
+        return None
 
     def _places(self, kind: str, number: int) -> Weights:
         """Places for the n-th object of a kind: the first of those the goal needs must be
         within reach.
         """
-        goal, known = self._goal, self._facts["objects"][kind]["places"]
-        places = {
-            place: weight
-            for place, weight in known.items()
-            if place == FLOOR or self._by_type[place]
-        }
+        goal = self._goal
+        places: Weights = {}
+        for place, weight in self._facts["objects"][kind]["places"].items():
+            if place == FLOOR or self._by_type[place]:
+                places[place] = weight
         if kind == goal.object:
             places.pop(goal.forbidden or "", None)
             if number < goal.wanted:
@@ -299,21 +319,29 @@ _NAMED_BY_DOMAIN = ("SinkType", "KnifeType", "ButterKnifeType")
 
 def initial_facts(house: House) -> list[Fact]:
     """List what is true at the start, in the order official problems have."""
-    facts: list[Fact] = [("receptacleType", r.id, f"{r.type}Type") for r in house.receptacles]
+    receptacles = house.receptacles
+    facts: list[Fact] = []
+    facts += [("receptacleType", each.id, f"{each.type}Type") for each in receptacles]
     facts += [("objectType", item.id, f"{item.type}Type") for item in house.items]
     facts += _containments(house)
     for fact, kinds in tables()["attributes"].items():
         facts += [(fact, item.id) for item in house.items if item.type in kinds]
-    facts += [("openable", r.id) for r in house.receptacles if r.openable]
+    facts += [("openable", each.id) for each in receptacles if each.openable]
     facts.append(("atLocation", AGENT, house.start))
-    for item in house.items:
-        facts += [("inReceptacle", item.id, receptacle) for receptacle in item.receptacles]
-    for item in house.items:
-        if item.inside is not None:
-            facts.append(("inReceptacleObject", item.id, item.inside))
-    facts += [("receptacleAtLocation", r.id, r.location) for r in house.receptacles]
+    facts += _holdings(house)
+    facts += [("receptacleAtLocation", each.id, each.location) for each in receptacles]
     facts += [("objectAtLocation", item.id, item.location) for item in house.items]
     return facts
+
+
+def _holdings(house: House) -> Iterator[Fact]:
+    """The receptacles that objects are in, and then the objects that others are in."""
+    for item in house.items:
+        for receptacle in item.receptacles:
+            yield ("inReceptacle", item.id, receptacle)
+    for item in house.items:
+        if item.inside is not None:
+            yield ("inReceptacleObject", item.id, item.inside)
 
 
 def _containments(house: House) -> Iterator[Fact]:
@@ -326,11 +354,9 @@ def _containments(house: House) -> Iterator[Fact]:
 
 def problem(name: str, house: House, goal: GameGoal) -> str:
     """Write the problem `name`."""
-    locations = {
-        house.start,
-        *(r.location for r in house.receptacles),
-        *(item.location for item in house.items),
-    }
+    locations = {house.start}
+    locations.update(receptacle.location for receptacle in house.receptacles)
+    locations.update(item.location for item in house.items)
     declared = [
         ([AGENT], "agent"),
         (sorted({f"{kind}Type" for kind in object_types()}.union(_NAMED_BY_DOMAIN)), "otype"),
@@ -339,7 +365,10 @@ def problem(name: str, house: House, goal: GameGoal) -> str:
         ([receptacle.id for receptacle in house.receptacles], "receptacle"),
         (sorted(locations), "location"),
     ]
-    objects = "\n".join(f"{thing} - {kind}" for things, kind in declared for thing in things)
+    lines: list[str] = []
+    for things, kind in declared:
+        lines += [f"{thing} - {kind}" for thing in things]
+    objects = "\n".join(lines)
     init = "\n".join(f"({' '.join(fact)})" for fact in initial_facts(house))
     return (
         f"(define (problem {name})\n(:domain alfred)\n"

@@ -93,23 +93,17 @@ def _attempts(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> Iter
     start = _Start(engine.layout, facts)
     verb, appliance_type = goal.treatment or ("", "")
     appliances = start.receptacles_of(appliance_type) if verb else [""]
-    ends = [_End(place) for place in start.receptacles_of(goal.receptacle)]
-    if goal.in_light:
-        ends = []
-        for lamp in start.objects_of(goal.receptacle):
-            ends += [_End(home, lamp) for home in start.homes[lamp]]
+    ends = start.ends_of(goal)
     takes = [start.ways_to_take(thing) for thing in start.objects_of(goal.object)]
     put = "put {} in/on {}" if engine.dialect.name == "0.3" else "move {} to {}"
     for chosen in permutations(takes, goal.wanted):
         for taken, appliance, end in product(product(*chosen), appliances, ends):
             commands: list[str] = []
             for each in taken:
-                thing = each.thing
-                commands += [f"go to {each.home}", f"open {each.home}"]
-                commands.append(f"take {thing} from {each.home}")
+                commands += each.commands()
                 if verb:
-                    commands += [f"go to {appliance}", f"{verb} {thing} with {appliance}"]
-                commands += _at_the_end(end, thing, put)
+                    commands += [f"go to {appliance}", f"{verb} {each.thing} with {appliance}"]
+                commands += _at_the_end(end, each.thing, put)
             yield commands
 
 
@@ -131,6 +125,10 @@ class _Taken(NamedTuple):
     thing: str
     home: str
 
+    def commands(self) -> list[str]:
+        """Go to where the thing is, and take it; what is open refuses to be opened."""
+        return [f"go to {self.home}", f"open {self.home}", f"take {self.thing} from {self.home}"]
+
 
 class _Start:
     """What a game begins with, by the names that commands have for it."""
@@ -149,6 +147,15 @@ class _Start:
 
     def objects_of(self, type_: str) -> list[str]:
         return self._named("objectType", type_)
+
+    def ends_of(self, goal: GameGoal) -> list[_End]:
+        """Every place that things can be brought to, or every lamp, wherever it is."""
+        if not goal.in_light:
+            return [_End(place) for place in self.receptacles_of(goal.receptacle)]
+        ends: list[_End] = []
+        for lamp in self.objects_of(goal.receptacle):
+            ends += [_End(home, lamp) for home in self.homes[lamp]]
+        return ends
 
     def ways_to_take(self, thing: str) -> list[_Taken]:
         return [_Taken(thing, home) for home in self.homes[thing]]
@@ -218,15 +225,21 @@ def _check(seed: int, count: int, dialect: str, types: Sequence[str], split: str
         raise InputError(f"{excerpt(count, 40)} games at once are too many: {MOST_GAMES:,} at most")
     if dialect not in DIALECTS:
         raise InputError(f"unknown dialect {dialect!r}: choose one of {', '.join(DIALECTS)}")
-    unknown = [kind for kind in types if kind not in TASK_TYPES]
-    if unknown or not types:
-        wrong = f"unknown task type {unknown[0]!r}" if unknown else "no task type given"
-        raise InputError(f"{wrong}: choose from {', '.join(TASK_TYPES)}")
+    _check_types(types)
     if split.startswith("builtin") or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", split):
         raise InputError(
             f"{split!r} cannot name a split of generated games: use letters, digits, '_', '-'"
             " and '.'"
         )
+
+
+def _check_types(types: Sequence[str]) -> None:
+    choice = f"choose from {', '.join(TASK_TYPES)}"
+    if not types:
+        raise InputError(f"no task type given: {choice}")
+    for kind in types:
+        if kind not in TASK_TYPES:
+            raise InputError(f"unknown task type {kind!r}: {choice}")
 
 
 def make_games(
