@@ -13,7 +13,9 @@ from rpms.induction.attempts import Attempt, Book, Known, SeenState, Vocabulary
 from rpms.induction.ledger import Diary, Ledger, vocabulary_of
 from rpms.induction.looking import Standing
 from rpms.induction.needs import Needs
-from rpms.induction.wants import words_of, words_said
+from rpms.induction.session import Explorer
+from rpms.induction.thresholds import LIMITS
+from rpms.induction.wants import GoalBook, Win, words_of, words_said
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import FactBelief
 from rpms.logic.facts import Atom, Literal
@@ -22,6 +24,7 @@ from rpms.logic.rules import Predicate, RuleManual
 from rpms.planning.reason import Plan
 from rpms.planning.search import Link, Option
 from rpms.store.evidence import Witness
+from rpms.worlds.base import Setting, Task
 from tests.induction.house import House
 
 NEAR = "beside"
@@ -176,3 +179,26 @@ def test_plans_that_come_to_what_was_refused_again_and_again_are_passed_over(
     monkeypatch.setattr(agenda, "towards", lambda *_, **__: plan)
     standing.failures["clean mug with table"] = failures
     assert standing.begin(frozenset({Atom("clean", ("x",))})) == first
+
+
+class TestTheNextTask:
+    TASKS = tuple(Task(f"{type_} {n}", "train", type_, {}) for type_ in "abc" for n in range(2))
+
+    def explorer(self, won: dict[str, int], episodes: dict[str, int]) -> Explorer:
+        """An explorer that has won some types so often, in so many episodes."""
+        world = House()
+        ledger = Ledger(world, vocabulary())
+        for type_, count in episodes.items():
+            book = GoalBook(type_, vocabulary(), episodes=count)
+            book.wins += [Win((), {}, {}, (), Witness("any", 1))] * won.get(type_, 0)
+            ledger.goals[type_] = book
+        return Explorer(world, Setting(), self.TASKS, ledger)
+
+    def test_is_of_the_type_that_was_won_least(self) -> None:
+        explorer = self.explorer({"a": 3, "b": 1}, {"a": 4, "b": 4, "c": 4})
+        assert {task.type for task in explorer._least_known(self.TASKS)} == {"c"}
+
+    def test_a_type_that_is_never_won_does_not_take_all(self) -> None:
+        many = 2 * LIMITS.episodes_for_a_win
+        explorer = self.explorer({"a": 3, "b": 1}, {"a": 4, "b": 4, "c": many})
+        assert {task.type for task in explorer._least_known(self.TASKS)} == {"b"}

@@ -360,23 +360,39 @@ class Explorer:
     def explore(self) -> Iterator[Trace]:
         """Play until there were so many steps.
 
-        Every second task is of a type whose goal is not settled.
+        Every second task is of a type whose goal is not settled, and of these the least known.
         """
         order = self.shuffled()
-        types = {task.type for task in order}
         while self.steps < self.until:
-            settled = set(filter(self.agenda.settled, types.union(*self._seen.values())))
-            some = (
-                [task for task in order if not self._types_of(task) <= settled]
-                if self.episodes % 2
-                else []
-            )
-            task = (some or order)[self.episodes % len(some or order)]
+            some = self._least_known(order) if self.episodes % 2 else order
+            task = some[self.episodes % len(some)]
             trace = self.episode(task)
             self.episodes, self.steps = self.episodes + 1, self.steps + max(1, len(trace.steps))
             self.note_type(trace)
             yield trace
             self.agenda.draw_conclusions()
+
+    def _least_known(self, tasks: Sequence[Task]) -> Sequence[Task]:
+        """Tasks of the type that was won least of those that are not settled; of all types where
+        each is.
+
+        Episodes without a win count too, for less: a type that is never won takes its share.
+        """
+        by_type: dict[str, list[Task]] = {}
+        for task in tasks:
+            for type_ in self._types_of(task):
+                if not self.agenda.settled(type_):
+                    by_type.setdefault(type_, []).append(task)
+        if not by_type:
+            return tasks
+        return by_type[min(by_type, key=self._familiarity)]
+
+    def _familiarity(self, type_: str) -> tuple[float, str]:
+        """Wins of a type, and a part of one for each episode."""
+        book = self.ledger.goals.get(type_)
+        if book is None:
+            return 0.0, type_
+        return len(book.wins) + book.episodes / LIMITS.episodes_for_a_win, type_
 
     def type_of(self, task: Task) -> str:
         """Type of a task's goal, as its opening said; the type that the world gives it where it

@@ -167,6 +167,8 @@ class Thresholds:
     """Share of an action's successes that ended the task for good, from which on it is put off."""
     deadly_often: int = 5  # And the number of them
     last_steps: int = 8  # Steps at the end of an episode in which such actions are tried
+    # Episodes of a type that say as much of its goal as one win, for the choice of the next task
+    episodes_for_a_win: int = 8
     guesses: int = 60  # Guesses at a goal that are weighed against each other
     again: int = 5  # Simpler guesses that go first for each time that a guess was pursued already
     familiar: int = 6  # Successes from which on an action is no novelty
