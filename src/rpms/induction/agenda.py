@@ -26,6 +26,7 @@ from rpms.induction.wants import (
     fields_of,
     guesses,
     literal_in,
+    says_all,
     words_of,
     words_said,
 )
@@ -289,19 +290,19 @@ class Agenda:
         )
 
     def guesses(self, goal: Goal) -> Iterator[State]:
-        """Possible wants of a goal, best first."""
+        """Possible wants of a goal, best first.
+
+        Wins that share nothing about a field of the goal may have come about by a side way: then
+        guesses go on.
+        """
         model = self.goal_model(goal.type)
-        if model is None:
+        if model is not None:
+            yield from _wants_of(model)
+        if model is None or not says_all(model.state, self.ledger.goals[goal.type]):
             yield from self._unwon_guesses(goal)
-            return
-        for fact in model.holds:
-            rest = model.state - {atom_of(fact.clause.literals[0])}
-            if rest and fact.label is Label.POSSIBLE:
-                yield rest
-        yield model.state
 
     def _unwon_guesses(self, goal: Goal) -> list[State]:
-        """Possible wants of a goal that was never won.
+        """Possible wants of a goal of which no win tells.
 
         First those with facts that all wins had that were set aside; of the others, those that
         say most of the goal's own words: whoever wants something cooled says so.
@@ -401,6 +402,15 @@ class Agenda:
         return self.reasoner().plan(
             situation, seek=False, purpose=self._purposes[wanted], best=best
         )
+
+
+def _wants_of(model: GoalModel) -> Iterator[State]:
+    """Wants as wins tell them: first without one that may not be needed."""
+    for fact in model.holds:
+        rest = model.state - {atom_of(fact.clause.literals[0])}
+        if rest and fact.label is Label.POSSIBLE:
+            yield rest
+    yield model.state
 
 
 def _signs(effects: Iterable[Literal]) -> frozenset[tuple[str, bool]]:

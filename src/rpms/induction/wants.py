@@ -459,14 +459,19 @@ def guesses(book: GoalBook, made: Sequence[Atom]) -> Iterator[State]:
     """Sets of facts that a goal of a type may want, simplest first, over facts that actions
     make: none is refuted.
     """
-    fields = {name for name, count in book.fields.items() if count}
     for state in _small_states(made):
-        about = {arg for atom in state for arg in atom.args}
-        # a field of which it says nothing would not be in the goal
-        if all(about & set(FIELDS[name]) for name in fields) and not any(
-            other >= state for other in book.went_on
-        ):
+        refuted = any(other >= state for other in book.went_on)
+        if not refuted and says_all(state, book):
             yield state
+
+
+def says_all(state: State, book: GoalBook) -> bool:
+    """True if facts speak of each field that goals of a type have: one of which nothing is wanted
+    would not be in the goal.
+    """
+    about = {arg for atom in state for arg in atom.args}
+    fields = [name for name, count in book.fields.items() if count]
+    return all(about.intersection(FIELDS[name]) for name in fields)
 
 
 def _small_states(made: Sequence[Atom]) -> Iterator[State]:
