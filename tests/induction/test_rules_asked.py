@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from rpms.induction.action_model import kind_tables
+from rpms.induction.action_model import induced, kind_tables
 from rpms.induction.agenda import Agenda, Question
 from rpms.induction.attempts import Attempt, Book, Known, SeenState, Vocabulary
 from rpms.induction.ledger import Diary, Ledger, vocabulary_of
@@ -15,15 +15,15 @@ from rpms.induction.looking import Standing
 from rpms.induction.needs import Needs
 from rpms.induction.session import Explorer
 from rpms.induction.thresholds import LIMITS
-from rpms.induction.wants import GoalBook, Win, words_of, words_said
+from rpms.induction.wants import GoalBook, GoalModel, Win, words_of, words_said
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import FactBelief
-from rpms.logic.facts import Atom, Literal
+from rpms.logic.facts import Atom, Clause, Literal
 from rpms.logic.goal import Goal
 from rpms.logic.rules import Predicate, RuleManual
 from rpms.planning.reason import Plan
 from rpms.planning.search import Link, Option
-from rpms.store.evidence import Witness
+from rpms.store.evidence import Label, Witness
 from rpms.worlds.base import Setting, Task
 from tests.induction.house import House
 
@@ -146,9 +146,9 @@ class TestGuessesAtAGoal:
         assert words_said([Atom("cooled", ("x",))], words) == {"cool"}
         assert words_said([Atom("in", ("x", "p")), Atom("not cooled", ("x",))], words) == set()
 
-    def test_what_the_goal_says_is_guessed_before_what_it_does_not(self) -> None:
-        world = House()
-        agenda = Agenda(Ledger(world, vocabulary()))
+    def agenda(self) -> Agenda:
+        """An agenda that knows how to put things somewhere, to heat and to cool them."""
+        agenda = Agenda(Ledger(House(), vocabulary()))
         agenda.ledger.names.learn({"thing": ["mug 1"], "place": ["shelf 1"]})
         slots = ("thing", "place")
         effects = [Atom("in", slots), Atom("heated", slots[:1]), Atom("cooled", slots[:1])]
@@ -157,8 +157,30 @@ class TestGuessesAtAGoal:
             for number, atom in enumerate(effects)
         )
         agenda._manual = RuleManual(actions=actions)
-        first = next(iter(agenda.guesses(self.GOAL)))
+        book = GoalBook(self.GOAL.type, vocabulary())
+        book.fields.update(object=1, destination=1)
+        agenda.ledger.goals[self.GOAL.type] = book
+        return agenda
+
+    def test_what_the_goal_says_is_guessed_before_what_it_does_not(self) -> None:
+        first = next(iter(self.agenda().guesses(self.GOAL)))
         assert Atom("cooled", ("x",)) in first
+
+    @pytest.mark.parametrize(("shared", "open_"), [(["cooled"], True), (["cooled", "in"], False)])
+    def test_guesses_go_on_where_wins_share_nothing_of_a_field(
+        self, monkeypatch: pytest.MonkeyPatch, shared: list[str], open_: bool
+    ) -> None:
+        args = {"cooled": ("x",), "in": ("x", "p")}
+        holds = tuple(
+            induced(Clause((Literal(Atom(name, args[name])),)), (), label=Label.NECESSARY)
+            for name in shared
+        )
+        model = GoalModel(self.GOAL.type, {}, holds, 1, 1)
+        agenda = self.agenda()
+        monkeypatch.setattr(agenda, "goal_model", lambda _: model)
+        first, *others = agenda.guesses(self.GOAL)
+        assert first == model.state
+        assert bool(others) is open_
 
 
 @pytest.mark.parametrize(("failures", "first"), [(1, "go to table"), (2, "go to sink")])
