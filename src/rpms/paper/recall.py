@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from heapq import heappop, heappush, nlargest
 from itertools import count
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any, NamedTuple, Protocol, Self
 
 from rapidfuzz import fuzz
@@ -19,7 +19,7 @@ from rpms.paper.memory import Entry, Kind, VerifiedSchema, told_kinds
 from rpms.paper.verdict import KEPT, Candidate, Fate, Verdict
 from rpms.paper.wording import untagged_line
 
-_MISSED_KEPT = 256
+_BELOW_KEPT = 256
 """Number of branches below θ that a walk remembers."""
 _GOALS_KEPT = 256
 """Goals, by kind of entry, whose recalled entries are kept."""
@@ -142,35 +142,61 @@ class Retrieval:
 
 @dataclass(slots=True)
 class _Branch:
-    """The signatures of one type, or of one type and object; below these the entries of one,
-    strongest first.
+    """A part of the index: below the root the goals' types, below these their objects, below
+    these the groups, each with the entries of one goal, strongest first.
     """
 
     name: str = ""
     below: dict[Any, Self] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
+    """The entries of one goal; a branch that is no group has none."""
     best: float = 0.0
     """The strength of the best entry below."""
 
 
-def _place(entry: Entry, signature: GoalSignature, root: _Branch) -> None:
-    branch = root.below.setdefault(signature.type, _Branch(signature.type))
-    leaf = branch.below.setdefault(signature.object, _Branch(signature.object))
-    group = leaf.below.setdefault((signature.state, signature.destination), _Branch())
+def _insert(entry: Entry, signature: GoalSignature, root: _Branch) -> None:
+    """Put an entry under its goal, and let all branches above know its strength."""
+    of_type = root.below.setdefault(signature.type, _Branch(signature.type))
+    of_object = of_type.below.setdefault(signature.object, _Branch(signature.object))
+    group = of_object.below.setdefault((signature.state, signature.destination), _Branch())
     group.entries.append(entry)
-    for node in (root, branch, leaf, group):
-        node.best = max(node.best, entry.strength)
+    for branch in (root, of_type, of_object, group):
+        branch.best = max(branch.best, entry.strength)
 
 
-_Waiting = tuple[float, int, str, int, _Branch, float, int]
-"""An item of the walk's queue: minus the best possible rank, 1 for an entry, its id, a tie-breaker,
-the branch with its type's score or the entries of one signature with their whole score, and the
-entry's index among these."""
+class _Scored(NamedTuple):
+    """A branch on the way to entries, compared with the goal as far down as it lies."""
+
+    branch: _Branch
+    score: float
+    """The likeness of the type alone; of a group, its whole likeness."""
+    most: float
+    """The highest likeness that a goal below may still have."""
+
+
+class _Waiting(NamedTuple):
+    """A branch that nobody has looked into yet, or the next entry of a group.
+
+    The first is the one with the highest rank that may still come of it. At equal ranks branches
+    come before entries, since they may hold some as good, and entries by their id.
+    """
+
+    minus_rank: float
+    is_entry: bool
+    id: str
+    order: int
+    """Tells apart what is equal so far."""
+    branch: _Branch
+    score: float
+    at: int
+    """The entry's index in its group."""
 
 
 class Ranking(Iterator[Candidate]):
-    """The entries of an index, best first, by a best-first walk: the first few cost the same
-    however many there are.
+    """The entries of Eq. 4, best rank first: the likeness of goals times the entry's strength.
+
+    It walks down the index where the highest rank may still be found, so that the first few
+    entries cost the same however many there are.
     """
 
     def __init__(
@@ -184,118 +210,133 @@ class Ranking(Iterator[Candidate]):
             partial(similarity.field, similarity.destination, goal.destination)
         )
         self._best = self._state(goal.state), self._destination(goal.destination)
+        """What a goal with the same state and destination adds to a likeness."""
         self._threshold = threshold
-        self._heap: list[_Waiting] = []
+        self._waiting: list[_Waiting] = []
         self._order = count()
         self._found: list[Candidate] = []
-        self._marks: list[int] = []
-        """For each number of entries found, the number of branches θ had excluded by then."""
-        self._told: dict[tuple[int, int, int], tuple[Candidate, ...]] = {}
         self._schemas: set[str] = set()
         """Schemas that came already: one may stand under several goals."""
-        self._missed: list[tuple[float, _Branch, float]] = []
+        self._below: list[_Scored] = []
+        """Branches that θ excluded, in the order in which the walk met them."""
+        self._below_at: list[int] = []
+        """For each number of entries found, the number of branches θ had excluded by then."""
+        self._explained: dict[tuple[int, int, int], tuple[Candidate, ...]] = {}
+        self._position = 0
+        self._ended = False
+        self._begin(root, goal)
+
+    def _begin(self, root: _Branch, goal: GoalSignature) -> None:
+        """Compare the goals' types: no type is alike to every goal, an unknown one to none."""
+        below_type = 1.0 - self._similarity.type
         for name, branch in root.below.items():
-            if name and UNKNOWN_GOAL in (name, goal.type):
-                continue
-            score = 1.0 if not name else similarity.type if name == goal.type else 0.0
-            self._push([(branch, score, score + 1.0 - similarity.type)])
-        self._marks.append(len(self._missed))
-        self._place, self._ended = 0, False
+            if not name:
+                self._push(_Scored(branch, 1.0, 1.0 + below_type))
+            elif UNKNOWN_GOAL not in (name, goal.type):
+                score = self._similarity.type if name == goal.type else 0.0
+                self._push(_Scored(branch, score, score + below_type))
+        self._below_at.append(len(self._below))
 
     def again(self) -> Self:
         """The same from the start: what was found already is not looked for again."""
         other = copy(self)
-        other._place = 0  # noqa: SLF001  its own kind
+        other._position = 0  # noqa: SLF001  its own kind
         other._ended = False  # noqa: SLF001
         return other
 
     def __next__(self) -> Candidate:
-        if self._place == len(self._found):
-            self._ended = not self._go_on()
+        if self._position == len(self._found):
+            self._ended = not self._find_one_more()
             if self._ended:
                 raise StopIteration
-        self._place += 1
-        return self._found[self._place - 1]
+        self._position += 1
+        return self._found[self._position - 1]
 
-    def _push(self, places: Iterable[tuple[_Branch, float, float]]) -> None:
-        heap = self._heap
-        order = self._order
-        threshold = self._threshold
-        for place, score, bound in places:
-            if bound < threshold:
-                if len(self._missed) < _MISSED_KEPT:
-                    self._missed.append((bound, place, score))
-            elif place.entries:
-                self._push_entry(place, score, 0)
-            else:
-                heappush(heap, (-min(bound, 1.0) * place.best, 0, "", next(order), place, score, 0))
+    def _push(self, scored: _Scored) -> None:
+        """Let a branch wait, unless θ excludes all that is below it."""
+        branch, score, most = scored
+        if most < self._threshold:
+            if len(self._below) < _BELOW_KEPT:
+                self._below.append(scored)
+        elif branch.entries:
+            self._push_entry(branch, score, 0)
+        else:
+            rank = min(most, 1.0) * branch.best
+            heappush(self._waiting, _Waiting(-rank, False, "", next(self._order), branch, score, 0))
 
-    def _push_entry(self, group: _Branch, score: float, index: int) -> None:
-        if index < len(group.entries):
-            entry = group.entries[index]
-            heappush(
-                self._heap,
-                (-score * entry.strength, 1, entry.id, next(self._order), group, score, index),
-            )
+    def _push_entry(self, group: _Branch, score: float, at: int) -> None:
+        """Let the group's entry at this index wait, if there is one."""
+        if at < len(group.entries):
+            entry = group.entries[at]
+            rank = score * entry.strength
+            order = next(self._order)
+            heappush(self._waiting, _Waiting(-rank, True, entry.id, order, group, score, at))
 
-    def _go_on(self) -> bool:
-        """Find one more entry, if there is one."""
-        while self._heap:
-            negative_rank, _, _, _, place, score, index = heappop(self._heap)
-            if place.entries:
-                self._push_entry(place, score, index + 1)
-                entry = place.entries[index]
-                if isinstance(entry, VerifiedSchema):
-                    if entry.id in self._schemas:
-                        continue
-                    self._schemas.add(entry.id)
-                self._found.append(Candidate(entry, score, -negative_rank, KEPT))
-                self._marks.append(len(self._missed))
-                return True
-            self._push(self._open(place, score))
+    def _find_one_more(self) -> bool:
+        """Find the next entry in rank; False if there is none."""
+        while self._waiting:
+            first = heappop(self._waiting)
+            if not first.is_entry:
+                for scored in self._look_into(first.branch, first.score):
+                    self._push(scored)
+                continue
+            self._push_entry(first.branch, first.score, first.at + 1)
+            entry = first.branch.entries[first.at]
+            if isinstance(entry, VerifiedSchema):
+                if entry.id in self._schemas:
+                    continue
+                self._schemas.add(entry.id)
+            self._found.append(Candidate(entry, first.score, -first.minus_rank, KEPT))
+            self._below_at.append(len(self._below))
+            return True
         return False
 
-    def _open(self, branch: _Branch, score: float) -> list[tuple[_Branch, float, float]]:
-        """The next level, with each place's score so far and the best score still possible."""
-        if score == 1.0:  # bound to no goal, and so alike to all
-            return [(place, 1.0, 1.0) for place in branch.below.values()]
+    def _look_into(self, branch: _Branch, score: float) -> Iterator[_Scored]:
+        """The branches of the next level: objects below a type, groups below an object."""
         below_type = self._similarity.below_type
-        if not next(iter(branch.below.values())).entries:
-            leaves = branch.below.values()
-            return [
-                (leaf, score, score + below_type(self._object(leaf.name), *self._best))
-                for leaf in leaves
-            ]
-        thing = self._object(branch.name)
-        return [
-            (
-                group,
-                value := score
-                + below_type(thing, self._state(state), self._destination(destination)),
-                value,
-            )
-            for (state, destination), group in branch.below.items()
-        ]
+        if score == 1.0:  # bound to no goal, and so alike to all
+            for each in branch.below.values():
+                yield _Scored(each, 1.0, 1.0)
+        elif next(iter(branch.below.values())).entries:
+            thing = self._object(branch.name)
+            for (state, destination), group in branch.below.items():
+                below = below_type(thing, self._state(state), self._destination(destination))
+                yield _Scored(group, score + below, score + below)
+        else:
+            for name, each in branch.below.items():
+                most = score + below_type(self._object(name), *self._best)
+                yield _Scored(each, score, most)
 
     def missed(self, most: int) -> tuple[Candidate, ...]:
         """Some entries that θ kept out on the way here, the nearest first: for a page that
         explains a step.
         """
-        key = (most, self._place, len(self._missed) if self._ended else self._marks[self._place])
-        if key in self._told:
-            return self._told[key]
-        seen = {each.entry.id for each in self._found[: self._place]} if self._schemas else ()
-        found: list[Candidate] = []
-        for _, place, score in nlargest(most, self._missed[: key[2]], key=itemgetter(0)):
-            while not place.entries:
-                place, score, _ = max(self._open(place, score), key=itemgetter(2))  # noqa: PLW2901  going down
-            if (entry := place.entries[0]).id not in seen:
-                reason = f"its goal is alike by {score:.2f}, less than {self._threshold:.2f}"
-                found.append(
-                    Candidate(entry, score, score * entry.strength, Verdict(Fate.BELOW, reason))
-                )
-        told = self._told[key] = tuple(found)
-        return told
+        excluded = len(self._below) if self._ended else self._below_at[self._position]
+        key = (most, self._position, excluded)
+        if key not in self._explained:
+            nearest = nlargest(most, self._below[:excluded], key=attrgetter("most"))
+            self._explained[key] = tuple(self._named_below(nearest))
+        return self._explained[key]
+
+    def _named_below(self, branches: Iterable[_Scored]) -> Iterator[Candidate]:
+        """The best entry of each branch that θ excluded, but for schemas that came already."""
+        came: set[str] = set()
+        if self._schemas:
+            came = {each.entry.id for each in self._found[: self._position]}
+        for scored in branches:
+            group = self._nearest_group(scored)
+            entry = group.branch.entries[0]
+            if entry.id not in came:
+                likeness = f"its goal is alike by {group.score:.2f}, less than"
+                verdict = Verdict(Fate.BELOW, f"{likeness} {self._threshold:.2f}")
+                yield Candidate(entry, group.score, group.score * entry.strength, verdict)
+
+    def _nearest_group(self, scored: _Scored) -> _Scored:
+        """The group below a branch whose goal is most alike."""
+        while not scored.branch.entries:
+            below = self._look_into(scored.branch, scored.score)
+            scored = max(below, key=attrgetter("most"))
+        return scored
 
 
 def _sort_groups(root: _Branch) -> None:
@@ -325,13 +366,13 @@ class EpisodicMemory:
             _sort_groups(root)
 
     def _index(self, entry: Entry) -> None:
-        """Place an entry by its goal; a schema by none, and by each goal that it was tried for."""
+        """Put an entry under its goal; a schema under none, and under each it was tried for."""
         if not isinstance(entry, VerifiedSchema):
-            _place(entry, entry.goal_signature, self._roots[entry.kind])
+            _insert(entry, entry.goal_signature, self._roots[entry.kind])
         elif not entry.refuted:
-            _place(entry, _NO_GOAL, self._roots[entry.kind])
+            _insert(entry, _NO_GOAL, self._roots[entry.kind])
             for goal in sorted(entry.goals, key=str):
-                _place(entry, goal, self._schemas)
+                _insert(entry, goal, self._schemas)
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -352,8 +393,8 @@ class Ranked(Iterator[Candidate]):
         self._found, self._entries = iter(found), entries
 
     def __next__(self) -> Candidate:
-        place, score = next(self._found)
-        return Candidate(self._entries[place], score, score, KEPT)
+        index, score = next(self._found)
+        return Candidate(self._entries[index], score, score, KEPT)
 
     def missed(self, _most: int) -> tuple[Candidate, ...]:
         """A retriever does not say what it passed over."""
