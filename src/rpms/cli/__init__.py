@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_GARBAGE = (20_000, 20, 50)
+GARBAGE = (20_000, 20, 50)
 """Thresholds of the garbage collector. Steps make many small values and hardly a circle: by its own
 thresholds, looking for circles takes a twelfth of a run."""
 _INTERRUPTED = b"rpms: interrupted\n"
@@ -69,7 +69,7 @@ def _run(screen: Any, command: Callable[[], object]) -> None:
     from rpms.logic.errors import RPMSError  # noqa: PLC0415
 
     try:
-        gc.set_threshold(*_GARBAGE)
+        gc.set_threshold(*GARBAGE)
         screen.prepare_streams()
         try:
             with screen.answering_at_once():

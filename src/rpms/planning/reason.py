@@ -287,7 +287,11 @@ class _Graph(Priced):
 
     def is_nowhere(self, thing: str) -> bool:
         """True if a thing is known to be in none of the places where looking would show it."""
-        return bool(self._manual.revealers) and next(self._glimpses(thing), None) is None
+        return bool(self._manual.revealers) and not self._glimpses(thing)
+
+    def may_show_more(self) -> bool:
+        """True if a look may show something that nobody has seen yet."""
+        return any(UNSEEN in fact.args for fact in self._glimpses(UNSEEN))
 
     def explore(self, sought: Sequence[str]) -> Plan:
         """Find out whatever is unknown of what is sought: for when no way to the goal is known."""
@@ -347,7 +351,7 @@ class Reasoner:
     def explore(self, situation: Situation, order: Order) -> Plan:
         """Plan to find out whatever is unknown, and say whether that may lead to the goal."""
         plan = self.search(situation, order)
-        if not plan.options:
+        if not plan.options or not self._graph(situation, order).may_show_more():
             return plan
         return replace(plan, searching=self.may_be_found(situation, order))
 

@@ -414,19 +414,35 @@ class Priced(Filling):
                 return ()
         return self._fill(way, binding)
 
-    def _glimpses(self, thing: str) -> Iterator[Fact]:
-        """All that nobody knows of a thing and that some action shows."""
+    def _glimpses(self, thing: str) -> Sequence[Fact]:
+        """All that nobody knows of a thing and that some action shows.
+
+        Of whatever may be found (`UNSEEN`): looks that may show something new. Facts about known
+        things are what plans for the goal look at themselves, so they come in where there is
+        nothing else.
+        """
+        about: dict[Fact, None] = {}
+        others: dict[Fact, None] = {}
         for predicate, revealers in self._manual.revealers.items():
             if thing != UNSEEN and predicate in self._manual.together:
                 continue  # being together never says where a thing is
             for way in revealers:
-                free = [name for name in way.fact.args if name != ANYTHING]
-                for chosen in product(*map(self._called, free)):
-                    binding = dict(zip(free, chosen, strict=True))
-                    args = tuple(binding.get(arg, thing) for arg in way.fact.args)
-                    fact = way.fact._replace(args=args, makeable=False)
-                    if self._truth(fact) is None and (thing in args or thing == UNSEEN):
-                        yield fact
+                for fact in self._unknown_of(way, thing):
+                    kind = about if thing in fact.args else others
+                    kind[fact] = None
+        if about or thing != UNSEEN:
+            return tuple(about)
+        return tuple(others)
+
+    def _unknown_of(self, way: Achiever, thing: str) -> Iterator[Fact]:
+        """Facts that a way shows and nobody knows, with a thing for what it leaves open."""
+        free = [name for name in way.fact.args if name != ANYTHING]
+        for chosen in product(*map(self._called, free)):
+            binding = dict(zip(free, chosen, strict=True))
+            args = tuple(binding.get(arg, thing) for arg in way.fact.args)
+            fact = way.fact._replace(args=args, makeable=False)
+            if self._truth(fact) is None:
+                yield fact
 
     def _finding(self, edge: Edge) -> Edge:
         """Add to an edge the need to find each unseen thing (`lamp ?`) that it names and none

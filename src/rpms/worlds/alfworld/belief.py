@@ -212,6 +212,8 @@ class AlfworldBelief(Belief):
         """True if an object is in a place; None if unknown."""
         if thing in self.contents.get(place, ()):
             return True
+        if self._is_no_place(thing):
+            return False
         return False if place in self.seen or (self.places and place not in self.places) else None
 
     def near(self, thing: str) -> bool | None:
@@ -230,23 +232,30 @@ class AlfworldBelief(Belief):
         """True if two places, or a place and a fixed object, share a site: being at one is
         being at the other.
         """
+        if self._is_no_place(one) or self._is_no_place(other):
+            return False
         if self.places:
             if one not in self.places:
                 return None
             if other not in self.places:
-                # the opening names every place, so one more is not there
-                return False if kind_of(other) in affordances.places() else self._beside(one, other)
+                return self._beside(one, other)
         return self.sites.together(one, other)
+
+    def _is_no_place(self, name: str) -> bool:
+        """True for a place that is not here: the opening names every place."""
+        if not self.places or name in self.places:
+            return False
+        return kind_of(name) in affordances.places()
 
     def _beside(self, place: str, thing: str) -> bool | None:
         """Only what cannot be carried away is sure to be where it is when someone gets there."""
-        site = self.sites.of.get(place)
+        if thing.endswith("?"):  # seen nowhere so far, and so in no place that was searched
+            return self.contains(place, thing)
         if affordances.has("pickupable", kind_of(thing)) is not False:
             return None
         if thing in self.contents.get(place, ()):
             return True
-        if thing.endswith("?"):  # seen nowhere so far, and so in no place that was searched
-            return self.contains(place, thing)
+        site = self.sites.of.get(place)
         return None if site is None else self._in_site(site, thing)
 
     @cached_property
