@@ -564,7 +564,7 @@ class Achievers:
     def forget(self) -> None:
         """Drop what was kept for the next step."""
         self.groundwork.forget()
-        for of_one_step in ("answers", "doubting", "groundworks", "graph", "best graph"):
+        for of_one_step in ("answers", "doubting", "doubts", "groundworks", "graph", "best graph"):
             self.kept.pop(of_one_step, None)
 
     def answers_of(self, situation: Situation) -> Answers:

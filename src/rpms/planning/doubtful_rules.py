@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations, permutations, product
 from typing import Any, NamedTuple
 
@@ -43,16 +44,26 @@ SECOND = FULL * STEPS
 other doubts."""
 
 
+DoubtBook = dict[object, tuple[ActionSchema, ...]]
+"""Doubts of single actions, by all that they were made from: most actions have the same ones
+at the next step."""
+
+
 def doubted(
-    rules: ActiveRules, trust: Trust, *, wide: bool = False, idle: frozenset[str] = frozenset()
+    rules: ActiveRules,
+    trust: Trust,
+    *,
+    wide: bool = False,
+    idle: frozenset[str] = frozenset(),
+    book: DoubtBook | None = None,
 ) -> ActiveRules:
     """The rules as an episode has left them, with further actions for the doubts that plans may
     have, at their price.
 
     Lines that were contradicted may be doubted; with `wide`, any line may. `idle` are commands
-    that are not to be given as things are.
+    that are not to be given as things are. The `book` has doubts that were made before.
     """
-    make = _Doubting(rules, trust, wide)
+    make = _Doubting(rules, trust, wide, {} if book is None else book)
     environment = tuple(map(make.mended, rules.environment))
     processes = tuple(map(make.mended, rules.lore.processes))
     pairs = list(zip(rules.all_actions, (*environment, *processes), strict=True))
@@ -60,7 +71,9 @@ def doubted(
     for old, new in pairs:
         doubts += make.doubts(old, new)
     if wide:
-        doubts += make.hopes(pairs)
+        made = _facts_made(new for _, new in pairs)
+        for old, new in pairs:
+            doubts += make.hopes(old, new, made)
     lore = replace(rules.lore, processes=processes, doubts=tuple(map(make.dearer_if_vain, doubts)))
     return replace(
         rules,
@@ -96,6 +109,22 @@ class _Doubting:
     rules: ActiveRules
     trust: Trust
     wide: bool
+    book: DoubtBook
+
+    @cached_property
+    def _evidence(self) -> Mapping[str, list[tuple[ManualLine, float]]]:
+        """The evidence on lines, by the action, goal or rule they belong to."""
+        found: dict[str, list[tuple[ManualLine, float]]] = {}
+        for line, weight in self.trust.evidence.items():
+            found.setdefault(line.of, []).append((line, weight))
+        return found
+
+    def _evidence_on(self, action: ActionSchema) -> frozenset[tuple[ManualLine, float]]:
+        """The evidence on lines of an action, and on rules that forbid it."""
+        own = list(self._evidence.get(self.rules.key_of(action), ()))
+        for rule, _ in self.rules.bans.get(action.name, {}).values():
+            own += self._evidence.get(rule.id, ())
+        return frozenset(own)
 
     def dearer_if_vain(self, doubt: ActionSchema) -> ActionSchema:
         """A doubt, dearer by the attempts that it was to no avail in."""
@@ -148,8 +177,19 @@ class _Doubting:
             steps=schema.steps + price,
         )
 
-    def doubts(self, old: ActionSchema, schema: ActionSchema) -> Iterator[ActionSchema]:
-        """An action against some of its lines."""
+    def doubts(self, old: ActionSchema, schema: ActionSchema) -> tuple[ActionSchema, ...]:
+        """An action against some of its lines; as made before, if nothing that they are made
+        from has changed.
+        """
+        action = self.rules.key_of(old)
+        suspects = frozenset(self.trust.suspects(action).items())
+        refusals = self.trust.unexplained.get(action, ())
+        key = (action, self.wide, schema, self._evidence_on(old), suspects, refusals)
+        if key not in self.book:
+            self.book[key] = tuple(self._make_doubts(old, schema))
+        return self.book[key]
+
+    def _make_doubts(self, old: ActionSchema, schema: ActionSchema) -> Iterator[ActionSchema]:
         trust, rules = self.trust, self.rules
         for effect in old.effects:
             price = trust.upon(ManualLine.of_effect(rules, old, effect))
@@ -263,30 +303,40 @@ class _Doubting:
         alike = {name for name, literal in used if literal == suspect and name != schema.name}
         return UNLIKELY if not alike else POSSIBLE if len(alike) == 1 else LIKELY
 
-    def hopes(self, pairs: Sequence[tuple[ActionSchema, ActionSchema]]) -> Iterator[ActionSchema]:
-        """Actions that might bring about what something needs; those first that nothing is known
-        to bring about.
+    def hopes(
+        self, old: ActionSchema, schema: ActionSchema, made: frozenset[tuple[str, bool]]
+    ) -> tuple[ActionSchema, ...]:
+        """An action that might bring about what something needs; as made before, if nothing that
+        this is made from has changed. `made`: facts that something is known to bring about.
         """
-        made: set[tuple[str, bool]] = set()
-        for _, schema in pairs:
-            made.update(_kind(effect) for effect in schema.effects)
-        wanted = wanted_facts(self.rules)
-        hoped = {each for each in wanted if not self._rules_out_another(each)}
-        served = set(wanted)
-        for goal in self.rules.goals:
-            served.update(_kind(literal) for literal in goal.wants)
-        for old, schema in pairs:
-            given = {_kind(effect) for effect in schema.effects}
-            idle = not schema.observes and given.isdisjoint(served)
-            vain = self._in_vain(old)
-            for atom in atoms_over(self.rules, old):
-                for negated in (False, True):
-                    effect = Literal(atom, negated)
-                    if _kind(effect) in hoped and not _is_told(schema, effect):
-                        price = -STEPS * CONTRADICTED * vain[effect]
-                        if idle:
-                            price -= STEPS * FULL / 2
-                        yield from self._hope(old, schema, effect, price, _kind(effect) in made)
+        vain = self._in_vain(old)
+        action = self.rules.key_of(old)
+        key = (action, schema, self._evidence_on(old), frozenset(vain.items()), made)
+        if key not in self.book:
+            self.book[key] = tuple(self._make_hopes(old, schema, made, vain))
+        return self.book[key]
+
+    def _make_hopes(
+        self,
+        old: ActionSchema,
+        schema: ActionSchema,
+        made: frozenset[tuple[str, bool]],
+        vain: Mapping[Literal, int],
+    ) -> Iterator[ActionSchema]:
+        """Hopes for each fact that something needs; those cost less that nothing is known to
+        bring about.
+        """
+        hoped = _hoped_facts(self.rules)
+        idle = not schema.observes and _facts_made([schema]).isdisjoint(_served_facts(self.rules))
+        for atom in atoms_over(self.rules, old):
+            for negated in (False, True):
+                effect = Literal(atom, negated)
+                if _kind(effect) not in hoped or _is_told(schema, effect):
+                    continue
+                price = -STEPS * CONTRADICTED * vain.get(effect, 0)
+                if idle:
+                    price -= STEPS * FULL / 2
+                yield from self._hope(old, schema, effect, price, _kind(effect) in made)
 
     def _hope(
         self, old: ActionSchema, schema: ActionSchema, effect: Literal, price: float, made: bool
@@ -306,11 +356,6 @@ class _Doubting:
         for need in self.rules.needs_of(schema):
             waiving = self.trust.against(ManualLine.of_need(self.rules, old, need))
             yield _without(hope, waiving, need)
-
-    def _rules_out_another(self, kind: tuple[str, bool]) -> bool:
-        """True if a fact is the end of one that holds of one thing at a time: another begins it."""
-        predicate, negated = kind
-        return negated and bool(self.rules.predicates[predicate].exclusive)
 
     def _in_vain(self, schema: ActionSchema) -> Counter[Literal]:
         """How often an action worked without bringing a fact about."""
@@ -393,6 +438,35 @@ def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     return frozenset(
         (each.atom.predicate, each.negated) for each in wanted if each.atom.predicate in known
     )
+
+
+@kept_with_rules
+def _hoped_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
+    """Facts that an action might bring about without saying so: what something needs, but for
+    the end of what holds of one thing at a time, since another fact that begins ends it.
+    """
+    found: set[tuple[str, bool]] = set()
+    for predicate, negated in wanted_facts(rules):
+        if not (negated and rules.predicates[predicate].exclusive):
+            found.add((predicate, negated))
+    return frozenset(found)
+
+
+@kept_with_rules
+def _served_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
+    """Facts that actions, this goal or another need."""
+    served = set(wanted_facts(rules))
+    for goal in rules.goals:
+        served.update(_kind(literal) for literal in goal.wants)
+    return frozenset(served)
+
+
+def _facts_made(schemas: Iterable[ActionSchema]) -> frozenset[tuple[str, bool]]:
+    """Facts that some actions bring about, by predicate and sign."""
+    made: set[tuple[str, bool]] = set()
+    for schema in schemas:
+        made.update(_kind(effect) for effect in schema.effects)
+    return frozenset(made)
 
 
 @kept_with_rules

@@ -6,31 +6,27 @@ both); then unknown facts are looked at, and then actions are tried that were ne
 goal's things.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
-from typing import NamedTuple
 
 from rpms.logic.achievers import Achievers, Groundwork, achievers_of
-from rpms.logic.actions import Instance
 from rpms.logic.belief import Situation
-from rpms.logic.facts import Clause, Truth
 from rpms.logic.rules import ActiveRules
-from rpms.planning.doubtful_rules import doubted, doubts_rest_on
+from rpms.planning.doubtful_rules import DoubtBook, doubted, doubts_rest_on
 from rpms.planning.experience.adapt import AdaptContext
 from rpms.planning.reason import Plan, Reasoner, reasoner_of
 from rpms.planning.search import Option
 from rpms.planning.surprise import PlanNoticed, circle
-from rpms.planning.trust import FULL, STEPS, ManualLine, Trust, doubts_of
+from rpms.planning.trust import FULL, STEPS, Trust, doubts_of
+from rpms.planning.untried import Spelling, untried
 from rpms.planning.whereabouts import Order, likely_places
 
 _CIRCLES = 3
 """Number of times at one step that a plan is blamed for leading back before the next best is
 taken as it is."""
-_PLANNED, _TRIED = 3, 3
-"""If no plan trusts the manual: how many first actions of other plans come first, and how many
-untried actions then."""
+_PLANNED = 3
+"""If no plan trusts the manual: how many first actions of other plans come before untried ones."""
 _DEAR = FULL * STEPS
 """Steps of a plan above which a cheaper doubt is looked for: as much as doubting a stated line."""
 NOT_ALL_WEIGHED = "not all doubts were weighed"
@@ -39,10 +35,10 @@ _CHEAPER = 1e-6
 """Steps by which a plan has to be cheaper than one at hand to be looked for."""
 _DOUBTING_KEPT = 16
 """Rules with doubts that are kept for the steps to come, for each goal."""
+_DOUBTS_KEPT = 500
+"""Actions whose doubts are kept as they were made, for each goal."""
 _GROUNDWORKS_KEPT = 6
 """Groundworks that rules with doubts share, for each goal: widths differ in what can be done."""
-
-Spelling = Callable[[str], str]
 
 
 def plan_with_doubts(
@@ -138,7 +134,7 @@ class _DoubtingStep:
             return self._sound(replace(self._stated, opened=True), trust, idle)
         known = self._contradicted(trust, idle)
         if known is not None:
-            best = _better(best, self._doubting(known, trust, idle, best))
+            best = _better(best, self._doubting(known, trust, idle, best, most=_DEAR))
             if not best.options and self._stated.searching:
                 best = self._sound(known.search(self._situation, self._order), trust, idle)
             if _settles(best):
@@ -154,7 +150,7 @@ class _DoubtingStep:
             if _settles(best):
                 return best
         found = self._doubting(known, trust, idle, best)
-        best = _better(best, replace(found, opened=True))
+        best = _better(best, replace(found, opened=not self._is_contradicted(found, trust, idle)))
         if best.options or not self._stated.cost:
             return best
         looks = self._sound(self._stated, trust, idle)
@@ -168,9 +164,30 @@ class _DoubtingStep:
             return _doubting(self.rules, trust, idle, wide=False)
         return None
 
-    def _doubting(self, known: Reasoner, trust: Trust, idle: frozenset[str], best: Plan) -> Plan:
-        """A plan with doubts that is cheaper than the best one so far, if there is one."""
-        most = best.cost - _CHEAPER if best.options else inf
+    def _is_contradicted(self, plan: Plan, trust: Trust, idle: frozenset[str]) -> bool:
+        """True if a plan doubts contradicted lines alone."""
+        known = self._contradicted(trust, idle)
+        if known is None or not plan.options:
+            return False
+        contradicted = {doubt.doubt for doubt in known.rules.lore.doubts}
+        return contradicted.issuperset(doubts_of(plan.options[0].chain))
+
+    def _doubting(
+        self,
+        known: Reasoner,
+        trust: Trust,
+        idle: frozenset[str],
+        best: Plan,
+        most: float = inf,
+    ) -> Plan:
+        """A plan with doubts that is cheaper than the best one so far and costs no more than
+        `most`, if there is one.
+
+        Contradicted lines are looked at only as far as they settle the matter: all other lines
+        come with them after that.
+        """
+        if best.options:
+            most = min(most, best.cost - _CHEAPER)
         found = known.plan(self._situation, self._order, seek=False, most=most)
         return self._sound(found, trust, idle)
 
@@ -212,67 +229,10 @@ def _doubting(rules: ActiveRules, trust: Trust, idle: frozenset[str], *, wide: b
         groundworks: dict[object, Groundwork] = every.setdefault("groundworks", {})
         if len(groundworks) >= _GROUNDWORKS_KEPT:
             groundworks.clear()
-        achievers = Achievers(doubted(rules, trust, wide=wide, idle=idle))
+        book: DoubtBook = every.setdefault("doubts", {})
+        if len(book) >= _DOUBTS_KEPT:
+            book.clear()
+        achievers = Achievers(doubted(rules, trust, wide=wide, idle=idle, book=book))
         achievers.share(groundworks)
         kept[key] = Reasoner(achievers.rules, achievers)
     return kept[key]
-
-
-def untried(
-    context: AdaptContext, rules: ActiveRules, spell: Spelling, trust: Trust
-) -> tuple[Option, ...]:
-    """A few actions with the goal's things that were never done, those first of which least is
-    known against; a need that a refusal confirmed is gone against no more.
-    """
-    situation, goal = context.situation, context.situation.goal
-    things = {*situation.belief.called(goal.object), *situation.belief.called(goal.destination)}
-    done = {turn.action for turn in context.history}
-    found: list[_Untried] = []
-    for command in reasoner_of(rules).commands_with(situation, things):
-        instance = rules.instance(command)
-        if instance is None or things.isdisjoint(instance.binding.values()):
-            continue
-        most = found[-1].against - 1 if len(found) == _TRIED else inf
-        lacking = _known_against(instance, rules, situation, trust, most)
-        if lacking is None:
-            continue
-        written = spell(command)
-        if written in done or trust.bars(written, rules, situation):
-            continue
-        found.append(_Untried(len(lacking), written, lacking))
-        found = sorted(found, key=lambda one: one.against)[:_TRIED]
-    options: list[Option] = []
-    for one in found:
-        facts = [clause.literals[0].atom for clause in one.lacking if clause.literals]
-        said = ", ".join(rules.say(atom, situation.truth(atom)) for atom in facts)
-        evidence = f"never tried; against it: {said}" if said else "never tried"
-        options.append(Option(one.command, float(one.against), evidence=evidence))
-    return tuple(options)
-
-
-class _Untried(NamedTuple):
-    """An action that was never tried, and the needs that are known not to hold."""
-
-    against: int
-    command: str
-    lacking: tuple[Clause, ...]
-
-
-def _known_against(
-    instance: Instance, rules: ActiveRules, situation: Situation, trust: Trust, most: float
-) -> tuple[Clause, ...] | None:
-    """The needs of an action that are known not to hold; None if these are more than `most`, or
-    if a refusal in this episode confirmed one: without it, the action is known to fail.
-    """
-    lacking: list[Clause] = []
-    for need in rules.needs_of(instance.schema):
-        clause = need.bind(instance.binding)
-        if clause.truth(situation) is not Truth.FALSE:
-            continue
-        line = ManualLine.of_need(rules, instance.schema, need)
-        if trust.evidence.get(line, 0.0) > 0:
-            return None
-        lacking.append(clause)
-        if len(lacking) > most:
-            return None
-    return tuple(lacking)

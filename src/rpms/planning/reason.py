@@ -418,21 +418,14 @@ class Reasoner:
             for chosen in product(*(names_for(name, names) for name in parameters)):
                 yield command_of(schema, dict(zip(parameters, chosen, strict=True)))
 
-    def commands_with(self, situation: Situation, things: Container[str]) -> Iterator[str]:
+    def actions_with(self, situation: Situation, things: Container[str]) -> Iterator[Instance]:
         """Every action that names one of some things, in the order of `commands`."""
         names = {**self.achievers.lasting_names, **situation.belief.names}
         for schema in self.rules.environment:
             parameters = schema.variables
             every = [names_for(name, names) for name in parameters]
-            meant = [[name for name in some if name in things] for some in every]
-            found: dict[tuple[int, ...], tuple[str, ...]] = {}
-            for place, some in enumerate(meant):
-                chosen_from = [*every[:place], some, *every[place + 1 :]]
-                for chosen in product(*chosen_from):
-                    order = tuple(map(_place_in, every, chosen))
-                    found[order] = chosen
-            for order in sorted(found):
-                yield command_of(schema, dict(zip(parameters, found[order], strict=True)))
+            for chosen in _choices_with(every, things):
+                yield Instance(schema, dict(zip(parameters, chosen, strict=True)))
 
     @cached_property
     def glances(self) -> tuple[Option, ...]:
@@ -468,8 +461,17 @@ class Reasoner:
         return graph.remedy(needs, instance.binding, explained=explained)
 
 
-def _place_in(names: Sequence[str], name: str) -> int:
-    return names.index(name)
+def _choices_with(
+    names: Sequence[Sequence[str]], things: Container[str]
+) -> Iterator[tuple[str, ...]]:
+    """One of each list, in their order, with at least one of some things among them."""
+    if not names:
+        return
+    first, rest = names[0], names[1:]
+    for name in first:
+        others = product(*rest) if name in things else _choices_with(rest, things)
+        for chosen in others:
+            yield (name, *chosen)
 
 
 class _Supposing(Achievers):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from heapq import heappop, heappush
 from itertools import count, product
 from math import inf
@@ -40,11 +41,15 @@ SEEN = "seen"
 """Predicate of what has to be found before anything is done to it."""
 MARGIN = 8.0
 """Steps beyond the cheapest plan up to which all plans are found where lines may be doubted."""
-EXPANDED = 600
-"""Edges of one graph that are found where lines may be doubted; then the best plan so far is
-taken. Doubts are many, and the cheapest are found first."""
-FURTHER = 16
-"""Times as many edges that are found where there is no plan so far."""
+EXPANDED = 500
+"""Ways to facts that are tried where lines may be doubted, and edges that are found by them; then
+the best plan so far is taken. Doubts are many, and the cheapest are found first. A plan that trusts
+the manual takes about a tenth."""
+FURTHER = 8
+"""Times as many that are tried where there is no plan so far."""
+CHOICES = 4
+"""Choices of names with which one doubt is considered for a fact. It asks whether an action works
+against a line, and any things that the fact leaves open will tell: those that need least."""
 SEARCH = 2.0
 """Steps that a look costs beyond the way there, since it may find nothing."""
 FURTHER_DOWN = 2.0
@@ -87,11 +92,30 @@ class Edge:
         )
 
 
+def _left_to_do(filled: Filled) -> tuple[int, float]:
+    """The number of needs that some names leave to be seen to, and the price of what is granted."""
+    _, needs, price = filled
+    return len(needs), price
+
+
 def _is_direct(edge: Edge) -> bool:
     """True if an action with known things makes the fact so."""
     if edge.schema is None or edge.reveals:
         return False
     return not is_unseen(edge.binding.values())
+
+
+class LeftOut(IntEnum):
+    """What regression left out, the more pressing last."""
+
+    NOTHING = 0
+    """Or only ways that are dearer than another to the same fact."""
+    TOO_DEAR = 1
+    """Edges beyond the limit."""
+    TO_BE_PRICED = 2
+    """Dearer ways to new facts, until it is known what cheap ones cost."""
+    TOO_MANY = 3
+    """All that would be more edges than allowed."""
 
 
 class Link(NamedTuple):
@@ -162,6 +186,8 @@ class Priced(Filling):
         self._beyond = inf
         """Cost of the cheapest way that cost more than might be spent."""
         self._links: dict[Edge, Link] = {}
+        self._barred: dict[str, bool] = {}
+        """True for beginnings of commands if some barred command has them."""
         goal, kept, expanded = self._vocabulary.expanded
         if goal is not situation.goal or kept != order:
             expanded = {}, {}
@@ -180,28 +206,34 @@ class Priced(Filling):
         )
 
     def _reaches(self, edges: list[Edge]) -> bool:
-        """Price all that leads to the goal by some edges; whether one of them can be had.
-
-        Doubts are many: the limit to what is looked at grows until all that is left out is dearer
-        than the best plan.
-        """
+        """Price all that leads to the goal by some edges; whether one of them can be had."""
         self._edges[GOAL] = edges
-        if not self._manual.rules.lore.doubts:
-            self._regress_all(edges)
-            self._price()
-            return self._costs.get(GOAL, inf) < inf
+        if self._manual.rules.lore.doubts:
+            return self._reaches_with_doubts(edges)
+        self._regress_all(edges)
+        self._price()
+        return self._costs.get(GOAL, inf) < inf
+
+    def _reaches_with_doubts(self, edges: list[Edge]) -> bool:
+        """Price what leads to the goal where doubts are many, and whether it can be had.
+
+        The limit to what is looked at grows until all that is left out is dearer than the best
+        plan.
+        """
         limit = 2 * MARGIN
         allowed = EXPANDED
         priced = -1
         while True:
-            whole = self._regress(edges, limit, allowed)
+            left_out = self._regress(edges, limit, allowed)
             if self._expansions > priced:
                 self._price(whole=False)
                 priced = self._expansions
             cost = self._costs.get(GOAL, inf)
-            if whole or self._is_best(cost, edges, limit):
+            if left_out is LeftOut.TO_BE_PRICED:
+                continue
+            if left_out is LeftOut.NOTHING or self._is_best(cost, edges, limit):
                 return cost < inf
-            if self._expansions > allowed:
+            if left_out is LeftOut.TOO_MANY:
                 self.cut = cost < inf or allowed >= EXPANDED * FURTHER
                 if self.cut:
                     return cost < inf
@@ -232,11 +264,11 @@ class Priced(Filling):
 
     # First pass: regression.
 
-    def _regress(self, edges: Iterable[Edge], limit: float, allowed: int) -> bool:
+    def _regress(self, edges: Iterable[Edge], limit: float, allowed: int) -> LeftOut:
         """Find all that some edges need, up to a cost, the cheapest first, until more edges are
-        found than allowed; False if something was left out.
+        found than allowed; say what was left out.
         """
-        whole = True
+        left_out = LeftOut.NOTHING
         spent = 0.0
         number = count()
         reached: set[Fact] = set()
@@ -244,24 +276,37 @@ class Priced(Filling):
         while True:
             for edge in edges:
                 cost = spent + edge.cost
-                if cost > limit:
-                    whole = whole and cost == inf
-                    continue
-                for need in edge.needs:
-                    if need not in reached:
-                        heappush(heap, (cost, -next(number), need))
+                if cost <= limit:
+                    for need in edge.needs:
+                        if need not in reached:
+                            heappush(heap, (cost, -next(number), need))
+                elif cost < inf:
+                    left_out = max(left_out, LeftOut.TOO_DEAR)
             while heap and heap[0][2] in reached:
                 heappop(heap)
             if not heap:
-                return whole
+                return left_out
             if self._expansions > allowed:
-                return False
+                return LeftOut.TOO_MANY
             spent, _, fact = heappop(heap)
             reached.add(fact)
-            before = len(self._edges[fact]) if fact in self._edges else -1
-            self._edges[fact] = edges = self._edges_to(fact, limit - spent)
-            self._expansions += len(edges) - before
-            whole = whole and self._found[fact][2] == inf
+            left_out = max(left_out, self._expand(fact, limit - spent))
+            edges = self._edges[fact]
+
+    def _expand(self, fact: Fact, most: float) -> LeftOut:
+        """Find the edges to a fact that cost less than may be spent and less than is known to
+        do, and say what was left out.
+
+        A fact that some action makes so at once needs no doubt: what is cheap is found first, and
+        dearer ways once that has a price.
+        """
+        useful = self._costs.get(fact, inf)
+        spend = min(most, useful if fact in self._edges else MARGIN)
+        self._edges[fact] = self._edges_to(fact, spend)
+        cheapest_left_out = self._found[fact][2]
+        if cheapest_left_out >= useful:
+            return LeftOut.NOTHING
+        return LeftOut.TO_BE_PRICED if cheapest_left_out < most else LeftOut.TOO_DEAR
 
     def _regress_all(self, edges: Iterable[Edge]) -> None:
         """Find all that some edges need and that was not found before."""
@@ -292,11 +337,7 @@ class Priced(Filling):
         if fact.predicate == SEEN:
             found = [Edge(fact, (one,), 0.0) for one in self._glimpses(fact.args[0])]
         else:
-            possible = self._possible_edges(fact, since, spend, direct=any(map(_is_direct, had)))
-            barred = self._manual.rules.barred
-            found = [
-                self._finding(edge) for edge in possible if not (barred and self._is_barred(edge))
-            ]
+            found = list(self._possible_edges(fact, since, spend, direct=any(map(_is_direct, had))))
         found = [*had, *found]
         if self._doubting:  # the names that fill each way are kept instead
             self._found[fact] = (found, {}, self._beyond, frozenset())
@@ -369,15 +410,35 @@ class Priced(Filling):
                     yield edge
 
     def _ground(self, way: Achiever, fact: Fact, price: float = 0.0) -> Iterator[Edge]:
-        """A way to a fact, once for each choice of names.
+        """A way to a fact, once for each choice of names, without what is barred; a doubt only
+        for a few choices.
 
         Its cost: the action's steps, the look, what is granted.
         """
         schema = way.schema
         price += schema.steps
-        for filled, needs, extra in self._filled(way, fact.args):
-            if not (schema.once and self._is_spent(schema, filled)):
-                yield Edge(fact, needs, price + extra, schema, way.reveals, filled)
+        found = 0
+        self._expansions += 1
+        for filled, needs, extra in self._to_choose_from(way, fact.args):
+            if schema.once and self._is_spent(schema, filled):
+                continue
+            edge = Edge(fact, needs, price + extra, schema, way.reveals, filled)
+            if self._is_barred(edge):
+                continue
+            yield self._finding(edge)
+            found += 1
+            self._expansions += 1
+            if schema.doubt and found == CHOICES:
+                return
+
+    def _to_choose_from(self, way: Achiever, args: tuple[str, ...]) -> Sequence[Filled]:
+        """The choices of names for a way to a fact over some names; for a doubt, those first
+        with which least is left to do.
+        """
+        filled = self._filled(way, args)
+        if way.schema.doubt and len(filled) > CHOICES:
+            return sorted(filled, key=_left_to_do)
+        return filled
 
     def _filled(self, way: Achiever, args: tuple[str, ...]) -> Sequence[Filled]:
         """Every choice of names for a way to a fact over some names.
@@ -461,16 +522,31 @@ class Priced(Filling):
         """True if a command was refused, or showed nothing, where all was as the needs of an
         edge will make it.
         """
-        barred = self._manual.rules.barred
-        if edge.schema is None:
+        schema = edge.schema
+        if schema is None or not self._may_be_barred(schema):
             return False
-        moves = any(
-            effect.atom.predicate in self._manual.positional for effect in edge.schema.effects
-        )
-        shown = (edge.command, edge.fact.predicate, edge.fact.args) if edge.reveals else None
-        return (edge.command in barred and self._as_then(barred[edge.command], edge.needs)) or (
-            shown in barred and self._as_then(barred[shown], edge.needs, moving=moves)
-        )
+        barred = self._manual.rules.barred
+        if edge.command in barred and self._as_then(barred[edge.command], edge.needs):
+            return True
+        if not edge.reveals:
+            return False
+        shown = (edge.command, edge.fact.predicate, edge.fact.args)
+        if shown not in barred:
+            return False
+        positional = self._manual.positional
+        moves = any(effect.atom.predicate in positional for effect in schema.effects)
+        return self._as_then(barred[shown], edge.needs, moving=moves)
+
+    def _may_be_barred(self, schema: ActionSchema) -> bool:
+        """True if some barred command begins as an action's do: most actions have none."""
+        barred = self._manual.rules.barred
+        if not barred:
+            return False
+        begins = schema.pieces[0]
+        if begins not in self._barred:
+            commands = [key if isinstance(key, str) else key[0] for key in barred]
+            self._barred[begins] = any(command.startswith(begins) for command in commands)
+        return self._barred[begins]
 
     # Second pass: what everything costs.
 
