@@ -11,7 +11,7 @@ from rpms.models.catalogue import open_model
 from rpms.paper.compose import compose
 from rpms.paper.condition import RULES_ONLY
 from rpms.paper.enforcement import STRICT, with_part
-from rpms.paper.episode import Episode
+from rpms.paper.episode import Episode, Step
 from rpms.paper.recall import EpisodicMemory
 from rpms.planning.advice import plan_of
 from rpms.planning.plan_with_doubts import NOT_ALL_WEIGHED
@@ -71,23 +71,43 @@ def test_stranded_is_said_once_nothing_is_left_to_look_at():
     assert lost.steps[0].surprises[0].kind == SurpriseKind.STRANDED
 
 
-def test_a_goal_whose_object_is_nowhere_is_said_and_no_line_is_doubted():
-    """A misread goal: every place is searched, then nothing known leads to it any more."""
+def steps_towards(**misread: str) -> list[Step]:
+    """The steps of a game whose goal is misread."""
     condition = replace(RULES_ONLY, enforcement=STRICT)
     mind = compose(condition, knowledge_of(alfworld), EpisodicMemory())
     player = Player(alfworld, mind, open_model("planner"), Decoding())
     task = alfworld.tasks("builtin", Setting())[0]
     game = alfworld.open(task, Setting())
     outcome = game.reset()
-    goal = replace(alfworld.goal(outcome.observation), object="trumpet")
+    goal = replace(alfworld.goal(outcome.observation), **misread)
     course = player.begin(Understood(goal))
     for _ in range(alfworld.step_budget):
         move = player.choose(course, outcome.observation, task.id)
         outcome = game.step(move.command)
         course = player.after(course, move, outcome)
     game.close()
-    kinds = {surprise.kind for step in course.steps for surprise in step.surprises}
+    return list(course.steps)
+
+
+def doubts_in(steps: list[Step]) -> list[str]:
+    """All lines that the plans of some steps go against."""
+    found: list[str] = []
+    for step in steps:
+        for option in plan_of(step.decision).options:
+            found += [link.doubt for link in option.chain if link.doubt]
+    return found
+
+
+def test_a_goal_whose_object_is_nowhere_is_said_and_no_line_is_doubted():
+    """A misread goal: every place is searched, then nothing known leads to it any more."""
+    steps = steps_towards(object="trumpet")
+    kinds = {surprise.kind for step in steps for surprise in step.surprises}
     assert SurpriseKind.STRANDED in kinds
-    plans = [plan_of(step.decision) for step in course.steps]
-    chains = [option.chain for plan in plans for option in plan.options]
-    assert not any(link.doubt for chain in chains for link in chain)
+    assert not doubts_in(steps)
+
+
+def test_a_destination_that_the_room_does_not_have_is_said_at_once_and_no_line_is_doubted():
+    """The opening names every place, so nothing is gained by looking for one more."""
+    steps = steps_towards(destination="bathtubbasin")
+    assert [one.kind for one in steps[0].surprises] == [SurpriseKind.STRANDED]
+    assert not doubts_in(steps)

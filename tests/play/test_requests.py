@@ -265,6 +265,15 @@ def test_for_what_is_nowhere_the_kinds_here_that_are_most_like_it_are_tried():
     assert read_as.now.reasons[-1] == "no keyring is here; a keychain is like it"
 
 
+def test_for_a_destination_that_is_not_here_kinds_like_it_are_tried_at_once():
+    episode = attempt_with_one_reading("pick_and_place_simple:keychain::ottoman")
+    assert episode.ending is Ending.WON
+    assert not doubted(episode)
+    read_as = episode.steps[0].readings.now
+    assert read_as.goal.destination == "sofa"
+    assert read_as.reasons[-1] == "no ottoman is here; a sofa is like it"
+
+
 def test_kinds_are_alike_by_their_names_and_by_the_lasting_facts_that_both_have():
     belief = WORLD.update(WORLD.start(WORLD.goal("")), None, KITCHEN)
     nearest = NearestKinds(Narrowing(mind().schemas, belief))

@@ -119,9 +119,9 @@ def reconsidered(
     """Readings with another one taken, where a step speaks against the present one; None where
     it stays, and nothing was done about it.
 
-    Where all places were searched and its object is nowhere, kinds that are here and like it
-    come in too. Where no reading is left, somebody is asked. Both are done once: where they were
-    in vain, the readings say so, with the same one taken.
+    Where all places were searched and its object is nowhere, or its destination is, kinds that are
+    here and like it come in too. Where no reading is left, somebody is asked. Both are done once:
+    where they were in vain, the readings say so, with the same one taken.
     """
     belief = decision.belief
     before = readings
@@ -136,18 +136,35 @@ def reconsidered(
         situation = Situation(belief.serving(goal), goal)
         return reasoner_of(_rules_for(goal, mind)).plan(situation, seek=False).cost
 
-    if not readings.widened and decision.goal.object in _nowhere(decision, mind):
-        reader = _reader(reads, world, mind)
-        nearest = NearestKinds(Narrowing(reader.goals, belief, reader.rules, reader.here))
-        forms = [form for form in reader.forms if form.type == decision.goal.type]
-        for form in forms:
-            readings = readings.widened_by(nearest.readings(readings.now, form))
+    if not readings.widened:
+        readings = _with_nearest_kinds(world, reads, readings, decision, mind)
     following = readings.following(why, belief, price, share)
     if following is not None:
         return following
     if reads.ask is not None and not readings.asked:
         return _asked_once_more(world, reads, readings, mind)
     return None if readings is before else readings
+
+
+def _with_nearest_kinds(
+    world: World, reads: Reads, readings: Readings, decision: Decision, mind: Mind
+) -> Readings:
+    """The readings, with kinds that are here in place of an object or a destination that is
+    nowhere; the same where none is.
+    """
+    goal = decision.goal
+    missing = _nowhere(decision, mind)
+    fields = [name for name in FIELDS if getattr(goal, name, "") in missing]
+    if not fields:
+        return readings
+    reader = _reader(reads, world, mind)
+    nearest = NearestKinds(Narrowing(reader.goals, decision.belief, reader.rules, reader.here))
+    now = readings.now
+    for form in reader.forms:
+        if form.type == goal.type:
+            for name in fields:
+                readings = readings.widened_by(nearest.readings(now, form, name))
+    return readings
 
 
 def _asked_once_more(world: World, reads: Reads, readings: Readings, mind: Mind) -> Readings:
@@ -166,7 +183,7 @@ def _asked_once_more(world: World, reads: Reads, readings: Readings, mind: Mind)
 
 
 def given_up(readings: Readings, decision: Decision, mind: Mind) -> str:
-    """The reason that nothing is left to do for a request whose object is nowhere: no other
+    """The reason that nothing is left to do for a request that names what is nowhere: no other
     reading is left, nor any kind like it; empty where something is.
     """
     why = decision.noticed.against_goal

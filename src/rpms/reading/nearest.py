@@ -20,7 +20,6 @@ NEAREST = 6
 UNLIKE = 6.0
 """Evidence against a kind that has nothing in common with the one that was read: as much as a
 word has for a kind of its very name."""
-OBJECT = "object"
 
 
 @lru_cache(maxsize=16_384)
@@ -41,18 +40,20 @@ class NearestKinds:
         init=False, repr=False, compare=False, default_factory=dict
     )
 
-    def readings(self, reading: RequestReading, form: RequestForm) -> Iterator[RequestReading]:
-        """A reading of what is nowhere, with the kinds here that are most like its object in its
-        place; those that rules or belief rule out are left out.
+    def readings(
+        self, reading: RequestReading, form: RequestForm, field_: str
+    ) -> Iterator[RequestReading]:
+        """A reading whose object or destination is nowhere, with the kinds here that are most
+        like it in its place; those that rules or belief rule out are left out.
         """
-        missing = reading.goal.object
-        roles = self.possible.roles(form, OBJECT)
+        missing: str = getattr(reading.goal, field_)
+        roles = self.possible.roles(form, field_)
         likeness: dict[str, float] = {}
         for kind in self.possible.kinds_here(roles):
             likeness[kind] = self.likeness(roles, missing, kind)
         tried = 0
         for kind in sorted(likeness, key=lambda kind: -likeness[kind]):
-            goal = replace(reading.goal, object=kind)
+            goal = replace(reading.goal, **{field_: kind})
             named = {name: getattr(goal, name) for name in form.fields}
             if self.possible.judge(form, named).reason:
                 continue
