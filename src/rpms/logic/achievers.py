@@ -91,7 +91,11 @@ class Achiever:
     """The same for ways that differ in price and name alone: their parameters are filled alike."""
 
     def priced_as(self, schema: ActionSchema) -> Self:
-        """The same way by an action that differs in its price alone; with all derived from it."""
+        """The same way by an action that differs in its price alone.
+
+        What was derived from it (`bound`) is taken over: `replace` would drop it, and trust changes
+        the prices of hundreds of doubts at a time.
+        """
         other = object.__new__(type(self))
         vars(other).update(vars(self), schema=schema)
         return other
@@ -162,15 +166,37 @@ _INDEXES_AT_WORK = 128
 _used: dict["Achievers", None] = {}  # The latest used last
 _using = Lock()
 
-Passing = tuple[set[str], dict[Any, Any], frozenset[str]]
-"""Names with which a need may hold, the answers from which this follows, and the names these
-answers are about."""
-Found = tuple[Sequence[Any], dict[Any, Any], float, frozenset[str]]
-"""Edges that lead to a fact, the answers they rest on, the cost of the cheapest way left out,
-and all names asked."""
-Expanded = tuple[Goal | None, object, tuple[dict[Fact, Found], dict[Fact, Found]]]
-"""The edges to each fact, for a goal and an order of places: all of them, and those that a best
-plan may have."""
+
+class Passing(NamedTuple):
+    """Names with which a need may hold."""
+
+    names: set[str]
+    read: dict[Any, Any]
+    """The answers from which this follows."""
+    asked: frozenset[str]
+    """The names these answers are about."""
+
+
+class Found(NamedTuple):
+    """Edges that lead to a fact."""
+
+    edges: Sequence[Any]
+    read: dict[Any, Any]
+    """The answers they rest on."""
+    left_out: float
+    """The cost of the cheapest way left out."""
+    asked: frozenset[str]
+    """All names that were asked about."""
+
+
+class Expanded(NamedTuple):
+    """The edges to each fact, for a goal and an order of places."""
+
+    goal: Goal | None
+    order: object
+    every: dict[Fact, Found]
+    best: dict[Fact, Found]
+    """Those alone that a best plan may have."""
 
 
 class Fill(NamedTuple):
@@ -218,7 +244,7 @@ class KnownNames:
         self.passed: dict[tuple[object, ...], Passing] = {}
         self.stones: dict[str, dict[object, Any]] = {}
         """Facts and things derived for progress."""
-        self.expanded: Expanded = (None, None, ({}, {}))
+        self.expanded = Expanded(None, None, {}, {})
         self.fills: dict[tuple[int, tuple[str, ...]], Fill] = {}
         """Names for the parameters of ways, by shape and fact, for the goal and order of
         `expanded`."""
@@ -239,13 +265,13 @@ class KnownNames:
             self.stones = {key: each.copy() for key, each in before.stones.items()}
         changed_or_role = changed | roles
         for key, passing in before.passed.copy().items():
-            _, _, about = passing
-            if changed_or_role.isdisjoint(about):
+            if changed_or_role.isdisjoint(passing.asked):
                 self.passed[key] = passing
-        goal, order, (every, best) = before.expanded
-        every_left = _apart_from(changed_or_role, every)
-        best_left = _apart_from(changed_or_role, best)
-        self.expanded = (goal, order, (every_left, best_left))
+        expanded = before.expanded
+        self.expanded = expanded._replace(
+            every=_apart_from(changed_or_role, expanded.every),
+            best=_apart_from(changed_or_role, expanded.best),
+        )
         for key, fill in before.fills.copy().items():
             if changed_or_role.isdisjoint(fill.asked):
                 self.fills[key] = fill
@@ -277,8 +303,7 @@ def _apart_from(names: frozenset[str], edges: dict[Fact, Found]) -> dict[Fact, F
     """The edges that rest on no answer about these names."""
     kept: dict[Fact, Found] = {}
     for fact, found in edges.copy().items():
-        _, _, _, asked = found
-        if names.isdisjoint(asked):
+        if names.isdisjoint(found.asked):
             kept[fact] = found
     return kept
 

@@ -120,6 +120,11 @@ class Literal:
         left = self._left_open(binding) if self.parameters else ()
         return Literal(self.atom.bind(binding), self.negated, self.kinds, left)
 
+    @property
+    def signed(self) -> tuple[str, bool]:
+        """Its predicate, and whether it is negated: the kind of fact that it is."""
+        return self.atom.predicate, self.negated
+
     def opposite(self) -> Literal:
         return Literal(self.atom, not self.negated, self.kinds, self.parameters)
 

@@ -331,12 +331,12 @@ class _Doubting:
         for atom in atoms_over(self.rules, old):
             for negated in (False, True):
                 effect = Literal(atom, negated)
-                if _kind(effect) not in hoped or _is_told(schema, effect):
+                if effect.signed not in hoped or _is_told(schema, effect):
                     continue
                 price = -STEPS * CONTRADICTED * vain.get(effect, 0)
                 if idle:
                     price -= STEPS * FULL / 2
-                yield from self._hope(old, schema, effect, price, _kind(effect) in made)
+                yield from self._hope(old, schema, effect, price, effect.signed in made)
 
     def _hope(
         self, old: ActionSchema, schema: ActionSchema, effect: Literal, price: float, made: bool
@@ -353,9 +353,8 @@ class _Doubting:
         yield hope
         if made:
             return
-        for need in self.rules.needs_of(schema):
-            waiving = self.trust.against(ManualLine.of_need(self.rules, old, need))
-            yield _without(hope, waiving, need)
+        for doubtful in self._prices_of_needs(old, schema):
+            yield _without(hope, doubtful.price, doubtful.need)
 
     def _in_vain(self, schema: ActionSchema) -> Counter[Literal]:
         """How often an action worked without bringing a fact about."""
@@ -394,11 +393,6 @@ class _DoubtfulNeed(NamedTuple):
 
     need: Clause
     price: float
-
-
-def _kind(fact: Literal) -> tuple[str, bool]:
-    """The predicate and sign of a fact."""
-    return fact.atom.predicate, fact.negated
 
 
 def _is_told(schema: ActionSchema, fact: Literal) -> bool:
@@ -457,7 +451,7 @@ def _served_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     """Facts that actions, this goal or another need."""
     served = set(wanted_facts(rules))
     for goal in rules.goals:
-        served.update(_kind(literal) for literal in goal.wants)
+        served.update(literal.signed for literal in goal.wants)
     return frozenset(served)
 
 
@@ -465,7 +459,7 @@ def _facts_made(schemas: Iterable[ActionSchema]) -> frozenset[tuple[str, bool]]:
     """Facts that some actions bring about, by predicate and sign."""
     made: set[tuple[str, bool]] = set()
     for schema in schemas:
-        made.update(_kind(effect) for effect in schema.effects)
+        made.update(effect.signed for effect in schema.effects)
     return frozenset(made)
 
 
@@ -586,7 +580,7 @@ def _undone_with(
         undone: list[set[Literal]] = []
         for schema in rules.all_actions:
             for effect in schema.effects:
-                if _kind(effect) == _kind(wanted):
+                if effect.signed == wanted.signed:
                     binding = dict(zip(effect.atom.args, wanted.atom.args, strict=True))
                     undone.append({each.opposite().bind(binding) for each in schema.effects})
         ended = set.intersection(*undone) if undone else ()

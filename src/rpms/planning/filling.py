@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from rpms.logic.achievers import Achiever, Achievers, Fact, Level, Need, asked_about
+from rpms.logic.achievers import Achiever, Achievers, Fact, Level, Need, Passing, asked_about
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Situation
 from rpms.logic.facts import kind_of
@@ -224,18 +224,27 @@ class Filling(Purposeful):
         kept = self._passing.get(key)
         if kept is None:
             kept = self._passed.get(key)
-            if kept is None or not self._stands(kept[1].items()):
-                outer, self._read = self._read, {}
-                bound, passing = dict(binding), set[str]()
-                for name in self._called(parameter):
-                    bound[parameter] = name
-                    if self._judge(need, bound)[0] is not False:
-                        passing.add(name)
-                kept = self._passed[key] = passing, self._read, asked_about(self._read)
-                self._read = outer
+            if kept is None or not self._stands(kept.read.items()):
+                kept = self._passed[key] = self._find_possible(need, parameter, binding)
             self._passing[key] = kept
-        self._read.update(kept[1])
-        return kept[0]
+        self._read.update(kept.read)
+        return kept.names
+
+    def _find_possible(self, need: Need, parameter: str, binding: Mapping[str, str]) -> Passing:
+        """The names for a parameter with which a need is not out of the question, and the
+        answers that say so.
+        """
+        outer = self._read
+        self._read = {}
+        bound = dict(binding)
+        passing: set[str] = set()
+        for name in self._called(parameter):
+            bound[parameter] = name
+            if self._judge(need, bound).possible is not False:
+                passing.add(name)
+        found = Passing(passing, self._read, asked_about(self._read))
+        self._read = outer
+        return found
 
     def _stands(self, read: Iterable[tuple[Any, Any]]) -> bool:
         """True if answers of an earlier step, about facts and names in a role, are those of

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from rpms.logic.achievers import (
     Achiever,
     Achievers,
+    Expanded,
     Fact,
     Fill,
     Found,
@@ -58,7 +59,7 @@ UNSEEN = "anything ?"
 """Whatever may be found. A name that ends in a question mark is of something that nobody has
 seen yet."""
 
-_NOTHING: Found = ((), {}, -inf, frozenset())
+_NOTHING = Found((), {}, -inf, frozenset())
 
 
 @dataclass(slots=True, eq=False)
@@ -188,12 +189,12 @@ class Priced(Filling):
         self._links: dict[Edge, Link] = {}
         self._barred: dict[str, bool] = {}
         """True for beginnings of commands if some barred command has them."""
-        goal, kept, expanded = self._vocabulary.expanded
-        if goal is not situation.goal or kept != order:
-            expanded = {}, {}
-            self._vocabulary.expanded = situation.goal, order, expanded
+        expanded = self._vocabulary.expanded
+        if expanded.goal is not situation.goal or expanded.order != order:
+            expanded = self._vocabulary.expanded = Expanded(situation.goal, order, {}, {})
             self._vocabulary.fills = {}
-        self._expanded: dict[Fact, Found] = {} if self._doubting else expanded[best]
+        kept = expanded.best if best else expanded.every
+        self._expanded: dict[Fact, Found] = {} if self._doubting else kept
 
     def serves(self, situation: Situation, order: Order) -> bool:
         """True if what was found holds in a situation too: it is the same one."""
@@ -303,7 +304,7 @@ class Priced(Filling):
         useful = self._costs.get(fact, inf)
         spend = min(most, useful if fact in self._edges else MARGIN)
         self._edges[fact] = self._edges_to(fact, spend)
-        cheapest_left_out = self._found[fact][2]
+        cheapest_left_out = self._found[fact].left_out
         if cheapest_left_out >= useful:
             return LeftOut.NOTHING
         return LeftOut.TO_BE_PRICED if cheapest_left_out < most else LeftOut.TOO_DEAR
@@ -324,30 +325,36 @@ class Priced(Filling):
         """The edges to a fact that does not hold; those of an earlier step where they rest on
         nothing that changed.
         """
-        if (
-            fact not in self._found
-            and fact in self._expanded
-            and self._stands(self._expanded[fact][1].items())
-        ):
-            self._found[fact] = self._expanded[fact]
-        had, read, since, _ = self._found.get(fact, _NOTHING)
-        if since >= spend:
-            return had
-        self._read, self._beyond = dict(read), inf
+        if fact not in self._found and fact in self._expanded:
+            kept = self._expanded[fact]
+            if self._stands(kept.read.items()):
+                self._found[fact] = kept
+        had = self._found.get(fact, _NOTHING)
+        if had.left_out >= spend:
+            return had.edges
+        self._read, self._beyond = dict(had.read), inf
+        found = list(had.edges)
         if fact.predicate == SEEN:
-            found = [Edge(fact, (one,), 0.0) for one in self._glimpses(fact.args[0])]
+            found += [Edge(fact, (one,), 0.0) for one in self._glimpses(fact.args[0])]
         else:
-            found = list(self._possible_edges(fact, since, spend, direct=any(map(_is_direct, had))))
-        found = [*had, *found]
-        if self._doubting:  # the names that fill each way are kept instead
-            self._found[fact] = (found, {}, self._beyond, frozenset())
-        else:
-            asked = asked_about(self._read, fact.args)
-            self._found[fact] = (found, self._read, self._beyond, asked)
-            if None not in self._read:
-                self._expanded[fact] = self._found[fact]
+            direct = any(map(_is_direct, had.edges))
+            found += self._possible_edges(fact, had.left_out, spend, direct=direct)
+        self._keep_found(fact, found)
         self._read = {}  # later questions do not concern this fact
-        return self._found[fact][0]
+        return found
+
+    def _keep_found(self, fact: Fact, found: Sequence[Edge]) -> None:
+        """Keep the edges to a fact, for the next step too if they rest on facts and names alone.
+
+        Where lines may be doubted, the names that fill each way are kept instead.
+        """
+        if self._doubting:
+            self._found[fact] = Found(found, {}, self._beyond, frozenset())
+            return
+        asked = asked_about(self._read, fact.args)
+        self._found[fact] = Found(found, self._read, self._beyond, asked)
+        if None not in self._read:
+            self._expanded[fact] = self._found[fact]
 
     def _possible_edges(
         self, fact: Fact, since: float, spend: float, *, direct: bool

@@ -362,7 +362,7 @@ def _changes(noticed: PlanNoticed, done: _Done, told: Container[Literal]) -> Pla
     shown = [seen for seen in _shown(done) if seen.atom not in told_of]
     if not changed and not shown:
         return noticed
-    lacking = not _made_by_actions(rules).issuperset(map(_kind, changed))
+    lacking = not _made_by_actions(rules).issuperset(one.signed for one in changed)
     trust = noticed.trust.learning(key, [*changed, *shown], lacking=lacking)
     line = ManualLine(key, LinePart.DOES, COMPLETE)
     for fact in changed:
@@ -409,12 +409,8 @@ def _made_by_actions(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     """Predicates and signs of all that actions bring about."""
     found: set[tuple[str, bool]] = set()
     for schema in rules.all_actions:
-        found.update(map(_kind, schema.effects))
+        found.update(effect.signed for effect in schema.effects)
     return frozenset(found)
-
-
-def _kind(fact: Literal) -> tuple[str, bool]:
-    return fact.atom.predicate, fact.negated
 
 
 @kept_with_rules
