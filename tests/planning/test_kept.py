@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rpms.logic.achievers import Fact, KnownNames, asked_about
+from rpms.logic.achievers import Fact, Found, KnownNames, Passing, asked_about
 from rpms.logic.belief import Situation
 from rpms.logic.goal import Goal
 from rpms.logic.rules import atoms_over
@@ -85,12 +85,12 @@ def test_only_what_was_derived_about_a_name_falls_when_its_roles_change():
             (fact.predicate, fact.args): None,
             **({"place": ("desk 1",)} if fact is facts[0] else {}),
         }
-        before.passed[fact.args] = (set(), read, asked_about(read))
-        before.expanded[2][0][fact] = ([], read, inf, asked_about(read, fact.args))
+        before.passed[fact.args] = Passing(set(), read, asked_about(read))
+        before.expanded.every[fact] = Found([], read, inf, asked_about(read, fact.args))
 
     def left(**names: tuple[str, ...]) -> list[list[str]]:
         after = KnownNames({}, names, before)
-        tables = (after.made, after.judged, after.passed, after.expanded[2][0])
+        tables = (after.made, after.judged, after.passed, after.expanded.every)
         return [
             [name for fact, name in zip(facts, "dmk", strict=True) if str(fact.args) in str(one)]
             for one in tables
