@@ -360,25 +360,33 @@ def recalled_steps(
     bound = list(_bound_snippets(memories, context))
     ready = [each for each in bound if not each.how.seeks]
     now = [each for each in ready if each.entry.sub_goal_type == context.progress.sub_goal]
-    later = [each for each in ready if each not in now]
-    ordered = [*now, *later]
+    ordered = [*now, *(each for each in ready if each not in now)]
     if any(each.how.followed for each in ordered):
-        yield from ((each.entry.actions[0], each.source) for each in ordered if each.entry.actions)
+        for each in ordered:
+            if each.entry.actions:
+                yield each.entry.actions[0], each.source
         return
-    left = False
-    for each in now or ordered:
-        first = each.entry.actions[0]
-        if first not in context.refused:
-            left = left or first not in tried
-            yield first, each.source
-    if left:
+    first = list(_first_steps(now or ordered, context))
+    yield from first
+    if any(command not in tried for command, _ in first):
         return
     sought = [each.how.seeks for each in bound if each.how.seeks]
     for kind in dict.fromkeys(sought or context.missing()):
         yield from context.search(kind, tried, slack)
     for each in ordered:
-        allowed = [action for action in each.entry.actions if action not in context.refused]
-        yield from ((action, each.source) for action in allowed)
+        for action in each.entry.actions:
+            if action not in context.refused:
+                yield action, each.source
+
+
+def _first_steps(
+    snippets: Iterable["_BoundSnippet"], context: AdaptContext
+) -> Iterator[tuple[str, str]]:
+    """The next step of each snippet that was not refused here, with its source."""
+    for each in snippets:
+        first = each.entry.actions[0]
+        if first not in context.refused:
+            yield first, each.source
 
 
 class _BoundSnippet(NamedTuple):
@@ -409,34 +417,42 @@ def weighed(plan: Plan, memories: Sequence[Candidate], context: AdaptContext) ->
     steps come first.
     """
     if not plan.options or plan.cost == inf:
-        recalled = {
-            one: Option(one, 0.0, evidence=why) for one, why in recalled_steps(memories, context)
-        }
-        plan = plan.offering(
-            (*recalled.values(), *(one for one in plan.options if one.command not in recalled))
-        )
-    bound = [
-        each.entry
-        for each in reversed(memories)
-        if each.adapted and isinstance(each.entry, SuccessSnippet)
-    ]
-    begun = {entry.actions[0]: entry.id for entry in bound if entry.actions}
+        plan = _recalled_first(plan, memories, context)
+    begun = _begun_by_snippets(memories)
     commands = [option.command for option in plan.options]
     lessons = failed_alike(
         commands, context.signature, memories, context.schemas, context.whereabouts.worked
     )
 
     def weigh(option: Option) -> Option:
-        told = f"as in {begun[option.command]}" if option.command in begun else ""
-        told = option.evidence or _found_there(option, context) or told
-        told = f"failed in {lessons[option.command]}" if option.command in lessons else told
-        return (
-            option
-            if told == option.evidence
-            else Option(option.command, option.regret, option.chain, told)
-        )
+        told = option.evidence or _found_there(option, context)
+        if not told and option.command in begun:
+            told = f"as in {begun[option.command]}"
+        if option.command in lessons:
+            told = f"failed in {lessons[option.command]}"
+        if told == option.evidence:
+            return option
+        return Option(option.command, option.regret, option.chain, told)
 
     return plan.offering(sorted(map(weigh, plan.options), key=lambda one: one.command in lessons))
+
+
+def _recalled_first(plan: Plan, memories: Sequence[Candidate], context: AdaptContext) -> Plan:
+    """A plan with recalled steps before its own options."""
+    recalled: dict[str, Option] = {}
+    for command, why in recalled_steps(memories, context):
+        recalled[command] = Option(command, 0.0, evidence=why)
+    others = [one for one in plan.options if one.command not in recalled]
+    return plan.offering((*recalled.values(), *others))
+
+
+def _begun_by_snippets(memories: Sequence[Candidate]) -> dict[str, str]:
+    """The first commands of adapted snippets, with the id of the best snippet for each."""
+    begun: dict[str, str] = {}
+    for each in reversed(memories):
+        if each.adapted and isinstance(each.entry, SuccessSnippet) and each.entry.actions:
+            begun[each.entry.actions[0]] = each.entry.id
+    return begun
 
 
 def _found_there(option: Option, context: AdaptContext) -> str:

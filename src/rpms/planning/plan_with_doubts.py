@@ -46,26 +46,9 @@ def plan_with_doubts(
 ) -> tuple[Plan, PlanNoticed]:
     """Plan from the manual and the trust left in it."""
     step = _DoubtingStep(context, rules, spell)
-    begun = noticed.trust.begun(context.situation, context.state, rules)
-    last = context.history[-1].action if context.history else ""
-
-    def leads_back(option: Option) -> bool:
-        """True if the same plan was begun here before, and this is not just more waiting."""
-        if (option.command, doubts_of(option.chain)) not in begun:
-            return False
-        return not (_waits(option) and option.command == last)
-
-    idle = frozenset[str]()
-    for _ in range(_CIRCLES):
-        best = step.best(noticed.trust, idle)
-        first = best.options[0] if best.options else None
-        if first is None or not first.chain or not leads_back(first):
-            break
-        before = noticed.trust
-        noticed = circle(noticed, rules, first.chain, context.situation)
-        if noticed.trust == before:  # no line is to blame
-            idle |= {first.command}
-    options = sorted(best.options, key=leads_back)
+    begun = _BegunBefore(context, rules, noticed.trust)
+    best, noticed = _best_that_leads_on(step, begun, noticed)
+    options = sorted(best.options, key=begun.leads_back)
     if best.opened:
         tries = untried(context, rules, spell, noticed.trust)
         options = [*options[:_PLANNED], *tries, *options[_PLANNED:]]
@@ -73,6 +56,40 @@ def plan_with_doubts(
         options[0] = replace(options[0], evidence=NOT_ALL_WEIGHED)
     offered = {one.command: one.chain for one in reversed(options) if one.chain}
     return best.offering(options), noticed.trusting(noticed.trust.but(offered=offered))
+
+
+class _BegunBefore:
+    """Plans that were begun in this very state before, nothing having been learned since."""
+
+    def __init__(self, context: AdaptContext, rules: ActiveRules, trust: Trust) -> None:
+        self._begun = trust.begun(context.situation, context.state, rules)
+        self._last = context.history[-1].action if context.history else ""
+
+    def leads_back(self, option: Option) -> bool:
+        """True if the same plan was begun here before, and this is not just more waiting."""
+        if (option.command, doubts_of(option.chain)) not in self._begun:
+            return False
+        return not (_waits(option) and option.command == self._last)
+
+
+def _best_that_leads_on(
+    step: "_DoubtingStep", begun: _BegunBefore, noticed: PlanNoticed
+) -> tuple[Plan, PlanNoticed]:
+    """The best plan that was not begun here before, and what was noticed: each that was is a
+    circle, for which its lines are blamed, or its first command where no line is to blame.
+    """
+    idle = frozenset[str]()
+    best = Plan()
+    for _ in range(_CIRCLES):
+        best = step.best(noticed.trust, idle)
+        first = best.options[0] if best.options else None
+        if first is None or not first.chain or not begun.leads_back(first):
+            break
+        before = noticed.trust
+        noticed = circle(noticed, step.rules, first.chain, step.context.situation)
+        if noticed.trust == before:  # no line is to blame
+            idle |= {first.command}
+    return best, noticed
 
 
 def _waits(option: Option) -> bool:

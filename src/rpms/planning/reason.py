@@ -216,26 +216,29 @@ class _Graph(Priced):
         self, needs: Sequence[Need], binding: Mapping[str, str], *, explained: bool
     ) -> Remedy:
         """The first step towards making all the needs hold. Searching elsewhere is no remedy."""
-        wanted = [
-            self._judge(need, binding) for need in sorted(needs, key=lambda need: need.moving)
-        ]
-        possible = all(value is not False for value, _, _ in wanted)
-        edge = Edge(GOAL, tuple(fact for _, _, fact in wanted if fact is not None), 0.0)
-        options = (
-            self._options()
-            if (possible or explained) and self._reaches([edge]) and possible
-            else ()
-        )
+        in_order = sorted(needs, key=lambda need: need.moving)
+        wanted = [self._judge(need, binding) for need in in_order]
+        possible = all(one.possible is not False for one in wanted)
+        options: tuple[Option, ...] = ()
+        if possible or explained:
+            edge = Edge(GOAL, tuple(one.left for one in wanted if one.left is not None), 0.0)
+            reached = self._reaches([edge])  # its prices explain what stands against it
+            if reached and possible:
+                options = self._options()
         if options:
-            chain = options[0].chain
-            instance = self._manual.rules.instance(chain[0].command)
-            elsewhere = instance is not None and set(instance.binding.values()).isdisjoint(
-                binding.values()
-            )
-            command = "" if chain[0].reveals and elsewhere else chain[0].command
-            after = () if chain[0].reveals else tuple(link.command for link in chain[1:])
-            return Remedy(command, chain[-1].fact.atom, after)
+            return self._remedy_of(options[0].chain, binding)
         return Remedy("", self._obstacle(needs, binding, frozenset()) if explained else None)
+
+    def _remedy_of(self, chain: Sequence[Link], binding: Mapping[str, str]) -> Remedy:
+        """A plan as a remedy; without a command where it begins with a look at other things."""
+        first = chain[0]
+        served = chain[-1].fact.atom
+        if not first.reveals:
+            return Remedy(first.command, served, tuple(link.command for link in chain[1:]))
+        instance = self._manual.rules.instance(first.command)
+        names = set(instance.binding.values()) if instance is not None else None
+        elsewhere = names is not None and names.isdisjoint(binding.values())
+        return Remedy("" if elsewhere else first.command, served)
 
     def _obstacle(
         self, needs: Iterable[Need], binding: Mapping[str, str], above: frozenset[Fact]
@@ -247,25 +250,34 @@ class _Graph(Priced):
             if not need.names.issubset(binding):
                 continue
             value, _, fact = self._judge(need, binding)
+            fixed = self._fixed(need)
             if value is False:  # a ban in every state is for want of no fact
-                first = self._fixed(need) or next(iter(need.literals), None)
+                first = fixed or next(iter(need.literals), None)
                 return first.bound(binding).atom if first is not None else None
             if fact is None or fact in above or fact in self._costs:
                 continue
-            if (fixed := self._fixed(need)) is not None:
+            if fixed is not None:
                 return fixed.bound(binding).atom
             either = [Fact(*one) for one in fact.args] if fact.predicate == "or" else [fact]
-            for one in (
-                either
-            ):  # in principle: with the names that it has, whether the way can be gone or not
-                for way in self._manual.makers(one.predicate, one.negated):
-                    bound = dict(zip(way.fact.args, one.args, strict=True))
-                    suits = all(map(self._suits, way.fact.args, one.args))
-                    deeper = self._obstacle(way.needs, bound, above | {fact}) if suits else None
-                    if deeper is not None:
-                        return deeper
+            deeper = self._obstacle_before(either, above | {fact})
+            if deeper is not None:
+                return deeper
             if not above:
                 return either[0].atom
+        return None
+
+    def _obstacle_before(self, facts: Iterable[Fact], above: frozenset[Fact]) -> Atom | None:
+        """The fact that blocks every way to some facts: in principle, with the names that these
+        have, whether the way can be gone or not.
+        """
+        for fact in facts:
+            for way in self._manual.makers(fact.predicate, fact.negated):
+                if not all(map(self._suits, way.fact.args, fact.args)):
+                    continue
+                bound = dict(zip(way.fact.args, fact.args, strict=True))
+                deeper = self._obstacle(way.needs, bound, above)
+                if deeper is not None:
+                    return deeper
         return None
 
     def _fixed(self, need: Need) -> Fact | None:

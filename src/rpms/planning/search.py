@@ -153,6 +153,18 @@ class Option:
         )
 
 
+class _Begun(NamedTuple):
+    """The best plan that some command begins."""
+
+    regret: float
+    chain: tuple[Edge, ...]
+
+
+def _can_be_done(edge: Edge) -> bool:
+    """True for an action with things that somebody has seen."""
+    return edge.schema is not None and not is_unseen(edge.named)
+
+
 class Priced(Filling):
     """The actions that matter in one situation, from the goal down, each with what it costs to
     get there.
@@ -607,10 +619,24 @@ class Priced(Filling):
 
     def _options(self) -> tuple[Option, ...]:
         """Actions that begin a plan, the best first, or the best alone."""
-        number, least = count(), inf
+        begun = self._begin_plans()
+        found = sorted(begun.items(), key=lambda item: item[1].regret)
+        if self._best:
+            found = found[:1]
+        options: list[Option] = []
+        for command, begins in found:
+            options.append(Option(command, begins.regret, tuple(map(self._link, begins.chain))))
+        return tuple(options)
+
+    def _begin_plans(self) -> dict[str, _Begun]:
+        """The commands that can be given now, each with the best plan that it begins: Dijkstra's
+        algorithm from the goal downwards, by regret.
+        """
+        number = count()
+        least = inf
         heap: list[tuple[float, int, Fact, tuple[Edge, ...]]] = [(0.0, next(number), GOAL, ())]
         reached: set[Fact] = set()
-        options: dict[str, tuple[float, tuple[Edge, ...]]] = {}
+        begun: dict[str, _Begun] = {}
         while heap:
             regret, _, fact, above = heappop(heap)
             if self._best and regret > least:
@@ -628,16 +654,12 @@ class Priced(Filling):
                     first = self._first(edge)
                     if first not in reached:
                         heappush(heap, (more, next(number), first, chain))
-                elif edge.schema is None or is_unseen(edge.named):
-                    continue  # nothing can be done to what nobody has seen
-                elif edge.command not in options or options[edge.command][0] > more:
-                    options[edge.command] = (more, chain)
-                    least = min(least, more)
-        found = sorted(options.items(), key=lambda item: item[1][0])[: 1 if self._best else None]
-        return tuple(
-            Option(command, regret, tuple(map(self._link, chain)))
-            for command, (regret, chain) in found
-        )
+                elif _can_be_done(edge):
+                    known = begun.get(edge.command)
+                    if known is None or known.regret > more:
+                        begun[edge.command] = _Begun(more, chain)
+                        least = min(least, more)
+        return begun
 
     def _link(self, edge: Edge) -> Link:
         if edge not in self._links:
