@@ -154,30 +154,43 @@ def verify_transcripts(
     replayed in this project's texts of the recording's dialect. Raises FileError for a damaged
     transcript or a game that is not there.
     """
-    if not (chosen := data or os.environ.get("ALFWORLD_DATA")):
-        raise InputError(
-            "the games are not found: give their folder with --data or in $ALFWORLD_DATA"
-        )
-    if not os.path.isdir(chosen):  # noqa: PTH112  never raises
-        raise InputError(f"{chosen}: no such data folder")
-    folder = Path(chosen, GAMES_FOLDER) if Path(chosen, GAMES_FOLDER).is_dir() else Path(chosen)
-    games = steps = mismatches = 0
+    folder = _games_folder(data or os.environ.get("ALFWORLD_DATA"))
+    games = 0
+    steps = 0
+    mismatches = 0
     shown: list[Mismatch] = []
     for transcript in transcripts:
         before = games
         for played in read_playthroughs(transcript):
             games += 1
             steps += len(played.steps)
-            path = folder / played.game / GAME_FILE
-            if len(played.game) > _LONGEST_GAME or not is_there(path):
-                wrong = f"was recorded from {excerpt(played.game)}, which is not under {folder}"
-                raise FileError(played.file, played.line, wrong)
-            found = list(compare(NativeGame(load_game(str(path), played.dialect)), played))
+            found = list(compare(_game_of(played, folder), played))
             mismatches += len({each.step for each in found})
             shown += found[: SHOWN - len(shown)]
         if games == before:
             raise FileError(transcript, None, "holds no playthroughs: there is nothing to verify")
     return EngineReplay(games, steps, mismatches, tuple(shown))
+
+
+def _games_folder(data: str | Path | None) -> Path:
+    """The folder that games are named from, in the one that a person gave."""
+    if not data:
+        raise InputError(
+            "the games are not found: give their folder with --data or in $ALFWORLD_DATA"
+        )
+    if not os.path.isdir(data):  # noqa: PTH112  never raises
+        raise InputError(f"{data}: no such data folder")
+    inner = Path(data, GAMES_FOLDER)
+    return inner if inner.is_dir() else Path(data)
+
+
+def _game_of(played: Playthrough, folder: Path) -> NativeGame:
+    """The game that a playthrough was recorded from, in the recording's dialect."""
+    path = folder / played.game / GAME_FILE
+    if len(played.game) > _LONGEST_GAME or not is_there(path):
+        wrong = f"was recorded from {excerpt(played.game)}, which is not under {folder}"
+        raise FileError(played.file, played.line, wrong)
+    return NativeGame(load_game(str(path), played.dialect))
 
 
 def compare(game: NativeGame, played: Playthrough) -> Iterator[Mismatch]:

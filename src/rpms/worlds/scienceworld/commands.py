@@ -8,7 +8,7 @@ leaves no choice.
 import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from rpms.worlds.base import Command
 from rpms.worlds.scienceworld.affordances import SYNONYMS
@@ -39,26 +39,46 @@ def repair(action: str, belief: Scene) -> Command:
     """
     text = " ".join(action.split())[:_LONGEST]
     repairs: list[str] = []
-    for change, what in _FORMS[:1] if belief.menu else _FORMS:
-        if (changed := change(text)) != text:
-            repairs.append(what)
+    for form in _FORMS:
+        changed = form.change(text)
+        if changed != text:
+            repairs.append(form.what)
             text = changed
-    for changed in () if belief.menu else _reworded(text, belief):
+        if belief.menu:
+            return Command(text, tuple(repairs))
+    for changed in _reworded(text, belief):
         repairs.append(f"`{changed}` for `{text}`")
         text = changed
     return Command(text, tuple(repairs))
 
 
-_FORMS: Final[tuple[tuple[Callable[[str], str], str], ...]] = (
-    (lambda text: _ENDS.sub("", text), "signs around the command"),
-    (lambda text: _WORDS.sub(lambda word: word[0].lower(), text), "letter case"),
-    (
-        lambda text: (
-            text if _LETTER.search(text) or _SURFACE.search(text) else _ARTICLES.sub("", text)
-        ),
-        "articles",
-    ),
+class _Form(NamedTuple):
+    """A harmless form, and what it is called among the repairs."""
+
+    change: Callable[[str], str]
+    what: str
+
+
+def _without_signs(text: str) -> str:
+    return _ENDS.sub("", text)
+
+
+def _in_small_letters(text: str) -> str:
+    return _WORDS.sub(lambda word: word[0].lower(), text)
+
+
+def _without_articles(text: str) -> str:
+    if _LETTER.search(text) or _SURFACE.search(text):
+        return text
+    return _ARTICLES.sub("", text)
+
+
+_FORMS: Final = (
+    _Form(_without_signs, "signs around the command"),
+    _Form(_in_small_letters, "letter case"),
+    _Form(_without_articles, "articles"),
 )
+"""In order; the signs alone are taken off where the simulator waits for a number."""
 
 
 def _reworded(text: str, belief: Scene) -> list[str]:
@@ -67,7 +87,8 @@ def _reworded(text: str, belief: Scene) -> list[str]:
         return [SYNONYMS["whole"][text]]
     found = []
     for pattern, instead in _VERBS:
-        if (changed := pattern.sub(instead, text, count=1)) != text:
+        changed = pattern.sub(instead, text, count=1)
+        if changed != text:
             found.append(changed)
             text = changed
     door = _DOOR.match(text)
@@ -100,8 +121,11 @@ def only_reading(options: Sequence[str], command: str) -> int | None:
     kitchen)"], "open drawer") >>> only_reading(["look at plane (in hall)", "look at plane J (in
     hall)"], "examine plane") 0
     """
-    distinct, wanted = list(dict.fromkeys(options)), _plain(command)
-    named = [option for option in distinct if len(distinct) == 1 or wanted in _names(option)]
+    distinct = list(dict.fromkeys(options))
+    if len(distinct) == 1:
+        return 0
+    wanted = _plain(command)
+    named = [option for option in distinct if wanted in _names(option)]
     return options.index(named[0]) if len(named) == 1 else None
 
 
@@ -140,11 +164,22 @@ def _names(option: str) -> Iterator[str]:
     places.
     """
     pieces = _PLACE.split(option)  # text, places, text, places, …, text
-    places = [
-        [*itertools.accumulate(piece.split(", "), "{} {}".format, initial="")]
-        for piece in pieces[1::2]
-    ]
-    for chosen in itertools.product(*places):
-        yield _plain(
-            "".join(itertools.chain(*itertools.zip_longest(pieces[::2], chosen, fillvalue="")))
-        )
+    texts = pieces[::2]
+    choices = [_ways_to_place(places) for places in pieces[1::2]]
+    for chosen in itertools.product(*choices):
+        words = [texts[0]]
+        for place, text in zip(chosen, texts[1:], strict=True):
+            words += [place, text]
+        yield _plain("".join(words))
+
+
+def _ways_to_place(places: str) -> list[str]:
+    """Nothing, the innermost place, the innermost two, …
+
+    >>> _ways_to_place("in counter, in kitchen")
+    ['', ' in counter', ' in counter in kitchen']
+    """
+    ways = [""]
+    for place in places.split(", "):
+        ways.append(f"{ways[-1]} {place}")
+    return ways

@@ -139,11 +139,16 @@ def _left_behind(belief: Scene, name: str) -> bool:
     if _may_be_hidden(belief, name):
         return False
     if kinds.is_a("food", name):
-        known = belief.inventory_known and not _grows_here(belief)
-        return known and _was_seen(belief, name)
+        return _food_was_left(belief, name)
     if _stays_put(name) and not belief.lost and _was_seen(belief, name):
         return True
     return bool(kind and belief.inventory_known)
+
+
+def _food_was_left(belief: Scene, name: str) -> bool:
+    """True if food that was seen is neither carried nor grows here."""
+    known = belief.inventory_known and not _grows_here(belief)
+    return known and _was_seen(belief, name)
 
 
 def _stays_put(name: str) -> bool:

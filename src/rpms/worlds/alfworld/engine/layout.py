@@ -6,7 +6,7 @@ lowest bit is a list.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rpms.worlds.alfworld.engine.dialect import Dialect
@@ -104,10 +104,7 @@ class GameLayout:
 
     def _number(self, problem: Problem) -> None:
         """Number the agent, locations, receptacles and objects, each in the order of its ids."""
-        mentioned: set[str] = set()
-        for rows in problem.facts.values():
-            for row in rows:
-                mentioned.update(row)
+        mentioned = _mentioned(problem)
         agents: dict[str, int] = {}
         self.locations: dict[str, int] = {}
         self.receptacles: dict[str, int] = {}
@@ -129,8 +126,8 @@ class GameLayout:
         self.location_names = tuple(names[thing] for thing in self.locations)
         self.receptacle_names = tuple(names[thing] for thing in self.receptacles)
         self.object_names = tuple(names[thing] for thing in self.objects)
-        self.receptacle_called = {name: index for index, name in enumerate(self.receptacle_names)}
-        self.object_called = {name: index for index, name in enumerate(self.object_names)}
+        self.receptacle_called = _numbers(self.receptacle_names)
+        self.object_called = _numbers(self.object_names)
 
     def _places(self, rows: Rows) -> tuple[int, ...]:
         place = [-1] * len(self.receptacles)
@@ -160,6 +157,19 @@ class GameLayout:
             if kind in verbs:
                 treating[self.receptacles[receptacle]] |= {verbs[kind]}
         return tuple(treating)
+
+
+def _mentioned(problem: Problem) -> set[str]:
+    """Every id that a fact names."""
+    found: set[str] = set()
+    for rows in problem.facts.values():
+        for row in rows:
+            found.update(row)
+    return found
+
+
+def _numbers(names: Sequence[str]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(names)}
 
 
 def _mask(rows: Rows, index: Mapping[str, int]) -> int:
