@@ -264,14 +264,20 @@ def records_in(kind: RecordKind, call: Call, result: object) -> dict[RecordKey, 
     for item in items:
         here = {**scope, "item": item}
         record = item if kind.at is None else _only(kind.at, here)
-        names = [_only(way, here) for way in kind.key]
-        if record is MISSING or MISSING in names or None in names:
-            continue
-        key = RecordKey(kind.name, tuple(map(text_of, names)))
-        asked = names[0] if kind.asked is None else _only(kind.asked, here)
-        if asked is not MISSING and text_of(asked) in key.names:
+        key = _key_of(kind, here) if record is not MISSING else None
+        if key is not None:
             found[key] = record
     return found
+
+
+def _key_of(kind: RecordKind, scope: Mapping[str, Any]) -> RecordKey | None:
+    """The key of a record, where it has one, and is the record that was asked for."""
+    names = [_only(way, scope) for way in kind.key]
+    if MISSING in names or None in names:
+        return None
+    key = RecordKey(kind.name, tuple(map(text_of, names)))
+    asked = names[0] if kind.asked is None else _only(kind.asked, scope)
+    return key if asked is not MISSING and text_of(asked) in key.names else None
 
 
 def _only(way: Path, scope: Mapping[str, Any]) -> Any:

@@ -71,11 +71,20 @@ def guarded(
     asks a person, and says whether the call is made; it may be async if the function is.
     """
     tool = _Tool(guard, function, name or function.__name__)
-    can_ask = approves is not None
+    checked = _checked_async if inspect.iscoroutinefunction(function) else _checked
+    return checked(tool, function, refused, approves)  # type: ignore[return-value]
 
+
+_Refused = Callable[[Ruling], Any]
+_Approves = Callable[[Call, Ruling], Any]
+
+
+def _checked(
+    tool: _Tool, function: Callable[..., Any], refused: _Refused, approves: _Approves | None
+) -> Callable[..., Any]:
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        asked = tool.ask(args, kwargs, can_ask=can_ask)
+        asked = tool.ask(args, kwargs, can_ask=approves is not None)
         if isinstance(asked.ruling, Ask) and approves is not None:
             asked.decide(approves(asked.call, asked.ruling))
         if not asked.ruling.goes_on:
@@ -87,9 +96,15 @@ def guarded(
             raise
         return asked.observe(result)
 
+    return checked
+
+
+def _checked_async(
+    tool: _Tool, function: Callable[..., Any], refused: _Refused, approves: _Approves | None
+) -> Callable[..., Any]:
     @wraps(function)
-    async def checked_async(*args: Any, **kwargs: Any) -> Any:
-        asked = tool.ask(args, kwargs, can_ask=can_ask)
+    async def checked(*args: Any, **kwargs: Any) -> Any:
+        asked = tool.ask(args, kwargs, can_ask=approves is not None)
         if isinstance(asked.ruling, Ask) and approves is not None:
             decision = approves(asked.call, asked.ruling)
             asked.decide(await decision if inspect.isawaitable(decision) else decision)
@@ -102,7 +117,7 @@ def guarded(
             raise
         return asked.observe(result)
 
-    return checked_async if inspect.iscoroutinefunction(function) else checked  # type: ignore[return-value]
+    return checked
 
 
 class _Tool:

@@ -1,6 +1,6 @@
 """The guard as an Inspect approver, `rpms/guard` in an approval configuration."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 from uuid import uuid4
@@ -99,12 +99,15 @@ def events(history: list[ChatMessage]) -> Iterator[Returned]:
         elif isinstance(message, ChatMessageAssistant):
             for each in message.tool_calls or ():
                 asked[each.id] = Call(each.function, each.arguments, each.id)
-        elif isinstance(message, ChatMessageTool) and message.tool_call_id in asked:
-            if _was_refused(message):
-                continue  # it was never made
-            failed = True if message.error else None
-            yield Returned(asked[message.tool_call_id], message.text, failed)
+        elif isinstance(message, ChatMessageTool):
+            call = _call_made(message, asked)
+            if call is not None:
+                yield Returned(call, message.text, True if message.error else None)
 
 
-def _was_refused(message: ChatMessageTool) -> bool:
-    return message.error is not None and message.error.type == "approval"
+def _call_made(message: ChatMessageTool, asked: Mapping[str, Call]) -> Call | None:
+    """The call that a result is of, where it was asked for; one refused was never made."""
+    was_refused = message.error is not None and message.error.type == "approval"
+    if message.tool_call_id is None or was_refused:
+        return None
+    return asked.get(message.tool_call_id)

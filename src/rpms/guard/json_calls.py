@@ -100,20 +100,29 @@ def _check_size(value: object, most: int) -> None:
     total = 0
     for _ in range(DEEPEST_JSON + 1):
         below: dict[int, _Held] = {}
-        for outer, times in level.values():
-            for inner in _inside(outer):
-                total += times * (len(inner) + 1 if isinstance(inner, str) else 1)
-                if isinstance(inner, _HOLDERS):
-                    before = below[id(inner)].times if id(inner) in below else 0
-                    below[id(inner)] = _Held(inner, before + times)
-                elif not _is_plain(inner):
-                    raise NotJson("its arguments are not JSON, or a number is too long")
+        for held in level.values():
+            total += _count_inside(held, below)
         if total > most:
             raise TooLarge(f"it has more than {most:,} characters")
         if not below:
             return
         level = below
     raise NotJson("nested too deeply")
+
+
+def _count_inside(held: "_Held", below: "dict[int, _Held]") -> int:
+    """Characters that what is held takes at least; lists and mappings in it are added to
+    `below`.
+    """
+    total = 0
+    for inner in _inside(held.value):
+        total += held.times * (len(inner) + 1 if isinstance(inner, str) else 1)
+        if isinstance(inner, _HOLDERS):
+            before = below[id(inner)].times if id(inner) in below else 0
+            below[id(inner)] = _Held(inner, before + held.times)
+        elif not _is_plain(inner):
+            raise NotJson("its arguments are not JSON, or a number is too long")
+    return total
 
 
 class _Held(NamedTuple):

@@ -200,20 +200,27 @@ class Reading:
         return None if MISSING in inner else len(inner)
 
     def _each(self, found: Sequence[Any], other: object) -> Truth:
-        compare = self._compare
-        absent = self.compare == "exists"
         # the comparison that settles it: one that holds, or one that does not
         decisive = self.which is not Which.ALL
         settled = Truth.of(self.which is Which.ANY)
         unknown = False
         for value in found:
-            held = compare(value, other) if absent or value is not MISSING else None
-            if value is None and held is False and self._is_of_call and not absent:
-                held = None  # a tool may put its default in place of null
+            held = self._holds_for(value, other)
             if held is decisive:
                 return settled
             unknown = unknown or held is None
         return Truth.UNKNOWN if unknown else ~settled
+
+    def _holds_for(self, value: Any, other: object) -> bool | None:
+        """Compare a value that was found, or is missing; None if unknown."""
+        if self.compare == "exists":
+            return self._compare(value, other)
+        if value is MISSING:
+            return None
+        held = self._compare(value, other)
+        if value is None and held is False and self._is_of_call:
+            return None  # a tool may put its default in place of null
+        return held
 
     def _other(self, record: object, values: Mapping[str, Any], now: datetime) -> Any:
         other = self.other

@@ -154,16 +154,13 @@ class _Reader(ManualReader[ToolManual]):
 
     def head(self, yaml: YamlFile) -> None:
         super().head(yaml)
-        given = {name: yaml.tree[name] for name in _SETTINGS if name in yaml.tree}
-        if isinstance(given.get("now"), date):
-            given["now"] = given["now"].isoformat()
+        given = _given_settings(yaml)
         mine = validate(yaml, _SettingsForm, given, ())
         now = moment_of(mine.now) if mine.now else None
         chosen = {name: getattr(mine, name) for name in given}
         if "fails" in given:
-            chosen["fails"] = tuple(
-                self._failure(yaml, place, each) for place, each in enumerate(mine.fails)
-            )
+            failures = [self._failure(yaml, place, each) for place, each in enumerate(mine.fails)]
+            chosen["fails"] = tuple(failures)
         if "now" in given:
             chosen["now"] = now or self.manual.now
         self.manual = replace(self.manual, **chosen)
@@ -478,6 +475,14 @@ class _Reader(ManualReader[ToolManual]):
             if any(re.search(r"\*|\[", other) for other in literal.atom.args[:place]):
                 raise yaml.error(path, "only one of the arguments may stand for many")
         return text
+
+
+def _given_settings(yaml: YamlFile) -> dict[str, Any]:
+    """The settings that a manual has; YAML reads moments as dates, which are taken as texts."""
+    given = {name: yaml.tree[name] for name in _SETTINGS if name in yaml.tree}
+    if isinstance(given.get("now"), date):
+        given["now"] = given["now"].isoformat()
+    return given
 
 
 def _fits(compare: str, other: object) -> bool:

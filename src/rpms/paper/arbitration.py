@@ -199,13 +199,25 @@ def _object_to_plan(
             continue
         if not strict and _is_done(instance, facts):
             continue
-        for object_by in (prohibition, infeasibility):
-            objection = object_by(action, rules, facts, doubts=doubt is None)
-            if objection is not None and objection.conflict:
-                return objection
-            doubt = doubt or objection
+        objection = _object_to_action(action, rules, facts, doubts=doubt is None)
+        if objection is not None and objection.conflict:
+            return objection
+        doubt = doubt or objection
         facts.apply(instance)
     return doubt
+
+
+def _object_to_action(
+    action: str, rules: ActiveRules, facts: Facts, *, doubts: bool
+) -> Objection | None:
+    """What forbids an action, or makes it fail; of mere doubts the first, if they are wanted."""
+    forbidden = prohibition(action, rules, facts, doubts=doubts)
+    if forbidden is not None and forbidden.conflict:
+        return forbidden
+    failing = infeasibility(action, rules, facts, doubts=doubts and forbidden is None)
+    if failing is not None and failing.conflict:
+        return failing
+    return forbidden or failing
 
 
 def _is_done(instance: Instance, facts: Facts) -> bool:

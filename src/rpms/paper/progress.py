@@ -3,7 +3,7 @@
 No plan is made.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, permutations, product
 from typing import NamedTuple
@@ -108,16 +108,20 @@ class Purposeful(Ground):
         needs = self._manual.wanted(step)
         if not purpose.each:
             return [Want(need, binding) for need in needs]
-        spoken_of: set[str] = set()
-        for need in needs:
-            spoken_of.update(*(literal.args for literal in need.literals))
+        every = self._each_thing(purpose, _variables_of(needs), binding)
+        return [Want(need, one) for one, need in product(every, needs)]
+
+    def _each_thing(
+        self, purpose: Purpose, spoken_of: Container[str], binding: Mapping[str, str]
+    ) -> list[Mapping[str, str]]:
+        """A binding for every thing that a purpose is about, of what is spoken of."""
         every: list[Mapping[str, str]] = [binding]
         for variable, source in purpose.each.items():
             if variable in spoken_of:
                 word = self._facts.goal.named(source) or source
                 things = self._facts.belief.called(word) or (f"{word} ?",)
                 every = [{**one, variable: thing} for one, thing in product(every, things)]
-        return [Want(need, one) for one, need in product(every, needs)]
+        return every
 
     def reached(self, purpose: Purpose, binding: Mapping[str, str]) -> int:
         """Count the stages of a procedure that are behind: those up to the last one whose facts
@@ -209,6 +213,13 @@ class Tracker(Purposeful):
         self, purpose: Purpose, bindings: Iterable[Mapping[str, str]]
     ) -> GoalStanding | None:
         """Progress by the things with the fewest milestones left, and of those the ones at hand."""
+        routes = self._routes(purpose, bindings)
+        if not routes:
+            return None
+        return GoalStanding(self._progress_on(min(routes, key=self._distance)))
+
+    def _routes(self, purpose: Purpose, bindings: Iterable[Mapping[str, str]]) -> list[_Route]:
+        """The ways to a goal, one for all bindings that lack the same for the same things."""
         needs: list[Need] = []
         for step in purpose.steps:
             needs += self._manual.wanted(step)
@@ -222,9 +233,7 @@ class Tracker(Purposeful):
                 wanted = [need.literals[0].bound(binding) for need in needs]
                 lacking = [fact for fact in judged if fact is not None]
                 routes[key] = self._route(wanted, things, lacking)
-        if not routes:
-            return None
-        return GoalStanding(self._progress_on(min(routes.values(), key=self._distance)))
+        return list(routes.values())
 
     def _progress_on(self, route: _Route) -> Progress:
         current = self._next(route)
@@ -375,13 +384,30 @@ class Tracker(Purposeful):
             return
         thing = next(arg for arg in fact.args if arg in things)
         binding, needs = self._before(fact, things)
-        role = next((name for name, bound in binding.items() if bound == thing), "object")
+        role = _role_of(thing, binding)
         stones: list[Milestone] = []
         for _, need in needs:
             before = self._milestones(need, things, above | {fact})
             stones += [stone for stone in before if stone.thing == thing]
         yield from stones or [Milestone(Fact("found", (thing,)), f"find_{role}", thing, found=True)]
         yield Milestone(fact, f"{makers[0].schema.name}_{role}", thing)
+
+
+def _role_of(thing: str, binding: Mapping[str, str]) -> str:
+    """The variable that is bound to a thing."""
+    for name, bound in binding.items():
+        if bound == thing:
+            return name
+    return "object"
+
+
+def _variables_of(needs: Iterable[Need]) -> set[str]:
+    """The arguments that facts are about."""
+    found: set[str] = set()
+    for need in needs:
+        for literal in need.literals:
+            found.update(literal.args)
+    return found
 
 
 def point(belief: Belief) -> tuple[Progress, int | None]:

@@ -288,15 +288,21 @@ def plan_run(
         given["sources"] = _with_parts(given.get("sources", Sources()), parts)
     plan = RunPlan(world, split, chosen, model_name, open_model, setting=setting, **given)
     _check_ranges(plan)
+    plan = _with_memory(plan, memory)
+    if not overlap:
+        _refuse_known_tasks(plan)
+    return plan
+
+
+def _with_memory(plan: RunPlan, memory: EpisodicMemory | None) -> RunPlan:
+    """The plan with a memory; one that uses memory, and has none, is refused."""
     if memory is not None:
-        plan = plan.remembering(memory)
-    elif plan.condition.memory:
+        return plan.remembering(memory)
+    if plan.condition.memory:
         raise InputError(
             "the condition uses memory, and none was given: read one, or give EpisodicMemory() for"
             " none"
         )
-    if not overlap:
-        _refuse_known_tasks(plan)
     return plan
 
 

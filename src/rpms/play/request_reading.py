@@ -56,8 +56,7 @@ def understand(
     hidden: list[Candidate] = []
     if mind.mask.rate:
         hidden = _hidden_examples(reader, mind, goal.text)
-        left = [entry for entry in reader.memory if not mind.mask.hides(entry.id)]
-        reader = replace(reader, memory=left)
+        reader = _without_hidden(reader, mind)
     asking = _Asking(reads.model, episode)
     readings = asking.read(reader, goal.text, belief)
     if readings is None:
@@ -65,6 +64,12 @@ def understand(
     shown = [Candidate(entry, score, score, KEPT) for score, entry in readings.examples]
     examples = (*hidden, *shown)
     return Understood(readings.now.goal, readings, asking.usage, asking.notes, examples)
+
+
+def _without_hidden(reader: Reader, mind: Mind) -> Reader:
+    """The reader with the memories that are not hidden in this episode."""
+    left = [entry for entry in reader.memory if not mind.mask.hides(entry.id)]
+    return replace(reader, memory=left)
 
 
 def _asked_of_somebody(

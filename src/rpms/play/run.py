@@ -112,12 +112,9 @@ def run(
     listener = listener or Listener()
     with open_run(out, plan.protocol()) as folder:
         rows = _sound_rows(folder, plan, retry_errors=retry_errors)
-        for note in (*map(str, folder.damaged), *_texts_lost(folder, plan, rows)):
-            listener.note(note)
         if price is not None:
             folder.write_price(price)
-        before = [rows[task.id] for task in plan.tasks if task.id in rows]
-        listener.begin(plan, before, usages_of(folder.run, before))
+        _tell_what_is_there(folder, plan, rows, listener)
         todo = [task for task in plan.tasks if task.id not in rows]
 
         def keep(ended: Sequence[Finished]) -> None:
@@ -135,6 +132,16 @@ def run(
         finally:
             listener.end()
         return folder.run.summary()
+
+
+def _tell_what_is_there(
+    folder: OpenRun, plan: RunPlan, rows: Mapping[str, EpisodeRow], listener: Listener
+) -> None:
+    """Tell a listener what is damaged or lost in a folder, and what was played before."""
+    for note in (*map(str, folder.damaged), *_texts_lost(folder, plan, rows)):
+        listener.note(note)
+    before = [rows[task.id] for task in plan.tasks if task.id in rows]
+    listener.begin(plan, before, usages_of(folder.run, before))
 
 
 def _counting(engine: MakeEngine, meter: Meter, price: Price | None) -> MakeEngine:

@@ -99,23 +99,30 @@ class Play:
         ModelUnavailable passes through: the run is to stop, this episode to be done again.
         """
         try:
-            move = self.player.choose(
-                self._course, self._outcome.observation, self.episode_id or self.task.id
-            )
-            if self.steps and (reason := self.player.gives_up(move)):
-                self._stop(Ending.STUCK, reason)
-                return
-            drift = self.player.world.contradictions(move.decision.belief, self.game)
-            self._outcome = self.game.step(move.command) if move.command else self._unsaid()
-            self._course = self.player.after(self._course, move, self._outcome, drift, self.brought)
+            self._choose_and_act()
         except ModelUnavailable:
             raise
         except ModelError as error:
             self._stop(Ending.MODEL_ERROR, str(error))
-            return
         except WorldError as error:
             self._stop(Ending.WORLD_ERROR, str(error))
+        if self.ending is None:
+            self._end_if_over()
+
+    def _choose_and_act(self) -> None:
+        """Take the player's command to the world, unless the player gives up."""
+        move = self.player.choose(
+            self._course, self._outcome.observation, self.episode_id or self.task.id
+        )
+        reason = self.player.gives_up(move) if self.steps else ""
+        if reason:
+            self._stop(Ending.STUCK, reason)
             return
+        drift = self.player.world.contradictions(move.decision.belief, self.game)
+        self._outcome = self.game.step(move.command) if move.command else self._unsaid()
+        self._course = self.player.after(self._course, move, self._outcome, drift, self.brought)
+
+    def _end_if_over(self) -> None:
         if self._outcome.won:
             self._stop(Ending.WON)
         elif self._outcome.done:

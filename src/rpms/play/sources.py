@@ -201,24 +201,29 @@ def idle_parts(world: World, *enforcements: Enforcement) -> tuple[str, ...]:
 
 
 def _idle_parts(enforcement: Enforcement, manual: Callable[[], RuleManual]) -> Iterator[str]:
-    no_menu = enforcement.menu == 0
-    blocks = enforcement.guard is GuardMode.BLOCK
-    no_fall_back = "has no menu to fall back on, only what a refusal names: add menu=5"
+    """What parts of an enforcement lack, in the order in which they are documented."""
     weak = weakness_of_guard(manual()) if enforcement.guard is not GuardMode.OFF else ""
     if weak:
         yield weak
-    if enforcement.unstick:
-        if not enforcement.loops:
-            yield "unstick does nothing without loops=on"
-        if no_menu:
-            yield f"unstick {no_fall_back}"
-    if enforcement.replace:
-        if not blocks:
-            yield "replace does nothing without guard=block"
-        elif no_menu:
-            yield f"replace {no_fall_back}"
-    if no_menu and not enforcement.ranked:
+    yield from _idle_repairs(enforcement)
+    if enforcement.menu:
+        return
+    if not enforcement.ranked:
         yield "ranked=off does nothing without a menu"
-    if no_menu and enforcement.constrained is not Constrained.OFF and not manual().actions:
+    if enforcement.constrained is not Constrained.OFF and not manual().actions:
         no_choice = "there is no menu, and its manual has no actions"
         yield f"constrained={enforcement.constrained} does nothing: {no_choice}"
+
+
+def _idle_repairs(enforcement: Enforcement) -> Iterator[str]:
+    """What `unstick` and `replace` lack."""
+    no_menu = enforcement.menu == 0
+    no_fall_back = "has no menu to fall back on, only what a refusal names: add menu=5"
+    if enforcement.unstick and not enforcement.loops:
+        yield "unstick does nothing without loops=on"
+    if enforcement.unstick and no_menu:
+        yield f"unstick {no_fall_back}"
+    if enforcement.replace and enforcement.guard is not GuardMode.BLOCK:
+        yield "replace does nothing without guard=block"
+    elif enforcement.replace and no_menu:
+        yield f"replace {no_fall_back}"

@@ -4,7 +4,7 @@ Two kinds are alike as far as their names are, and as far as they share lasting 
 into, what heats or cuts them. What is unknown of one of them speaks neither way.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -96,19 +96,23 @@ class NearestKinds:
     def _questions(self, roles: frozenset[str]) -> Iterator[Fact]:
         """Lasting facts of one kind in some roles, alone or beside another kind that is here."""
         for name, predicate in self.possible.manual.predicates.items():
-            own = [role for role in predicate.args if role in roles]
             others = [role for role in predicate.args if role not in roles]
-            if len(own) != 1 or len(others) > 1 or not self.possible.is_lasting(name):
+            is_of_one = len(predicate.args) - len(others) == 1
+            if not is_of_one or len(others) > 1 or not self.possible.is_lasting(name):
                 continue
-            if not others:
+            if others:
+                for kind in self.possible.kinds_here(others):
+                    yield Fact(name, _beside(kind, predicate.args, roles))
+            else:
                 yield Fact(name, (_KIND,))
-                continue
-            for kind in self.possible.kinds_here(others):
-                args = [_KIND if role in roles else f"{kind} ?" for role in predicate.args]
-                yield Fact(name, tuple(args))
 
 
 _KIND = "_"
+
+
+def _beside(kind: str, args: Iterable[str], roles: Container[str]) -> tuple[str, ...]:
+    """Arguments with `_` for what is in some roles, and any thing of a kind for the other."""
+    return tuple([_KIND if role in roles else f"{kind} ?" for role in args])
 
 
 def _named(arg: str, kind: str) -> str:

@@ -284,16 +284,19 @@ def taught_figure(every: Sequence[TaughtPoint]) -> Picture:
     """
     usual = [point for point in every if point.teaching.usual and point.teaching.rounds <= 1]
     curve = usual or every
-    bases = list(dict.fromkeys(point.teaching.base for point in curve))
+    games = sorted({point.teaching.games for point in curve})
+    by_base: dict[str, list[TaughtPoint]] = {}
+    for point in curve:
+        by_base.setdefault(point.teaching.base, []).append(point)
+    bases = list(by_base)
     with _own_parameters():
         figure = Figure(figsize=(4.2 * len(bases), 3.0))
-        games = sorted({point.teaching.games for point in curve})
         axes = None
         for place, base in enumerate(bases, start=1):
             axes = figure.add_subplot(1, len(bases), place, sharex=axes)
-            _taught_panel(axes, [point for point in curve if point.teaching.base == base])
+            _taught_panel(axes, by_base[base])
             axes.set_xscale("log", base=2)
-            axes.set_xticks(games, [str(number) for number in games])
+            axes.set_xticks(games, list(map(str, games)))
             axes.minorticks_off()
             if len(bases) > 1:
                 axes.set_title(_drawn(base.rpartition("/")[2]))

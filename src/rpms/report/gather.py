@@ -105,20 +105,11 @@ def read_results(name: str, run: RunFolder) -> Results:
     Damaged files are named and skipped.
     """
     settings: Mapping[str, Any] = run.protocol.settings
-    rows: dict[str, EpisodeRow] = {}
-    damaged: dict[str, str] = {}
-    for task, row in run.readings():
-        rows[task] = row if isinstance(row, EpisodeRow) else MissingRow(task, UNKNOWN_TYPE)
-        if isinstance(row, FileError):
-            damaged[run.file(task).name] = row.problem
+    rows, damaged = _read_rows(run)
     won = {task: row.won for task, row in rows.items() if not row.missing}
     unfinished = len(damaged) + len(won) < len(rows)
-    stray: list[str] = []
-    for file, problem in _strangers(run).items():
-        if problem:
-            damaged[file] = problem
-        else:
-            stray.append(file)
+    strangers = _strangers(run)
+    damaged |= {file: problem for file, problem in strangers.items() if problem}
     condition = settings.get("condition")
     memory = settings.get("memory")
     return Results(
@@ -130,7 +121,7 @@ def read_results(name: str, run: RunFolder) -> Results:
             "tasks_hash": run.protocol.tasks_hash,
         },
         damaged=damaged,
-        stray=tuple(stray),
+        stray=tuple(file for file, problem in strangers.items() if not problem),
         going=unfinished and is_going(run.folder),
         switches=condition if isinstance(condition, Mapping) else {},
         memory_entries=memory.get("entries") if isinstance(memory, Mapping) else None,
@@ -141,6 +132,17 @@ def read_results(name: str, run: RunFolder) -> Results:
         controls=_controls(run),
         agreement=_agreement(run, won),
     )
+
+
+def _read_rows(run: RunFolder) -> tuple[dict[str, EpisodeRow], dict[str, str]]:
+    """The tasks of a run, played or not; and what is wrong with damaged files, by name."""
+    rows: dict[str, EpisodeRow] = {}
+    damaged: dict[str, str] = {}
+    for task, row in run.readings():
+        rows[task] = row if isinstance(row, EpisodeRow) else MissingRow(task, UNKNOWN_TYPE)
+        if isinstance(row, FileError):
+            damaged[run.file(task).name] = row.problem
+    return rows, damaged
 
 
 def _price(run: RunFolder) -> Price | None:

@@ -259,12 +259,7 @@ def comma_separated(table: Table) -> str:
     columns: list[_PlainColumn] = []
     for place, heading in enumerate(table.columns):
         columns += _apart(heading, [entry.cells[place].text for entry in table.lines])
-    names = [column.name for column in columns]
-    header = []
-    for column in columns:
-        is_unique = names.count(column.name) == 1
-        name = column.name if is_unique else f"{column.heading} {column.name}"
-        header.append(_unformulated(name))
+    header = _plain_header(columns)
     has_numbers = len(table.columns) > table.words
     if has_numbers:
         header.append("source")
@@ -277,6 +272,17 @@ def comma_separated(table: Table) -> str:
             cells.append("published" if entry.published else "measured")
         writer.writerow(cells)
     return out.getvalue()
+
+
+def _plain_header(columns: "Sequence[_PlainColumn]") -> list[str]:
+    """Names of columns; those that several have stand behind the heading they come from."""
+    names = [column.name for column in columns]
+    header: list[str] = []
+    for column in columns:
+        is_unique = names.count(column.name) == 1
+        name = column.name if is_unique else f"{column.heading} {column.name}"
+        header.append(_unformulated(name))
+    return header
 
 
 class _PlainColumn(NamedTuple):

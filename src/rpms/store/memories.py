@@ -4,7 +4,7 @@ paper's listings.
 
 import hashlib
 import json
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -142,11 +142,16 @@ class _Form:
         if origins is None:
             origins = _made_up_origins(f"({given.get('id', '')})", successes, failures)
             made_up = len(origins)
-        failed = sum(origin.failed for origin in origins)
-        total = successes + failures
-        if len(origins) != total or failed != failures:
-            raise ValueError(f"counts {total} observations but names {len(origins)} origins")
+        _check_origins(origins, successes, failures)
         return self.made(**given, origins=origins), made_up
+
+
+def _check_origins(origins: Collection[Origin], successes: int, failures: int) -> None:
+    """Refuse origins that are not as many as the entry counts."""
+    failed = sum(origin.failed for origin in origins)
+    total = successes + failures
+    if len(origins) != total or failed != failures:
+        raise ValueError(f"counts {total} observations but names {len(origins)} origins")
 
 
 def _made_up_origins(source: str, successes: int, failures: int) -> frozenset[Origin]:

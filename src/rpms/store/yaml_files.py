@@ -196,10 +196,7 @@ def yaml_text(tree: Mapping[str, Any], width: int = 118) -> str:
 def _styled(value: Any, depth: int = 0) -> Any:
     """Ruamel's types: lists in brackets, texts in quotes where they hold a comma."""
     if isinstance(value, Mapping):
-        found = CommentedMap((key, _styled(item, depth + 1)) for key, item in value.items())
-        if depth > 1 and "args" in value and _is_flat(value.values()):
-            found.fa.set_flow_style()
-        return found
+        return _styled_mapping(value, depth)
     if isinstance(value, list):
         items = CommentedSeq(_styled(item, depth + 1) for item in value)
         if _is_flat(value):
@@ -208,6 +205,14 @@ def _styled(value: Any, depth: int = 0) -> Any:
     if isinstance(value, str) and ("," in value or '"' in value):
         return DoubleQuotedScalarString(value)
     return value
+
+
+def _styled_mapping(value: Mapping[Any, Any], depth: int) -> CommentedMap:
+    """A mapping; one that says something of arguments, and nothing more, stands on one line."""
+    found = CommentedMap((key, _styled(item, depth + 1)) for key, item in value.items())
+    if depth > 1 and "args" in value and _is_flat(value.values()):
+        found.fa.set_flow_style()
+    return found
 
 
 def _is_flat(items: Iterable[Any]) -> bool:

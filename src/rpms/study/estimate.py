@@ -72,14 +72,14 @@ def estimate_study(
     learned: set[Path] = set()
     seen: set[object] = set()
     for model in models:
-        cases = study.cases_for(model)
-        learner = study.learner(model)
-        if study.learning is not None and learner and any(case.learns for case in cases):
-            out = layout.learned(study.learning, means, learner)
+        learning = _learning_for(study, model)
+        if learning is not None:
+            learner = study.learner(model)
+            out = layout.learned(learning, means, learner)
             if out not in learned:
-                found += _of_rounds(study.learning, learner, means, out, prompts)
+                found += _of_rounds(learning, learner, means, out, prompts)
             learned.add(out)
-        for case in cases:
+        for case in study.cases_for(model):
             memory = _memory(study, case, model, means, layout)
             of_plan = memory or EpisodicMemory(world=means.world.name)
             plan = plan_cell(study.choice, case, model, means, of_plan)
@@ -88,6 +88,12 @@ def estimate_study(
             found.append(_of_case(case, plan, folder, prompts, shared=key in seen))
             seen.add(key)
     return tuple(found)
+
+
+def _learning_for(study: Study, model: str) -> Learning | None:
+    """How a study learns, if somebody learns and a condition that this model plays needs it."""
+    is_needed = any(case.learns for case in study.cases_for(model))
+    return study.learning if is_needed and study.learner(model) else None
 
 
 def _of_rounds(
