@@ -11,7 +11,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from rpms.guard.calls import FORM, Call, OnUnknown, ToolManual
-from rpms.guard.guard import Guard, Weighed
+from rpms.guard.explaining import Weighed
+from rpms.guard.guard import Guard
 from rpms.guard.log import CheckLine
 from rpms.guard.replay import call_of, played
 from rpms.logic.facts import Truth

@@ -5,17 +5,16 @@ is learned from.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import permutations
 from pathlib import Path
 from threading import RLock
 from time import perf_counter
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import uuid4
 
 from rpms.foreign.json_text import NotJson
@@ -33,89 +32,38 @@ from rpms.guard.calls import (
     Call,
     Modify,
     OnError,
-    Policy,
     Refuse,
     Ruling,
     ToolManual,
     Warn,
 )
 from rpms.guard.comparisons import MISSING, moment_of, text_of
+from rpms.guard.explaining import (
+    Judged,
+    Weighed,
+    explain_check,
+    facts_over_arguments,
+    list_known,
+    weigh_rules,
+)
 from rpms.guard.functions import F, guarded
 from rpms.guard.json_calls import TooLarge, as_call, as_result, tool_of
 from rpms.guard.judging import findings, judge
-from rpms.guard.log import LONGEST_RESULT, CheckLine, Event, GuardLog, ResultLine, ToldLine, Word
+from rpms.guard.log import GuardLog, ToldLine
 from rpms.guard.manual_files import ManualFiles
 from rpms.guard.provenance import FAILED, Piece
 from rpms.guard.python_facts import PythonFacts
 from rpms.guard.repeats import Repeats
+from rpms.guard.session_log import SessionLog
+from rpms.guard.setup import GuardSetup, Watch
 from rpms.guard.shared_facts import SharedFacts
 from rpms.guard.told_facts import ToldFacts
 from rpms.logic.belief import FactBelief
-from rpms.logic.errors import FileError, InputError
 from rpms.logic.facts import Atom, Truth
 
-Watch = Callable[[Call, Ruling, float], None]
-"""Told of every check: the call, the ruling, the seconds."""
 ManualLike = ToolManual | Path | str | Sequence[Path | str]
 """A manual, or its file or files."""
-_MOST_ASKED = 6
-"""Arguments of a call that a learner is told about."""
 _LOUD = logging.getLogger("rpms.guard")
-_WORDS = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
-
-
-class _Judged(NamedTuple):
-    """A call that was checked."""
-
-    asked: Call
-    facts: CallFacts | None
-    """The facts of the call that the ruling is about; None if no rule was asked."""
-    ruling: Ruling
-
-
-class Weighed(NamedTuple):
-    """What one rule says of a call."""
-
-    by: Policy
-    broken: Truth
-    text: str
-    facts: str
-    """Facts that decide it, or are not known, in the manual's words."""
-
-
-@dataclass
-class _Setup:
-    """The parts that all conversations under one manual have in common."""
-
-    manual: ToolManual
-    python: PythonFacts
-    files: ManualFiles | None
-    no_manual: str = ""
-    """The reason for which there is no manual to judge by."""
-    now: datetime | None = None
-    log: GuardLog | None = None
-    shared: SharedFacts | None = None
-    observe_only: bool = False
-    watch: Watch | None = None
-    start: dict[Atom, bool] = field(default_factory=dict)
-    """Facts that are known from the start."""
-
-    def refresh(self) -> None:
-        """Take the manual as its files are now, or note why there is none."""
-        if self.files is None:
-            return
-        try:
-            manual = self.files.read()
-            if manual is not self.manual:
-                self.python = PythonFacts(manual, self.python.given)
-                self.manual = manual
-        except InputError as error:
-            problem = excerpt(error)
-            if problem != self.no_manual:
-                _LOUD.error("the manual cannot be used, ALL CALLS ARE REFUSED: %s", problem)
-            self.no_manual = problem
-        else:
-            self.no_manual = ""
 
 
 class Guard:
@@ -151,7 +99,7 @@ class Guard:
             python = PythonFacts(manual, python)
         if log is not None and not isinstance(log, GuardLog):
             log = GuardLog(log, manual.guard)
-        self._setup = _Setup(
+        self._setup = GuardSetup(
             manual=manual,
             python=python,
             files=files,
@@ -171,9 +119,8 @@ class Guard:
         self._clock: datetime | None = None
         self._heard = 0
         self._repeats = Repeats()
-        self._last: _Judged | None = None
-        self._logged: dict[str, Mapping[str, Any]] = {}
-        """Arguments that the log has, of calls whose results it does not have yet."""
+        self._last: Judged | None = None
+        self._notes = SessionLog(self._setup, self.session)
         self._lock = RLock()
 
     @property
@@ -216,6 +163,7 @@ class Guard:
     def join(self, other: Guard) -> None:
         """Write to the log of another guard, share its facts, and observe or judge as it does."""
         self._setup = other._setup
+        self._notes.setup = other._setup
         self._told.shared = other._setup.shared
 
     def refresh(self) -> None:
@@ -258,7 +206,7 @@ class Guard:
         with self._transaction():
             self.refresh()
             if wrong is not None and not self._setup.no_manual:
-                judged = _Judged(_readable(call), None, wrong)
+                judged = Judged(_readable(call), None, wrong)
             else:
                 judged = self._judged(
                     call, can_modify=can_modify, can_ask=can_ask, approved=approved
@@ -278,7 +226,7 @@ class Guard:
         can_modify: bool,
         can_ask: bool,
         approved: bool | None,
-    ) -> _Judged:
+    ) -> Judged:
         """A call with its ruling, whatever is in it."""
         try:
             read = as_call(call)
@@ -287,10 +235,10 @@ class Guard:
             if isinstance(error, TooLarge):
                 remedy = "send less at once"
             refusal = Refuse(f"the call cannot be read: {error}", FORM, "", remedy)
-            return _Judged(_readable(call), None, refusal)
+            return Judged(_readable(call), None, refusal)
         if self._setup.no_manual:
             what = f"there is no manual to judge by: {self._setup.no_manual}"
-            return _Judged(read, None, Refuse(what, MANUAL, "", "tell the operator"))
+            return Judged(read, None, Refuse(what, MANUAL, "", "tell the operator"))
         try:
             known = self._facts(read)
             facts, ruling = self.python.within(
@@ -303,10 +251,10 @@ class Guard:
             if ruling.goes_on:
                 self._told.announce(facts.call, facts.possible(), self.manual)
         except Exception as error:  # noqa: BLE001  whatever the guard does wrong is no reason to go on unseen
-            return _Judged(read, None, self._failed(read, error))
-        return _Judged(read, facts, ruling)
+            return Judged(read, None, self._failed(read, error))
+        return Judged(read, facts, ruling)
 
-    def _expect_anyway(self, judged: _Judged) -> None:
+    def _expect_anyway(self, judged: Judged) -> None:
         """Expect the changes of a call that is made although it should not be."""
         ruling = judged.ruling
         if judged.facts is not None and (not ruling.goes_on or isinstance(ruling, Modify)):
@@ -327,52 +275,16 @@ class Guard:
         now = self._setup.now or self.manual.now or self._clock or datetime.now(UTC)
         return CallFacts(call, manual or self.manual, self._told, now, self.python)
 
-    # --- the log ---
-
-    def _written(self, judged: _Judged, *, approved: bool | None) -> Ruling:
+    def _written(self, judged: Judged, *, approved: bool | None) -> Ruling:
         """Put a ruling into the log, if there is one. Where that fails, the guard has failed."""
-        call, ruling = judged.asked, judged.ruling
-        made = dict(ruling.call.arguments) if isinstance(ruling, Modify) else None
-        line = CheckLine(
-            tool=call.tool,
-            arguments=dict(call.arguments),
-            id=call.id,
-            ruling=Word(ruling.word),
-            rule=ruling.rule,
-            reason=ruling.reason,
-            fact=ruling.fact,
-            remedy=ruling.remedy,
-            made=made,
-            approved=approved,
-            shadow=self._setup.observe_only,
-        )
-        error = self._note(line)
-        if error is None:
-            if call.id and self._setup.log is not None:
-                self._logged[call.id] = made if made is not None else line.arguments
+        ruling = judged.ruling
+        error = self._notes.add_check(judged, approved=approved)
+        if error is None or not ruling.goes_on:
             return ruling
-        if not ruling.goes_on:
-            return ruling
-        failed = self._failed(call, error)
+        failed = self._failed(judged.asked, error)
         if isinstance(failed, Refuse):
-            self.withdraw(call)
+            self.withdraw(judged.asked)
         return ruling if isinstance(ruling, Modify) and failed.goes_on else failed
-
-    def _note(self, line: Event) -> Exception | None:
-        """Put a line into the log, if there is one; what goes wrong with that is returned."""
-        if self._setup.log is None:
-            return None
-        at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        try:
-            self._setup.log.add(replace(line, at=at, session=self.session), self.manual.masks)
-        except (FileError, OSError, ValueError) as error:
-            return error
-        return None
-
-    def _note_loudly(self, line: Event) -> None:
-        problem = self._note(line)
-        if problem is not None:
-            _LOUD.error("the log cannot be written: %s", excerpt(problem))
 
     # --- what came of calls ---
 
@@ -434,7 +346,7 @@ class Guard:
             self._told.announce(call, possible, self.manual)
             self._told.lose(call)
         text = "" if value is MISSING else text_of(value)
-        self._note_result(call, None if value is MISSING else value, text, failed)
+        self._notes.add_result(call, None if value is MISSING else value, text, failed)
         news = self._heard if call.tool == USER else 0
         self._repeats.add(call, (news, text), failed=bool(failed), learned=learned)
 
@@ -453,23 +365,6 @@ class Guard:
         else:
             tool = FAILED if failed else call.tool
             traces.add(Piece.returned(tool, call.arguments, value))
-
-    def _note_result(self, call: Call, value: Any, text: str, failed: bool | None) -> None:
-        if self._setup.log is None:
-            return
-        unread = failed is None or len(text) > LONGEST_RESULT
-        known = self._logged.pop(call.id, None) if call.id else None
-        as_checked = known == call.arguments
-        line = ResultLine(
-            tool=call.tool,
-            arguments={} if as_checked else dict(call.arguments),
-            as_checked=as_checked,
-            id=call.id,
-            failed=failed,
-            result=None if unread else value,
-            unread=unread,
-        )
-        self._note_loudly(line)
 
     def _learn(self, call: Call, result: object, *, failed: bool | None) -> bool:
         """Learn facts and records from a result; True if a fact has changed."""
@@ -503,7 +398,7 @@ class Guard:
             if self._told.learn(told, self.manual):  # only facts that were not known are news
                 self._heard += 1
                 self._repeats.news(self._heard)
-            self._note_loudly(ToldLine(facts=tuple(map(str, told))))
+            self._notes.add_loudly(ToldLine(facts=tuple(map(str, told))))
 
     def forget_lookups(self) -> None:
         """Forget what can be looked up again; what was done stays known."""
@@ -529,43 +424,14 @@ class Guard:
     def explain(self) -> str:
         """The last check as text: the ruling, what each rule said, and what is known."""
         with self._transaction():
-            lines = self._explained(self._last) if self._last is not None else []
-            known = self.belief.known.items()
-            told = sorted(f"{'' if holds else 'not '}{atom}" for atom, holds in known)
-            lines += ["", "facts:", *(f"  {excerpt(line)}" for line in told)]
-            lines += ["", "records:"]
-            for kind, those in self.belief.records.items():
-                lines += [f"  {excerpt(' '.join((kind, *names)))}" for names in those]
-            return "\n".join(lines).strip()
-
-    def _explained(self, last: _Judged) -> list[str]:
-        call = last.facts.call if last.facts is not None else last.asked
-        shown = call.text
-        if last.ruling.rule == FORM:
-            shown = f"{call.tool}, which could not be read"
-        lines = [
-            f"call: {excerpt(shown)}",
-            f"ruling: {last.ruling.word}",
-            f"  {last.ruling.text}".rstrip(),
-            "",
-            "rules:",
-        ]
-        if last.facts is None:
-            return [*lines, "  none was asked"]
-        for found in findings(last.facts):
-            said = [last.facts.say(atom) for atom in found.facts]
-            why = f": {excerpt('; '.join(said))}" if said else ""
-            lines.append(f"  {found.by.rule.id}: {_WORDS[found.broken]}{why}")
-        return lines
+            lines = explain_check(self._last) if self._last is not None else []
+            return "\n".join([*lines, *list_known(self.belief)]).strip()
 
     def weigh(self, call: Call, manual: ToolManual | None = None) -> list[Weighed]:
         """What each rule says of a call, whatever the ruling; by another manual if one is given."""
         with self._transaction():
             facts = self._facts(call, manual)
-            return [
-                Weighed(each.by, each.broken, each.text, "; ".join(map(facts.say, each.facts)))
-                for each in self.python.within(lambda: list(findings(facts)))
-            ]
+            return self.python.within(lambda: list(weigh_rules(facts)))
 
     def kept_rules(self) -> list[str]:
         """The rules that were asked about the last call and stand against nothing in it."""
@@ -577,23 +443,7 @@ class Guard:
     def facts_of(self, call: Call) -> dict[Atom, Truth]:
         """Truth of every fact of the manual over a call's arguments, by the arguments' names."""
         with self._transaction():
-            facts = self._facts(call)
-            given = call.arguments.items()
-            plain = [name for name, value in given if isinstance(value, str | int | float)]
-            found: dict[Atom, Truth] = {}
-            for name, fact in self.manual.facts.items():
-                for args in permutations(plain[:_MOST_ASKED], len(fact.predicate.args)):
-                    named = tuple(facts.name(call.arguments[arg]) for arg in args)
-                    found[Atom(name, args)] = _tried(facts, Atom(name, named))
-            return found
-
-
-def _tried(facts: CallFacts, atom: Atom) -> Truth:
-    """Truth of a fact; unknown if its function was made for other arguments."""
-    try:
-        return facts.truth(atom)
-    except Exception:  # noqa: BLE001  a user's code
-        return Truth.UNKNOWN
+            return facts_over_arguments(self._facts(call))
 
 
 def _readable(call: Call | Mapping[str, Any]) -> Call:

@@ -14,21 +14,17 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from time import monotonic
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.settings_files import settings_files_unread
-from rpms.foreign.shown import excerpt
 from rpms.guard.calls import (
     FORM,
-    OTHER,
     PROMPT,
     RESOURCE,
     SERVER,
-    USER,
     Ask,
     Call,
     Modify,
@@ -39,6 +35,7 @@ from rpms.guard.calls import (
 from rpms.guard.comparisons import text_of
 from rpms.guard.conversations import Conversations
 from rpms.guard.guard import Guard, ManualLike
+from rpms.guard.mcp_schemas import differences, mistake_in
 from rpms.logic.errors import InputError
 
 try:
@@ -65,15 +62,6 @@ _YES: Final = {
     "type": "object",
     "properties": {"value": {"type": "boolean", "title": "Make this call"}},
     "required": ["value"],
-}
-_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
-    "boolean": (bool,),
-    "integer": (int,),
-    "number": (int, float),
-    "string": (str,),
-    "array": (list,),
-    "object": (dict,),
-    "null": (type(None),),
 }
 _UNSURE: Final = (mcp_types.INTERNAL_ERROR, mcp_types.REQUEST_TIMEOUT, mcp_types.CONNECTION_CLOSED)
 """Errors after which nobody knows whether a call was done."""
@@ -202,7 +190,7 @@ class McpGuard(Middleware):
         """
         approved = self._decision(message, guard, call)
         tool = await self._tool(here, call.tool)
-        wrong = _mistake(guard.manual, call, tool)
+        wrong = mistake_in(guard.manual, call, tool)
         if tool is None and self.unreachable():
             wrong = Refuse(self.unreachable(), SERVER, "", "try again later, or tell the operator")
         ruling = await _checked(guard, call, can_ask=_can_ask(here), approved=approved, wrong=wrong)
@@ -398,45 +386,6 @@ def _place(guard: Guard, call: Call) -> str:
     return hashlib.sha256(exact.encode()).hexdigest()
 
 
-def _mistake(manual: ToolManual, call: Call, tool: Tool | None) -> Refuse | None:
-    """The ruling on a call that no rule need be asked about."""
-    if tool is None or tool.name != call.tool:
-        return Refuse(f"no server has a tool {excerpt(call.tool)!r}", OTHER)
-    declared = manual.tools.get(call.tool)
-    known = tool.parameters.get("properties")
-    if declared is None or not isinstance(known, dict):
-        return None
-    for name in sorted(declared.arguments & known.keys() & call.arguments.keys()):
-        wanted = _types_of(known[name])
-        if wanted and not _is_of(call.arguments[name], wanted):
-            reason = f"the tool takes {' or '.join(wanted)} as {name}"
-            return Refuse(reason, FORM, "", f"write {name} as {' or '.join(wanted)}")
-    return None
-
-
-def _types_of(schema: Any) -> list[str]:
-    """The types that a schema allows; none if it does not say."""
-    if not isinstance(schema, dict):
-        return []
-    choices = schema.get("anyOf")
-    if isinstance(choices, list):
-        found = [_types_of(each) for each in choices]
-        return list(chain.from_iterable(found)) if all(found) else []
-    kinds = schema.get("type")
-    names: list[Any] = kinds if isinstance(kinds, list) else [kinds]
-    are_known = all(isinstance(name, str) and name in _TYPES for name in names)
-    return names if are_known else []
-
-
-def _is_of(value: Any, wanted: Sequence[str]) -> bool:
-    """True if a value is of one of some types, as no reader would doubt."""
-    if isinstance(value, bool):
-        return "boolean" in wanted
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return any(isinstance(value, _TYPES[name]) for name in wanted)
-
-
 def _question(call: Call, ruling: Ruling) -> str:
     """Text that a person decides by: the rule, and the whole call, each argument on its line."""
     lines = [ruling.text, f"The call: {_plain(call.tool)}"]
@@ -516,24 +465,3 @@ def _is_text_of(texts: list[str], value: Any) -> bool:
         return bool(loads(texts[0], once=True) == value)
     except NotJson:
         return False
-
-
-def differences(manual: ToolManual, tools: Sequence[Tool]) -> list[str]:
-    """Tools and arguments of a manual that a server does not have, in words for the operator."""
-    names = [tool.name for tool in tools]
-    found = []
-    missing = sorted(set(manual.tools) - {USER, RESOURCE, PROMPT, *names})
-    if missing:
-        said = ", ".join(excerpt(name, 60) for name in missing)
-        found.append(f"the manual declares tools that the server does not have: {said}")
-    for tool in tools:
-        declared = manual.tools.get(tool.name)
-        known = tool.parameters.get("properties")
-        if declared is None or not isinstance(known, dict):
-            continue
-        strange = sorted(declared.arguments - set(known))
-        if strange:
-            choice = ", ".join(excerpt(name, 60) for name in known) or "none"
-            what = f"the tool {excerpt(tool.name, 60)} has no argument {', '.join(strange)}"
-            found.append(f"{what}; it has {choice}")
-    return found

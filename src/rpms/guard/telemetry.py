@@ -5,7 +5,7 @@
 import time
 
 from rpms.guard.calls import Call, Ruling
-from rpms.guard.guard import Watch
+from rpms.guard.setup import Watch
 from rpms.logic.errors import InputError
 
 try:
