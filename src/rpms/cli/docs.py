@@ -20,8 +20,10 @@ _TASK = re.compile(r"^\| (?!I want)(.+?) \| (.*\]\((?:docs|examples)/.*) \|$", r
 """A line of README's table of contents: a task, and the pages for it."""
 _PAGE = re.compile(r"\]\(((?:docs|examples)/[^)]*\.md[^)]*)\)")
 """A link to a page."""
-_SHOWN, _QUOTED = 8, 2
-"""Sections that a search prints, and lines quoted of each."""
+_SHOWN = 8
+"""Sections that a search prints."""
+_QUOTED = 2
+"""Lines quoted of each section."""
 _NAMED = 2.0
 """Rank of a heading that is one of the words, and nothing else."""
 

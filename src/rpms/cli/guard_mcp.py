@@ -171,7 +171,8 @@ def _guard(options: Any) -> tuple[Guard, dict[str, Guard]]:
         from rpms.guard.telemetry import telemetry  # noqa: PLC0415  an extra
 
         watch = telemetry()
-    log, known = None, {}
+    log = None
+    known = {}
     if options.log is not None:
         if is_there(options.log) and (options.session or options.listen):
             known = resumed(Guard(options.manual, python=functions), options.log)

@@ -27,8 +27,10 @@ HINT = (
     "(? take: of these), Tab completes, Ctrl-D leaves."
 )
 UNCERTAIN = "Uncertain, since something they need is not known:"
-_TRIED, _LISTED = 20_000, 200
-"""Limits on the commands judged, and on the possible ones offered."""
+_TRIED = 20_000
+"""Commands that are judged at most."""
+_LISTED = 200
+"""Possible commands that are offered at most."""
 
 
 class Left(Exception):

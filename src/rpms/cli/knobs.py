@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
@@ -26,18 +27,21 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 """Options by their names in Python, in the order of the help; what is in none stands under
 `Options`."""
-_OPTIONS: Mapping[str, Any] = {
-    name if section in GROUPS else f"{section}.{name}": told[each]
-    if isinstance(each, str)
-    else each
-    for section, told in _TOLD.items()
-    for name, each in told.items()
-}
+
+
+def _read_options() -> Mapping[str, Any]:
+    found: dict[str, Any] = {}
+    for section, told in _TOLD.items():
+        for name, each in told.items():
+            whole = name if section in GROUPS else f"{section}.{name}"
+            found[whole] = told[each] if isinstance(each, str) else each
+    return found
+
+
+_OPTIONS = _read_options()
 """By name; where commands differ, by command or group of commands, and name. One may be told by
 another's name."""
-_PLACES = {
-    name: place for place, name in enumerate(name for names in GROUPS.values() for name in names)
-}
+_PLACES = {name: place for place, name in enumerate(chain.from_iterable(GROUPS.values()))}
 _METAVARS: Mapping[Any, str] = {
     Path: "PATH",
     int: "N",

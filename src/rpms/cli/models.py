@@ -103,7 +103,8 @@ def check_model(model: Model, price: Price | None = None) -> tuple[str, ...]:
     answer = model.answer(
         Request(build(blocks, Layout.CACHED, Budget()), Decoding(max_tokens=64), "check")
     )
-    usage, parsed = answer.usage, parse_answer(answer.text)
+    usage = answer.usage
+    parsed = parse_answer(answer.text)
     paid = cost(usage, price or price_of(model.name))
     form = (
         "as asked"

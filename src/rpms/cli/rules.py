@@ -329,7 +329,8 @@ def _steps_spoken(file: Path) -> dict[str, Sequence[Spoken]]:
     """The steps of explored episodes, by episode; none where they were not kept."""
     if not file.is_file():
         return {}
-    return {trace.episode: trace.steps for trace in read_traces(file)[1]}
+    _, traces = read_traces(file)
+    return {trace.episode: trace.steps for trace in traces}
 
 
 def _evidence_lines(

@@ -112,7 +112,8 @@ def _learn(console: Console, plan: RulesPlan, out: Path) -> RulesLearned:
 
 def _report(result: RulesLearned, out: Path) -> Iterator[str]:
     """What was learned, what was left out and why, and where the evidence is."""
-    learned, evidence = result.learned, result.evidence
+    learned = result.learned
+    evidence = result.evidence
     goals = len(learned.goals) + len(learned.scoring)
     found = (
         f"{len(learned.actions)} actions, {goals} goal types, {len(learned.localities)} kinds with"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -313,7 +314,8 @@ def spending_lines(usage: Usage, cost: float | None, won: int) -> list[str]:
 
 
 def _cells(rows: Sequence[EpisodeRow]) -> list[str]:
-    count, steps = len(rows), sum(row.steps for row in rows)
+    count = len(rows)
+    steps = sum(row.steps for row in rows)
     won = sum(row.won for row in rows)
     return [
         f"{won}/{count}",
@@ -452,7 +454,7 @@ def gather_insights(
         raise InputError(f"{model} writes no text; name an LLM with --model")
     if is_there(out):
         raise InputError(f"{out}: exists already; choose another file or remove it")
-    folders = [RunFolder(each) for folder in runs for each in trial_folders(folder)]
+    folders = list(map(RunFolder, chain.from_iterable(map(trial_folders, runs))))
     name = str(folders[0].protocol.settings.get("world", ""))
     if world is not None:
         find_world(world)

@@ -264,7 +264,8 @@ def _means(
 ) -> Means:
     world = world_named(study.world, study.file)
     setting = options.make_setting(world, resources.data, study.engine, None)
-    engine, meter = resources.player(), resources.meter(prices)
+    engine = resources.player()
+    meter = resources.meter(prices)
 
     ask = cache(fetch)  # one server tells of all its models at once
 

@@ -26,8 +26,10 @@ app = typer.Typer(
     help="Teach a small model to read what it is told: pairs, train, correct.", no_args_is_help=True
 )
 
-_RATE, _RATE_OF_ALL = 2e-4, 1e-5
-"""Learning rates of added low-rank weights, and of all weights."""
+_RATE = 2e-4
+"""Learning rate of added low-rank weights."""
+_RATE_OF_ALL = 1e-5
+"""Learning rate of all weights."""
 
 
 def write_pairs(

@@ -40,7 +40,8 @@ def list_worlds(context: typer.Context) -> None:
     """List the worlds, and what has to be installed before one can be played."""
     if context.invoked_subcommand is not None:
         return
-    rows, problems = list[tuple[str | TableCell, ...]](), list[str]()
+    rows: list[tuple[str | TableCell, ...]] = []
+    problems: list[str] = []
     for name in world_names():
         try:
             world = _finished(name)
@@ -78,7 +79,8 @@ def _finished(name: str) -> World:
 @app.command("new")
 def new(name: str, out: Path = Path()) -> None:
     """Write a small but complete world to start from: game, belief, manual, tests."""
-    texts, folder = new_world(name), out / name
+    texts = new_world(name)
+    folder = out / name
     write_folder(folder, texts)
     say(f"{folder}: a world of {len(texts)} files. Try it, then make it yours:")
     # told from a world's name

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final
 
 from rpms.foreign.shown import excerpt
@@ -265,10 +266,12 @@ class ToolManual(ManualSettings):
     @cached_property
     def traces(self) -> bool:
         """True if a rule asks where a value came from."""
-        asked = [clause for tool in self.tools.values() for clause in tool.needs]
+        asked: list[Clause] = []
+        for tool in self.tools.values():
+            asked += tool.needs
         for policy in (*self.policies, *self.drafts):
             asked += [*policy.when, *policy.requires]
-        literals = (literal for clause in asked for literal in clause.literals)
+        literals = chain.from_iterable(clause.literals for clause in asked)
         return any(literal.atom.predicate in PREDICATES for literal in literals)
 
     def shares(self, predicate: str) -> bool:
@@ -417,10 +420,8 @@ class Ruling:
         """The rule and the fact, as a sentence."""
         if not self.reason:
             return ""
-        rule, fact = (
-            f"{self.rule}: " if self.rule else "",
-            f" ({excerpt(self.fact, _LONGEST)})" if self.fact else "",
-        )
+        rule = f"{self.rule}: " if self.rule else ""
+        fact = f" ({excerpt(self.fact, _LONGEST)})" if self.fact else ""
         return f"{rule}{excerpt(self.reason, _LONGEST).rstrip('.')}{fact}."
 
 

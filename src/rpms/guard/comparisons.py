@@ -173,7 +173,8 @@ seconds."""
 
 def pattern_mistake(pattern: str) -> str:
     """Fault of a regular expression for `matches`, which must not be able to run for long."""
-    place, ways = 0, 1
+    place = 0
+    ways = 1
     while place < len(pattern):
         token = _TOKEN.match(pattern, place)
         if token is None:

@@ -28,7 +28,9 @@ _DECISIONS: Final[dict[str, ApprovalDecision]] = {
     "ask": "escalate",
     "refuse": "reject",
 }
-_SESSION, _NOTICES, _TOLD = "rpms_guard_session", "rpms_guard_notices", "rpms_guard_told"
+_SESSION = "rpms_guard_session"
+_NOTICES = "rpms_guard_notices"
+_TOLD = "rpms_guard_told"
 
 
 def tell(*facts: str) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Final
 
 from rpms.guard.comparisons import (
@@ -98,7 +99,8 @@ class Path:
             ):  # the common case, without detours
                 found = [_field(found[0], step)]
             else:
-                found = [inner for each in found for inner in _step(each, step, values)]
+                inner = [_step(each, step, values) for each in found]
+                found = list(chain.from_iterable(inner))
         return found
 
 

@@ -75,7 +75,14 @@ def _finding(policy: Policy, cases: Iterable[_Case]) -> RuleFinding:
     return gravest
 
 
-class _Case(dict[Atom, tuple[Atom, Truth]]):
+class _Answer(NamedTuple):
+    """A fact with the call's values, and its truth."""
+
+    atom: Atom
+    truth: Truth
+
+
+class _Case(dict[Atom, _Answer]):
     """Facts of a rule, each with the call's values and its truth, for one set of elements.
 
     A fact about none of these elements is asked once, in the case of the whole call, for all sets.
@@ -85,20 +92,23 @@ class _Case(dict[Atom, tuple[Atom, Truth]]):
         self, facts: CallFacts, whole: _Case | None = None, of: Mapping[str, Any] = NOTHING
     ) -> None:
         super().__init__()
-        self.facts, self._whole, self._variables = facts, whole, of
+        self.facts = facts
+        self._whole = whole
+        self._variables = of
 
-    def __missing__(self, atom: Atom) -> tuple[Atom, Truth]:
+    def __missing__(self, atom: Atom) -> _Answer:
         heads = {Path.parse(arg).head for arg in atom.args if arg.startswith("<")}
         if self._whole is not None and heads.isdisjoint(self._variables):
             answer = self._whole[atom]
         else:
             bound = next(self.facts.bind(atom, self._variables))
-            answer = (atom if atom.predicate == GIVEN else bound), self.facts.truth_of(bound)
+            told = atom if atom.predicate == GIVEN else bound
+            answer = _Answer(told, self.facts.truth_of(bound))
         self[atom] = answer
         return answer
 
     def truth(self, atom: Atom, /) -> Truth:
-        return self[atom][1]
+        return self[atom].truth
 
     def broken(self, policy: Policy) -> tuple[Truth, Clause | None]:
         """Truth of a rule being broken, and the requirement that decides it; none where the
@@ -311,7 +321,8 @@ def _undeclared(facts: CallFacts) -> Ruling | None:
 
     One that only seems to be another is never let through unseen.
     """
-    manual, name = facts.manual, facts.call.tool
+    manual = facts.manual
+    name = facts.call.tool
     if _joined(name) == _joined(USER):
         reason = "the user's words come from the user, not from a call"
         return Refuse(reason, OTHER, "", "ask the user")

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, Final
 
 from rpms.guard.comparisons import text_of
@@ -266,7 +267,7 @@ def _spellings(text: str) -> tuple[str, ...]:
     if len(cents) <= 1:
         endings.add(f".{cents:0<1}")
     starts = {whole, f"{int(whole):,}"}
-    return tuple(start + ending for start in sorted(starts) for ending in sorted(endings))
+    return tuple(map("".join, product(sorted(starts), sorted(endings))))
 
 
 def _leaves(value: object) -> Iterator[object]:

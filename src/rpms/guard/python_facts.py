@@ -15,7 +15,7 @@ from threading import Thread, current_thread
 from threading import enumerate as enumerate_threads
 from time import monotonic
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from rpms.foreign.file_reader import open_regular
 from rpms.foreign.limits import LONGEST_FACT, MOST_HUNG
@@ -95,7 +95,8 @@ class PythonFacts:
         question = f"{name}{args[1:]!r}"[:_LONGEST]
         if question in self._late and monotonic() - self._late[question] < _PAUSE:
             return None
-        outer, worker.asking = worker.asking, (question, monotonic())
+        outer = worker.asking
+        worker.asking = _Question(question, monotonic())
         try:
             value: Any = self._functions[name](*args)
         except (SystemExit, KeyboardInterrupt) as error:  # a person's Ctrl-C reaches another thread
@@ -136,6 +137,13 @@ class _LateError(BaseException):
     """
 
 
+class _Question(NamedTuple):
+    """What a function was asked, and when."""
+
+    text: str
+    since: float
+
+
 class _Worker(Thread):
     """Does one thing after another; one that takes too long is told to end, and this thread is left
     to it until then.
@@ -148,8 +156,8 @@ class _Worker(Thread):
     def __init__(self) -> None:
         super().__init__(daemon=True)
         self._asked: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
-        self.asking: tuple[str, float] | None = None
-        """The function that is running, and since when."""
+        self.asking: _Question | None = None
+        """The one that a function is working on."""
         self.late = False
         """True if it was left."""
         self.start()
@@ -161,12 +169,12 @@ class _Worker(Thread):
         left = seconds
         while not wait([done], left).done:
             asking = self.asking
-            left = seconds if asking is None else asking[1] + seconds - monotonic()
+            left = seconds if asking is None else asking.since + seconds - monotonic()
             if asking is not None and left <= 0:
                 self.late = True
                 late = ctypes.py_object(_LateError)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.ident or 0), late)
-                return asking[0]
+                return asking.text
         return done
 
     def run(self) -> None:

@@ -98,7 +98,8 @@ def tried(guard: Guard, log: Path) -> Iterator[Tried]:
             steps[event.session] += 1
             if event.failed is None:
                 continue  # nobody knows what came of it
-            call, error = call_of(event), excerpt(event.result) if event.failed else ""
+            call = call_of(event)
+            error = excerpt(event.result) if event.failed else ""
             yield Tried(
                 call,
                 event.session,

@@ -360,7 +360,8 @@ class _Reader(ManualReader[ToolManual]):
             raise yaml.error(
                 path, f"a {kind.name} has a key of {len(kind.key)}: write it like `{kind.name}(id)`"
             )
-        places, named = range(len(atom.args)), Literal(atom)
+        places = range(len(atom.args))
+        named = Literal(atom)
         args = [
             self.argument(yaml, path, named, place, names | {RESULT}, AS_MANY) for place in places
         ]

@@ -185,7 +185,8 @@ def decide(
 
 def _serialise(mind: Mind, advice: Advice, observation: str) -> Iterator[Block]:
     """SER of Eq. 7, for each of its terms, and what goes past the paper beside them."""
-    now, wording = advice.step, mind.style.wording
+    now = advice.step
+    wording = mind.style.wording
     goal = now.situation.goal
     belief = now.situation.belief
     progress = mind.told_progress(now)

@@ -9,13 +9,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
+from itertools import chain
 from typing import ClassVar, NamedTuple, Protocol
 
 from rpms.logic.belief import StateSignature
 from rpms.logic.goal import GoalSignature
 
 _KNOWN: dict[str, Kind] = {}
-_NUMBER, _ROUND = re.compile(r"\b\d+\b"), re.compile(r"round\d+/")
+_NUMBER = re.compile(r"\b\d+\b")
+_ROUND = re.compile(r"round\d+/")
 _JOINED = ("origins", "goals")
 """Fields of entries that say the same which become one."""
 
@@ -387,7 +389,8 @@ def learned_from(entries: Iterable[Entry]) -> frozenset[str]:
     """The episodes that entries name as their origins, by task: without the round in which they
     were played.
     """
-    episodes = {origin.episode for entry in entries for origin in entry.origins}
+    origins = chain.from_iterable(entry.origins for entry in entries)
+    episodes = {origin.episode for origin in origins}
     return frozenset(_ROUND.sub("", episode, count=1) for episode in episodes)
 
 

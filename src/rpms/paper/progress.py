@@ -149,7 +149,10 @@ class Purposeful(Ground):
         else:
             reached = 0
             steps = purpose.steps
-        return reached, [want for step in steps for want in self.wants(purpose, step, binding)]
+        wants: list[Want] = []
+        for step in steps:
+            wants += self.wants(purpose, step, binding)
+        return reached, wants
 
 
 class Tracker(Purposeful):

@@ -104,7 +104,8 @@ def reordered(
 
     Lazily beyond these.
     """
-    stream, passed = iter(candidates), list[Candidate]()
+    stream = iter(candidates)
+    passed: list[Candidate] = []
     for candidate in stream:
         if candidate.verdict.fate is not Fate.KEPT:
             yield candidate

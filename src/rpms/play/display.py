@@ -32,7 +32,8 @@ class RunTally(Listener):
 
     def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
         self._start = self._clock()
-        self.total, self.before = len(plan.tasks), len(finished)
+        self.total = len(plan.tasks)
+        self.before = len(finished)
         self.add(finished, usages)
 
     def finished(self, row: EpisodeRow, usages: Sequence[Usage], file: Path) -> None:  # noqa: ARG002

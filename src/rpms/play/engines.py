@@ -28,7 +28,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.logic.errors import InputError, ModelUnavailable, RPMSError
 from rpms.models.base import Answer, Model, Request, WrappedModel
@@ -476,7 +476,14 @@ def travelling(world: World) -> Any:
     return (find_world, (world.name,)) if installed else world.__reduce_ex__(4)
 
 
-_OPEN: dict[str, tuple[Model, Seat]] = {}
+class _Opened(NamedTuple):
+    """What a process plays with."""
+
+    model: Model
+    seat: Seat
+
+
+_OPEN: dict[str, _Opened] = {}
 """State of this process: one run's model and seat, by its ticket, however many episodes of it
 are played here."""
 
@@ -490,11 +497,11 @@ def _play(ticket: tuple[str, Any], task: Task) -> Finished | RPMSError:
     try:
         if run not in _OPEN:
             for other in list(_OPEN):
-                _OPEN.pop(other)[0].close()
+                _OPEN.pop(other).model.close()
             plan = _import_ray().get(shared)
             model = plan.open_model()
-            _OPEN[run] = model, Seat(plan, model)
-        done = _OPEN[run][1].play(task)
+            _OPEN[run] = _Opened(model, Seat(plan, model))
+        done = _OPEN[run].seat.play(task)
     except ModelUnavailable as error:
         return ModelUnavailable(str(error))
     except InputError as error:

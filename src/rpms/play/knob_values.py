@@ -103,7 +103,9 @@ class SettingError(InputError):
 
         A reader of values knows no name, which is added.
         """
-        self.name, self.problem, self.inner = name, problem, inner
+        self.name = name
+        self.problem = problem
+        self.inner = inner
         super().__init__(f"{name}: {problem}")
 
 

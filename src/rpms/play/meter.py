@@ -126,7 +126,8 @@ class MeteredModel(WrappedModel):
 
     def __init__(self, model: Model, meter: Meter, price: Price | None) -> None:
         super().__init__(model)
-        self._meter, self._price = meter, price
+        self._meter = meter
+        self._price = price
 
     def answer(self, request: Request) -> Answer:
         self._meter.begin()
@@ -159,7 +160,8 @@ def usages_of(folder: RunFolder, rows: Iterable[EpisodeRow]) -> tuple[Usage, ...
     """Usage of finished episodes, in pieces that were either paid for or not; without a timing,
     paid for.
     """
-    timings, found = folder.timings(), list[Usage]()
+    timings = folder.timings()
+    found: list[Usage] = []
     for row in rows:
         timing = timings.get(row.task)
         if timing is None:

@@ -110,11 +110,16 @@ class Method:
         if not self.labels:
             return thought, ""
         lines = thought.split("\n")
-        labelled = {
-            each: line for each in self.labels for line in lines if line.startswith(f"{each}:")
-        }
-        rest = " ".join(line for line in lines if line not in labelled.values())
-        return thought, "\n".join((*labelled.values(), *((f"Thought: {rest}",) if rest else ())))
+        labelled: dict[str, str] = {}  # the last line of each label, in the labels' order
+        for label in self.labels:
+            for line in lines:
+                if line.startswith(f"{label}:"):
+                    labelled[label] = line
+        told = list(labelled.values())
+        rest = " ".join(line for line in lines if line not in told)
+        if rest:
+            told.append(f"Thought: {rest}")
+        return thought, "\n".join(told)
 
     def opening(self, goal: Goal, task: str) -> tuple[str, ...]:
         """Texts brought along to every episode: insights, and trajectories of the tasks most
@@ -176,7 +181,8 @@ def _with_states(example: str, world: World) -> str:
     pieces = re.split(r"^(?=(?:Thought|Action|Obs):)", example, flags=re.MULTILINE)
     goal = world.goal(pieces[0])
     belief = world.update(world.start(goal), None, pieces[0])
-    told, action = [pieces[0]], ""
+    told = [pieces[0]]
+    action = ""
     for before, piece in pairwise(pieces):
         if piece.startswith("Obs:"):
             belief = world.update(belief, action, piece.removeprefix("Obs:").strip())
@@ -195,8 +201,10 @@ def _with_states(example: str, world: World) -> str:
 CARRIED = "carried"
 """The folder of a run that holds what each of its episodes brought along from earlier attempts."""
 LONGEST_ITEM = 1_000
-MOST_LINES, LONGEST_LINE = 10, 200
-"""Of a text that is carried line by line."""
+MOST_LINES = 10
+"""Lines that are carried of a text."""
+LONGEST_LINE = 200
+"""Characters that are carried of a line."""
 
 
 @dataclass(frozen=True)

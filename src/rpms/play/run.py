@@ -249,7 +249,8 @@ def epoch_plan(plan: RunPlan, number: int) -> RunPlan:
     """
     if number == 1:
         return plan
-    decoding, open_model = plan.decoding, plan.open_model
+    decoding = plan.decoding
+    open_model = plan.open_model
     if decoding.seed is not None:
         decoding = replace(decoding, seed=decoding.seed + number - 1)
     if isinstance(open_model, NamedModel) and open_model.record is not None:
@@ -444,6 +445,16 @@ def _earlier(run_before: RunFolder, task: str, *, first: bool) -> Earlier:
     return Earlier.of(record, str(record.row.ending), carried)
 
 
+def _best_of(tried: Mapping[int, EpisodeRow]) -> int:
+    """The number of the best attempt at a task; of equal ones, of the earliest."""
+    return max(tried, key=lambda number: (tried[number].won, tried[number].score, -number))
+
+
+def _holds(file: Path, data: bytes) -> bool:
+    """True if a file is there and holds these bytes."""
+    return is_there(file) and read_bytes(file, LARGEST_EPISODE) == data
+
+
 def _write_best(plan: RunPlan, runs: Sequence[RunFolder], out: Path) -> RunSummary:
     """Write the best attempt at each task into a run folder of its own, and give it in numbers."""
     first = plan.protocol()
@@ -452,14 +463,11 @@ def _write_best(plan: RunPlan, runs: Sequence[RunFolder], out: Path) -> RunSumma
     attempts = [{row.task: row for row in each.rows()} for each in runs]
     with open_run(out, replace(first, settings={**first.settings, "agent": agent})) as best:
         for task in first.tasks:
-            tried = [(rows[task], number) for number, rows in enumerate(attempts) if task in rows]
-            row, number = max(tried, key=lambda each: (each[0].won, each[0].score, -each[1]))
+            tried = {number: rows[task] for number, rows in enumerate(attempts) if task in rows}
+            number = _best_of(tried)
             data = read_bytes(runs[number].file(task), LARGEST_EPISODE)
-            if (
-                not is_there(best.run.file(task))
-                or read_bytes(best.run.file(task), LARGEST_EPISODE) != data
-            ):
-                best.write(row, data, timings[number].get(task, Timing(task, 0.0)))
+            if not _holds(best.run.file(task), data):
+                best.write(tried[number], data, timings[number].get(task, Timing(task, 0.0)))
         if (price := runs[0].price()) is not None:
             best.write_price(price)
         return best.run.summary()

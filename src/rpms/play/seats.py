@@ -56,7 +56,8 @@ class Play:
     error: str = ""
 
     def __post_init__(self) -> None:
-        player, mind = self.player, self.player.mind
+        player = self.player
+        mind = self.player.mind
         if share := mind.experience.retrieval.mask:
             mind = replace(mind, mask=Mask(share, self.seed, self.task.id))
         self._outcome = Outcome("")
@@ -80,7 +81,8 @@ class Play:
         self._course = player.begin(read)
 
     def _stop(self, ending: Ending, error: str = "") -> None:
-        self.ending, self.error = ending, error
+        self.ending = ending
+        self.error = error
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -222,7 +224,8 @@ class Seat:
         mind = compose(
             plan.condition, replace(knowledge, manual=replace(knowledge.manual)), plan.memory
         )
-        own, reads = plan.condition, reads or plan.reads(model)
+        own = plan.condition
+        reads = reads or plan.reads(model)
         self.player = Player(
             plan.world, mind, model, plan.decoding, plan.method, own.repair, own.calls, reads
         )
@@ -232,7 +235,8 @@ class Seat:
 
         A world's error ends it; ModelUnavailable passes through.
         """
-        plan, start = self._plan, time.perf_counter()
+        plan = self._plan
+        start = time.perf_counter()
         earlier = plan.earlier.get(task.id)
         brought = self.reflect(task, earlier) if earlier else NOTHING
         try:
@@ -310,8 +314,11 @@ class Players:
     ) -> None:
         """`tell` is also given what a thread raises, which ends it."""
         self.todo: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
-        self._plan, self._model, self._tell = plan, model, tell
-        self._knowledge, self._reads = knowledge or plan.knowledge(), plan.reads(model)
+        self._plan = plan
+        self._model = model
+        self._tell = tell
+        self._knowledge = knowledge or plan.knowledge()
+        self._reads = plan.reads(model)
         self._stop = threading.Event()
         # daemons: one that waits for an answer that never comes must not keep the process alive
         self._threads = [
@@ -370,7 +377,8 @@ class Threads:
         answer is waited for.
         """
         workers = workers or 1
-        self._count, self._meter = len(tasks), meter
+        self._count = len(tasks)
+        self._meter = meter
         self._done: queue.Queue[Finished | BaseException] = queue.Queue(_AHEAD * workers)
         model = (plan.open_model if meter is None else meter.watching(plan.open_model, price))()
         self._players = Players(plan, model, min(workers, len(tasks)), self._done.put)

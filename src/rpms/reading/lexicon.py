@@ -18,9 +18,10 @@ LONGEST_READ = 60
 """Words of a request that are looked at; people's requests have ten."""
 NAMED = 6.0
 """Evidence, in natural logarithms, that a word has for a kind of that very name: 400 to 1."""
-HEAD, TAIL = 0.6, 0.4
-"""Shares of it for the end of a name (`clock` for an alarmclock) and for its beginning (`news`
-for a newspaper)."""
+HEAD = 0.6
+"""Share of it for the end of a name: `clock` for an alarmclock."""
+TAIL = 0.4
+"""Share of it for the beginning of a name: `news` for a newspaper."""
 MISSPELT = 85.0
 """Per cent of their letters in common from which a longer word counts as a misspelt name."""
 FURTHER = (1.0, 0.3, 0.1)
@@ -118,7 +119,7 @@ class Lexicon:
         share = self.share(field, value)
         others = self._called.get(value, ())
         names = [value, *("".join(words_of(each)) for each in others)]
-        found: list[tuple[float, str]] = []
+        found: dict[str, float] = {}
         for word in names_in(request):
             seen = self._seen[word]
             together = self._together.get((field, value, word), 0)
@@ -126,13 +127,12 @@ class Lexicon:
             named = NAMED * max(likeness(word, name) for name in names)
             weight = max(remembered, named)
             if weight > 0:
-                found.append((weight, word))
+                found[word] = weight
         if not found:
             return 0.0, ""
-        found.sort(key=lambda pair: (-pair[0], pair[1]))
-        total = sum(weight * part for (weight, _), part in zip(found, FURTHER, strict=False))
-        _, strongest = found[0]
-        return total, strongest
+        strongest = sorted(found, key=lambda word: (-found[word], word))
+        total = sum(found[word] * part for word, part in zip(strongest, FURTHER, strict=False))
+        return total, strongest[0]
 
     def share(self, field: str, value: str) -> float:
         """Share of remembered requests that meant a value, whatever their words; never 0."""

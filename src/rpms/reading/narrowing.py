@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from rpms.logic.achievers import Achiever, Achievers, Fact, fact_of
@@ -33,8 +34,8 @@ class RequestForm:
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
         """Facts that must hold in the end, over the purpose's variables."""
-        ends = (clause.literals for step in self.purpose.steps for clause in step.until)
-        return tuple(fact_of(literals[0]) for literals in ends if literals)
+        ends = chain.from_iterable(step.until for step in self.purpose.steps)
+        return tuple(fact_of(clause.literals[0]) for clause in ends if clause.literals)
 
     def words(self, rules: ActiveRules) -> str:
         """The goal in words: `look(object, destination): you hold object, destination has been
@@ -312,4 +313,5 @@ class Narrowing:
 
     @cached_property
     def _parameters(self) -> frozenset[str]:
-        return frozenset(name for action in self.manual.actions for name in action.variables)
+        names = (action.variables for action in self.manual.actions)
+        return frozenset(chain.from_iterable(names))

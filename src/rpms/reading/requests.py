@@ -24,8 +24,10 @@ from rpms.reading.readings import Readings, RequestReading, weighed
 
 EXAMPLES = 24
 """Remembered requests in a question: about a thousand tokens."""
-TYPES, OBJECTS = 2, 3
-"""Goal types, and objects for each, whose other slots are asked for."""
+TYPES = 2
+"""Goal types whose slots are asked for."""
+OBJECTS = 3
+"""Objects of each goal type whose other slots are asked for."""
 READINGS = 20
 """Readings that are kept; an episode of fifty steps has time for five."""
 WORDS = 0.5

@@ -225,7 +225,8 @@ def _values(table: str, *sources: object) -> Line:
 
 
 def _step(step: StepRecord) -> Line:
-    belief, extras = step.belief, step.extras
+    belief = step.belief
+    extras = step.extras
     return {
         **_values("steps", belief, step.usage, step),
         "step": step.number,

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -163,8 +164,8 @@ def live_part(runs: Sequence[LiveRun]) -> str:
     """The part of the page that changes."""
     if not runs:
         return '<p class="lead">No run here yet. This page fills as soon as one begins.</p>\n'
-    episodes = [episode for run in runs for episode in run.episodes]
-    episodes.sort(key=lambda episode: -episode.ended)
+    every = chain.from_iterable(run.episodes for run in runs)
+    episodes = sorted(every, key=lambda episode: -episode.ended)
     cards = "".join(_card(run) for run in runs)
     return f'{_totals(runs)}<div class="live-runs">\n{cards}</div>\n{_table(episodes[:_LAST])}'
 

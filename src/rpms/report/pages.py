@@ -73,8 +73,10 @@ def write_report(
             _write_comparison(beside, found[0], title or found[0].title, with_published, pages)
         else:
             _write_groups(beside, found, title, with_published, pages)
-    notes = [(*omissions(each), *unshown(each, pages)) for each in found]
-    return Report(out, tuple(note for each in notes for note in each))
+    notes: list[str] = []
+    for each in found:
+        notes += [*omissions(each), *unshown(each, pages)]
+    return Report(out, tuple(notes))
 
 
 def write_single(out: Path, template: str, values: Mapping[str, Any]) -> Report:
@@ -323,7 +325,8 @@ def unshown(comparison: Comparison, pages: int) -> tuple[str, ...]:
     shown = pages // len(comparison)
     if len(comparison.tasks) <= shown:
         return ()
-    every, where = len(comparison.tasks), next(iter(comparison)).folder
+    every = len(comparison.tasks)
+    where = next(iter(comparison)).folder
     ways = (
         f"`rpms show {where} TASK` prints any other, `rpms export` all; --pages gives more of them"
         " pages"

@@ -5,6 +5,7 @@ import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import NamedTuple
 
 from rich.console import Console
@@ -51,7 +52,7 @@ class Table:
 
     @property
     def lines(self) -> tuple[TableLine, ...]:
-        return tuple(line for group in self.groups for line in group)
+        return tuple(chain.from_iterable(self.groups))
 
 
 def line(*cells: str | TableCell, published: bool = False) -> TableLine:
@@ -94,9 +95,10 @@ def terminal(table: Table, width: int | None = None) -> str:
     return out.getvalue()
 
 
-_WORD_WIDTH, _GAP = 16, 2
-"""Width up to which a column of words is not folded, however narrow the terminal; spaces
-between two columns."""
+_WORD_WIDTH = 16
+"""Width up to which a column of words is not folded, however narrow the terminal."""
+_GAP = 2
+"""Spaces between two columns."""
 
 
 def _least(table: Table, place: int) -> int:
@@ -117,7 +119,8 @@ def rich_table(table: Table) -> RichTable:
         title_style="bold",
     )
     for place, heading in enumerate(table.columns):
-        word, least = place < table.words, _least(table, place)
+        word = place < table.words
+        least = _least(table, place)
         # a column of a fixed width is never made narrower, and so no number is cut
         made.add_column(
             Text(plain(heading)),

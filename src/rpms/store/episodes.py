@@ -142,7 +142,8 @@ class CandidateRecord:
 
     @classmethod
     def of(cls, candidate: Candidate) -> Self:
-        entry, verdict = candidate.entry, candidate.verdict
+        entry = candidate.entry
+        verdict = candidate.verdict
         told = (str(verdict.fate), verdict.reason, verdict.rule, verdict.fact)
         return cls(
             entry.id,
@@ -168,7 +169,8 @@ class BeliefRecord:
 
     @classmethod
     def of(cls, belief: Belief, signature: str) -> Self:
-        seen, lids = dict(belief.last_seen), dict(belief.containers)
+        seen = dict(belief.last_seen)
+        lids = dict(belief.containers)
         return cls(
             belief.location, tuple(belief.holding), lids, seen, tuple(belief.lines()), signature
         )

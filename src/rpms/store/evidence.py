@@ -273,7 +273,8 @@ def write_learned(manual: Path, text: str, evidence: Evidence) -> None:
     evidence names the new text. Afterwards both files depend on what was learned alone.
     """
     remove_leftovers(manual.parent, manual.stem)
-    before, file = manual_before(manual), evidence_file(manual)
+    before = manual_before(manual)
+    file = evidence_file(manual)
     if before is not None and before[1] != text:
         written, now = before
         write_evidence(file, replace(evidence, replaced=now, replaced_written=written))
@@ -378,7 +379,8 @@ def keeping(file: Path, settings: Mapping[str, str]) -> Iterator[tuple[tuple[Tra
                 f"{file}: another process is exploring; wait for it, or choose another --out"
             )
         head, *known = _read_exploration(file)
-        before, seal = dict(head.settings), (known or [head])[-1].seal
+        before = dict(head.settings)
+        seal = (known or [head])[-1].seal
         if before != dict(settings):
             changed = sorted(
                 name for name in {*before, *settings} if before.get(name) != settings.get(name)

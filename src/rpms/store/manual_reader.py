@@ -244,7 +244,8 @@ class ManualReader(Generic[Value]):
         self, yaml: YamlFile, path: At, literal: Literal, names: frozenset[str], role: str
     ) -> Literal:
         """The literal, if its predicate is known and its arguments are names or quoted."""
-        predicate, args = literal.atom.predicate, literal.atom.args
+        predicate = literal.atom.predicate
+        args = literal.atom.args
         if predicate in self.broken:
             return literal
         known = self.known()

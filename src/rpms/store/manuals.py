@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache, partial
-from itertools import product
+from itertools import chain, product
 
 from ruamel.yaml.comments import CommentedMap
 
@@ -316,7 +316,8 @@ class _Reader(ManualReader[RuleManual]):
             texts = [until] if isinstance(until, str) else until
             ends = [self._clause(yaml, here, text, variables, AS_VARIABLE) for text in texts]
             stages.append(Stage(title, tuple(ends)))
-        goals, objects = frozenset(read.goals), frozenset(read.objects)
+        goals = frozenset(read.goals)
+        objects = frozenset(read.objects)
         self.purposes.append(
             Purpose(name, read.over, tuple(stages), goals, objects, staged=True, each=read.each)
         )
@@ -325,7 +326,9 @@ class _Reader(ManualReader[RuleManual]):
         self, yaml: YamlFile, path: At, over: Mapping[str, str], holds: Sequence[Clause]
     ) -> None:
         """Report a variable of a goal that nothing binds, or that nothing is wanted of."""
-        used = {arg for clause in holds for literal in clause.literals for arg in literal.atom.args}
+        used: set[str] = set()
+        for clause in holds:
+            used.update(*(literal.atom.args for literal in clause.literals))
         for name, source in over.items():
             if source not in _GOAL_FIELDS:
                 choice = ", ".join(_GOAL_FIELDS)
@@ -440,7 +443,7 @@ def _unknown_command(command: str, actions: Collection[ActionSchema]) -> str:
     blank = not PARAMETER.sub("", command).strip()
     if command == WAIT or blank or any(action.match(written) is not None for action in actions):
         return ""
-    known = [WAIT, *(syntax for action in actions for syntax in action.syntax)]
+    known = [WAIT, *chain.from_iterable(action.syntax for action in actions)]
     nearest = get_close_matches(command[:_LONGEST_COMPARED], known, 1, 0.0)[0]
     return (
         f"no action writes the command {excerpt(command)!r}; the nearest known one is `{nearest}`"

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path, PurePath
 from secrets import token_hex
 
@@ -22,7 +23,8 @@ from rpms.store.files import hold, is_left, waiting_lock, writing
 
 LIST = "rpms-wrote.json"
 """The file that lists what was written; it is written first, and removed last."""
-_NEW, _OLD = ".new", ".old"
+_NEW = ".new"
+_OLD = ".old"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,7 @@ def _files_in(folder: Path) -> Iterator[PurePath]:
 def _strangers(folder: Path, listed: Iterable[str]) -> list[str]:
     """Files and folders in a folder that its list does not name, nor lead through."""
     known = {PurePath(name) for name in listed} | {PurePath(LIST)}
-    ways = {parent for path in known for parent in path.parents}
+    ways = set(chain.from_iterable(path.parents for path in known))
     found = []
     for path, is_folder in _entries(folder):
         if path not in (ways if is_folder else known):

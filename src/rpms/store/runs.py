@@ -291,7 +291,8 @@ class _Timings(Mapping[str, Timing]):
     """
 
     def __init__(self, file: Path) -> None:
-        self._file, place = file, 0
+        self._file = file
+        place = 0
         self._places: dict[str, int] = {}
         for line in self._lines() if is_there(file) else ():
             # a line that a crash cut off is left out: the episode was played again and has another

@@ -56,7 +56,8 @@ class YamlFile:
         for step in path:
             try:
                 where = node.lc.key(step) if isinstance(node, CommentedMap) else node.lc.item(step)
-                line, node = where[0] + 1, node[step]
+                line = where[0] + 1
+                node = node[step]
             except (AttributeError, KeyError, IndexError, TypeError):
                 break
         return line

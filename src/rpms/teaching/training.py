@@ -235,7 +235,9 @@ def _make_trainer(
     *,
     on_gpu: bool,
 ) -> Any:
-    trl, peft, datasets = libraries["trl"], libraries["peft"], libraries["datasets"]
+    trl = libraries["trl"]
+    peft = libraries["peft"]
+    datasets = libraries["datasets"]
     datasets.disable_progress_bars()
     libraries["transformers"].utils.logging.disable_progress_bar()
     steps = max(1, int(len(pairs) * training.epochs / training.batch))
