@@ -24,7 +24,7 @@ from rpms.logic.goal import GoalSignature
 from rpms.models.policy import FunctionModel, follow_plan
 from rpms.paper.memory import Origin, SuccessSnippet
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.engines import OnRay
+from rpms.play.on_ray import OnRay
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import Interrupted, Listener, run
 from rpms.worlds.base import Setting

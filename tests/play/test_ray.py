@@ -15,7 +15,7 @@ import pytest
 from rpms.logic.errors import FileError, InputError, ModelUnavailable
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.engines import _OPEN, OnRay, _play, travelling
+from rpms.play.on_ray import _OPEN, OnRay, _play, travelling
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.worlds.registry import find_world

@@ -16,8 +16,9 @@ from rpms.paper.enforcement import Constrained, Enforcement
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.usage import Price
 from rpms.parts import unused
-from rpms.play.engines import InProcesses, OnRay
+from rpms.play.engines import InProcesses
 from rpms.play.meter import Limits, Meter, parse_duration
+from rpms.play.on_ray import OnRay
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import MakeEngine
 from rpms.play.settings import EMBEDDED_MEMORY, Settings

@@ -1,16 +1,13 @@
-"""Many episodes at once: on all cores, by players in forks of this process, or on a Ray cluster of
-any size.
+"""Many episodes at once on all cores, by players in forks of this process.
 
-A fork has the plan, memory and manual already, and to a cluster the plan goes out once: only tasks
-and finished episodes are sent, and these are written by the process that started the run. Remote
-and recorded models are opened in each process; weights in this process are asked over the pipe, in
-one batch.
+A fork has the plan, memory and manual already: only tasks and finished episodes are sent, and these
+are written by the process that started the run. Remote and recorded models are opened in each
+process; weights in this process are asked over the pipe, in one batch.
 """
 
 from __future__ import annotations
 
 import atexit
-import copyreg
 import gc
 import multiprocessing
 import os
@@ -21,16 +18,14 @@ import sys
 import threading
 import time
 import traceback
-import uuid
 import warnings
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
-from typing import Any, NamedTuple
+from typing import Any
 
-from rpms.logic.errors import InputError, ModelUnavailable, RPMSError
 from rpms.models.base import Answer, Model, Request, WrappedModel
 from rpms.models.catalogue import IN_PROCESS, Backend, backend_of
 from rpms.paper.compose import compose, extended
@@ -38,9 +33,8 @@ from rpms.paper.decide import Mind
 from rpms.paper.episode import Ending, Episode
 from rpms.paper.prompt import Block, Message
 from rpms.play.plan import RunPlan
-from rpms.play.seats import GRACE, Finished, Players, Seat, Threads, finish
-from rpms.worlds.base import Task, World
-from rpms.worlds.registry import find_world, world_names
+from rpms.play.seats import GRACE, Finished, Players, Threads, finish
+from rpms.worlds.base import Task
 
 AVAILABLE = sys.platform == "linux"
 """Elsewhere a fork of a process with threads is not safe; episodes are then played in threads."""
@@ -93,7 +87,7 @@ class _Child:
             self.pipe.send(message)
 
 
-class _Engine:
+class HandsOut:
     """Tasks to hand out.
 
     One that is lost with its process or node is played again, a few times at most.
@@ -116,7 +110,7 @@ class _Engine:
         )
 
 
-class Processes(_Engine):
+class Processes(HandsOut):
     """Plays tasks in several processes and gives back episodes in the order in which they
     finish.
     """
@@ -354,157 +348,3 @@ def _portable(error: BaseException) -> BaseException:
         if str(pickle.loads(pickle.dumps(error))) == str(error):  # noqa: S301  our own, made here
             return error
     return RuntimeError("".join(traceback.format_exception(error)))
-
-
-_PATIENCE = 1.0
-"""Seconds between looks at whether the cluster has grown or shrunk."""
-_AHEAD_ON_RAY = 2
-"""Episodes handed out for each that the cluster can play at once, so that no node waits for the
-next."""
-
-
-@dataclass(frozen=True)
-class OnRay:
-    """Makes engines that play on a cluster: `run(plan, out, engine=OnRay())`."""
-
-    address: str | None = None
-    """Of the cluster; by default the one `RAY_ADDRESS` names or that runs here, or else one
-    started for the run."""
-    cpus: float = 1.0
-    """Of a node's CPUs, for each episode. An episode that waits for a model's server needs a
-    tenth of one or less."""
-
-    def __call__(self, plan: RunPlan, tasks: Sequence[Task], workers: int | None) -> RayEngine:
-        return RayEngine(plan, tasks, workers, self)
-
-
-class RayEngine(_Engine):
-    """Plays tasks on a cluster, at most `workers` at once; as many as it has CPUs for if that
-    is None.
-    """
-
-    def __init__(
-        self, plan: RunPlan, tasks: Sequence[Task], workers: int | None, options: OnRay
-    ) -> None:
-        self._ray = _import_ray()
-        self._started_here = not self._ray.is_initialized()
-        if self._started_here:
-            try:
-                self._ray.init(
-                    options.address,
-                    log_to_driver=False,
-                    logging_level="error",
-                    include_dashboard=False,
-                )
-            except (ConnectionError, ValueError, RuntimeError) as error:
-                line = " ".join(str(error).split())[:200]
-                raise InputError(
-                    f"no Ray cluster at {options.address or 'the default address'}: {line}"
-                ) from None
-        super().__init__(plan, tasks)
-        self._workers = workers
-        self._cpus = options.cpus
-        self._pending: dict[Any, Task] = {}
-        self._limit = workers or 1
-        self._looked = -_PATIENCE
-        copyreg.pickle(type(plan.world), travelling)
-        self._ticket = (uuid.uuid4().hex, self._ray.put(plan))
-        self._play = self._ray.remote(num_cpus=options.cpus, max_retries=0)(_play)
-
-    def results(self) -> Iterator[Sequence[Finished]]:
-        while self._todo or self._pending:
-            self._hand_out()
-            ready, _ = self._ray.wait(list(self._pending), num_returns=1, timeout=_PATIENCE)
-            for reference in ready:
-                yield [*self._take(reference)]
-
-    def _hand_out(self) -> None:
-        now = time.monotonic()
-        if self._workers is None and now - self._looked >= _PATIENCE:
-            self._looked = now
-            cpus = float(self._ray.cluster_resources().get("CPU", 1.0))
-            self._limit = max(1, _AHEAD_ON_RAY * int(cpus / self._cpus))
-        while self._todo and len(self._pending) < self._limit:
-            task = self._todo.popleft()
-            self._pending[self._play.remote(self._ticket, task)] = task
-
-    def _take(self, reference: Any) -> Iterator[Finished]:
-        """The episode of a task that has ended; none if it was lost and will be played again."""
-        task = self._pending.pop(reference)
-        try:
-            done = self._ray.get(reference)
-        except self._ray.exceptions.RayTaskError:
-            raise  # a bug, with the traceback of where it happened
-        except self._ray.exceptions.RayError as error:
-            yield from self._lose(task, type(error).__name__)
-            return
-        if isinstance(done, RPMSError):
-            raise done
-        assert isinstance(done, Finished)
-        yield done
-
-    def stop(self) -> list[Finished]:
-        """Take what is finished, cancel the rest, and leave the cluster as it was."""
-        late: list[Finished] = []
-        if self._pending:
-            ready, _ = self._ray.wait(
-                list(self._pending), num_returns=len(self._pending), timeout=0
-            )
-            for reference in ready:
-                with suppress(self._ray.exceptions.RayError, ModelUnavailable, InputError):
-                    late += self._take(reference)
-            for reference in self._pending:
-                self._ray.cancel(reference, force=True)
-        self._pending.clear()
-        if self._started_here:
-            self._ray.shutdown()
-        return late
-
-
-def _import_ray() -> Any:
-    try:
-        import ray  # noqa: PLC0415  an extra
-        import ray.exceptions  # noqa: PLC0415
-    except ImportError:
-        raise InputError("the engine 'ray' needs Ray: pip install 'rpms[ray]'") from None
-    return ray
-
-
-def travelling(world: World) -> Any:
-    """Reduce a world for other machines: one that is installed there as well goes by its name."""
-    installed = world.name in world_names() and find_world(world.name) is world
-    return (find_world, (world.name,)) if installed else world.__reduce_ex__(4)
-
-
-class _Opened(NamedTuple):
-    """What a process plays with."""
-
-    model: Model
-    seat: Seat
-
-
-_OPEN: dict[str, _Opened] = {}
-"""State of this process: one run's model and seat, by its ticket, however many episodes of it
-are played here."""
-
-
-def _play(ticket: tuple[str, Any], task: Task) -> Finished | RPMSError:
-    """Play one episode somewhere on the cluster.
-
-    An error for the user is returned in words alone, which travel.
-    """
-    run, shared = ticket
-    try:
-        if run not in _OPEN:
-            for other in list(_OPEN):
-                _OPEN.pop(other).model.close()
-            plan = _import_ray().get(shared)
-            model = plan.open_model()
-            _OPEN[run] = _Opened(model, Seat(plan, model))
-        done = _OPEN[run].seat.play(task)
-    except ModelUnavailable as error:
-        return ModelUnavailable(str(error))
-    except InputError as error:
-        return InputError(f"on a node of the cluster: {error}")
-    assert done is not None
-    return done
