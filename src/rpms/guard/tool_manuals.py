@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 from rpms.foreign.shown import excerpt
 from rpms.guard import calls
-from rpms.guard.calls import GIVEN, RESULT, OnUnknown, Policy, ToolManual
+from rpms.guard.calls import GIVEN, RESULT, Policy, ToolManual
 from rpms.guard.comparisons import ALIKE, COMPARISONS, moment_of, now_and, pattern_mistake
-from rpms.guard.json_facts import Path, Reading, Take, Which
+from rpms.guard.json_facts import Path, Reading, Take
 from rpms.guard.manual_doubts import doubts_of
 from rpms.guard.provenance import FROM_TOOL, PREDICATES
+from rpms.guard.tool_forms import FactForm, PolicyForm, RecordForm, SettingsForm, ToolForm
 from rpms.logic.errors import FileError
 from rpms.logic.facts import Atom, Literal, parse_literal
 from rpms.logic.rules import Predicate, Rule, Tier
@@ -63,70 +64,6 @@ _COMPARED_TO_TEXT = ("starts", "ends", "contains", "matches", "inside", "under")
 _MEANS_PATH = re.compile(r"<[A-Za-z_][A-Za-z0-9_]*>.*|\..+")
 
 
-@dataclass(frozen=True)
-class _SettingsForm(calls.ManualSettings):
-    now: str = ""
-    fails: tuple[str | Mapping[str, Any], ...] = ()
-
-
-@dataclass(frozen=True)
-class _RecordForm:
-    """A kind of record, and where it stands in what tools return.
-
-    What has no default must be given.
-    """
-
-    from_: tuple[str, ...]
-    key: tuple[str, ...]
-    each: str = ""
-    at: str = ""
-    ask: str = ""
-    asked: str = ""
-
-
-@dataclass(frozen=True)
-class _FactForm:
-    args: tuple[str, ...] = ()
-    yes: str = ""
-    no: str = ""
-    of: str = ""
-    path: str = ""
-    count: str = ""
-    sum: str = ""
-    which: Which = Which.ANY
-    as_: str = ""
-    python: str = ""
-    initially: bool | None = None
-    shared: bool = False
-
-
-@dataclass(frozen=True)
-class _ToolForm:
-    args: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
-    effects: tuple[str, ...] = ()
-    on_failure: tuple[str, ...] = ()
-    forgets: tuple[str, ...] = ()
-    unknown: OnUnknown | None = None
-    reads: bool = False
-
-
-@dataclass(frozen=True)
-class _PolicyForm:
-    text: str
-    tools: tuple[str, ...]
-    when: tuple[str, ...] = ()
-    requires: tuple[str, ...] = ()
-    each: Mapping[str, str] = field(default_factory=dict)
-    unknown: OnUnknown | None = None
-    instead: str = ""
-    warns: bool = False
-    asks: bool = False
-    draft: bool = False
-    source: str = ""
-    sets: Mapping[str, Any] = field(default_factory=dict)
-
-
 @dataclass
 class _Reader(ManualReader[ToolManual]):
     """Builds one manual out of one or more files: facts, then tools, then policies, which speak
@@ -155,7 +92,7 @@ class _Reader(ManualReader[ToolManual]):
     def head(self, yaml: YamlFile) -> None:
         super().head(yaml)
         given = _given_settings(yaml)
-        mine = validate(yaml, _SettingsForm, given, ())
+        mine = validate(yaml, SettingsForm, given, ())
         now = moment_of(mine.now) if mine.now else None
         chosen = {name: getattr(mine, name) for name in given}
         if "fails" in given:
@@ -180,7 +117,7 @@ class _Reader(ManualReader[ToolManual]):
 
     def _record(self, yaml: YamlFile, name: str, value: object) -> None:
         path = ("records", name)
-        read = validate(yaml, _RecordForm, value, path)
+        read = validate(yaml, RecordForm, value, path)
         if not NAME.fullmatch(name):
             raise yaml.error(path, f"{name!r} cannot name a record; write it like `reservation`")
         self.claim(yaml, path, f"record {name}")
@@ -230,7 +167,7 @@ class _Reader(ManualReader[ToolManual]):
             shared=read.shared,
         )
 
-    def _require_record(self, yaml: YamlFile, path: At, read: _FactForm) -> None:
+    def _require_record(self, yaml: YamlFile, path: At, read: FactForm) -> None:
         """Raise where a fact is of no record, or has no argument for its key."""
         kind = self.manual.records.get(read.of)
         if kind is None:
@@ -241,20 +178,20 @@ class _Reader(ManualReader[ToolManual]):
 
     def _fact_form(
         self, yaml: YamlFile, path: At, value: object
-    ) -> tuple[_FactForm, dict[str, Any]]:
+    ) -> tuple[FactForm, dict[str, Any]]:
         """A fact as it is written, and its comparisons, each of which is a key of its own."""
         if not isinstance(value, Mapping):
-            return validate(yaml, _FactForm, value, path), {}
+            return validate(yaml, FactForm, value, path), {}
         compared = {key: plain(value[key]) for key in COMPARISONS if key in value}
         read = validate(
-            yaml, _FactForm, {key: value[key] for key in value if key not in compared}, path
+            yaml, FactForm, {key: value[key] for key in value if key not in compared}, path
         )
         if read.as_ and read.as_ not in ALIKE:
             raise yaml.error((*path, "as"), f"{path[-1]}: as: should be one of {', '.join(ALIKE)}")
         return read, compared
 
     def _reading(
-        self, yaml: YamlFile, path: At, read: _FactForm, compared: Mapping[str, Any]
+        self, yaml: YamlFile, path: At, read: FactForm, compared: Mapping[str, Any]
     ) -> Reading:
         take, text = self._taken(yaml, path, read, compared)
         if read.initially is not None:
@@ -273,7 +210,7 @@ class _Reader(ManualReader[ToolManual]):
         return Reading(way, compare, other, read.which, take, ALIKE.get(read.as_))
 
     def _taken(
-        self, yaml: YamlFile, path: At, read: _FactForm, compared: Mapping[str, Any]
+        self, yaml: YamlFile, path: At, read: FactForm, compared: Mapping[str, Any]
     ) -> tuple[Take, str]:
         """What a reading takes from a record, and where: it has one of these, and one
         comparison.
@@ -310,7 +247,7 @@ class _Reader(ManualReader[ToolManual]):
         path = ("tools", name)
         read = validate(
             yaml,
-            _ToolForm,
+            ToolForm,
             {"args": plain(value)} if isinstance(value, list) else value or {},
             path,
         )
@@ -369,7 +306,7 @@ class _Reader(ManualReader[ToolManual]):
 
     def _policy(self, yaml: YamlFile, id_: str, value: object) -> None:
         path = ("policies", id_)
-        read = validate(yaml, _PolicyForm, value, path)
+        read = validate(yaml, PolicyForm, value, path)
         if not ID.fullmatch(id_):
             raise yaml.error(path, f"{excerpt(id_)!r} is no rule id; write it like P-CANCEL-001")
         self.claim(yaml, path, id_)
@@ -417,7 +354,7 @@ class _Reader(ManualReader[ToolManual]):
         return each
 
     def _sets(
-        self, yaml: YamlFile, path: At, read: _PolicyForm, names: frozenset[str]
+        self, yaml: YamlFile, path: At, read: PolicyForm, names: frozenset[str]
     ) -> Mapping[str, Any]:
         """Arguments for a call that breaks a policy, as JSON."""
         if sum((bool(read.sets), read.warns, read.asks)) > 1:
@@ -498,13 +435,13 @@ def _fits(compare: str, other: object) -> bool:
     return isinstance(other, takes.kind)
 
 
-def _is_read(read: _FactForm, compared: Mapping[str, Any]) -> bool:
+def _is_read(read: FactForm, compared: Mapping[str, Any]) -> bool:
     """True if a fact is read from a record or from arguments."""
     says_what = bool(compared or read.path or read.count or read.sum)
     return says_what or bool(read.of and not read.python)
 
 
-def _require_one_source(yaml: YamlFile, path: At, read: _FactForm, reading: Reading | None) -> None:
+def _require_one_source(yaml: YamlFile, path: At, read: FactForm, reading: Reading | None) -> None:
     """Raise for a fact that is told in two ways."""
     name = path[-1]
     if read.python and (reading or read.initially is not None):
