@@ -176,10 +176,13 @@ OF_GROUPS = {
     "rules learn": LazyCommand(_KNOW, "cli.rules_learn", "learn"),
     "rules verify": LazyCommand(_KNOW, "cli.rules_learn", "check_against"),
     "teach pairs": LazyCommand(_PLAY, "cli.teach", "write_pairs"),
+    "teach train": LazyCommand(_PLAY, "cli.teach", "train_model"),
     "teach correct": LazyCommand(_PLAY, "cli.teach", "correct_student"),
+    "teach show": LazyCommand(_PLAY, "cli.teach", "show_taught"),
     "study run": LazyCommand(_PLAY, "cli.study", "main"),
 }
-"""Commands of groups that stand in another module than their group, or share its options."""
+"""Commands of groups that stand in another module than their group, or share its options, in the
+order of the help."""
 _REGISTERED_HERE = "rpms.worlds.alfworld.cli:register"
 """The entry point whose commands stand in the table above."""
 

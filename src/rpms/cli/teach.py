@@ -44,8 +44,8 @@ def write_pairs(
     """Let the planner play, and write each of its steps as the prompt of every condition with the
     right answer.
 
-    The lines are read as they are by TRL, Axolotl, LLaMA-Factory and OpenAI's fine-tuning. Only
-    what is new is added to a file; the same command continues where it stopped.
+    The lines are read as they are by TRL, Axolotl and LLaMA-Factory. Only what is new is added to
+    a file; the same command continues where it stopped.
     """
     options.refuse_folders(out)
     room = _classroom(resources, settings, find_world(world), conditions, engine, option)
@@ -132,7 +132,6 @@ def _report(done: Lessons, out: Path) -> None:
     say(f"{out}: {done.added:,} pairs are new, of {done.found:,} in these games")
 
 
-@app.command("train")
 def train_model(
     base: str,
     pairs: list[Path],
@@ -162,7 +161,6 @@ def train_model(
     say(f"play with --model hf/{out if all_weights else f'{place}+{out}'}")
 
 
-@app.command("show")
 def show_taught(model: str) -> None:
     """Say what a taught model was taught: games, conditions, corrections, and how."""
     name = model if model.partition("/")[0] in PROVIDERS else f"hf/{model}"
