@@ -265,6 +265,7 @@ COMMANDS = {
     "play": "",
     "run": "",
     "learn": "",
+    "teach": "pairs train correct show",
     "study": "list show check run",
     "insights": "",
     "report": "",

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from rpms.cli.app import COMMANDS, imported
 from tests.golden.record import CASES, HERE
+from tests.golden.record import COMMANDS as HELPED
 
 FAST = [name for name, case in CASES.items() if case.fast]
 
@@ -32,3 +34,12 @@ def test_a_recording_is_the_same_to_the_byte(name: str):
         f"The new texts are in {Path(HERE, 'recorded', name)}. To see the difference, record the commit before "
         "into another folder and compare the two; tests/golden/README.md says how."
     )
+
+
+def test_the_help_of_every_command_is_kept():
+    kept = {name: set(below.split()) for name, below in HELPED.items() if name}
+    there = {}
+    for name, known in COMMANDS.items():
+        there[name] = set(getattr(imported(name, known), "commands", ()))
+    others = {name: below for name, below in kept.items() if name not in there}
+    assert {**there, **others} == kept
