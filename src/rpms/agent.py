@@ -24,12 +24,13 @@ from rpms.paper.episode import Ending, Episode
 from rpms.paper.memory import Entry, merge
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.wording import rule_line, situation_lines, untagged_line
+from rpms.play.course import Course, Move
 from rpms.play.knob_values import SettingError
 from rpms.play.methods import Earlier, reflect
 from rpms.play.plan import NamedModel
 from rpms.play.settings import CONDITION_KNOBS, Settings
 from rpms.play.sources import knowledge_of
-from rpms.play.step import Course, Move, Player
+from rpms.play.step import Player
 from rpms.play.understanding import Ask, Reads
 from rpms.store.memories import freeze, read_frozen, write_memory
 from rpms.worlds.base import Outcome, World

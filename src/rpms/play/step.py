@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from rpms.foreign.call_text import Tool, narrowed
 from rpms.logic.belief import Belief, Situation
 from rpms.logic.errors import InputError, ModelError, ModelUnavailable
-from rpms.logic.goal import UNKNOWN_GOAL, Goal
+from rpms.logic.goal import UNKNOWN_GOAL
 from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, able
 from rpms.models.constraint import NOT_HELD
 from rpms.models.parsing import ParsedAnswer, parse_answer
-from rpms.paper.beyond import NOTHING_NOTICED, Noticed, turn_state
+from rpms.paper.beyond import Noticed, turn_state
 from rpms.paper.compose import extended
 from rpms.paper.decide import Decision, Mind, decide
 from rpms.paper.enforcement import Calls, Constrained, GuardMode, Repair
@@ -24,6 +24,7 @@ from rpms.paper.prompt import Part, Turn
 from rpms.paper.review import Refusal, ask_again, review_rules
 from rpms.paper.usage import Usage
 from rpms.paper.wording import HEADINGS
+from rpms.play.course import Asked, Course, Move
 from rpms.play.methods import METHODS, NOTHING, REACT, Method, Reflection
 from rpms.play.understanding import Reads, Understood
 from rpms.worlds.base import Command, Outcome, World
@@ -33,66 +34,6 @@ if TYPE_CHECKING:
 
 _AGAIN = Refusal("it was refused, and nothing about its things or the place has changed since", "")
 NO_ACTION = Refusal("there was no action in your answer; write one after `Action:`", "")
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Result of asking at one step."""
-
-    text: str
-    """The model's last answer, to the letter."""
-    parsed: ParsedAnswer
-    command: Command
-    usage: Usage
-    refusal: Refusal | None
-    """Reason why the command given to the world is known to fail, if it is."""
-    refused: tuple[tuple[str, str], ...] = ()
-    forbidden: tuple[tuple[str, str], ...] = ()
-    """Each command of the model's that a rule certainly forbids, with that rule's id."""
-    replaced: str = ""
-    notes: tuple[str, ...] = ()
-    """Measures on the model's side to get an answer, such as shortening the history."""
-    truncated: bool = False
-    """True if the answer was cut at the limit of new tokens."""
-
-
-@dataclass(frozen=True)
-class Course:
-    """An episode up to a command and the world's answer to it."""
-
-    goal: Goal
-    belief: Belief
-    command: str | None = None
-    """The last command; None at the start."""
-    advice: str = ""
-    """Reason for its failure, where the guard advises."""
-    history: tuple[Turn, ...] = ()
-    steps: tuple[Step, ...] = ()
-    read: Understood | None = None
-    """Reading of the goal, where it was put in a person's words."""
-    noticed: Noticed = NOTHING_NOTICED
-    """Evidence about the manual from the steps so far."""
-
-    def told(self, observation: str) -> str:
-        """An observation as the player is told it: with why the last command failed, where the
-        guard advises.
-        """
-        return f"{observation} ({self.advice})" if self.advice else observation
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """A choice on an observation, before its result is known."""
-
-    decision: Decision
-    asked: Asked
-    observation: str
-    told: str
-    read: Understood | None = None
-
-    @property
-    def command(self) -> str:
-        return self.asked.command.text
 
 
 def _surprised(steps: tuple[Step, ...], noticed: Noticed) -> tuple[Step, ...]:

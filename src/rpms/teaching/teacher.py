@@ -15,9 +15,10 @@ from rpms.paper.episode import Episode, Step
 from rpms.paper.prompt import Message, Prompt
 from rpms.paper.usage import Usage
 from rpms.planning.advice import plan_of
+from rpms.play.course import Asked, Move
 from rpms.play.plan import RunPlan
 from rpms.play.seats import Seat
-from rpms.play.step import Asked, Move, Player
+from rpms.play.step import Player
 from rpms.store.memories import memory_hash
 from rpms.teaching.pairs import Pair, PairSource, pairs_text
 from rpms.worlds.base import Command, Outcome
