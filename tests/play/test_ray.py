@@ -15,7 +15,7 @@ import pytest
 from rpms.logic.errors import FileError, InputError, ModelUnavailable
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.on_ray import _OPEN, OnRay, _play, travelling
+from rpms.play.on_ray import _OPEN, OnRay, _Opened, _play, travelling
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.worlds.registry import find_world
@@ -38,7 +38,11 @@ def test_a_cluster_that_is_stopped_and_loses_a_node_gives_the_same_episodes(tmp_
             str(EPISODES),
         ],
         cwd=ROOT,
-        env={**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": str(ROOT)},
+        env={
+            **os.environ,
+            "RAY_USAGE_STATS_ENABLED": "0",
+            "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}",
+        },
         capture_output=True,
         text=True,
         timeout=220,
@@ -94,7 +98,7 @@ def test_errors_for_people_survive_the_way_back(monkeypatch, error, kind):
         def play(self, task):
             raise error
 
-    monkeypatch.setitem(_OPEN, "run", (None, Seat()))
+    monkeypatch.setitem(_OPEN, "run", _Opened(None, Seat()))
     refused = pickle.loads(pickle.dumps(_play(("run", None), task("a"))))
     assert type(refused) is kind
     assert str(refused).endswith(str(error))

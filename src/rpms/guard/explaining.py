@@ -18,7 +18,7 @@ _MOST_ASKED = 6
 _WORDS = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
 
 
-class Judged(NamedTuple):
+class CheckedCall(NamedTuple):
     """A call that was checked."""
 
     asked: Call
@@ -37,7 +37,7 @@ class Weighed(NamedTuple):
     """Facts that decide it, or are not known, in the manual's words."""
 
 
-def explain_check(last: Judged) -> list[str]:
+def explain_check(last: CheckedCall) -> list[str]:
     """The call, the ruling, and what each rule said."""
     call = last.facts.call if last.facts is not None else last.asked
     shown = call.text

@@ -39,7 +39,7 @@ from rpms.guard.calls import (
 )
 from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.explaining import (
-    Judged,
+    CheckedCall,
     Weighed,
     explain_check,
     facts_over_arguments,
@@ -119,7 +119,7 @@ class Guard:
         self._clock: datetime | None = None
         self._heard = 0
         self._repeats = Repeats()
-        self._last: Judged | None = None
+        self._last: CheckedCall | None = None
         self._notes = SessionLog(self._setup, self.session)
         self._lock = RLock()
 
@@ -206,7 +206,7 @@ class Guard:
         with self._transaction():
             self.refresh()
             if wrong is not None and not self._setup.no_manual:
-                judged = Judged(_readable(call), None, wrong)
+                judged = CheckedCall(_readable(call), None, wrong)
             else:
                 judged = self._judged(
                     call, can_modify=can_modify, can_ask=can_ask, approved=approved
@@ -226,7 +226,7 @@ class Guard:
         can_modify: bool,
         can_ask: bool,
         approved: bool | None,
-    ) -> Judged:
+    ) -> CheckedCall:
         """A call with its ruling, whatever is in it."""
         try:
             read = as_call(call)
@@ -235,10 +235,10 @@ class Guard:
             if isinstance(error, TooLarge):
                 remedy = "send less at once"
             refusal = Refuse(f"the call cannot be read: {error}", FORM, "", remedy)
-            return Judged(_readable(call), None, refusal)
+            return CheckedCall(_readable(call), None, refusal)
         if self._setup.no_manual:
             what = f"there is no manual to judge by: {self._setup.no_manual}"
-            return Judged(read, None, Refuse(what, MANUAL, "", "tell the operator"))
+            return CheckedCall(read, None, Refuse(what, MANUAL, "", "tell the operator"))
         try:
             known = self._facts(read)
             facts, ruling = self.python.within(
@@ -251,10 +251,10 @@ class Guard:
             if ruling.goes_on:
                 self._told.announce(facts.call, facts.possible(), self.manual)
         except Exception as error:  # noqa: BLE001  whatever the guard does wrong is no reason to go on unseen
-            return Judged(read, None, self._failed(read, error))
-        return Judged(read, facts, ruling)
+            return CheckedCall(read, None, self._failed(read, error))
+        return CheckedCall(read, facts, ruling)
 
-    def _expect_anyway(self, judged: Judged) -> None:
+    def _expect_anyway(self, judged: CheckedCall) -> None:
         """Expect the changes of a call that is made although it should not be."""
         ruling = judged.ruling
         if judged.facts is not None and (not ruling.goes_on or isinstance(ruling, Modify)):
@@ -275,7 +275,7 @@ class Guard:
         now = self._setup.now or self.manual.now or self._clock or datetime.now(UTC)
         return CallFacts(call, manual or self.manual, self._told, now, self.python)
 
-    def _written(self, judged: Judged, *, approved: bool | None) -> Ruling:
+    def _written(self, judged: CheckedCall, *, approved: bool | None) -> Ruling:
         """Put a ruling into the log, if there is one. Where that fails, the guard has failed."""
         ruling = judged.ruling
         error = self._notes.add_check(judged, approved=approved)

@@ -10,7 +10,7 @@ from typing import Any
 
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call, Modify
-from rpms.guard.explaining import Judged
+from rpms.guard.explaining import CheckedCall
 from rpms.guard.log import LONGEST_RESULT, CheckLine, Event, ResultLine, Word
 from rpms.guard.setup import GuardSetup
 from rpms.logic.errors import FileError
@@ -27,7 +27,7 @@ class SessionLog:
         self._checked: dict[str, Mapping[str, Any]] = {}
         """Arguments that the log has, of calls whose results it does not have yet."""
 
-    def add_check(self, judged: Judged, *, approved: bool | None) -> Exception | None:
+    def add_check(self, judged: CheckedCall, *, approved: bool | None) -> Exception | None:
         """Write a ruling; what goes wrong with that is returned."""
         call = judged.asked
         ruling = judged.ruling
