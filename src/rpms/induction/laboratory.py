@@ -117,6 +117,13 @@ def _clauses(literals: Sequence[Literal], names: Sequence[str]) -> tuple[Clause,
     return tuple(Clause((each,)) for each in dict.fromkeys(one.bind(bound) for one in literals))
 
 
+class _WithinReach(NamedTuple):
+    """Facts about some names, by their places in the book."""
+
+    given: int  # Those that hold, and that no action changes, as bits
+    made: list[int]  # Those that hold or can be made true
+
+
 @dataclass(eq=False)
 class Untried:
     """Trials of an action that the world declares and that has never worked."""
@@ -180,24 +187,44 @@ class Untried:
         chosen = self._related(belief, dice, lasting)
         if chosen is None or not facts:
             return
-        bound = {str(slot): name for slot, name in enumerate(chosen)}
-        true = self.book.measure(belief, chosen).true
+        within_reach = self._within_reach(belief, chosen, changing, makeable)
+        command = fill(self.book.template, chosen)
+        for needed in (*self._by_analogy(others, dice), []):
+            for places in self._sets_of(needed, within_reach.made, dice):
+                if places and not self._hopeless(within_reach.given | mask_of(places)):
+                    literals = [Literal(facts[place]) for place in places]
+                    yield Aim(command, _clauses(literals, chosen))
+
+    def _within_reach(
+        self,
+        belief: Belief,
+        names: Sequence[str],
+        changing: Container[str],
+        makeable: Callable[[Atom], bool],
+    ) -> _WithinReach:
+        """Facts of some names that hold for good, and facts that hold or can be made true."""
+        bound = {str(slot): name for slot, name in enumerate(names)}
+        true = self.book.measure(belief, names).true
         given = 0
         made = []
-        for place, atom in enumerate(facts):
+        for place, atom in enumerate(self.book.facts):
             holds = bool(true >> place & 1)
             if atom.predicate not in changing:
                 given |= holds << place
             elif holds or makeable(atom.bind(bound)):
                 made.append(place)
-        for needed in (*self._by_analogy(others, dice), []):
-            begun = [place for place in needed if place in made]
-            more = self._compatible(begun, made, dice)
-            few = len(begun) + int(dice.expovariate(LIMITS.few_facts))
-            for places in (begun, more[: few + 1], more):
-                if places and not self._hopeless(given | mask_of(places)):
-                    literals = [Literal(facts[place]) for place in places]
-                    yield Aim(fill(self.book.template, chosen), _clauses(literals, chosen))
+        return _WithinReach(given, made)
+
+    def _sets_of(
+        self, needed: Sequence[int], made: Sequence[int], dice: Random
+    ) -> tuple[Sequence[int], ...]:
+        """Facts to bring about: those needed by analogy, these with a few more, and with all that
+        go together.
+        """
+        begun = [place for place in needed if place in made]
+        more = self._compatible(begun, made, dice)
+        few = len(begun) + int(dice.expovariate(LIMITS.few_facts))
+        return begun, more[: few + 1], more
 
     def _by_analogy(self, others: Sequence[Needs], dice: Random) -> Iterator[list[int]]:
         """Facts that some action with the same parameters, in whatever order, needs."""

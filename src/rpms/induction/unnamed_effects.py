@@ -34,16 +34,19 @@ def unseen_name(before: Belief, after: Belief) -> str:
         return there
     if any(there in names for names in before.names.values()):
         return there
-    for atom, holds in before.known.items():
-        led_away = holds and here in atom.args and len(atom.args) > 1
-        if not led_away or after.truth(atom) is not Truth.FALSE:
-            continue
-        # a fact that led from here to some name leads to the place now
-        for name in atom.args:
-            args = tuple(there if arg == name else arg for arg in atom.args)
-            if name != here and after.truth(Atom(atom.predicate, args)) is Truth.TRUE:
-                return name
+    ways = [atom for atom, holds in before.known.items() if holds and len(atom.args) > 1]
+    for atom in ways:
+        if here in atom.args and after.truth(atom) is Truth.FALSE:
+            for name in atom.args:
+                if name != here and _leads_to(atom, name, there, after):
+                    return name
     return there
+
+
+def _leads_to(atom: Atom, name: str, there: str, after: Belief) -> bool:
+    """True if a fact that spoke of a name speaks of a place by now."""
+    args = tuple(there if arg == name else arg for arg in atom.args)
+    return after.truth(Atom(atom.predicate, args)) is Truth.TRUE
 
 
 class Process(NamedTuple):
@@ -275,19 +278,37 @@ def _at_places(book: Book, count: int, name: str, names: Names) -> Iterator[Proc
     if parameters is None or told is None:
         return
     told = _with_place(told, book, places[0])
-    outcomes = Outcomes(book, frozenset(literal.atom for literal in told.literals))
-    certain = [fact.clause.literals[0] for fact in outcomes.certain]
-    found = [each for each in certain if places[-1] in each.atom.args]
-    predicates = book.vocabulary.predicates
-    exclusive = [each for each in found if predicates[each.atom.predicate].exclusive]
-    other = [each for each in found if each not in exclusive]
-    there = [each for each in exclusive if not each.negated]
-    if there and count > 1:
-        yield process_of(name, book.template, parameters, told, there)
-    if other:
+    found = _effects_at(places[-1], book, told)
+    if found.there and count > 1:
+        yield process_of(name, book.template, parameters, told, found.there)
+    if found.other:
         title = f"{name}_first" if count > 1 else name
-        yield process_of(title, book.template, parameters, told, other)
+        yield process_of(title, book.template, parameters, told, found.other)
     yield from _showing(name, parameters, told, book)
+
+
+class _EffectsAt(NamedTuple):
+    """Effects at a place."""
+
+    there: list[Literal]  # That the agent gets there
+    other: list[Literal]
+
+
+def _effects_at(place: str, book: Book, told: Circumstance) -> _EffectsAt:
+    """What is certain to become of a place, in a slot, under a condition."""
+    predicates = book.vocabulary.predicates
+    outcomes = Outcomes(book, frozenset(literal.atom for literal in told.literals))
+    there = []
+    other = []
+    for fact in outcomes.certain:
+        literal = fact.clause.literals[0]
+        if place not in literal.atom.args:
+            continue
+        if not predicates[literal.atom.predicate].exclusive:
+            other.append(literal)
+        elif not literal.negated:
+            there.append(literal)
+    return _EffectsAt(there, other)
 
 
 def _with_place(told: Circumstance, book: Book, place: str) -> Circumstance:
