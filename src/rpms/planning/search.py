@@ -497,9 +497,9 @@ class Priced(Filling):
     def _glimpses(self, thing: str) -> Sequence[Fact]:
         """All that nobody knows of a thing and that some action shows.
 
-        Of whatever may be found (`UNSEEN`): looks that may show something new. Facts about known
-        things are what plans for the goal look at themselves, so they come in where there is
-        nothing else.
+        Of whatever may be found (`UNSEEN`): looks that may show something new, and facts about no
+        thing. Facts about known things are what plans for the goal look at themselves, so they
+        come in where there is nothing else.
         """
         about: dict[Fact, None] = {}
         others: dict[Fact, None] = {}
@@ -508,7 +508,8 @@ class Priced(Filling):
                 continue  # being together never says where a thing is
             for way in revealers:
                 for fact in self._unknown_of(way, thing):
-                    kind = about if thing in fact.args else others
+                    is_about = thing in fact.args or (thing == UNSEEN and not fact.args)
+                    kind = about if is_about else others
                     kind[fact] = None
         if about or thing != UNSEEN:
             return tuple(about)
