@@ -101,14 +101,29 @@ def test_a_name_that_cannot_be_one_is_refused(name: str, rpms: Rpms, tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["world", "game", "test", "null", "tide_tables_2", "template"])
-def test_any_other_name_will_do(name: str, rpms: Rpms, tmp_path: Path):
-    assert rpms("worlds", "new", name, "--out", tmp_path / "deep" / "folder").code == 0
-    for path, text in new_world(name).items():
-        assert (tmp_path / "deep" / "folder" / name / path).read_text(encoding="utf-8") == text
+CHECK_EACH = """
+import sys
+from rpms.cli import main
+for name in sys.argv[1:]:
+    sys.argv = ["rpms", "worlds", "check", name, "--games", "2", "--steps", "8"]
+    try:
+        main()
+    except SystemExit as end:
+        if end.code:
+            raise
+"""
+
+
+def test_any_other_name_will_do(rpms: Rpms, tmp_path: Path):
+    names = ("world", "game", "test", "null", "tide_tables_2", "template")
+    folder = tmp_path / "deep" / "folder"
+    for name in names:
+        assert rpms("worlds", "new", name, "--out", folder).code == 0
+        for path, text in new_world(name).items():
+            assert (folder / name / path).read_text(encoding="utf-8") == text
     ran = subprocess.run(
-        [sys.executable, "-m", "rpms", "worlds", "check", name, "--games", "2", "--steps", "8"],
-        cwd=tmp_path / "deep" / "folder",
+        [sys.executable, "-c", CHECK_EACH, *names],
+        cwd=folder,
         env={**os.environ, "PYTHONPATH": str(SOURCE)},
         capture_output=True,
         text=True,
@@ -116,6 +131,7 @@ def test_any_other_name_will_do(name: str, rpms: Rpms, tmp_path: Path):
         timeout=120,
     )
     assert (ran.returncode, ran.stderr) == (0, ""), ran.stdout
+    assert ran.stdout.count("It has everything a World has") == len(names)
 
 
 def test_what_is_there_is_left_alone(new: Path, rpms: Rpms):

@@ -134,31 +134,30 @@ class Admitting:
     async def _answer(
         self, scope: Any, receive: Any, send: Any, content: str, refused: tuple[int, str] | None
     ) -> None:
-        body = b""
-        message = {"type": "http.disconnect"}
         is_json = content.partition(";")[0].strip().lower() == _JSON
         if refused is None and scope["method"] == "POST" and not is_json:
             refused = 415, f"send JSON, with the content type {_JSON}"
-        while refused is None:
-            message = await receive()
-            body += message.get("body", b"")
-            if len(body) > LARGEST_MESSAGE:
+        message: Any = {}
+        if refused is None:
+            message = await _whole_message(receive)
+            if len(message["body"]) > LARGEST_MESSAGE:
                 refused = 413, f"a message has at most {LARGEST_MESSAGE:,} bytes"
-            elif not message.get("more_body"):
-                break
-        if refused is not None:  # the body is not read, nor waited for
+        if refused is not None:  # the rest of the body is not read, nor waited for
             status, reason = refused
             answer = JSONResponse({"detail": reason}, status, {"connection": "close"})
             await answer(scope, receive, send)
-        elif body and (problem := _problem(body, rpc=scope["path"] == _RPC)):
+            return
+        body = message["body"]
+        problem = _problem(body, rpc=scope["path"] == _RPC) if body else ""
+        if problem:
             await JSONResponse({"detail": problem}, 422)(scope, receive, send)
-        else:
-            read = [{**message, "body": body}]
+            return
+        read = [message]
 
-            async def again() -> Any:
-                return read.pop() if read else await receive()
+        async def again() -> Any:
+            return read.pop() if read else await receive()
 
-            await self._app(scope, again, send)
+        await self._app(scope, again, send)
 
     async def _listen(self, scope: Any, receive: Any, send: Any) -> None:
         async def tell(message: Any) -> None:
@@ -198,6 +197,16 @@ def _rpc_problem(sent: Any) -> str:
     if not sent.keys() <= _RPC_FIELDS:
         return f"a request of JSON-RPC has {', '.join(sorted(_RPC_FIELDS))} and nothing else"
     return ""
+
+
+async def _whole_message(receive: Any) -> Any:
+    """The last piece of a message, with the bodies of all; one that is too long ends early."""
+    body = b""
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > LARGEST_MESSAGE or not message.get("more_body"):
+            return {**message, "body": body}
 
 
 def _problem(body: bytes, *, rpc: bool) -> str:

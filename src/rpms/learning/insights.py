@@ -133,11 +133,16 @@ def changed(insights: Sequence[Insight], answer: str) -> tuple[Insight, ...]:
                 items.append(Insight(change.text, _VOTES_OF_NEW))
         elif 0 <= change.place < len(insights):  # one that the model was shown
             items[change.place] = _judged(items[change.place], change, against)
+    return _ranked(items)
+
+
+def _ranked(items: Sequence[Insight]) -> tuple[Insight, ...]:
+    """The insights with votes, most first; of two that were edited alike, the first."""
     left = [item for item in items if item.votes > 0]
     left.sort(key=lambda item: -item.votes)
     by_text: dict[str, Insight] = {}
     for item in left:
-        by_text.setdefault(item.text, item)  # two may have been edited alike
+        by_text.setdefault(item.text, item)
     return tuple(by_text.values())[:MOST_INSIGHTS]
 
 

@@ -136,11 +136,20 @@ class Simulator:
         """
         if not self._open or self.jvm.ended_because is not None:
             self._abandon()
-            raise (
-                WorldError("this simulator is closed")
-                if self.jvm.alive
-                else JvmEnded(self.jvm.obituary())
-            )
+            if self.jvm.alive:
+                raise WorldError("this simulator is closed")
+            raise JvmEnded(self.jvm.obituary())
+        answer = self._exchange(command, method)
+        if not answer:
+            self._abandon()
+            raise JvmEnded(self.jvm.obituary())
+        success = self._protocol.RETURN_MESSAGE + self._protocol.SUCCESS
+        if answer.startswith(success):
+            return answer[len(success) :]
+        raise self._failure(answer, method)
+
+    def _exchange(self, command: str, method: str) -> str:
+        """Send a command and read the line that answers it; empty if the connection is lost."""
         try:
             self._socket.settimeout(self.timeout_s)
             self._socket.sendall(command.encode("utf-8", "replace"))
@@ -150,17 +159,15 @@ class Simulator:
             self.jvm.kill(f"the simulator did not answer `{method}` within {self.timeout_s:g} s")
             raise WorldError(self.jvm.obituary()) from None
         except OSError:
-            answer = ""
+            return ""
         except BaseException:
             # Ctrl-C between a command and its answer: the two could be mismatched from now on
             self._abandon()
             raise
-        if not answer:
-            self._abandon()
-            raise JvmEnded(self.jvm.obituary())
-        success = self._protocol.RETURN_MESSAGE + self._protocol.SUCCESS
-        if answer.startswith(success):
-            return answer[len(success) :]
+        return answer
+
+    def _failure(self, answer: str, method: str) -> WorldError:
+        """What Java raised, in one line."""
         value = answer[3:]
         if answer[2:3] == self._protocol.REFERENCE_TYPE:  # an exception, to be asked for its name
             try:
@@ -169,7 +176,7 @@ class Simulator:
                 value = ""
         self.failed = True
         why = str(self._protocol.unescape_new_line(value)).strip() or "a Java exception"
-        raise WorldError(f"the simulator failed in `{method}`: {why.splitlines()[0][:300]}")
+        return WorldError(f"the simulator failed in `{method}`: {why.splitlines()[0][:300]}")
 
     def _abandon(self) -> None:
         """Close without a word to Java; in a forked child not even that, as the parent may hold
