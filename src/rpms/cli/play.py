@@ -94,7 +94,8 @@ def main(
     try:
         result = watched.play()
     except Left:
-        complain(f"left after {watched.steps_played} steps")
+        played = watched.steps_played
+        complain(f"left after {played} step{'s' if played != 1 else ''}")
         return
     finally:
         answering.close()

@@ -83,7 +83,7 @@ class ManualFiles:
 
     def _say_what_changed(self, manual: ToolManual) -> None:
         before, after = len(self._manual.policies), len(manual.policies)
-        _LOUD.warning("the manual was read again: it had %d policies, it has %d", before, after)
+        _LOUD.warning("the manual was read again: policies before %d, now %d", before, after)
 
 
 def _stamp_of(file: Path) -> _Stamp | None:
