@@ -4,23 +4,30 @@ clients that vanish.
 
 import asyncio
 import contextlib
+import importlib
 import socket
 import threading
 import time
 from contextlib import ExitStack
+from types import ModuleType
 from typing import ClassVar
 
 import httpx
 import pytest
 
 from rpms.envs.admission import admission
-from rpms.envs.openenv import Command, Served, WorldsClient, listen, make_app, make_server
 from rpms.logic.errors import InputError
 from rpms.worlds.alfworld.games.listing import builtin_ids, builtin_walkthrough
 from rpms.worlds.alfworld.world import world as alfworld
 from tests import toolbox
 from tests.play.corridor import Corridor
 from tests.play.corridor import task as corridor_task
+
+
+def openenv() -> ModuleType:
+    """Imported where it is used: it takes seconds, and every worker of the tests reads this file."""
+    return importlib.import_module("rpms.envs.openenv")
+
 
 NAME = builtin_ids()[0]
 SESSIONS = 8
@@ -45,9 +52,9 @@ class Watched(Corridor):
 
 @pytest.fixture(scope="module")
 def server():
-    place = listen("127.0.0.1", 0)
-    app = make_app(Served((alfworld, toolbox.world, Watched())), SESSIONS)
-    server = make_server(app)
+    place = openenv().listen("127.0.0.1", 0)
+    app = openenv().make_app(openenv().Served((alfworld, toolbox.world, Watched())), SESSIONS)
+    server = openenv().make_server(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [place]})
     thread.start()
     yield f"http://127.0.0.1:{place.getsockname()[1]}"
@@ -57,7 +64,7 @@ def server():
 
 
 def client(url: str):
-    return WorldsClient(url).sync()
+    return openenv().WorldsClient(url).sync()
 
 
 def test_a_walkthrough_wins(server):
@@ -134,7 +141,7 @@ def test_misuse_is_one_clear_error_and_the_session_goes_on(server):
         with pytest.raises(RuntimeError, match="step before reset: send reset first"):
             env.step("look")
         env.reset(world="alfworld", max_steps=1)
-        assert env.step(Command(command="look")).observation.truncated
+        assert env.step(openenv().Command(command="look")).observation.truncated
         with pytest.raises(RuntimeError, match="step after the end"):
             env.step("look")
         with pytest.raises(RuntimeError, match="a text is too long"):
@@ -174,7 +181,7 @@ def test_a_client_that_vanishes_leaves_nothing(server, capfd):
     """
 
     async def vanish(number: int) -> None:
-        env = WorldsClient(server)
+        env = openenv().WorldsClient(server)
         await env.connect()
         await env.reset(world="watched")
         assert Watched.opened
@@ -204,7 +211,7 @@ def test_a_taken_port_is_one_line():
         with pytest.raises(
             InputError, match=f"cannot serve on 127.0.0.1, port {port}: Address already in use"
         ):
-            listen("127.0.0.1", port)
+            openenv().listen("127.0.0.1", port)
 
 
 CREATE = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create"}
@@ -382,8 +389,10 @@ def test_beyond_this_machine_a_token_is_needed():
 
 
 def test_a_session_that_nobody_uses_ends_and_leaves_its_place():
-    place = listen("127.0.0.1", 0)
-    served = make_server(make_app(Served((toolbox.world,)), 1, idle_s=0.2))
+    place = openenv().listen("127.0.0.1", 0)
+    served = openenv().make_server(
+        openenv().make_app(openenv().Served((toolbox.world,)), 1, idle_s=0.2)
+    )
     thread = threading.Thread(target=served.run, kwargs={"sockets": [place]})
     thread.start()
     url = f"http://127.0.0.1:{place.getsockname()[1]}/mcp"
