@@ -39,13 +39,13 @@ class Ground:
     """The facts of one situation, and judgements on what actions need."""
 
     def __init__(self, achievers: Achievers, situation: Situation) -> None:
-        self._manual = achievers
-        self._facts = situation
+        self._index = achievers
+        self._situation = situation
         self._lore = achievers.rules.lore
-        self._vocabulary = achievers.known_names(situation.belief.names)
-        self._names = self._vocabulary.names
-        self._made = self._vocabulary.made
-        self._judged = self._vocabulary.judged
+        self._known_names = achievers.known_names(situation.belief.names)
+        self._names = self._known_names.names
+        self._made = self._known_names.made
+        self._judged = self._known_names.judged
         answers = achievers.answers_of(situation)
         self._known = answers.known
         self._here = answers.here
@@ -60,7 +60,7 @@ class Ground:
         """
         if predicate not in self._here:
             places: list[str] = []
-            for way in self._manual.makers(predicate):
+            for way in self._index.makers(predicate):
                 names = self._names.get(way.fact.args[0], ())
                 places += [name for name in names if self._is_there(way, name)]
             self._here[predicate] = places
@@ -70,7 +70,7 @@ class Ground:
         """True if all that a way of moving to a place makes so is so already."""
         binding = {way.fact.args[0]: name}
         for effect in way.schema.effects:
-            value = self._facts.value(*effect.atom.bind(binding))
+            value = self._situation.value(*effect.atom.bind(binding))
             if value is not (not effect.negated):
                 return False
         return True
@@ -79,10 +79,10 @@ class Ground:
         """True if a name can fill a parameter: not one known only in another role, nor an
         unknown permanent one.
         """
-        if name in self._vocabulary.every:
-            return name in self._vocabulary.called.get(parameter, ())
-        self._vocabulary.strangers.add(name)
-        return parameter not in self._manual.lasting_names
+        if name in self._known_names.every:
+            return name in self._known_names.called.get(parameter, ())
+        self._known_names.strangers.add(name)
+        return parameter not in self._index.lasting_names
 
     def _row(self, predicate: str, name: str) -> Container[str]:
         """All that a permanent fact is true of, beside a name: by itself or by its kind."""
@@ -136,7 +136,7 @@ class Ground:
         """One literal of a need that does not hold, or not for all that is known: it is taken
         for granted, or it is left to do or to look at, or nothing helps.
         """
-        revealable = unknown and fact.predicate in self._manual.revealers
+        revealable = unknown and fact.predicate in self._index.revealers
         makeable = self._is_makeable(fact, revealable=revealable)
         is_open = unknown and (makeable or need.given or not revealable)
         if is_open and not self._is_sure(need, fact, makeable=makeable):
@@ -149,7 +149,7 @@ class Ground:
         """True if an action can make a fact so; one that only a doubt gives is looked for before
         anything is hoped.
         """
-        if revealable and (fact.predicate, fact.negated) in self._manual.hoped:
+        if revealable and (fact.predicate, fact.negated) in self._index.hoped:
             return False
         return fact.makeable and self._can_make(fact)
 
@@ -159,9 +159,9 @@ class Ground:
         """
         if need.wanted:
             return True
-        if not makeable or (fact.predicate, fact.negated) in self._manual.hoped:
+        if not makeable or (fact.predicate, fact.negated) in self._index.hoped:
             return False
-        if fact.predicate in self._manual.positional:
+        if fact.predicate in self._index.positional:
             return True
         return not fact.negated and is_unseen(fact.args)
 
@@ -169,8 +169,8 @@ class Ground:
         """True if any action gives such a fact, with names in the roles that they have."""
         key = (fact.predicate, fact.args, fact.negated)
         if key not in self._made:
-            together = fact.predicate in self._manual.companions and not fact.negated
-            makers = self._manual.makers(fact.predicate, fact.negated)
+            together = fact.predicate in self._index.companions and not fact.negated
+            makers = self._index.makers(fact.predicate, fact.negated)
             self._made[key] = together or any(self._gives(way, fact) for way in makers)
         return self._made[key]
 
@@ -204,7 +204,7 @@ class Ground:
         if predicate in self._lore.kinds:
             value = self._lore.kinds[predicate].truth(args).known
         else:
-            value = self._facts.value(predicate, args)
+            value = self._situation.value(predicate, args)
         if value is None and self._is_beside(predicate, args):
             return True
         return value
@@ -213,7 +213,7 @@ class Ground:
         """True if a fact about a place holds because another place, with which it goes
         together, is the agent's.
         """
-        companion = self._manual.companions.get(predicate)
+        companion = self._index.companions.get(predicate)
         if companion is None:
             return False
         return any(self._value(companion, (place, *args)) for place in self._places(predicate))

@@ -99,13 +99,13 @@ class Purposeful(Ground):
         named = goal.named(field_) or (field_ if purpose.staged else "")
         if not named:
             return []
-        known = list(self._facts.belief.called(named))
+        known = list(self._situation.belief.called(named))
         lacking = max(wanted - len(known), int(imagined))
         return known + [f"{named} {'?' * number}" for number in range(1, lacking + 1)]
 
     def wants(self, purpose: Purpose, step: Stage, binding: Mapping[str, str]) -> list[Want]:
         """The facts that end a step, for everything that it speaks of."""
-        needs = self._manual.wanted(step)
+        needs = self._index.wanted(step)
         if not purpose.each:
             return [Want(need, binding) for need in needs]
         every = self._each_thing(purpose, _variables_of(needs), binding)
@@ -118,8 +118,8 @@ class Purposeful(Ground):
         every: list[Mapping[str, str]] = [binding]
         for variable, source in purpose.each.items():
             if variable in spoken_of:
-                word = self._facts.goal.named(source) or source
-                things = self._facts.belief.called(word) or (f"{word} ?",)
+                word = self._situation.goal.named(source) or source
+                things = self._situation.belief.called(word) or (f"{word} ?",)
                 every = [{**one, variable: thing} for one, thing in product(every, things)]
         return every
 
@@ -161,7 +161,7 @@ class Tracker(Purposeful):
     def __init__(self, achievers: Achievers, situation: Situation) -> None:
         super().__init__(achievers, situation)
         self._lacking_before: dict[object, set[Fact]] = {}
-        kept = self._vocabulary.stones
+        kept = self._known_names.stones
         self._needed: dict[object, _Before] = kept.setdefault("needed", {})
         self._stones: dict[object, tuple[Milestone, ...]] = kept.setdefault("stones", {})
 
@@ -179,7 +179,7 @@ class Tracker(Purposeful):
 
     def _possible(self, purpose: Purpose, *, imagined: bool) -> Iterator[dict[str, str]]:
         """The ways to fill in things with which nothing that is wanted is impossible."""
-        for binding in self.bindings(purpose, self._facts.goal, imagined=imagined):
+        for binding in self.bindings(purpose, self._situation.goal, imagined=imagined):
             _, wants = self.left(purpose, binding)
             if all(self._judge(*want).possible is not False for want in wants):
                 yield binding
@@ -225,7 +225,7 @@ class Tracker(Purposeful):
         """The ways to a goal, one for all bindings that lack the same for the same things."""
         needs: list[Need] = []
         for step in purpose.steps:
-            needs += self._manual.wanted(step)
+            needs += self._index.wanted(step)
         routes: dict[object, _Route] = {}
         for binding in bindings:
             things = tuple([binding[name] for name in purpose.sought])
@@ -312,7 +312,7 @@ class Tracker(Purposeful):
     @cached_property
     def _at_hand(self) -> tuple[set[str | None], Mapping[str, str]]:
         """The agent's place and what it holds; and where everything was last seen."""
-        belief = self._facts.belief
+        belief = self._situation.belief
         return {belief.location, *belief.holding}, belief.last_seen
 
     def _left(self, fact: Fact, things: tuple[str, ...]) -> set[Fact]:
@@ -347,7 +347,7 @@ class Tracker(Purposeful):
         return self._needed[key]
 
     def _find_before(self, fact: Fact, things: tuple[str, ...]) -> _Before:
-        makers = self._manual.makers(fact.predicate, fact.negated)
+        makers = self._index.makers(fact.predicate, fact.negated)
         if not makers or not self._is_about(fact, things):
             return _NOTHING_BEFORE
         usual = makers[0]
@@ -363,7 +363,7 @@ class Tracker(Purposeful):
 
     def _is_about(self, fact: Fact, things: tuple[str, ...]) -> bool:
         """True if a fact is about some things, and not about where the agent is."""
-        if fact.predicate in self._manual.positional:
+        if fact.predicate in self._index.positional:
             return False
         return not set(things).isdisjoint(fact.args)
 
@@ -382,7 +382,7 @@ class Tracker(Purposeful):
         self, fact: Fact, things: tuple[str, ...], above: frozenset[Fact]
     ) -> Iterator[Milestone]:
         fact = Fact(fact.predicate, fact.args, fact.negated)
-        makers = self._manual.makers(fact.predicate, fact.negated)
+        makers = self._index.makers(fact.predicate, fact.negated)
         if not makers or fact in above or not self._is_about(fact, things):
             return
         thing = next(arg for arg in fact.args if arg in things)

@@ -98,7 +98,7 @@ class PlanAdvice(Advice):
     step: AdaptContext
     adviser: Adviser = field(default_factory=Adviser)
     seen: PlanNoticed = field(default_factory=lambda: PlanNoticed(UNSHAKEN))
-    """PlanNoticed about the manual from the answer to the last command."""
+    """What the answer to the last command shows about the manual."""
 
     @cached_property
     def _planned(self) -> tuple[Plan, PlanNoticed]:

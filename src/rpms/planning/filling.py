@@ -46,7 +46,7 @@ class Filling(Purposeful):
     def __init__(self, achievers: Achievers, situation: Situation, order: Order) -> None:
         super().__init__(achievers, situation)
         self._rank = place_ranks(situation.goal, order)
-        self._passed = self._vocabulary.passed
+        self._passed = self._known_names.passed
         self._passing = achievers.answers_of(situation).possible
         self._spent: dict[str, set[tuple[str, ...]]] = {}
 
@@ -62,7 +62,7 @@ class Filling(Purposeful):
         self._read[None] = True  # rests on more than facts and names
         if schema.name not in self._spent:
             spent = self._spent[schema.name] = set()
-            for command, gained in self._facts.past:
+            for command, gained in self._situation.past:
                 if (done := schema.match(command)) is not None:
                     spent.add(tuple(done[name] for name in sorted(schema.once if gained else done)))
         every = (sorted(schema.once), sorted(schema.parameters))
@@ -77,7 +77,7 @@ class Filling(Purposeful):
         if then is None:
             return not needs
         self._read[None] = True  # rests on more than facts and names
-        positional, belief = self._manual.positional, self._facts.belief
+        positional, belief = self._index.positional, self._situation.belief
         met = {(need.predicate, need.args): not need.negated for need in needs}
         moving = moving or any(need.predicate in positional for need in needs)
         if not moving and (then.location, then.holding) != (belief.location, belief.holding):
@@ -86,7 +86,7 @@ class Filling(Purposeful):
         return met.keys() <= facts.keys() and all(
             met[key] is was
             if key in met
-            else (moving and key[0] in positional) or self._facts.value(*key) is was
+            else (moving and key[0] in positional) or self._situation.value(*key) is was
             for key, was in facts.items()
         )
 
@@ -97,7 +97,7 @@ class Filling(Purposeful):
         filled: list[Filled] = []
         if way.waived and self._holds_any(way.waived, binding):
             return filled  # nothing to doubt
-        levels = self._manual.levels(way)
+        levels = self._index.levels(way)
         if len(levels) > 1 and (self._doubting or (self._best and not way.waived)):
             self._fill_at_once(levels, way.bound, binding, filled)
             filled = self._doubtful(way, filled)

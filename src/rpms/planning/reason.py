@@ -84,7 +84,7 @@ class Impasse(Priced):
         nothing if all can be.
         """
         for imagined in (False, True):
-            for binding in self.bindings(purpose, self._facts.goal, imagined=imagined):
+            for binding in self.bindings(purpose, self._situation.goal, imagined=imagined):
                 judged = [
                     (need, one, self._judge(need, one))
                     for need, one in self.left(purpose, binding)[1]
@@ -111,9 +111,9 @@ class Impasse(Priced):
             for one in fact.args:
                 yield from self._reasons(Fact(*one), asked)
             return
-        makers = self._manual.makers(fact.predicate, fact.negated) if fact.makeable else ()
+        makers = self._index.makers(fact.predicate, fact.negated) if fact.makeable else ()
         revealers = (
-            self._manual.revealers.get(fact.predicate, ()) if self._truth(fact) is None else ()
+            self._index.revealers.get(fact.predicate, ()) if self._truth(fact) is None else ()
         )
         achievers = (*makers, *revealers)
         if not achievers:
@@ -176,7 +176,7 @@ class Impasse(Priced):
         return {parameter: name for parameter, name in pairs if parameter not in (ANYTHING, name)}
 
     def _unmakeable(self, fact: Fact) -> str:
-        for way in self._manual.makers(fact.predicate, fact.negated):
+        for way in self._index.makers(fact.predicate, fact.negated):
             for reason in self._nameless(way, fact):
                 return f"{self._say(fact)} ← {way.schema.name}: {reason}"
         unknown = self._truth(fact) is None
@@ -189,7 +189,7 @@ class Impasse(Priced):
 
     def _say(self, fact: Fact) -> str:
         named = fact.atom if fact.predicate != "or" else Fact(*fact.args[0]).atom
-        return self._manual.rules.say(named, Truth.of(not fact.negated))
+        return self._index.rules.say(named, Truth.of(not fact.negated))
 
 
 class _Graph(Priced):
@@ -201,7 +201,7 @@ class _Graph(Priced):
             edges = [
                 (stages, edge)
                 for purpose, price in purposes
-                for binding in self.bindings(purpose, self._facts.goal, imagined=imagined)
+                for binding in self.bindings(purpose, self._situation.goal, imagined=imagined)
                 for stages, wanted in (self.left(purpose, binding),)
                 if (edge := self._edge_to(wanted, price)) is not None
             ]
@@ -235,7 +235,7 @@ class _Graph(Priced):
         served = chain[-1].fact.atom
         if not first.reveals:
             return Remedy(first.command, served, tuple(link.command for link in chain[1:]))
-        instance = self._manual.rules.instance(first.command)
+        instance = self._index.rules.instance(first.command)
         names = set(instance.binding.values()) if instance is not None else None
         elsewhere = names is not None and names.isdisjoint(binding.values())
         return Remedy("" if elsewhere else first.command, served)
@@ -271,7 +271,7 @@ class _Graph(Priced):
         have, whether the way can be gone or not.
         """
         for fact in facts:
-            for way in self._manual.makers(fact.predicate, fact.negated):
+            for way in self._index.makers(fact.predicate, fact.negated):
                 if not all(map(self._suits, way.fact.args, fact.args)):
                     continue
                 bound = dict(zip(way.fact.args, fact.args, strict=True))
@@ -282,7 +282,7 @@ class _Graph(Priced):
 
     def _fixed(self, need: Need) -> Fact | None:
         """Of facts of which one would do, one that no action changes."""
-        makers = self._manual.makers
+        makers = self._index.makers
         return next(
             (fact for fact in need.literals if not makers(fact.predicate, fact.negated)), None
         )
@@ -292,14 +292,16 @@ class _Graph(Priced):
         hold.
         """
         broken = [
-            need for clause, need in self._manual.always if clause.truth(self._facts) is Truth.FALSE
+            need
+            for clause, need in self._index.always
+            if clause.truth(self._situation) is Truth.FALSE
         ]
         edge = self._edge_to([(need, {}) for need in broken], 0.0) if broken else None
         return self._options() if edge is not None and self._reaches([edge]) else ()
 
     def is_nowhere(self, thing: str) -> bool:
         """True if a thing is known to be in none of the places where looking would show it."""
-        return bool(self._manual.revealers) and not self._glimpses(thing)
+        return bool(self._index.revealers) and not self._glimpses(thing)
 
     def may_show_more(self) -> bool:
         """True if a look may show something that nobody has seen yet."""

@@ -201,16 +201,16 @@ class Priced(Filling):
         self._links: dict[Edge, Link] = {}
         self._barred: dict[str, bool] = {}
         """True for beginnings of commands if some barred command has them."""
-        expanded = self._vocabulary.expanded
+        expanded = self._known_names.expanded
         if expanded.goal is not situation.goal or expanded.order != order:
-            expanded = self._vocabulary.expanded = Expanded(situation.goal, order, {}, {})
-            self._vocabulary.fills = {}
+            expanded = self._known_names.expanded = Expanded(situation.goal, order, {}, {})
+            self._known_names.fills = {}
         kept = expanded.best if best else expanded.every
         self._expanded: dict[Fact, Found] = {} if self._doubting else kept
 
     def serves(self, situation: Situation, order: Order) -> bool:
         """True if what was found holds in a situation too: it is the same one."""
-        mine = self._facts
+        mine = self._situation
         return (
             mine.belief is situation.belief
             and mine.goal is situation.goal
@@ -221,7 +221,7 @@ class Priced(Filling):
     def _reaches(self, edges: list[Edge]) -> bool:
         """Price all that leads to the goal by some edges; whether one of them can be had."""
         self._edges[GOAL] = edges
-        if self._manual.rules.lore.doubts:
+        if self._index.rules.lore.doubts:
             return self._reaches_with_doubts(edges)
         self._regress_all(edges)
         self._price()
@@ -380,20 +380,18 @@ class Priced(Filling):
         if self._truth(fact) is None and not (fact.makeable and self._can_make(fact)):
             price = SEARCH + FURTHER_DOWN * self._rank(fact.args)
             for way in self._affordable(
-                self._manual.revealers.get(fact.predicate, ()), since, spend
+                self._index.revealers.get(fact.predicate, ()), since, spend
             ):
                 yield from self._ground(way, fact, price)
         if not fact.makeable:
             return
-        for way in self._affordable(
-            self._manual.makers(fact.predicate, fact.negated), since, spend
-        ):
+        for way in self._affordable(self._index.makers(fact.predicate, fact.negated), since, spend):
             if way.circular:
                 continue
             for edge in self._ground(way, fact):
                 direct = direct or _is_direct(edge)
                 yield edge
-        companion = self._manual.companions.get(fact.predicate)
+        companion = self._index.companions.get(fact.predicate)
         if companion and not fact.negated and not direct:
             yield from self._by_companion(companion, fact, since, spend)
 
@@ -412,9 +410,9 @@ class Priced(Filling):
         """Being at one thing is being at all that is in the same place: ways there by another
         name.
         """
-        for way in self._affordable(self._manual.makers(fact.predicate), since, spend):
+        for way in self._affordable(self._index.makers(fact.predicate), since, spend):
             (name,) = way.fact.args
-            others, together = self._called(name), self._manual.together[companion]
+            others, together = self._called(name), self._index.together[companion]
             for one in [
                 each for each in others if self._value(companion, (each, *fact.args))
             ] or others:
@@ -467,7 +465,7 @@ class Priced(Filling):
         """
         if not self._doubting:
             return self._fill_for(way, args)
-        key, fills = (way.shape, args), self._vocabulary.fills
+        key, fills = (way.shape, args), self._known_names.fills
         kept = fills.get(key)
         if kept is not None and kept.moment == self._moment:
             return kept.filled
@@ -503,8 +501,8 @@ class Priced(Filling):
         """
         about: dict[Fact, None] = {}
         others: dict[Fact, None] = {}
-        for predicate, revealers in self._manual.revealers.items():
-            if thing != UNSEEN and predicate in self._manual.together:
+        for predicate, revealers in self._index.revealers.items():
+            if thing != UNSEEN and predicate in self._index.together:
                 continue  # being together never says where a thing is
             for way in revealers:
                 for fact in self._unknown_of(way, thing):
@@ -545,7 +543,7 @@ class Priced(Filling):
         schema = edge.schema
         if schema is None or not self._may_be_barred(schema):
             return False
-        barred = self._manual.rules.barred
+        barred = self._index.rules.barred
         if edge.command in barred and self._as_then(barred[edge.command], edge.needs):
             return True
         if not edge.reveals:
@@ -553,13 +551,13 @@ class Priced(Filling):
         shown = (edge.command, edge.fact.predicate, edge.fact.args)
         if shown not in barred:
             return False
-        positional = self._manual.positional
+        positional = self._index.positional
         moves = any(effect.atom.predicate in positional for effect in schema.effects)
         return self._as_then(barred[shown], edge.needs, moving=moves)
 
     def _may_be_barred(self, schema: ActionSchema) -> bool:
         """True if some barred command begins as an action's do: most actions have none."""
-        barred = self._manual.rules.barred
+        barred = self._index.rules.barred
         if not barred:
             return False
         begins = schema.pieces[0]
@@ -665,7 +663,7 @@ class Priced(Filling):
     def _link(self, edge: Edge) -> Link:
         if edge not in self._links:
             doubt = edge.schema.doubt if edge.schema is not None else ""
-            waits = id(edge.schema) in self._manual.processes
+            waits = id(edge.schema) in self._index.processes
             self._links[edge] = Link(edge.command, edge.fact, edge.reveals, waits, doubt)
         return self._links[edge]
 

@@ -122,7 +122,7 @@ def recalled_for(memories: Iterable[Candidate], command: str) -> str:
 def notice(
     earlier: beyond.Noticed, now: StepContext, before: Situation, *, won: bool = False
 ) -> PlanNoticed:
-    """PlanNoticed about the manual from the answer to the last command."""
+    """What the answer to the last command shows about the manual."""
     trust = earlier.trust if isinstance(earlier, PlanNoticed) else UNSHAKEN
     if not now.history:
         return PlanNoticed(trust)

@@ -110,8 +110,8 @@ class Trust:
 
     @property
     def shaken(self) -> bool:
-        """True if a line of the manual was contradicted, or brought about what no line brings
-        about.
+        """True if a line was contradicted, if something happened that no line can cause, or if the
+        goal's facts held without a win.
         """
         return (
             self.lacking
