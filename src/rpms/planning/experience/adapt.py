@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from math import inf
-from typing import Self
+from typing import NamedTuple, Self
 
-from rpms.logic.facts import Truth, kind_of
+from rpms.logic.facts import Literal, Truth, kind_of
 from rpms.logic.goal import EXPLORING
 from rpms.paper.beyond import StepContext
 from rpms.paper.memory import Stride, SuccessSnippet
@@ -41,6 +41,23 @@ def snippet_of(candidate: Candidate) -> SuccessSnippet:
     """The entry of a candidate, which is a snippet: no other kind is adapted."""
     assert isinstance(candidate.entry, SuccessSnippet)
     return candidate.entry
+
+
+class Look(NamedTuple):
+    """A command that looks for a thing, with the experience behind it in words."""
+
+    command: str
+    told: str
+
+
+class _PlaceToSearch(NamedTuple):
+    """A place that may have a thing, and what to do next to see if it does."""
+
+    look: Look
+    price: float
+    """Steps that it is expected to cost more than the likeliest place."""
+    begun: bool
+    """True if a part of the way there is done, so that turning elsewhere would waste it."""
 
 
 @dataclass(frozen=True)
@@ -89,26 +106,28 @@ class AdaptContext(StepContext):
     def trail(self, snippet: SuccessSnippet) -> Trail | str:
         """The part of a snippet that is left to do here, or the reason that there is nothing."""
         lifted = lift(snippet, self.schemas)
-        steps = self.left(lifted, names := self.binding(lifted, snippet))
+        names = self.binding(lifted, snippet)
+        steps = self.left(lifted, names)
         if steps is None:
             return "all that it did is done already"
-        seeks = self.meant(lifted) if lifted.sought and lifted.sought not in names else ""
+        seeks = ""
+        if lifted.sought and lifted.sought not in names:
+            seeks = self.meant(lifted)
         hint = self._hint(seeks, lifted) if seeks else ""
-        note = "; ".join(filter(None, (which_steps(steps, len(snippet.actions)), hint)))
-        return (
-            Trail(steps, note, seeks=seeks)
-            if note
-            else "nothing of it can be bound to what is known here"
-        )
+        remaining = which_steps(steps, len(snippet.actions))
+        note = "; ".join(filter(None, (remaining, hint)))
+        if not note:
+            return "nothing of it can be bound to what is known here"
+        return Trail(steps, note, seeks=seeks)
 
     def leads_on(self, bound: Candidate) -> bool:
         """True of what reached the present sub-goal and has a step left that was not refused in
         this very state.
         """
         entry = snippet_of(bound)
-        return entry.sub_goal_type == self.progress.sub_goal and not {*self.refused}.issuperset(
-            entry.actions[:1]
-        )
+        if entry.sub_goal_type != self.progress.sub_goal or not entry.actions:
+            return False
+        return entry.actions[0] not in self.refused
 
     def unless_said(self, what: object, candidate: Candidate, said: dict[object, str]) -> Verdict:
         """A bound candidate's verdict: crowded out where it equals an earlier one, unless the
@@ -126,49 +145,65 @@ class AdaptContext(StepContext):
         """Names of this room for those of a snippet, no two the same; none for what is not
         known to be here.
         """
-        binding: dict[str, str] = {}
         same_type = self.situation.goal.type == entry.goal_signature.type
         alike = same_type or self.progress.sub_goal == entry.sub_goal_type
-        for name in sorted(
-            lifted.roles, key=lambda each: (each not in lifted.held, each == lifted.source)
-        ):
-            role, own = lifted.roles[name], kind_of(name)
-            if role is Role.VAIN:
+        binding: dict[str, str] = {}
+        for name in _order_of_binding(lifted):
+            if lifted.roles[name] is Role.VAIN:
                 continue
-            if role is Role.SOURCE:
-                choices = self._sources(lifted, own, binding)
-            else:
-                kind = (self._meant.get(role) if alike else "") or own
-                choices = self._things(kind, held=name in lifted.held, sought=name == lifted.sought)
-            chosen = next((each for each in choices if each not in binding.values()), None)
+            taken = binding.values()
+            choices = self._choices(name, lifted, binding, alike=alike)
+            chosen = next((each for each in choices if each not in taken), None)
             if chosen is not None:
                 binding[name] = chosen
         return binding
 
+    def _choices(
+        self, name: str, lifted: Lifted, binding: dict[str, str], *, alike: bool
+    ) -> Iterable[str]:
+        """Things here that a name of a snippet can stand for, best first.
+
+        If its goal or sub-goal is `alike`, its object stands for the present goal's object, and
+        its destination for the present destination; otherwise a thing stands for its own kind.
+        """
+        role = lifted.roles[name]
+        own = kind_of(name)
+        if role is Role.SOURCE:
+            return self._sources(lifted, own, binding)
+        kind = self._meant.get(role, "") if alike else ""
+        return self._things(kind or own, held=name in lifted.held, sought=name == lifted.sought)
+
     def _things(self, kind: str, *, held: bool, sought: bool) -> Iterable[str]:
-        belief, known = self.belief, self.belief.called(kind)
+        """Known things of a kind, best first: those in hand, those to fetch, or those to use."""
+        known = self.belief.called(kind)
         if held:
-            return [name for name in known if name in belief.holding]
+            return [name for name in known if name in self.belief.holding]
         if sought:
-            wanted = [
-                name for name in known if name not in belief.holding and not self._settled(name)
-            ]
-            return sorted(
-                wanted,
-                key=lambda name: kind_of(self.place_of(name)) == self.situation.goal.destination,
-            )
+            return self._to_fetch(known)
         if len(known) < 2:
             return known
-        here, gathered = belief.location, set(map(self.place_of, self._handled))
+        # a place where something handled before is now, then the one the agent is at
+        here = self.belief.location
+        gathered = set(map(self.place_of, self._handled))
         return sorted(known, key=lambda name: (name not in gathered, name != here))
+
+    def _to_fetch(self, known: Iterable[str]) -> list[str]:
+        """Things that are not in hand or brought already; last those at the goal's destination,
+        which may be where they belong.
+        """
+        holding = self.belief.holding
+        wanted = [name for name in known if name not in holding and not self._settled(name)]
+        wish = self.situation.goal.destination
+        return sorted(wanted, key=lambda name: kind_of(self.place_of(name)) == wish)
 
     def _sources(self, lifted: Lifted, kind: str, binding: dict[str, str]) -> Iterable[str]:
         """The known place of a thing; until known, places of the kind where it was found."""
         if lifted.sought in binding:
             return filter(None, [self.place_of(binding[lifted.sought])])
         thing = self.meant(lifted)
+        # the places of pillows say nothing of bowls
         if not self.whereabouts.akin(thing, kind_of(lifted.sought)):
-            return ()  # the places of pillows say nothing of bowls
+            return ()
         return (place for place in self.belief.called(kind) if not self.lacks(place, thing))
 
     def meant(self, lifted: Lifted) -> str:
@@ -177,6 +212,7 @@ class AdaptContext(StepContext):
 
     @cached_property
     def _meant(self) -> dict[Role, str]:
+        """Kinds that the present goal names, by their roles."""
         return {
             Role.OBJECT: self.situation.goal.object,
             Role.DESTINATION: self.situation.goal.destination,
@@ -185,7 +221,10 @@ class AdaptContext(StepContext):
     @cached_property
     def _handled(self) -> frozenset[str]:
         """Things named in commands so far."""
-        return frozenset(name for command in self.done for name in names_of(command, self.schemas))
+        handled: set[str] = set()
+        for command in self.done:
+            handled.update(names_of(command, self.schemas))
+        return frozenset(handled)
 
     def _settled(self, thing: str) -> bool:
         """True if a thing was carried to where the goal wants it: it is not to be fetched again."""
@@ -197,12 +236,13 @@ class AdaptContext(StepContext):
     @cached_property
     def _contains(self) -> tuple[str, ...]:
         """The predicates of which looking tells: that something is somewhere."""
-        seen = [each.atom for schema in self.schemas.environment for each in schema.observes]
-        return tuple(
-            dict.fromkeys(
-                atom.predicate for atom in seen if len(atom.args) == 2 and atom.args[0] == "_"
-            )
-        )
+        predicates: dict[str, None] = {}
+        for schema in self.schemas.environment:
+            for seen in schema.observes:
+                args = seen.atom.args
+                if len(args) == 2 and args[0] == "_":
+                    predicates[seen.atom.predicate] = None
+        return tuple(predicates)
 
     def place_of(self, thing: str) -> str:
         """Believed place of a thing; empty if unknown."""
@@ -216,6 +256,7 @@ class AdaptContext(StepContext):
 
     @cached_property
     def _places(self) -> dict[str, str]:
+        """Believed places of the things that were asked for: each is looked up once a step."""
         return {}
 
     def lacks(self, place: str, kind: str) -> bool:
@@ -223,7 +264,9 @@ class AdaptContext(StepContext):
         return self._holds(f"{kind} ?", place) is False
 
     def _holds(self, thing: str, place: str) -> bool | None:
-        for predicate in self._contains:  # asked of every place: a generator costs more
+        """True if a thing is known to be at a place, False if known not to be; else None."""
+        # asked of every place: a generator costs more
+        for predicate in self._contains:
             value = self.situation.belief.value(predicate, (thing, place))
             if value is not None:
                 return value
@@ -238,18 +281,22 @@ class AdaptContext(StepContext):
         steps: list[Stride] = []
         complete = True
         for deed, places in lifted.to_do:
-            for place in places:  # the places it needs come first
+            # the places it needs come first
+            for place in places:
                 steps += self._approach(lifted, place, names, deed.number)
             if not all(name in names for name in deed.names):
                 complete = False
                 break
             own = tuple(names[name] for name in deed.names)
             steps.append(deed._replace(command=renamed(deed.command, names), names=own))
-        if lifted.sought.endswith("?"):  # it was only seen: to be there is all
+        # it was only seen: to be there is all
+        if lifted.sought.endswith("?"):
             complete = lifted.sought in names
             steps += self._approach(lifted, lifted.source, names, len(lifted.deeds))
         left = self._undone(steps)
-        return left if left or not complete else None
+        if complete and not left:
+            return None
+        return left
 
     def _approach(
         self, lifted: Lifted, name: str, names: dict[str, str], number: int
@@ -260,46 +307,63 @@ class AdaptContext(StepContext):
         place = names.get(name)
         if place is None:
             return
-        own = {
-            renamed(deed.command, {name: place}): deed.number
-            for deed in lifted.deeds
-            if deed.names == (name,)
-        }
+        own: dict[str, int] = {}
+        for deed in lifted.deeds:
+            if deed.names == (name,):
+                own[renamed(deed.command, {name: place})] = deed.number
         known = self.approach(place) if self.whereabouts.approach(kind_of(place)) else ()
         for way in known or own:
             yield Stride(own.get(way, number), way, (place,))
 
     def _undone(self, steps: Sequence[Stride]) -> tuple[Stride, ...]:
-        """Leave out what is done, and what only led to that."""
-        kept: list[Stride] = []
-        last, passed = len(steps) - 1, False
-        for place in range(last, -1, -1):
-            step = steps[place]
+        """The steps that are left: not those that are done, nor those that only led to these.
+
+        After the last step that is done, all others are still ahead. Before it, one was evidently
+        passed over without harm, so it is kept only if a later one that is kept is about the same
+        things. A way that was refused is none here; a refused last step stays, being the purpose.
+        """
+        last = len(steps) - 1
+        ahead_from = 0
+        undone: list[int] = []
+        for place, step in enumerate(steps):
             if self.is_done(step.command, deed=place == last):
-                passed = True
-            elif step.command in self.refused and place < last:
-                continue  # a way that is none here
-            elif not passed or any(set(step.names) <= set(later.names) for later in kept):
-                kept.insert(0, step)
-        unique = {step.command: step for step in reversed(kept)}
-        return tuple(step for step in kept if unique[step.command] is step)
+                ahead_from = place + 1
+            elif place == last or step.command not in self.refused:
+                undone.append(place)
+        ahead = [steps[place] for place in undone if place >= ahead_from]
+        passed_over = [steps[place] for place in undone if place < ahead_from]
+        return _without_repeats(_with_what_they_use(ahead, passed_over))
 
     def is_done(self, command: str, *, deed: bool = True) -> bool:
         """True if an action's effects are known to hold; for an action without effects, if it
         was done.
+
+        A known action without effects that is no `deed` only led to another, so it is never due.
+        An effect that is unknown counts as there once the action was done, unless it is a passing
+        one.
         """
         instance = self.schemas.instance(command)
-        effects = instance.effects if instance is not None else ()
+        if instance is None:
+            return command in self.done
+        effects = instance.effects
         if not effects:
-            return command in self.done or (instance is not None and not deed)
+            return not deed or command in self.done
         values = [effect.truth(self.situation) for effect in effects]
         if all(value is Truth.TRUE for value in values):
             return True
-        predicates = [self.schemas.predicates.get(effect.atom.predicate) for effect in effects]
-        passing = any(
-            each is not None and each.exclusive for each in predicates
-        )  # undone by the next of its kind
-        return command in self.done and not passing and Truth.FALSE not in values
+        if command not in self.done or Truth.FALSE in values:
+            return False
+        return not self._is_passing(effects)
+
+    def _is_passing(self, effects: Iterable[Literal]) -> bool:
+        """True if the next action of the kind undoes an effect, as going elsewhere undoes being
+        here.
+        """
+        for effect in effects:
+            known = self.schemas.predicates.get(effect.atom.predicate)
+            if known is not None and known.exclusive:
+                return True
+        return False
 
     # Places to look.
 
@@ -313,41 +377,47 @@ class AdaptContext(StepContext):
             told = self.whereabouts.told(kind, place)
         return told or self.whereabouts.best(now)
 
-    def search(
-        self, kind: str, tried: Container[str] = (), slack: float = inf
-    ) -> Iterator[tuple[str, str]]:
-        """Commands to look for a kind, likeliest place first, each with the experience behind it.
+    def search(self, kind: str, tried: Container[str] = (), slack: float = inf) -> Iterator[Look]:
+        """Commands to look for a kind, likeliest place first.
 
-        A place that lacks only its last step is searched before all others, and these come if they
+        A place of which the search has begun is searched before all others, and these come if they
         cost at most `slack` steps more than the likeliest.
         """
-        ranks = {**self._new_kinds, **self.whereabouts.order(kind, {})}
-        begun, others = list[tuple[str, str]](), list[tuple[float, str, str]]()
-        for place_kind in sorted(ranks, key=ranks.__getitem__):
-            told = self.whereabouts.told(kind, place_kind) or f"look for {kind}"
-            for place in self.belief.called(place_kind):
-                steps = self.approach(place)
-                left = [
-                    step for step in steps if not self.is_done(step) and step not in self.refused
-                ]
-                if self.lacks(place, kind) or not left:
-                    continue
-                if left[0] != steps[0]:
-                    begun.append((left[0], told))
-                else:
-                    others.append((FURTHER_DOWN * ranks[place_kind], left[0], told))
-        if any(step not in tried for step, _ in begun):
+        places = list(self._places_to_search(kind))
+        begun = [place.look for place in places if place.begun]
+        if any(look.command not in tried for look in begun):
             yield from begun
             return
-        least = min((price for price, step, _ in others if step not in tried), default=0.0)
-        yield from ((step, told) for price, step, told in others if price <= least + slack)
+        others = [place for place in places if not place.begun]
+        yield from _nearly_likeliest(others, tried, slack)
         yield from begun
+
+    def _places_to_search(self, kind: str) -> Iterator[_PlaceToSearch]:
+        """Known places that may have a kind of thing, likeliest first."""
+        ranks = {**self._new_kinds, **self.whereabouts.order(kind, {})}
+        for place_kind in sorted(ranks, key=ranks.__getitem__):
+            told = self.whereabouts.told(kind, place_kind) or f"look for {kind}"
+            price = FURTHER_DOWN * ranks[place_kind]
+            for place in self.belief.called(place_kind):
+                steps = self.approach(place)
+                command = self._next_of(steps)
+                if command is not None and not self.lacks(place, kind):
+                    begun = command != steps[0]
+                    yield _PlaceToSearch(Look(command, told), price, begun)
+
+    def _next_of(self, commands: Iterable[str]) -> str | None:
+        """The first command that is neither done nor refused; None if there is none."""
+        for command in commands:
+            if command not in self.refused and not self.is_done(command):
+                return command
+        return None
 
     def approach(self, place: str) -> tuple[str, ...]:
         """Commands given at places of this kind before use; those most places need come before
         refused ones.
         """
-        kind, most = kind_of(place), self.whereabouts.approach()
+        kind = kind_of(place)
+        most = self.whereabouts.approach()
         commands = self.whereabouts.approach(kind)
         if any((kind, command) in self._refused_approaches for command in commands):
             commands = tuple(dict.fromkeys((*most[:1], *commands)))
@@ -356,28 +426,73 @@ class AdaptContext(StepContext):
     @cached_property
     def _refused_approaches(self) -> frozenset[tuple[str, str]]:
         """Kinds of places with what was refused there in this episode, `{}` for the place."""
-        failed = (turn.action for turn in self.history if turn.failed)
-        named = ((command, name) for command in failed for name in names_of(command, self.schemas))
-        return frozenset((kind_of(name), renamed(command, {name: "{}"})) for command, name in named)
+        refused: set[tuple[str, str]] = set()
+        for turn in self.history:
+            if turn.failed:
+                for name in names_of(turn.action, self.schemas):
+                    refused.add((kind_of(name), renamed(turn.action, {name: "{}"})))
+        return frozenset(refused)
 
     @cached_property
     def _new_kinds(self) -> dict[str, float]:
         """Kinds that can be gone to as others were, at the price of places that experience does
         not know.
         """
-        instances = (self.schemas.instance(way) for way in self.whereabouts.approach()[:1])
-        parts = {
-            part for instance in instances if instance is not None for part in instance.binding
-        }
-        names = (name for part in sorted(parts) for name in self.belief.names.get(part, ()))
-        return dict.fromkeys(map(kind_of, names), inf)
+        parts: set[str] = set()
+        for way in self.whereabouts.approach()[:1]:
+            instance = self.schemas.instance(way)
+            if instance is not None:
+                parts.update(instance.binding)
+        kinds: dict[str, float] = {}
+        for part in sorted(parts):
+            for name in self.belief.names.get(part, ()):
+                kinds[kind_of(name)] = inf
+        return kinds
 
     def missing(self) -> Iterator[str]:
         """Kinds named by the goal of which no thing is known, or only things already at the
         goal's destination.
         """
-        kinds = filter(None, (self.situation.goal.object, self.situation.goal.destination))
-        return (kind for kind in kinds if all(map(self._settled, self.belief.called(kind))))
+        goal = self.situation.goal
+        for kind in (goal.object, goal.destination):
+            if kind and all(map(self._settled, self.belief.called(kind))):
+                yield kind
+
+
+def _order_of_binding(lifted: Lifted) -> list[str]:
+    """Names of a snippet as they are bound: what was in hand first, and the place of the find
+    last, because it is where the thing that was found is now.
+    """
+    return sorted(lifted.roles, key=lambda name: (name not in lifted.held, name == lifted.source))
+
+
+def _with_what_they_use(ahead: Sequence[Stride], passed_over: Sequence[Stride]) -> list[Stride]:
+    """Steps after those earlier ones whose things they are all about, or that lead to such."""
+    kept = list(ahead)
+    for step in reversed(passed_over):
+        names = set(step.names)
+        if any(names.issubset(later.names) for later in kept):
+            kept.insert(0, step)
+    return kept
+
+
+def _without_repeats(steps: Iterable[Stride]) -> tuple[Stride, ...]:
+    """Each command where it comes first."""
+    first_of: dict[str, Stride] = {}
+    for step in steps:
+        first_of.setdefault(step.command, step)
+    return tuple(first_of.values())
+
+
+def _nearly_likeliest(
+    places: Sequence[_PlaceToSearch], tried: Container[str], slack: float
+) -> Iterator[Look]:
+    """Looks that cost at most `slack` steps more than the likeliest that is not tried yet."""
+    untried = [place.price for place in places if place.look.command not in tried]
+    least = min(untried, default=0.0)
+    for place in places:
+        if place.price <= least + slack:
+            yield place.look
 
 
 Adapt = Callable[[Iterable[Candidate], AdaptContext], Iterator[Candidate]]
@@ -403,9 +518,8 @@ def adapted(candidates: Iterable[Candidate], context: AdaptContext) -> Iterator[
     for candidate in reordered(candidates, _WINDOW, lambda passed: sorted(passed, key=turn)):
         bound = context.adapt(candidate) if candidate.verdict.fate is Fate.KEPT else candidate
         if bound.adapted is not None:
-            bound = bound.judged(
-                context.unless_said(snippet_of(bound).actions or bound.adapted.note, bound, said)
-            )
+            says = snippet_of(bound).actions or bound.adapted.note
+            bound = bound.judged(context.unless_said(says, bound, said))
         yield bound
 
 

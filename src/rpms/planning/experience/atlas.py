@@ -35,33 +35,45 @@ class Where(NamedTuple):
         """Read from what is known now; nothing where no command moves, or the place is unknown
         or not in a state.
         """
-        belief, here = situation.belief, situation.belief.location
+        belief = situation.belief
+        here = belief.location
         if here is None:
             return None
         fields = [name for name, values in belief.signature().fields if values == (here,)]
-        single = {name for name, known in syntax.predicates.items() if known.exclusive == "always"}
-        effects = [
-            each.atom
-            for schema in syntax.environment
-            for each in schema.effects
-            if not each.negated
+        told = [
+            predicate
+            for predicate in _predicates_of_moving(syntax)
+            if belief.truth(Atom(predicate, (here,))) is Truth.TRUE
         ]
-        moves = dict.fromkeys(
-            atom.predicate for atom in effects if len(atom.args) == 1 and atom.predicate in single
-        )
-        told = [name for name in moves if belief.truth(Atom(name, (here,))) is Truth.TRUE]
-        return cls(told[0], fields[0], here) if told and fields else None
+        if not told or not fields:
+            return None
+        return cls(told[0], fields[0], here)
 
     def led_to(self, command: str, syntax: ActiveRules) -> str:
         """The place that a command leads to; nothing for one that does not move."""
         instance = syntax.instance(command)
-        effects = instance.effects if instance is not None else ()
-        places = (
-            each.atom.args[0]
-            for each in effects
-            if each.atom.predicate == self.predicate and not each.negated
-        )
-        return next(places, "")
+        if instance is None:
+            return ""
+        for effect in instance.effects:
+            if effect.atom.predicate == self.predicate and not effect.negated:
+                return effect.atom.args[0]
+        return ""
+
+
+def _predicates_of_moving(syntax: ActiveRules) -> dict[str, None]:
+    """Predicates that commands make true of one thing, and that hold of one thing at a time, as
+    being somewhere does.
+    """
+    found: dict[str, None] = {}
+    for schema in syntax.environment:
+        for effect in schema.effects:
+            atom = effect.atom
+            if effect.negated or len(atom.args) != 1:
+                continue
+            known = syntax.predicates.get(atom.predicate)
+            if known is not None and known.exclusive == "always":
+                found[atom.predicate] = None
+    return found
 
 
 def strides_of(snippet: SuccessSnippet, where: Where, syntax: ActiveRules) -> tuple[Stride, ...]:
@@ -72,16 +84,36 @@ def strides_of(snippet: SuccessSnippet, where: Where, syntax: ActiveRules) -> tu
         to = where.led_to(command, syntax)
         strides.append(Stride(number, command, names_of(command, syntax), at, to))
         at = to or at
+    # what was done to a place just before going there helped to get there: backwards, so that a
+    # door may be unlocked, then opened
     for place in range(len(strides) - 1, 0, -1):
-        one, after = strides[place - 1], strides[place]
-        if after.to and not one.to and one.names == (after.to,):
-            strides[place - 1] = one._replace(to=after.to)
+        before = strides[place - 1]
+        to = strides[place].to
+        if to and not before.to and before.names == (to,):
+            strides[place - 1] = before._replace(to=to)
     return tuple(strides)
 
 
 def words_of(goal: GoalSignature) -> tuple[str, ...]:
     """Words of a goal."""
     return tuple(word for word in (goal.object, goal.state, goal.destination) if word)
+
+
+class _Ending(NamedTuple):
+    """The way a snippet ended: snippets with the same ending may differ in the thing it took."""
+
+    goal_type: str
+    goal_object: str
+    sub_goal: str
+    how: str
+    """The last command, `it` for the things in it."""
+
+
+class _Moment(NamedTuple):
+    """A place, and the command that came next there if it named nothing; else empty."""
+
+    place: str
+    next_look: str
 
 
 class Atlas:
@@ -92,60 +124,54 @@ class Atlas:
 
     def __init__(self, entries: Iterable[Entry], where: Where, syntax: ActiveRules) -> None:
         """Read snippets, of each sub-goal as many as are of use."""
-        self._where, self._syntax = where, syntax
+        self._where = where
+        self._syntax = syntax
         self._doors: dict[str, dict[str, None]] = {}
         """Place → the places that were gone to from there."""
         self._commands: dict[str, Counter[str]] = {}
         """Place → what was done to get there, `{}` for the place."""
         self._arrived: Counter[str] = Counter()
         """Command without names → times it was the first at a new place."""
-        self._single: dict[tuple[str, str], dict[str, None]] = {}
+        self._single: dict[_Moment, dict[str, None]] = {}
         """Place and what was done next → the actions on one thing there that came just before."""
         self._kinds: dict[str, Counter[str]] = {}
         """Kind of action on one thing → what was done next, how often."""
+        self._ends: dict[_Ending, set[str]] = {}
+        """Ending → what the last action was done with."""
         counted: Counter[str] = Counter()
-        self._ends: dict[tuple[str, ...], set[str]] = {}
-        """Task, sub-goal and last action → what that action was done with."""
         for entry in entries:
             if isinstance(entry, SuccessSnippet) and counted[entry.sub_goal_type] < READ:
                 counted[entry.sub_goal_type] += 1
                 self._add(entry, strides_of(entry, where, syntax))
 
     def _add(self, snippet: SuccessSnippet, strides: Sequence[Stride]) -> None:
+        """Count what one snippet tells of ways, of looks, and of its own ending."""
         for stride, after in zip_longest(strides, strides[1:]):
-            after_it = after.command if after is not None and not after.names else ""
+            next_look = after.command if after is not None and not after.names else ""
             if stride.to:
-                if stride.at:
-                    self._doors.setdefault(stride.at, {})[stride.to] = None
-                self._doors.setdefault(stride.to, {})
-                self._commands.setdefault(stride.to, Counter())[
-                    renamed(stride.command, {stride.to: "{}"})
-                ] += 1
-                self._arrived.update([after_it] if after_it else [])
+                self._add_way(stride, next_look)
             elif len(stride.names) == 1:
-                self._single.setdefault((stride.at, after_it), {})[stride.command] = None
-                self._kinds.setdefault(self._kind(stride.command), Counter())[after_it] += 1
-        *task, thing = self._end(snippet, strides)
+                here = _Moment(stride.at, next_look)
+                self._single.setdefault(here, {})[stride.command] = None
+                self._kinds.setdefault(self._kind(stride.command), Counter())[next_look] += 1
+        thing = _last_thing(snippet, strides)
         if thing:
-            self._ends.setdefault(tuple(task), set()).add(thing)
+            self._ends.setdefault(_ending(snippet, strides), set()).add(thing)
+
+    def _add_way(self, stride: Stride, next_look: str) -> None:
+        """Count a step that led to a place, and the look around that followed it."""
+        if stride.at:
+            self._doors.setdefault(stride.at, {})[stride.to] = None
+        self._doors.setdefault(stride.to, {})
+        command = renamed(stride.command, {stride.to: "{}"})
+        self._commands.setdefault(stride.to, Counter())[command] += 1
+        if next_look:
+            self._arrived[next_look] += 1
 
     def _kind(self, command: str) -> str:
+        """The name of a command's schema; without one, its first word."""
         instance = self._syntax.instance(command)
         return instance.schema.name if instance is not None else command.partition(" ")[0]
-
-    def _end(self, snippet: SuccessSnippet, strides: Sequence[Stride]) -> tuple[str, ...]:
-        """Task, sub-goal and last step of a snippet without its thing; then the thing's kind,
-        empty if given.
-        """
-        goal, (*before, last) = snippet.goal_signature, strides or (Stride(0, "", (), ""),)
-        found = (
-            bool(before) and len(last.names) == 1 and (bool(before[-1].to) or not before[-1].names)
-        )
-        words = dict.fromkeys(words_of(goal), "it")
-        kinds = [kind_of(renamed(name, words)) for name in last.names]
-        thing = "" if found or set(kinds) <= {"it"} else " and ".join(kinds)
-        how = renamed(last.command, dict.fromkeys(last.names, "it"))
-        return goal.type, goal.object, snippet.sub_goal_type, how, thing
 
     # Past actions and their places.
 
@@ -153,8 +179,10 @@ class Atlas:
         """Objects of the last action in snippets of one task and sub-goal, this one's too;
         empty if given.
         """
-        *task, thing = self._end(snippet, strides_of(snippet, self._where, self._syntax))
-        return sorted(self._ends.get(tuple(task), ())) if thing else []
+        strides = strides_of(snippet, self._where, self._syntax)
+        if not _last_thing(snippet, strides):
+            return []
+        return sorted(self._ends.get(_ending(snippet, strides), ()))
 
     @cached_property
     def look(self) -> str:
@@ -163,14 +191,16 @@ class Atlas:
 
     def lids(self, place: str) -> tuple[str, ...]:
         """Commands done at a place just before another look, to see more of it."""
-        return tuple(self._single.get((place, self.look), ())) if self.look else ()
+        if not self.look:
+            return ()
+        return tuple(self._single.get(_Moment(place, self.look), ()))
 
     def reveals(self, stride: Stride) -> bool:
         """True if an action on one thing is of the kind that is done to see more."""
+        if len(stride.names) != 1 or not self.look:
+            return False
         after = self._kinds.get(self._kind(stride.command), Counter())
-        return (
-            len(stride.names) == 1 and bool(self.look) and after[self.look] > OFTEN * after.total()
-        )
+        return after[self.look] > OFTEN * after.total()
 
     # Ways between places.
 
@@ -182,21 +212,25 @@ class Atlas:
 
         No `barred` one comes next.
         """
-        before, waiting = {start: ""}, deque([start])
+        before = {start: ""}
+        waiting = deque([start])
         while waiting:
             place = waiting.popleft()
-            # from a start that nobody ever left any may be next, likeliest those that many ways
-            # lead to
-            hubs = (
-                sorted(self._doors, key=lambda each: -len(self._doors[each]))
-                if place == start
-                else ()
-            )
-            for other in self._beside.get(place) or hubs:
+            beside: Iterable[str] = self._beside.get(place, ())
+            if not beside and place == start:
+                beside = self._hubs
+            for other in beside:
                 if other not in before and (place != start or other not in barred):
                     before[other] = place
                     waiting.append(other)
         return before
+
+    @cached_property
+    def _hubs(self) -> list[str]:
+        """All places, those with the most ways first: from a start that nobody ever left, any
+        may be next.
+        """
+        return sorted(self._doors, key=lambda place: -len(self._doors[place]))
 
     @cached_property
     def _beside(self) -> dict[str, dict[str, None]]:
@@ -217,4 +251,38 @@ class Atlas:
 
     @cached_property
     def _usual(self) -> dict[str, None]:
-        return dict.fromkeys(usual(sum(self._commands.values(), Counter[str]())))
+        """Commands by which most places are reached, `{}` for the place."""
+        ways: Counter[str] = Counter()
+        for commands in self._commands.values():
+            ways.update(commands)
+        return dict.fromkeys(usual(ways))
+
+
+def _ending(snippet: SuccessSnippet, strides: Sequence[Stride]) -> _Ending:
+    """The task and sub-goal of a snippet, and its last action without the things in it."""
+    how = ""
+    if strides:
+        last = strides[-1]
+        how = renamed(last.command, dict.fromkeys(last.names, "it"))
+    goal = snippet.goal_signature
+    return _Ending(goal.type, goal.object, snippet.sub_goal_type, how)
+
+
+def _last_thing(snippet: SuccessSnippet, strides: Sequence[Stride]) -> str:
+    """Kind of thing that a snippet's last action was done with.
+
+    Empty if nothing was chosen: the goal names the thing, or it was the one just found after a
+    step to its place or a look around.
+    """
+    if not strides:
+        return ""
+    last = strides[-1]
+    if len(strides) > 1 and len(last.names) == 1:
+        before = strides[-2]
+        if before.to or not before.names:
+            return ""
+    words = dict.fromkeys(words_of(snippet.goal_signature), "it")
+    kinds = [kind_of(renamed(name, words)) for name in last.names]
+    if set(kinds) <= {"it"}:
+        return ""
+    return " and ".join(kinds)
