@@ -69,26 +69,35 @@ class Adviser:
         self, step: AdaptContext, memories: Sequence[Candidate], noticed: PlanNoticed
     ) -> tuple[Plan, PlanNoticed]:
         """Plan from rules and memories, with the trust in the rules afterwards."""
-        belief, goal = step.situation.belief, step.situation.goal
+        goal = step.situation.goal
         rules = (self.plans or self.tells).active(goal.type, goal.object, goal.destination)
         if self.how.doubt:
-            plan, noticed = plan_with_doubts(
-                step, rules, lambda command: self.spell(command, belief), noticed
-            )
+            plan, noticed = plan_with_doubts(step, rules, self._spelled(step), noticed)
         else:
-            plan = plan_for(rules, step.situation, step.whereabouts)
-            plan = plan.respelled(lambda command: self.spell(command, belief), step.refused)
-            if (
-                plan.options and plan.options[0].command in step.refused
-            ):  # nothing works as planned: look again
-                glances = sorted(
-                    reasoner_of(rules).glances, key=lambda option: step.tried.count(option.command)
-                )
-                plan = plan.offering((*glances, *plan.options))
-        noticed = noticed.stranded() if plan.stranded else noticed
-        plan = weighed(plan, memories, step) if self.how.adapt and memories else plan
+            plan = self._trusting_plan(step, rules)
+        if plan.stranded:
+            noticed = noticed.stranded()
+        if self.how.adapt and memories:
+            plan = weighed(plan, memories, step)
         first = plan.options[0].command if plan.options else ""
         return plan, noticed.trusting(noticed.trust.but(first=first))
+
+    def _spelled(self, step: AdaptContext) -> Callable[[str], str]:
+        """Commands as the world spells them in this step."""
+        return lambda command: self.spell(command, step.situation.belief)
+
+    def _trusting_plan(self, step: AdaptContext, rules: ActiveRules) -> Plan:
+        """A plan by the rules as they are. If its first action was refused here, nothing works as
+        planned: looking again comes first, at what was looked at least.
+        """
+        plan = plan_for(rules, step.situation, step.whereabouts)
+        plan = plan.respelled(self._spelled(step), step.refused)
+        if plan.options and plan.options[0].command in step.refused:
+            glances = sorted(
+                reasoner_of(rules).glances, key=lambda option: step.tried.count(option.command)
+            )
+            plan = plan.offering((*glances, *plan.options))
+        return plan
 
 
 @dataclass(frozen=True)
@@ -214,26 +223,33 @@ class PlanAdvice(Advice):
         """Count the actions tried in this state that led back to it, but for waiting and what
         the plan begins with.
         """
-        history, state = self.step.history, self.step.state
+        tried: Counter[str] = Counter()
         if not self.step.turns_here:
-            return Counter()
-        waiting = {
-            option.command for option in self.plan.options if option.chain and option.chain[0].waits
-        }
-        # a plan that leads back is doubted itself; one that a model left half-way is still the best
-        best = {
-            option.command for option in self.plan.options[: self.adviser.how.doubt] if option.chain
-        }
-        after = [*(turn.state for turn in history), state][1:]
-        tries = (
-            (turn, then) for turn, then in zip(history, after, strict=True) if turn.state == state
-        )
-        vain = (
-            turn.action
-            for turn, then in tries
-            if turn.failed or then != state or turn.action not in waiting
-        )
-        return Counter(action for action in vain if action not in best)
+            return tried
+        history = self.step.history
+        state = self.step.state
+        states_after = [*(turn.state for turn in history), state][1:]
+        for turn, then in zip(history, states_after, strict=True):
+            if turn.state != state or turn.action in self._best_beginnings:
+                continue
+            has_waited = then == state and not turn.failed and turn.action in self._waiting
+            if not has_waited:
+                tried[turn.action] += 1
+        return tried
+
+    @cached_property
+    def _best_beginnings(self) -> set[str]:
+        """The best plans' first actions: a plan that leads back is doubted itself, and one that a
+        model left half-way is still the best.
+        """
+        best = self.plan.options[: self.adviser.how.doubt]
+        return {option.command for option in best if option.chain}
+
+    @cached_property
+    def _waiting(self) -> set[str]:
+        """The first actions of plans that begin by waiting."""
+        options = self.plan.options
+        return {option.command for option in options if option.chain and option.chain[0].waits}
 
     def _choices(self) -> Iterator[tuple[str, str]]:
         """Choices, best first: first actions of plans, or without rules the next steps of
@@ -362,18 +378,29 @@ def recalled_steps(
     now = [each for each in ready if each.entry.sub_goal_type == context.progress.sub_goal]
     ordered = [*now, *(each for each in ready if each not in now)]
     if any(each.how.followed for each in ordered):
-        for each in ordered:
-            if each.entry.actions:
-                yield each.entry.actions[0], each.source
+        yield from _next_steps(ordered)
         return
     first = list(_first_steps(now or ordered, context))
     yield from first
-    if any(command not in tried for command, _ in first):
-        return
-    sought = [each.how.seeks for each in bound if each.how.seeks]
-    for kind in dict.fromkeys(sought or context.missing()):
-        yield from context.search(kind, tried, slack)
-    for each in ordered:
+    if all(command in tried for command, _ in first):
+        sought = [each.how.seeks for each in bound if each.how.seeks]
+        for kind in dict.fromkeys(sought or context.missing()):
+            yield from context.search(kind, tried, slack)
+        yield from _all_steps(ordered, context)
+
+
+def _next_steps(snippets: Iterable["_BoundSnippet"]) -> Iterator[tuple[str, str]]:
+    """The next step of each snippet, with its source."""
+    for each in snippets:
+        if each.entry.actions:
+            yield each.entry.actions[0], each.source
+
+
+def _all_steps(
+    snippets: Iterable["_BoundSnippet"], context: AdaptContext
+) -> Iterator[tuple[str, str]]:
+    """Every step of the snippets that was not refused here, with its source."""
+    for each in snippets:
         for action in each.entry.actions:
             if action not in context.refused:
                 yield action, each.source

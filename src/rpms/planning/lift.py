@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 from rpms.logic.belief import StateSignature
 from rpms.logic.facts import grouped, kind_of
@@ -88,84 +89,129 @@ def lift(snippet: SuccessSnippet, rules: ActiveRules) -> Lifted:
     """
     kept: dict[int, tuple[SuccessSnippet, Lifted]] = rules.kept.setdefault("lifted", {})
     of, lifted = kept.get(id(snippet), (None, None))
-    if of is not snippet or lifted is None:
-        if len(kept) >= _LIFTED_KEPT:
-            kept.clear()
-        kept[id(snippet)] = snippet, (lifted := _lift(snippet, rules))
+    if of is snippet and lifted is not None:
+        return lifted
+    if len(kept) >= _LIFTED_KEPT:
+        kept.clear()
+    lifted = _lift(snippet, rules)
+    kept[id(snippet)] = snippet, lifted
     return lifted
+
+
+class _Find(NamedTuple):
+    """What a snippet found, and where."""
+
+    at: int = 0
+    """Index of the action that found it."""
+    thing: str = ""
+    """Empty if nothing was found, since all things used were in hand."""
+    source: str = ""
+    """The place of the find."""
+    only_seen: bool = False
+    """True if the snippet ends with seeing the thing, so that no action names it."""
 
 
 def _lift(snippet: SuccessSnippet, rules: ActiveRules) -> Lifted:
     deeds = tuple(
         Stride(at, each, names_of(each, rules)) for at, each in enumerate(snippet.actions, 1)
     )
-    held = frozenset(
-        snippet.state_signature.get("holding") or snippet.state_signature.get("inventory") or ()
-    )
+    state = snippet.state_signature
+    held = frozenset(state.get("holding") or state.get("inventory") or ())
+    find = _finding(deeds, held, snippet.goal_signature)
+    if not find.thing:
+        find = _seeing(snippet, deeds, held)
+    roles = _roles(deeds, find, snippet.goal_signature)
+    to_do = tuple(_to_do(deeds, roles, find))
+    return Lifted(deeds, roles, held, find.thing, find.source, to_do)
+
+
+def _finding(deeds: Sequence[Stride], held: frozenset[str], goal: GoalSignature) -> _Find:
+    """The first action that names a new thing beside a place, or the last one if it names a new
+    thing of the goal alone; nothing once an action uses what was in hand.
+    """
+    about = (goal.object, goal.destination)
+    visited: list[str] = []
+    for at, deed in enumerate(deeds):
+        if held.intersection(deed.names):
+            return _Find()
+        new = [name for name in deed.names if name not in visited]
+        if len(deed.names) == 2 and new:
+            one, other = deed.names
+            return _Find(at, one, other) if one in new else _Find(at, other, one)
+        is_last = at + 1 == len(deeds)
+        is_alone = len(deed.names) == 1 and bool(new)
+        if is_last and is_alone and visited and kind_of(new[0]) in about:
+            return _Find(at, new[0], visited[-1])
+        visited += [name for name in deed.names if name not in visited[-1:]]
+    return _Find()
+
+
+def _seeing(snippet: SuccessSnippet, deeds: Sequence[Stride], held: frozenset[str]) -> _Find:
+    """A find by sight alone: the sub-goal was to find something, and the last action's place
+    showed it. With the goal's object in hand it was the destination that was sought.
+    """
+    is_search = snippet.sub_goal_type.startswith(_FINDING)
+    if not (is_search and deeds and deeds[-1].names):
+        return _Find()
     goal = snippet.goal_signature
-    found, sought, source = _finding(deeds, held, goal)
-    later = {name for deed in deeds[found:] for name in deed.names}
-    roles: dict[str, Role] = {}
-    if not sought and snippet.sub_goal_type.startswith(_FINDING) and deeds and deeds[-1].names:
-        thing = (
-            goal.destination if any(kind_of(name) == goal.object for name in held) else goal.object
-        )
-        sought, source, later = f"{thing} ?", deeds[-1].names[-1], set()
-        roles[sought] = Role.OBJECT if thing == goal.object else Role.DESTINATION
+    has_object = any(kind_of(name) == goal.object for name in held)
+    thing = goal.destination if has_object else goal.object
+    return _Find(0, f"{thing} ?", deeds[-1].names[-1], only_seen=True)
+
+
+def _roles(deeds: Sequence[Stride], find: _Find, goal: GoalSignature) -> dict[str, Role]:
+    """The role of each name; a place that is named only before the find was searched in vain."""
     in_goal = {goal.destination: Role.DESTINATION, goal.object: Role.OBJECT}
-    for name in dict.fromkeys(
-        name for deed in deeds for name in deed.names
-    ):  # a name has one role, the first
-        vain = sought and name not in later
-        own = Role.VAIN if vain else in_goal.get(kind_of(name), Role.KIND)
-        roles[name] = Role.SOURCE if name == source else own
-    to_do = tuple(_to_do(deeds, roles, sought, source))
-    return Lifted(deeds, roles, held, sought, source, to_do)
+    roles: dict[str, Role] = {}
+    later: set[str] = set()
+    if find.only_seen:
+        roles[find.thing] = in_goal[find.thing.removesuffix(" ?")]
+    else:
+        for deed in deeds[find.at :]:
+            later.update(deed.names)
+    for deed in deeds:
+        for name in deed.names:
+            if name == find.source:
+                roles[name] = Role.SOURCE
+            elif find.thing and name not in later:
+                roles[name] = Role.VAIN
+            else:
+                roles[name] = in_goal.get(kind_of(name), Role.KIND)
+    return roles
 
 
 def _to_do(
-    deeds: Sequence[Stride], roles: Mapping[str, Role], sought: str, source: str
+    deeds: Sequence[Stride], roles: Mapping[str, Role], find: _Find
 ) -> Iterator[tuple[Stride, tuple[str, ...]]]:
-    used = {source, *(name for deed in deeds if len(deed.names) > 1 for name in deed.names)}
-    for deed in deeds:
-        if len(deed.names) == 1 and (roles[deed.names[0]] is Role.VAIN or deed.names[0] in used):
-            continue
-        found, first = (
-            sought in deed.names,
-            next(other for other in deeds if set(other.names) == set(deed.names)),
-        )
-        places = (
-            [name for name in deed.names if name != sought] if found or len(deed.names) > 1 else []
-        )
-        places += [source] if found and source not in deed.names else []
-        yield deed, tuple(places) if deed is first else ()
-
-
-def _finding(
-    deeds: Sequence[Stride], held: frozenset[str], goal: GoalSignature
-) -> tuple[int, str, str]:
-    """Index of the action that found something, the thing and the place; empty if all things
-    used were in hand.
+    """The deeds that are to be done again, each with the places to reach first: none where an
+    earlier deed was about the same names and has led there.
     """
-    visited: list[str] = []
-    for place, deed in enumerate(deeds):
-        new = [name for name in deed.names if name not in visited]
-        if held.intersection(deed.names):
-            return 0, "", ""
-        if len(deed.names) == 2 and new:
-            thing, where = deed.names if deed.names[0] in new else deed.names[::-1]
-            return place, thing, where
-        last = place + 1 == len(deeds)
-        if (
-            last
-            and len(deed.names) == 1
-            and new
-            and visited
-            and kind_of(new[0]) in (goal.object, goal.destination)
-        ):
-            return place, new[0], visited[-1]
-        visited += [name for name in deed.names if name not in visited[-1:]]
-    return 0, "", ""
+    used = {find.source}
+    for deed in deeds:
+        if len(deed.names) > 1:
+            used.update(deed.names)
+    came: set[frozenset[str]] = set()
+    for deed in deeds:
+        names = frozenset(deed.names)
+        is_first = names not in came
+        came.add(names)
+        alone = deed.names[0] if len(deed.names) == 1 else ""
+        if alone and (roles[alone] is Role.VAIN or alone in used):
+            continue
+        yield deed, tuple(_places(deed, find)) if is_first else ()
+
+
+def _places(deed: Stride, find: _Find) -> Iterator[str]:
+    """The places that a deed is done at: where it names several things, all but the one sought,
+    and the place of the find.
+    """
+    finds = find.thing in deed.names
+    if finds or len(deed.names) > 1:
+        for name in deed.names:
+            if name != find.thing:
+                yield name
+    if finds and find.source not in deed.names:
+        yield find.source
 
 
 def likeness(command: str, state: StateSignature, syntax: ActiveRules) -> tuple[object, ...]:
