@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, permutations, starmap
 from typing import NamedTuple
 
-from rpms.induction.attempts import Book
+from rpms.induction.attempts import Book, slots_of
 from rpms.induction.conclude import Learned, bolder, conclude, manual_from
 from rpms.induction.conditions import Past
 from rpms.induction.laboratory import Laboratory, Untried, laboratory_of
@@ -121,6 +121,20 @@ class Question:
             tried = self.fits(kinds) and fails & never_alone
             return (5.0 / (1 + self.asked[never_alone]) if tried else 0.0), never_alone
         return self._by_kinds(kinds), kinds
+
+    @cached_property
+    def never_alone(self) -> tuple[Literal, ...]:
+        """Facts that plans see to although no refusal lacked one of them alone: what plans always
+        bring about is true in every success, whether it is needed or not.
+        """
+        doubtful = [bit for bit in bits(self.wanted) if not self._shown.get(bit)]
+        return self.needs.literals(mask_of(doubtful))
+
+    def without(self, literal: Literal) -> ActionSchema:
+        """The action as plans have it, without one of its needs."""
+        bound = literal.bind(slots_of(self.schema.variables))
+        kept = [each for each in self.schema.preconditions if each.literals != (bound,)]
+        return replace(self.schema, preconditions=tuple(kept))
 
     @cached_property
     def _often_unknown(self) -> int:

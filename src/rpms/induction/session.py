@@ -1,11 +1,14 @@
 """An exploration: the next command of an episode, and the episodes one after the other."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from random import Random
+from typing import NamedTuple
 
 from rpms.induction.agenda import Agenda, Exploring, Question
+from rpms.induction.attempts import slots_of
 from rpms.induction.experimenter import Experimenter
 from rpms.induction.ledger import Diary, Ledger
 from rpms.induction.looking import Standing
@@ -15,9 +18,18 @@ from rpms.induction.wants import State
 from rpms.logic.achievers import command_of
 from rpms.logic.actions import Instance
 from rpms.logic.errors import FileError, InputError, WorldError
-from rpms.logic.facts import Truth, kind_of
+from rpms.logic.facts import Clause, Truth, kind_of
 from rpms.store.evidence import Spoken, Trace
 from rpms.worlds.base import Setting, Task, World, by_verb
+
+
+class _Target(NamedTuple):
+    """An experiment that may have to be prepared."""
+
+    worth: float
+    instance: Instance
+    asked: Counter[object]  # Where it is counted once it is chosen
+    about: object  # What it is to settle
 
 
 class Session(Standing):
@@ -175,25 +187,50 @@ class Session(Standing):
         return self.look()
 
     def _new_target(self) -> Instance | None:
-        """An action with kinds that were never tried together, of the actions that succeeded
-        least.
+        """An action with kinds that were never tried together, or without a need that never
+        lacked alone, of the actions that succeeded least.
         """
-        best, found = LIMITS.worth_a_plan, None
-        named = {self.diary.goal.object, self.diary.goal.destination}
+        best = LIMITS.worth_a_plan
+        found = None
         for question in self._some_questions():
             names = self._imagine(question)
             if names is None:
                 continue
-            kinds = tuple(map(kind_of, names))
-            tried = question.book.worked[kinds] + question.faultless.get(kinds, 0)
-            new = sum(kind not in fit for kind, fit in zip(kinds, question.needs.fit, strict=True))
-            worth = (2.0 if not tried else 0.5 / tried) * question.interest / max(1, new)
-            if self.about_goal and not tried and not named.isdisjoint(kinds):
-                worth *= LIMITS.about_goal
-            if worth > best and not self.too_early(fill(question.book.template, names)):
+            prospect = self._without_a_need(question, names) or self._with_kinds(question, names)
+            if prospect.worth > best and not self.too_early(fill(question.book.template, names)):
+                best = prospect.worth
+                found = prospect
+        if found is None:
+            return None
+        found.asked[found.about] += 1
+        return found.instance
+
+    def _with_kinds(self, question: Question, names: tuple[str, ...]) -> _Target:
+        """An action with some names, worth more if such kinds were never tried together."""
+        kinds = tuple(map(kind_of, names))
+        tried = question.book.worked[kinds] + question.faultless.get(kinds, 0)
+        new = sum(kind not in fit for kind, fit in zip(kinds, question.needs.fit, strict=True))
+        worth = (2.0 if not tried else 0.5 / tried) * question.interest / max(1, new)
+        named = {self.diary.goal.object, self.diary.goal.destination}
+        if self.about_goal and not tried and not named.isdisjoint(kinds):
+            worth *= LIMITS.about_goal
+        binding = dict(zip(question.schema.variables, names, strict=True))
+        return _Target(worth, Instance(question.schema, binding), Counter(), kinds)
+
+    def _without_a_need(self, question: Question, names: tuple[str, ...]) -> _Target | None:
+        """An action with kinds that worked, where a need is false now that was never the only one
+        to lack; None where there is no such need.
+        """
+        if not question.fits(tuple(map(kind_of, names))):
+            return None
+        for literal in question.never_alone:
+            bound = literal.bind(slots_of(names))
+            if Clause((bound,)).truth(self.situation) is Truth.FALSE:
                 binding = dict(zip(question.schema.variables, names, strict=True))
-                best, found = worth, Instance(question.schema, binding)
-        return found
+                worth = 2.0 * question.interest / (1 + question.asked[literal])
+                instance = Instance(question.without(literal), binding)
+                return _Target(worth, instance, question.asked, literal)
+        return None
 
     # The goal.
 
