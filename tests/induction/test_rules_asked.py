@@ -224,3 +224,16 @@ class TestTheNextTask:
         many = 2 * LIMITS.episodes_for_a_win
         explorer = self.explorer({"a": 3, "b": 1}, {"a": 4, "b": 4, "c": many})
         assert {task.type for task in explorer._least_known(self.TASKS)} == {"b"}
+
+
+def test_a_need_that_plans_always_bring_about_is_left_out_in_a_trial() -> None:
+    """Whatever was cleaned had been heated before: only who cleans something cold will know."""
+    rows = tried(10, ["sink"], "11") + tried(3, ["sink"], "00", refused=True)
+    rows += tried(3, ["sink"], "01", refused=True)
+    facts = [Atom("at", ("0",)), Atom("heated", ("0",))]
+    needs = tuple(Clause((Literal(Atom(name, ("place",))),)) for name in ("at", "heated"))
+    schema = ActionSchema("clean", ("clean <place>",), needs)
+    question = Question(schema, book_of("clean <>", facts, rows))
+    (open_,) = question.never_alone
+    assert str(open_) == "heated(0)"
+    assert question.without(open_).preconditions == needs[:1]
