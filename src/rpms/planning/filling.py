@@ -3,7 +3,7 @@ to be seen to and the price of what is granted.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from rpms.logic.achievers import Achiever, Achievers, Fact, Level, Need, Passing, asked_about
@@ -30,8 +30,29 @@ class Surroundings(NamedTuple):
     """Values of the facts over the command's things, by predicate and names."""
 
 
-Filled = tuple[dict[str, str], tuple[Fact, ...], float]
-"""Names for all parameters, with what is still to be seen to and the price of what is granted."""
+class Filled(NamedTuple):
+    """A choice of names for all parameters of an action."""
+
+    binding: dict[str, str]
+    needs: tuple[Fact, ...]
+    """Facts that are still to be seen to, in the order to achieve them."""
+    price: float
+    """Steps that it costs to take for granted what nobody knows."""
+
+
+class _Lacking(NamedTuple):
+    """A fact that is still to be seen to."""
+
+    moving: bool
+    """True if seeing to it means going somewhere, which comes last."""
+    fact: Fact
+
+
+def _in_order(lacking: Sequence[_Lacking]) -> tuple[Fact, ...]:
+    """Facts in the order to achieve them."""
+    if len(lacking) > 1:
+        lacking = sorted(lacking, key=attrgetter("moving"))
+    return tuple([one.fact for one in lacking])
 
 
 class Filling(Purposeful):
@@ -61,34 +82,49 @@ class Filling(Purposeful):
         """
         self._read[None] = True  # rests on more than facts and names
         if schema.name not in self._spent:
-            spent = self._spent[schema.name] = set()
-            for command, gained in self._situation.past:
-                if (done := schema.match(command)) is not None:
-                    spent.add(tuple(done[name] for name in sorted(schema.once if gained else done)))
-        every = (sorted(schema.once), sorted(schema.parameters))
-        return any(
-            tuple(binding[name] for name in names) in self._spent[schema.name] for names in every
-        )
+            self._spent[schema.name] = self._find_spent(schema)
+        spent = self._spent[schema.name]
+        for names in (sorted(schema.once), sorted(schema.parameters)):
+            if tuple(binding[name] for name in names) in spent:
+                return True
+        return False
 
-    def _as_then(
-        self, then: Surroundings | None, needs: Sequence[Fact], *, moving: bool = False
-    ) -> bool:
-        """True if some facts will be what they were, once some needs are met, or after a move."""
-        if then is None:
-            return not needs
+    def _find_spent(self, schema: ActionSchema) -> set[tuple[str, ...]]:
+        """The things with which an action was done that counts once: those that count if the
+        score rose with it, else all.
+        """
+        spent: set[tuple[str, ...]] = set()
+        for command, gained in self._situation.past:
+            done = schema.match(command)
+            if done is not None:
+                names = schema.once if gained else done
+                spent.add(tuple(done[name] for name in sorted(names)))
+        return spent
+
+    def _as_then(self, then: Surroundings, needs: Sequence[Fact], *, moving: bool = False) -> bool:
+        """True if all will be as it was then, once some needs are met, or after a move: that
+        changes where things are, so that such facts are not compared.
+        """
         self._read[None] = True  # rests on more than facts and names
-        positional, belief = self._index.positional, self._situation.belief
-        met = {(need.predicate, need.args): not need.negated for need in needs}
+        positional = self._index.positional
+        belief = self._situation.belief
         moving = moving or any(need.predicate in positional for need in needs)
         if not moving and (then.location, then.holding) != (belief.location, belief.holding):
             return False
+        met = {(need.predicate, need.args): not need.negated for need in needs}
         facts = dict(then.facts)
-        return met.keys() <= facts.keys() and all(
-            met[key] is was
-            if key in met
-            else (moving and key[0] in positional) or self._situation.value(*key) is was
-            for key, was in facts.items()
-        )
+        if not met.keys() <= facts.keys():
+            return False
+        for fact, was in facts.items():
+            if fact in met:
+                value: bool | None = met[fact]
+            elif moving and fact[0] in positional:
+                continue
+            else:
+                value = self._situation.value(*fact)
+            if value is not was:
+                return False
+        return True
 
     def _fill(self, way: Achiever, binding: dict[str, str]) -> list[Filled]:
         """Every way to fill in the parameters that are left, judging needs as soon as they are
@@ -110,34 +146,38 @@ class Filling(Purposeful):
         """Choices of names with which there is something to doubt, if the way is a doubt."""
         if not way.waived:
             return filled
-        return [one for one in filled if not self._holds_any(way.waived, one[0])]
+        return [one for one in filled if not self._holds_any(way.waived, one.binding)]
 
     def _fill_levels(
         self,
         levels: Sequence[Level],
         needs: Iterable[Need],
         binding: dict[str, str],
-        found: tuple[tuple[bool, Fact], ...],
+        lacking: tuple[_Lacking, ...],
         price: float,
         filled: list[Filled],
     ) -> None:
+        """Add to `filled` every choice of names with which no need is out of the question: judge
+        the needs that the names so far decide, then try each name for the next parameter.
+        """
         for need in needs:
-            value, extra, fact = self._judge(need, binding)
-            if value is False:
+            judged = self._judge(need, binding)
+            if judged.possible is False:
                 return
-            price += extra
-            if fact is not None:
-                found = (*found, (need.moving, fact))
+            price += judged.price
+            if judged.left is not None:
+                lacking = (*lacking, _Lacking(need.moving, judged.left))
         if not levels:
-            ordered = sorted(found, key=itemgetter(0)) if len(found) > 1 else found
-            filled.append((dict(binding), tuple([fact for _, fact in ordered]), price))
+            filled.append(Filled(dict(binding), _in_order(lacking), price))
             return
         level = levels[0]
+        later = levels[1:]
+        is_limited = self._doubting and bool(later)
         for name in self._worth_trying(level, binding):
-            if self._doubting and len(levels) > 1 and len(filled) > FILLINGS:
+            if is_limited and len(filled) > FILLINGS:
                 break
             binding[level.parameter] = name
-            self._fill_levels(levels[1:], level.needs, binding, found, price, filled)
+            self._fill_levels(later, level.needs, binding, lacking, price, filled)
         binding.pop(level.parameter, None)
 
     def _fill_at_once(
@@ -151,10 +191,10 @@ class Filling(Purposeful):
 
         Any others cost more, and are in no best plan.
         """
-        if any(self._judge(need, binding)[0] is not True for need in needs):
+        if any(self._judge(need, binding).possible is not True for need in needs):
             return
         if not levels:
-            filled.append((dict(binding), (), 0.0))
+            filled.append(Filled(dict(binding), (), 0.0))
             return
         for name in self._worth_trying(levels[0], binding):
             binding[levels[0].parameter] = name
@@ -163,7 +203,10 @@ class Filling(Purposeful):
 
     def _holds_any(self, needs: tuple[Need, ...], binding: Mapping[str, str]) -> bool:
         """True if one of the needs that can be judged holds."""
-        return any(self._judge(need, binding)[0] for need in needs if need.names <= binding.keys())
+        for need in needs:
+            if need.names <= binding.keys() and self._judge(need, binding).possible:
+                return True
+        return False
 
     def _worth_trying(self, level: Level, binding: dict[str, str]) -> Sequence[str]:
         """The names for a parameter; of places to look in, where the thing was found, or the

@@ -27,6 +27,7 @@ from rpms.logic.actions import Instance, names_for
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Atom, Truth
 from rpms.logic.rules import ANYTHING, ActiveRules, Purpose, kept_with_rules
+from rpms.paper.progress import Want
 from rpms.planning.search import GOAL, UNSEEN, Edge, Link, Option, Priced
 from rpms.planning.whereabouts import Order, Whereabouts, likely_places
 
@@ -85,19 +86,23 @@ class Impasse(Priced):
         """
         for imagined in (False, True):
             for binding in self.bindings(purpose, self._situation.goal, imagined=imagined):
-                judged = [
-                    (need, one, self._judge(need, one))
-                    for need, one in self.left(purpose, binding)[1]
-                ]
-                self._regress_all(
-                    Edge(GOAL, (fact,), 0.0) for _, _, (_, _, fact) in judged if fact is not None
-                )
-                self._price()
-                for need, one, (value, _, fact) in judged:
-                    if value is False:
-                        return self._unmakeable(need.literals[0].bound(one))
-                    if fact is not None and fact not in self._costs:
-                        return next(self._reasons(fact, set()), self._unmakeable(fact))
+                _, wanted = self.left(purpose, binding)
+                reason = self._why_not(wanted)
+                if reason:
+                    return reason
+        return ""
+
+    def _why_not(self, wanted: Sequence[Want]) -> str:
+        """Why the first want that cannot be had cannot; nothing if all can be."""
+        judged = [self._judge(want.need, want.binding) for want in wanted]
+        left = [one.left for one in judged if one.left is not None]
+        self._regress_all([Edge(GOAL, (fact,), 0.0) for fact in left])
+        self._price()
+        for want, one in zip(wanted, judged, strict=True):
+            if one.possible is False:
+                return self._unmakeable(want.need.literals[0].bound(want.binding))
+            if one.left is not None and one.left not in self._costs:
+                return next(self._reasons(one.left, set()), self._unmakeable(one.left))
         return ""
 
     def _reasons(self, fact: Fact, asked: set[Fact]) -> Iterator[str]:
@@ -111,35 +116,51 @@ class Impasse(Priced):
             for one in fact.args:
                 yield from self._reasons(Fact(*one), asked)
             return
-        makers = self._index.makers(fact.predicate, fact.negated) if fact.makeable else ()
-        revealers = (
-            self._index.revealers.get(fact.predicate, ()) if self._truth(fact) is None else ()
-        )
-        achievers = (*makers, *revealers)
+        achievers = self._ways_to(fact)
         if not achievers:
             yield self._unmakeable(fact)
         for find in (self._nameless, self._unmet):
             for way in achievers:
-                yield from (
-                    f"{self._say(fact)} ← {way.schema.name}: {reason}" for reason in find(way, fact)
-                )
+                for reason in find(way, fact):
+                    yield f"{self._say(fact)} ← {way.schema.name}: {reason}"
         for way in achievers:
-            for needed in self._lacking_of(way, fact):
-                deeper = self._reasons(needed, asked)
-                yield from (
-                    f"{self._say(fact)} ← {way.schema.name} ← {reason}" for reason in deeper
-                )
+            yield from self._deeper_reasons(way, fact, asked)
+
+    def _deeper_reasons(self, way: Achiever, fact: Fact, asked: set[Fact]) -> Iterator[str]:
+        """Reasons why what a way to a fact needs cannot be had, behind that way."""
+        for needed in self._lacking_of(way, fact):
+            for reason in self._reasons(needed, asked):
+                yield f"{self._say(fact)} ← {way.schema.name} ← {reason}"
+
+    def _ways_to(self, fact: Fact) -> Sequence[Achiever]:
+        """Actions that make a fact so, and if nobody knows it, those that show it."""
+        achievers: list[Achiever] = []
+        if fact.makeable:
+            achievers += self._index.makers(fact.predicate, fact.negated)
+        if self._truth(fact) is None:
+            achievers += self._index.revealers.get(fact.predicate, ())
+        return achievers
 
     def _lacking_of(self, way: Achiever, fact: Fact) -> Iterator[Fact]:
         """Needs of a way that could be met in principle and have no price."""
         bound = self._bound(way, fact)
         for need in way.needs:
-            free = sorted(need.names - bound.keys())
-            names = self._names.get(free[0], ()) if len(free) == 1 else ()
-            for filled in [{**bound, free[0]: name} for name in names] if free else [bound]:
-                _, _, needed = self._judge(need, filled)
+            for filled in self._choices_for(need, bound):
+                needed = self._judge(need, filled).left
                 if needed is not None and needed not in self._costs:
                     yield needed
+
+    def _choices_for(self, need: Need, bound: Mapping[str, str]) -> list[Mapping[str, str]]:
+        """Names for all that a need is about: each known one where one is open; none where more
+        are.
+        """
+        free = need.names - bound.keys()
+        if not free:
+            return [bound]
+        if len(free) > 1:
+            return []
+        (variable,) = free
+        return [{**bound, variable: name} for name in self._names.get(variable, ())]
 
     def _nameless(self, way: Achiever, fact: Fact) -> Iterator[str]:
         """Variables of a way that nothing is named for, and names that are known in other roles
@@ -157,19 +178,22 @@ class Impasse(Priced):
         """Needs of a way that no name fulfils: false, and no action changes that."""
         bound = self._bound(way, fact)
         for need in way.needs:
-            free = sorted(need.names - bound.keys())
-            names = self._names.get(free[0], ()) if len(free) == 1 else ()
-            filled = [{**bound, free[0]: name} for name in names] if free else [bound]
             if not need.literals:
                 yield f"a rule forbids `{way.schema.name}` in every state"
-            elif filled and all(self._judge(need, one)[0] is False for one in filled):
-                lacking = need.literals[0]
-                reason = self._unmakeable(lacking.bound(filled[0]))
-                yield (
-                    reason
-                    if len(filled) == 1
-                    else f"{lacking.bound(bound).atom} is false of every <{free[0]}>"
-                )
+                continue
+            filled = self._choices_for(need, bound)
+            if filled and all(self._judge(need, one).possible is False for one in filled):
+                yield self._why_unmet(need, bound, filled)
+
+    def _why_unmet(
+        self, need: Need, bound: Mapping[str, str], filled: Sequence[Mapping[str, str]]
+    ) -> str:
+        """Why a need is not met with any of the names that it can be filled with."""
+        lacking = need.literals[0]
+        if len(filled) == 1:
+            return self._unmakeable(lacking.bound(filled[0]))
+        (variable,) = need.names - bound.keys()
+        return f"{lacking.bound(bound).atom} is false of every <{variable}>"
 
     def _bound(self, way: Achiever, fact: Fact) -> dict[str, str]:
         pairs = zip(way.fact.args, fact.args, strict=True)
@@ -179,13 +203,9 @@ class Impasse(Priced):
         for way in self._index.makers(fact.predicate, fact.negated):
             for reason in self._nameless(way, fact):
                 return f"{self._say(fact)} ← {way.schema.name}: {reason}"
-        unknown = self._truth(fact) is None
-        why = (
-            "unknown, and no action shows or changes it"
-            if unknown
-            else "not so, and no action changes that"
-        )
-        return f"{self._say(fact)}: it is {why}"
+        if self._truth(fact) is None:
+            return f"{self._say(fact)}: it is unknown, and no action shows or changes it"
+        return f"{self._say(fact)}: it is not so, and no action changes that"
 
     def _say(self, fact: Fact) -> str:
         named = fact.atom if fact.predicate != "or" else Fact(*fact.args[0]).atom
@@ -196,21 +216,38 @@ class _Graph(Priced):
     """The actions that matter in one situation, from the goal down to what can be done now."""
 
     def plan(self, purposes: Sequence[tuple[Purpose, float]]) -> Plan:
-        """Plan for one of several purposes, each with its price."""
+        """Plan for one of several purposes, each with its price: with known things, or else with
+        things that nobody has seen.
+        """
+        cut = False
         for imagined in (False, True):
-            edges = [
-                (stages, edge)
-                for purpose, price in purposes
-                for binding in self.bindings(purpose, self._situation.goal, imagined=imagined)
-                for stages, wanted in (self.left(purpose, binding),)
-                if (edge := self._edge_to(wanted, price)) is not None
-            ]
-            furthest = max((stages for stages, _ in edges), default=0)
-            if self._reaches([edge for stages, edge in edges if stages == furthest]):
-                return Plan(self._options(), self._costs[GOAL], imagined, cut=self.cut)
-            if self._given_up:
+            reached = self._reaches(self._furthest_edges(purposes, imagined=imagined))
+            cut = cut or reached.cut
+            if reached.found:
+                return Plan(self._options(), self._costs[GOAL], imagined, cut=cut)
+            if reached.given_up:
                 break
-        return Plan(cut=self.cut)
+        return Plan(cut=cut)
+
+    def _furthest_edges(
+        self, purposes: Sequence[tuple[Purpose, float]], *, imagined: bool
+    ) -> list[Edge]:
+        """What is left to do for each purpose and choice of things, where most stages are
+        behind; without what cannot be had.
+        """
+        edges: list[Edge] = []
+        furthest = 0
+        for purpose, price in purposes:
+            for binding in self.bindings(purpose, self._situation.goal, imagined=imagined):
+                stages, wanted = self.left(purpose, binding)
+                edge = self._edge_to(wanted, price)
+                if edge is None or stages < furthest:
+                    continue
+                if stages > furthest:
+                    furthest = stages
+                    edges = []
+                edges.append(edge)
+        return edges
 
     def remedy(
         self, needs: Sequence[Need], binding: Mapping[str, str], *, explained: bool
@@ -223,7 +260,7 @@ class _Graph(Priced):
         if possible or explained:
             edge = Edge(GOAL, tuple(one.left for one in wanted if one.left is not None), 0.0)
             reached = self._reaches([edge])  # its prices explain what stands against it
-            if reached and possible:
+            if reached.found and possible:
                 options = self._options()
         if options:
             return self._remedy_of(options[0].chain, binding)
@@ -249,22 +286,33 @@ class _Graph(Priced):
         for need in needs:
             if not need.names.issubset(binding):
                 continue
-            value, _, fact = self._judge(need, binding)
-            fixed = self._fixed(need)
-            if value is False:  # a ban in every state is for want of no fact
-                first = fixed or next(iter(need.literals), None)
-                return first.bound(binding).atom if first is not None else None
+            judged = self._judge(need, binding)
+            if judged.possible is False:
+                # A ban in every state is for want of no fact.
+                lacking = self._fixed(need) or next(iter(need.literals), None)
+                return lacking.bound(binding).atom if lacking is not None else None
+            fact = judged.left
             if fact is None or fact in above or fact in self._costs:
                 continue
-            if fixed is not None:
-                return fixed.bound(binding).atom
-            either = [Fact(*one) for one in fact.args] if fact.predicate == "or" else [fact]
-            deeper = self._obstacle_before(either, above | {fact})
-            if deeper is not None:
-                return deeper
-            if not above:
-                return either[0].atom
+            found = self._obstacle_to(need, binding, fact, above)
+            if found is not None:
+                return found
         return None
+
+    def _obstacle_to(
+        self, need: Need, binding: Mapping[str, str], fact: Fact, above: frozenset[Fact]
+    ) -> Atom | None:
+        """The missing fact that blocks a need which has no price: one of its own that no action
+        changes, one further down, or the fact itself where the action is asked about.
+        """
+        fixed = self._fixed(need)
+        if fixed is not None:
+            return fixed.bound(binding).atom
+        either = [Fact(*one) for one in fact.args] if fact.predicate == "or" else [fact]
+        deeper = self._obstacle_before(either, above | {fact})
+        if deeper is not None or above:
+            return deeper
+        return either[0].atom
 
     def _obstacle_before(self, facts: Iterable[Fact], above: frozenset[Fact]) -> Atom | None:
         """The fact that blocks every way to some facts: in principle, with the names that these
@@ -297,7 +345,9 @@ class _Graph(Priced):
             if clause.truth(self._situation) is Truth.FALSE
         ]
         edge = self._edge_to([(need, {}) for need in broken], 0.0) if broken else None
-        return self._options() if edge is not None and self._reaches([edge]) else ()
+        if edge is None or not self._reaches([edge]).found:
+            return ()
+        return self._options()
 
     def is_nowhere(self, thing: str) -> bool:
         """True if a thing is known to be in none of the places where looking would show it."""
@@ -309,8 +359,10 @@ class _Graph(Priced):
 
     def explore(self, sought: Sequence[str]) -> Plan:
         """Find out whatever is unknown of what is sought: for when no way to the goal is known."""
-        edges = [Edge(GOAL, (fact,), 0.0) for thing in sought for fact in self._glimpses(thing)]
-        return Plan(self._options() if self._reaches(edges) else ())
+        edges: list[Edge] = []
+        for thing in sought:
+            edges += [Edge(GOAL, (fact,), 0.0) for fact in self._glimpses(thing)]
+        return Plan(self._options() if self._reaches(edges).found else ())
 
     def _edge_to(
         self, wanted: Iterable[tuple[Need, Mapping[str, str]]], cost: float
@@ -318,11 +370,12 @@ class _Graph(Priced):
         """One way to reach the goal: what is left to be done, in order."""
         needs: dict[Fact, None] = {}
         for need, one in wanted:
-            value, price, fact = self._judge(need, one)
-            if value is False:
+            judged = self._judge(need, one)
+            if judged.possible is False:
                 return None
-            cost += price
-            needs |= {fact: None} if fact is not None else {}
+            cost += judged.price
+            if judged.left is not None:
+                needs[judged.left] = None
         return Edge(GOAL, tuple(needs), cost)
 
 
@@ -351,16 +404,29 @@ class Reasoner:
         Best: of the options the first alone, which takes less time.
         """
         order = order if order is not None else likely_places(self.rules)
-        chosen = purpose or self.rules.purpose
-        purposes = () if purpose is not None else self.rules.purposes
-        purposes = purposes or (((chosen, 0.0),) if chosen is not None else ())
-        plan = self._graph(situation, order, most, best=best).plan(purposes) if purposes else Plan()
-        first = self._graph(situation, order).first_things() if self.rules.lore.always else ()
-        if first:
-            return plan.offering(first)
+        purposes = self._purposes(purpose)
+        plan = Plan()
+        if purposes:
+            plan = self._graph(situation, order, most, best=best).plan(purposes)
+        if self.rules.lore.always:
+            first = self._graph(situation, order).first_things()
+            if first:
+                return plan.offering(first)
         if plan.options or plan.cost == 0 or not seek:
             return plan
         return self.explore(situation, order)
+
+    def _purposes(self, purpose: Purpose | None) -> Sequence[tuple[Purpose, float]]:
+        """The purposes to plan for, each with its price: the one asked for, else all readings of
+        the goal, else the one that the rules have.
+        """
+        if purpose is not None:
+            return ((purpose, 0.0),)
+        if self.rules.purposes:
+            return self.rules.purposes
+        if self.rules.purpose is not None:
+            return ((self.rules.purpose, 0.0),)
+        return ()
 
     def explore(self, situation: Situation, order: Order) -> Plan:
         """Plan to find out whatever is unknown, and say whether that may lead to the goal."""

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import count, product
 from math import inf
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rpms.logic.achievers import (
     Achiever,
@@ -34,7 +34,7 @@ from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Situation
 from rpms.logic.facts import is_unseen, kind_of
 from rpms.logic.rules import ANYTHING
-from rpms.planning.filling import Filled, Filling
+from rpms.planning.filling import Filled, Filling, Surroundings
 from rpms.planning.whereabouts import Order
 
 GOAL = Fact("goal", ())
@@ -59,7 +59,7 @@ UNSEEN = "anything ?"
 """Whatever may be found. A name that ends in a question mark is of something that nobody has
 seen yet."""
 
-_NOTHING = Found((), {}, -inf, frozenset())
+_NOTHING = Found(edges=(), read={}, left_out=-inf, asked=frozenset())
 
 
 @dataclass(slots=True, eq=False)
@@ -86,17 +86,14 @@ class Edge:
     def named(self) -> tuple[str, ...]:
         """Things its command names: mixing is done to a vessel, not to the result."""
         schema = self.schema
-        return (
-            tuple(self.binding[name] for name in schema.variables if name not in schema.others)
-            if schema
-            else ()
-        )
+        if schema is None:
+            return ()
+        return tuple(self.binding[name] for name in schema.variables if name not in schema.others)
 
 
 def _left_to_do(filled: Filled) -> tuple[int, float]:
     """The number of needs that some names leave to be seen to, and the price of what is granted."""
-    _, needs, price = filled
-    return len(needs), price
+    return len(filled.needs), filled.price
 
 
 def _is_direct(edge: Edge) -> bool:
@@ -146,18 +143,91 @@ class Option:
     def spelled(self, spell: Callable[[str], str]) -> Option:
         """The same with its command as a game wants it written."""
         written = spell(self.command)
-        return (
-            self
-            if written == self.command
-            else Option(written, self.regret, self.chain, self.evidence)
-        )
+        if written == self.command:
+            return self
+        return Option(written, self.regret, self.chain, self.evidence)
+
+
+class Reached(NamedTuple):
+    """How the search for a plan ended."""
+
+    found: bool
+    """True if the goal can be had."""
+    cut: bool = False
+    """True if not all that may lead to the goal was looked at: there was too much of it."""
+    given_up: bool = False
+    """True if no plan costs as little as it may."""
 
 
 class _Begun(NamedTuple):
-    """The best plan that some command begins."""
+    """The end of a plan: from one action, or one fact, to the goal."""
 
     regret: float
+    """Steps that the cheapest plan with this end takes beyond the cheapest plan."""
     chain: tuple[Edge, ...]
+
+    def is_better(self, known: _Begun | None) -> bool:
+        """True if it costs less than a known one, or none is known."""
+        return known is None or self.regret < known.regret
+
+
+class _Before(NamedTuple):
+    """A fact to achieve before the end of a plan: by regret, then as found."""
+
+    regret: float
+    number: int
+    fact: Fact
+    chain: tuple[Edge, ...]
+    """The actions after it, to the goal."""
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    """An edge that has no price until all its needs have theirs."""
+
+    edge: Edge
+    total: float
+    """The edge's own cost and that of the needs that have a price."""
+    missing: int
+    """The number of needs that have none yet."""
+
+
+class _Agenda:
+    """Facts to look for ways to: the cheapest first, of equals the latest, each once."""
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        self._number = count()
+        self._reached: set[Fact] = set()
+        self._heap: list[tuple[float, int, Fact]] = []
+
+    def add_needs(self, edges: Iterable[Edge], spent: float) -> LeftOut:
+        """Add the needs of some edges, to which others have cost so much, and say if some edge
+        costs too much.
+        """
+        left_out = LeftOut.NOTHING
+        for edge in edges:
+            cost = spent + edge.cost
+            if cost <= self._limit:
+                for need in edge.needs:
+                    if need not in self._reached:
+                        heappush(self._heap, (cost, -next(self._number), need))
+            elif cost < inf:
+                left_out = LeftOut.TOO_DEAR
+        return left_out
+
+    def is_done(self) -> bool:
+        """True if no fact is left."""
+        heap = self._heap
+        while heap and heap[0][2] in self._reached:
+            heappop(heap)
+        return not heap
+
+    def take(self) -> tuple[float, Fact]:
+        """The next fact, with the cost to which it is needed; one must be left."""
+        spent, _, fact = heappop(self._heap)
+        self._reached.add(fact)
+        return spent, fact
 
 
 def _can_be_done(edge: Edge) -> bool:
@@ -180,19 +250,18 @@ class Priced(Filling):
         best: bool = False,
     ) -> None:
         self._most = most
-        self._given_up = False
-        """True if no plan costs as little as it may."""
-        self.cut = False
-        """True if not all that may lead to the goal was looked at: there was too much of it."""
         self._expansions = 0
+        """Ways that were tried, and edges that were found by them."""
         self._best = best
         self._doubting = achievers.shares
         super().__init__(achievers, situation, order)
         self._order = order
         self._edges: dict[Fact, Sequence[Edge]] = {}
+        """The edges to each fact that some edge needs, and to the goal: what is priced."""
         self._unpriced: list[Fact] = []
         """Facts whose edges were found since prices were last computed."""
         self._found: dict[Fact, Found] = {}
+        """The edges found in this situation, with the cost from which on others were left out."""
         self._costs: dict[Fact, float] = {}
         self._totals: dict[Edge, float] = {}
         """The cost of an edge with all that it needs, once that is known."""
@@ -201,12 +270,18 @@ class Priced(Filling):
         self._links: dict[Edge, Link] = {}
         self._barred: dict[str, bool] = {}
         """True for beginnings of commands if some barred command has them."""
-        expanded = self._known_names.expanded
-        if expanded.goal is not situation.goal or expanded.order != order:
-            expanded = self._known_names.expanded = Expanded(situation.goal, order, {}, {})
-            self._known_names.fills = {}
-        kept = expanded.best if best else expanded.every
+        kept = self._edges_of_earlier_steps()
         self._expanded: dict[Fact, Found] = {} if self._doubting else kept
+        """The edges found in any step that rest on facts and names alone."""
+
+    def _edges_of_earlier_steps(self) -> dict[Fact, Found]:
+        """Edges kept for the same goal and order of places; for others all is forgotten."""
+        goal = self._situation.goal
+        known = self._known_names
+        if known.expanded.goal is not goal or known.expanded.order != self._order:
+            known.expanded = Expanded(goal, self._order, {}, {})
+            known.fills = {}
+        return known.expanded.best if self._best else known.expanded.every
 
     def serves(self, situation: Situation, order: Order) -> bool:
         """True if what was found holds in a situation too: it is the same one."""
@@ -218,20 +293,22 @@ class Priced(Filling):
             and (self._order is order or self._order == order)
         )
 
-    def _reaches(self, edges: list[Edge]) -> bool:
-        """Price all that leads to the goal by some edges; whether one of them can be had."""
+    def _reaches(self, edges: list[Edge]) -> Reached:
+        """Price all that leads to the goal by some edges, and say if one of them can be had."""
         self._edges[GOAL] = edges
         if self._index.rules.lore.doubts:
             return self._reaches_with_doubts(edges)
         self._regress_all(edges)
         self._price()
-        return self._costs.get(GOAL, inf) < inf
+        return Reached(self._costs.get(GOAL, inf) < inf)
 
-    def _reaches_with_doubts(self, edges: list[Edge]) -> bool:
-        """Price what leads to the goal where doubts are many, and whether it can be had.
+    def _reaches_with_doubts(self, edges: list[Edge]) -> Reached:
+        """Price what leads to the goal where doubts are many, within two budgets that grow: the
+        cost of what is looked at, and the number of edges.
 
-        The limit to what is looked at grows until all that is left out is dearer than the best
-        plan.
+        It ends, in this order: where nothing that is left out can better the plan; where there
+        are too many edges and there is a plan, or no more are allowed; where every plan costs
+        more than it may.
         """
         limit = 2 * MARGIN
         allowed = EXPANDED
@@ -241,21 +318,26 @@ class Priced(Filling):
             if self._expansions > priced:
                 self._price(whole=False)
                 priced = self._expansions
-            cost = self._costs.get(GOAL, inf)
             if left_out is LeftOut.TO_BE_PRICED:
                 continue
+            cost = self._costs.get(GOAL, inf)
             if left_out is LeftOut.NOTHING or self._is_best(cost, edges, limit):
-                return cost < inf
+                return Reached(cost < inf)
             if left_out is LeftOut.TOO_MANY:
-                self.cut = cost < inf or allowed >= EXPANDED * FURTHER
-                if self.cut:
-                    return cost < inf
+                if cost < inf or allowed >= EXPANDED * FURTHER:
+                    return Reached(cost < inf, cut=True)
                 allowed *= 2
-                continue
-            self._given_up = self._is_too_dear(cost, edges, limit)
-            if self._given_up:
-                return False
-            limit = min(1.5 * limit, cost + MARGIN, self._most if limit < self._most else inf)
+            elif self._is_too_dear(cost, edges, limit):
+                return Reached(False, given_up=True)
+            else:
+                limit = self._next_limit(limit, cost)
+
+    def _next_limit(self, limit: float, cost: float) -> float:
+        """The next limit to what is looked at, where the best plan so far costs so much: half as
+        much again, but no more than can matter, and not past what a plan may cost at one go.
+        """
+        may_cost = self._most if limit < self._most else inf
+        return min(1.5 * limit, cost + MARGIN, may_cost)
 
     def _is_best(self, cost: float, edges: Sequence[Edge], limit: float) -> bool:
         """True if nothing that costs more than a limit can be part of a better plan."""
@@ -281,30 +363,15 @@ class Priced(Filling):
         """Find all that some edges need, up to a cost, the cheapest first, until more edges are
         found than allowed; say what was left out.
         """
-        left_out = LeftOut.NOTHING
-        spent = 0.0
-        number = count()
-        reached: set[Fact] = set()
-        heap: list[tuple[float, int, Fact]] = []
-        while True:
-            for edge in edges:
-                cost = spent + edge.cost
-                if cost <= limit:
-                    for need in edge.needs:
-                        if need not in reached:
-                            heappush(heap, (cost, -next(number), need))
-                elif cost < inf:
-                    left_out = max(left_out, LeftOut.TOO_DEAR)
-            while heap and heap[0][2] in reached:
-                heappop(heap)
-            if not heap:
-                return left_out
+        agenda = _Agenda(limit)
+        left_out = agenda.add_needs(edges, 0.0)
+        while not agenda.is_done():
             if self._expansions > allowed:
                 return LeftOut.TOO_MANY
-            spent, _, fact = heappop(heap)
-            reached.add(fact)
+            spent, fact = agenda.take()
             left_out = max(left_out, self._expand(fact, limit - spent))
-            edges = self._edges[fact]
+            left_out = max(left_out, agenda.add_needs(self._edges[fact], spent))
+        return left_out
 
     def _expand(self, fact: Fact, most: float) -> LeftOut:
         """Find the edges to a fact that cost less than may be spent and less than is known to
@@ -334,23 +401,40 @@ class Priced(Filling):
                     left += edge.needs
 
     def _edges_to(self, fact: Fact, spend: float) -> Sequence[Edge]:
-        """The edges to a fact that does not hold; those of an earlier step where they rest on
-        nothing that changed.
-        """
-        if fact not in self._found and fact in self._expanded:
-            kept = self._expanded[fact]
-            if self._stands(kept.read.items()):
-                self._found[fact] = kept
-        had = self._found.get(fact, _NOTHING)
+        """The edges to a fact that does not hold, by ways that cost less than may be spent."""
+        had = self._found_before(fact)
         if had.left_out >= spend:
             return had.edges
-        self._read, self._beyond = dict(had.read), inf
+        return self._find_edges(fact, had, spend)
+
+    def _found_before(self, fact: Fact) -> Found:
+        """The edges to a fact that were found in this situation, or in an earlier step if they
+        rest on nothing that changed.
+        """
+        if fact in self._found:
+            return self._found[fact]
+        kept = self._expanded.get(fact)
+        if kept is None or not self._stands(kept.read.items()):
+            return _NOTHING
+        self._found[fact] = kept
+        return kept
+
+    def _find_edges(self, fact: Fact, had: Found, spend: float) -> Sequence[Edge]:
+        """The edges that were found before and the dearer ones that may be spent on now, which
+        are kept.
+
+        `_read` collects every answer that is asked for meanwhile, since the edges stand as long
+        as these do; `_beyond`, the cost of the cheapest way that is left out.
+        """
+        self._read = dict(had.read)
+        self._beyond = inf
         found = list(had.edges)
         if fact.predicate == SEEN:
             found += [Edge(fact, (one,), 0.0) for one in self._glimpses(fact.args[0])]
+        elif fact.predicate == "or":
+            found += [Edge(fact, (Fact(*one),), 0.0) for one in fact.args]
         else:
-            direct = any(map(_is_direct, had.edges))
-            found += self._possible_edges(fact, had.left_out, spend, direct=direct)
+            found += self._possible_edges(fact, had, spend)
         self._keep_found(fact, found)
         self._read = {}  # later questions do not concern this fact
         return found
@@ -361,43 +445,54 @@ class Priced(Filling):
         Where lines may be doubted, the names that fill each way are kept instead.
         """
         if self._doubting:
-            self._found[fact] = Found(found, {}, self._beyond, frozenset())
+            self._found[fact] = Found(found, read={}, left_out=self._beyond, asked=frozenset())
             return
         asked = asked_about(self._read, fact.args)
-        self._found[fact] = Found(found, self._read, self._beyond, asked)
+        kept = Found(found, read=self._read, left_out=self._beyond, asked=asked)
+        self._found[fact] = kept
         if None not in self._read:
-            self._expanded[fact] = self._found[fact]
+            self._expanded[fact] = kept
 
-    def _possible_edges(
-        self, fact: Fact, since: float, spend: float, *, direct: bool
-    ) -> Iterator[Edge]:
+    def _possible_edges(self, fact: Fact, had: Found, spend: float) -> list[Edge]:
         """The edges to a fact that does not hold, by ways that cost less than may be spent and
-        no less than `since`; with `direct`, one that makes it so was found before.
+        were left out before: to find out whether it holds, to make it so, or to make it so of
+        something in the same place.
         """
-        if fact.predicate == "or":
-            yield from (Edge(fact, (Fact(*one),), 0.0) for one in fact.args)
-            return
+        since = had.left_out
+        edges: list[Edge] = []
         if self._truth(fact) is None and not (fact.makeable and self._can_make(fact)):
-            price = SEARCH + FURTHER_DOWN * self._rank(fact.args)
-            for way in self._affordable(
-                self._index.revealers.get(fact.predicate, ()), since, spend
-            ):
-                yield from self._ground(way, fact, price)
+            edges += self._by_looking(fact, since, spend)
         if not fact.makeable:
-            return
-        for way in self._affordable(self._index.makers(fact.predicate, fact.negated), since, spend):
-            if way.circular:
-                continue
-            for edge in self._ground(way, fact):
-                direct = direct or _is_direct(edge)
-                yield edge
+            return edges
+        edges += self._by_making(fact, since, spend)
         companion = self._index.companions.get(fact.predicate)
-        if companion and not fact.negated and not direct:
-            yield from self._by_companion(companion, fact, since, spend)
+        if companion is None or fact.negated:
+            return edges
+        is_direct = any(map(_is_direct, had.edges)) or any(map(_is_direct, edges))
+        if not is_direct:
+            edges += self._by_companion(companion, fact, since, spend)
+        return edges
+
+    def _by_looking(self, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
+        """Ways to see whether a fact holds, dearer the less likely its place is."""
+        price = SEARCH + FURTHER_DOWN * self._rank(fact.args)
+        revealers = self._index.revealers.get(fact.predicate, ())
+        for way in self._affordable(revealers, since, spend):
+            yield from self._ground(way, fact, price)
+
+    def _by_making(self, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
+        """Ways to make a fact so."""
+        makers = self._index.makers(fact.predicate, fact.negated)
+        for way in self._affordable(makers, since, spend):
+            if not way.circular:
+                yield from self._ground(way, fact)
 
     def _affordable(
         self, achievers: Iterable[Achiever], since: float, spend: float
     ) -> Iterator[Achiever]:
+        """Ways that cost less than may be spent and no less than `since`: cheaper ones were
+        found before. The cost of the cheapest that is too dear is noted.
+        """
         for way in achievers:
             if since <= way.schema.steps < spend:
                 yield way
@@ -410,21 +505,28 @@ class Priced(Filling):
         """Being at one thing is being at all that is in the same place: ways there by another
         name.
         """
+        together = self._index.together[companion]
         for way in self._affordable(self._index.makers(fact.predicate), since, spend):
-            (name,) = way.fact.args
-            others, together = self._called(name), self._index.together[companion]
-            for one in [
-                each for each in others if self._value(companion, (each, *fact.args))
-            ] or others:
-                value, price, need = self._judge(together, {"one": one, "other": fact.args[0]})
-                if value is False:
+            for one in self._beside(companion, fact, way):
+                judged = self._judge(together, {"one": one, "other": fact.args[0]})
+                if judged.possible is False:
                     continue
-                if need is not None:  # to find out is to be there
-                    yield Edge(fact, (need,), price)
+                if judged.left is not None:
+                    # To find out is to be there.
+                    yield Edge(fact, (judged.left,), judged.price)
                     continue
-                for edge in self._ground(way, fact._replace(args=(one,)), price):
+                for edge in self._ground(way, fact._replace(args=(one,)), judged.price):
                     edge.fact = fact
                     yield edge
+
+    def _beside(self, companion: str, fact: Fact, way: Achiever) -> Sequence[str]:
+        """Names that a way leads to in the same place as a fact's thing; all that it leads to
+        where none is known to be there.
+        """
+        (role,) = way.fact.args
+        names = self._called(role)
+        beside = [name for name in names if self._value(companion, (name, *fact.args))]
+        return beside or names
 
     def _ground(self, way: Achiever, fact: Fact, price: float = 0.0) -> Iterator[Edge]:
         """A way to a fact, once for each choice of names, without what is barred; a doubt only
@@ -436,10 +538,11 @@ class Priced(Filling):
         price += schema.steps
         found = 0
         self._expansions += 1
-        for filled, needs, extra in self._to_choose_from(way, fact.args):
-            if schema.once and self._is_spent(schema, filled):
+        for filled in self._to_choose_from(way, fact.args):
+            if schema.once and self._is_spent(schema, filled.binding):
                 continue
-            edge = Edge(fact, needs, price + extra, schema, way.reveals, filled)
+            cost = price + filled.price
+            edge = Edge(fact, filled.needs, cost, schema, way.reveals, filled.binding)
             if self._is_barred(edge):
                 continue
             yield self._finding(edge)
@@ -465,7 +568,8 @@ class Priced(Filling):
         """
         if not self._doubting:
             return self._fill_for(way, args)
-        key, fills = (way.shape, args), self._known_names.fills
+        key = (way.shape, args)
+        fills = self._known_names.fills
         kept = fills.get(key)
         if kept is not None and kept.moment == self._moment:
             return kept.filled
@@ -486,8 +590,9 @@ class Priced(Filling):
             if parameter == ANYTHING:
                 continue
             if parameter not in way.parameters:
+                # The effect is about a thing that the manual names.
                 if kind_of(name) != parameter:
-                    return ()  # the effect is about another thing, which the manual names
+                    return ()
             elif binding.setdefault(parameter, name) != name or not self._suits(parameter, name):
                 return ()
         return self._fill(way, binding)
@@ -501,17 +606,20 @@ class Priced(Filling):
         """
         about: dict[Fact, None] = {}
         others: dict[Fact, None] = {}
-        for predicate, revealers in self._index.revealers.items():
-            if thing != UNSEEN and predicate in self._index.together:
-                continue  # being together never says where a thing is
-            for way in revealers:
-                for fact in self._unknown_of(way, thing):
-                    is_about = thing in fact.args or (thing == UNSEEN and not fact.args)
-                    kind = about if is_about else others
-                    kind[fact] = None
+        for way in self._ways_to_see(thing):
+            for fact in self._unknown_of(way, thing):
+                is_about = thing in fact.args or (thing == UNSEEN and not fact.args)
+                kind = about if is_about else others
+                kind[fact] = None
         if about or thing != UNSEEN:
             return tuple(about)
         return tuple(others)
+
+    def _ways_to_see(self, thing: str) -> Iterator[Achiever]:
+        """Actions that may show something of a thing: being together never says where it is."""
+        for predicate, revealers in self._index.revealers.items():
+            if thing == UNSEEN or predicate not in self._index.together:
+                yield from revealers
 
     def _unknown_of(self, way: Achiever, thing: str) -> Iterator[Fact]:
         """Facts that a way shows and nobody knows, with a thing for what it leaves open."""
@@ -527,12 +635,13 @@ class Priced(Filling):
         """Add to an edge the need to find each unseen thing (`lamp ?`) that it names and none
         of its needs is about.
         """
-        for name in edge.binding.values() if "?" in "".join(edge.binding.values()) else ():
-            if (
-                name[-1:] == "?"
-                and name in edge.named
-                and not any(name in need.args for need in edge.needs)
-            ):
+        names = edge.binding.values()
+        if "?" not in "".join(names):
+            return edge  # as most are: one look at all names is the fastest
+        for name in names:
+            if not name.endswith("?") or name not in edge.named:
+                continue
+            if not any(name in need.args for need in edge.needs):
                 edge.needs = (Fact(SEEN, (name,)), *edge.needs)
         return edge
 
@@ -544,7 +653,7 @@ class Priced(Filling):
         if schema is None or not self._may_be_barred(schema):
             return False
         barred = self._index.rules.barred
-        if edge.command in barred and self._as_then(barred[edge.command], edge.needs):
+        if edge.command in barred and self._is_idle_or_as_then(barred[edge.command], edge.needs):
             return True
         if not edge.reveals:
             return False
@@ -554,6 +663,16 @@ class Priced(Filling):
         positional = self._index.positional
         moves = any(effect.atom.predicate in positional for effect in schema.effects)
         return self._as_then(barred[shown], edge.needs, moving=moves)
+
+    def _is_idle_or_as_then(self, then: Surroundings | None, needs: Sequence[Fact]) -> bool:
+        """True if all will be as when a command was refused, once some needs are met.
+
+        An idle command, which led back to this very state, has no such time (None): it is barred
+        unless something is to be done first.
+        """
+        if then is None:
+            return not needs
+        return self._as_then(then, needs)
 
     def _may_be_barred(self, schema: ActionSchema) -> bool:
         """True if some barred command begins as an action's do: most actions have none."""
@@ -573,33 +692,47 @@ class Priced(Filling):
 
         Whole: nothing was left out in regression, and what has a price, or none, keeps to that.
         """
-        costs, totals, number = self._costs, self._totals, count()
-        heap: list[tuple[float, int, Fact]] = []
-        waiting: dict[Fact, list[list[Any]]] = {}
-        for fact in self._to_price(whole=whole):
-            for edge in self._edges[fact]:
-                left = [need for need in edge.needs if need not in costs]
-                total = edge.cost
-                for need in edge.needs if len(left) < len(edge.needs) else ():
-                    total += costs.get(need, 0.0)
-                if not left:
-                    totals[edge] = total
-                    heappush(heap, (total, next(number), fact))
-                so_far: list[Any] = [total, len(left), edge]
-                for need in left:
-                    waiting.setdefault(need, []).append(so_far)
+        waiting: dict[Fact, list[_Waiting]] = {}
+        heap = self._add_up(self._to_price(whole=whole), waiting)
+        number = count(len(heap))
+        heapify(heap)
         while heap:
             cost, _, fact = heappop(heap)
-            if fact in costs:
+            if fact in self._costs:
                 continue
-            costs[fact] = cost
-            for so_far in waiting.get(fact, ()):
-                so_far[0] += cost
-                so_far[1] -= 1
-                if not so_far[1]:
-                    total, _, edge = so_far
-                    totals[edge] = total
-                    heappush(heap, (total, next(number), edge.fact))
+            self._costs[fact] = cost
+            for one in waiting.get(fact, ()):
+                one.total += cost
+                one.missing -= 1
+                if not one.missing:
+                    self._totals[one.edge] = one.total
+                    heappush(heap, (one.total, next(number), one.edge.fact))
+
+    def _add_up(
+        self, facts: Iterable[Fact], waiting: dict[Fact, list[_Waiting]]
+    ) -> list[tuple[float, int, Fact]]:
+        """Facts that have a price at once, by edges that need nothing more, with this price and
+        in the order found; all other edges are set waiting for what they need.
+        """
+        costs = self._costs
+        priced: list[tuple[float, int, Fact]] = []
+        for fact in facts:
+            for edge in self._edges[fact]:
+                total = edge.cost
+                missing: list[Fact] = []
+                for need in edge.needs:
+                    if need in costs:
+                        total += costs[need]
+                    else:
+                        missing.append(need)
+                if not missing:
+                    self._totals[edge] = total
+                    priced.append((total, len(priced), fact))
+                    continue
+                waits = _Waiting(edge, total, len(missing))
+                for need in missing:
+                    waiting.setdefault(need, []).append(waits)
+        return priced
 
     def _to_price(self, *, whole: bool) -> list[Fact]:
         """Facts that have no price yet, the goal among them; all, where earlier prices may be
@@ -633,32 +766,35 @@ class Priced(Filling):
         """
         number = count()
         least = inf
-        heap: list[tuple[float, int, Fact, tuple[Edge, ...]]] = [(0.0, next(number), GOAL, ())]
+        heap = [_Before(0.0, next(number), GOAL, ())]
         reached: set[Fact] = set()
         begun: dict[str, _Begun] = {}
         while heap:
-            regret, _, fact, above = heappop(heap)
-            if self._best and regret > least:
+            at = heappop(heap)
+            if self._best and at.regret > least:
                 break
-            if fact in reached:
+            if at.fact in reached:
                 continue
-            reached.add(fact)
-            for edge in self._edges[fact]:
-                total = self._totals.get(edge)
-                if total is None:
-                    continue
-                more = regret + total - self._costs[fact]
-                chain = (edge, *above) if edge.schema is not None else above
+            reached.add(at.fact)
+            for edge, ends in self._ends_with(at):
                 if edge.needs:
                     first = self._first(edge)
                     if first not in reached:
-                        heappush(heap, (more, next(number), first, chain))
-                elif _can_be_done(edge):
-                    known = begun.get(edge.command)
-                    if known is None or known.regret > more:
-                        begun[edge.command] = _Begun(more, chain)
-                        least = min(least, more)
+                        heappush(heap, _Before(ends.regret, next(number), first, ends.chain))
+                elif _can_be_done(edge) and ends.is_better(begun.get(edge.command)):
+                    begun[edge.command] = ends
+                    least = min(least, ends.regret)
         return begun
+
+    def _ends_with(self, at: _Before) -> Iterator[tuple[Edge, _Begun]]:
+        """The edges to a fact that have a price, each with the end of a plan from it on."""
+        for edge in self._edges[at.fact]:
+            total = self._totals.get(edge)
+            if total is None:
+                continue
+            regret = at.regret + total - self._costs[at.fact]
+            chain = (edge, *at.chain) if edge.schema is not None else at.chain
+            yield edge, _Begun(regret, chain)
 
     def _link(self, edge: Edge) -> Link:
         if edge not in self._links:
