@@ -150,32 +150,39 @@ class _Doubting:
         """An action without needs that were refuted, with changes that nobody foretold, dearer
         where it was refused.
         """
-        trust, rules = self.trust, self.rules
-        key = rules.key_of(schema)
-        needs = [
-            need
-            for need in schema.preconditions
-            if trust.of(ManualLine.of_need(rules, schema, need)) > 0
-        ]
-        effects = [
-            effect
-            for effect in schema.effects
-            if not trust.upon(ManualLine.of_effect(rules, schema, effect))
-        ]
-        news = trust.learned.get(key, ())
-        price = trust.upon(ManualLine(key, LinePart.NEEDS, COMPLETE))
-        lost = len(schema.preconditions) - len(needs) + len(schema.effects) - len(effects)
-        if not (news or price or lost):
+        key = self.rules.key_of(schema)
+        needs = self._needs_left(schema)
+        effects = self._effects_left(schema)
+        news = self.trust.learned.get(key, ())
+        price = self.trust.upon(ManualLine(key, LinePart.NEEDS, COMPLETE))
+        is_whole = needs == schema.preconditions and effects == schema.effects
+        if is_whole and not news and not price:
             return schema
         changes = [one for one in news if isinstance(one, Literal)]
         sights = [one for one in news if isinstance(one, Revelation)]
         return replace(
             schema,
-            preconditions=tuple(needs),
+            preconditions=needs,
             effects=tuple(dict.fromkeys((*effects, *changes))),
             observes=(*schema.observes, *sights),
             steps=schema.steps + price,
         )
+
+    def _needs_left(self, schema: ActionSchema) -> tuple[Clause, ...]:
+        """The needs of an action that were not refuted."""
+        left: list[Clause] = []
+        for need in schema.preconditions:
+            if self.trust.of(ManualLine.of_need(self.rules, schema, need)) > 0:
+                left.append(need)
+        return tuple(left)
+
+    def _effects_left(self, schema: ActionSchema) -> tuple[Literal, ...]:
+        """The effects of an action that nothing spoke against."""
+        left: list[Literal] = []
+        for effect in schema.effects:
+            if not self.trust.upon(ManualLine.of_effect(self.rules, schema, effect)):
+                left.append(effect)
+        return tuple(left)
 
     def doubts(self, old: ActionSchema, schema: ActionSchema) -> tuple[ActionSchema, ...]:
         """An action against some of its lines; as made before, if nothing that they are made
@@ -239,10 +246,7 @@ class _Doubting:
         """Facts that an action may need beside those stated, with the refusals that each leaves
         unexplained.
         """
-        known = set(schema.effects)
-        for clause in schema.preconditions:
-            if len(clause.literals) == 1:
-                known.add(clause.literals[0])
+        known = {*schema.effects, *_single_literals(schema.preconditions)}
         suspects = self.trust.suspects(self.rules.key_of(old))
         return {one: left for one, left in suspects.items() if one not in known}
 
@@ -266,30 +270,31 @@ class _Doubting:
         """
         stated = schema.preconditions
         opposites = [Clause((one.opposite(),)) for one in supposed]
-        needs = tuple(need for need in stated if need not in opposites)
-        singles = [need.literals[0] for need in needs if len(need.literals) == 1]
-        together = (*singles, *supposed)
-        if any(self._contradicts(one, together) for one in supposed):
+        needs = [need for need in stated if need not in opposites]
+        singles = _single_literals(needs)
+        if self._contradict(supposed, (*singles, *supposed)):
             return None
         price = -STEPS * CONTRADICTED * left
         for one, opposite in zip(supposed, opposites, strict=True):
             if _undone_with(self.rules, (one,), singles):
                 price += UNLIKELY
-            elif opposite in stated:
-                price += POSSIBLE
             else:
-                price += self._plausible(one, old)
+                price += POSSIBLE if opposite in stated else self._plausible(one, old)
+        more = [Clause((one,)) for one in supposed]
         return replace(
             schema,
-            preconditions=(*needs, *(Clause((one,)) for one in supposed)),
+            preconditions=(*needs, *more),
             steps=old.steps + price,
             doubt=f"{schema.name} {SUPPOSED} {' and '.join(map(str, supposed))}",
         )
 
-    def _contradicts(self, fact: Literal, others: Sequence[Literal]) -> bool:
-        """True if a fact cannot hold beside some others."""
-        opposite = fact.opposite()
-        return any(other == opposite or excludes(self.rules, fact, other) for other in others)
+    def _contradict(self, facts: Iterable[Literal], others: Sequence[Literal]) -> bool:
+        """True if one of some facts cannot hold beside some others."""
+        for fact in facts:
+            opposite = fact.opposite()
+            if any(other == opposite or excludes(self.rules, fact, other) for other in others):
+                return True
+        return False
 
     def _plausible(self, suspect: Literal, schema: ActionSchema) -> float:
         """Steps by which an unstated need is tried after others; predicates that other actions
@@ -478,6 +483,11 @@ def things_of(rules: ActiveRules) -> Mapping[str, str]:
     return {**own, **more, **seconds}
 
 
+def _single_literals(needs: Iterable[Clause]) -> list[Literal]:
+    """The facts that needs ask for by themselves, with no other that would do instead."""
+    return [need.literals[0] for need in needs if len(need.literals) == 1]
+
+
 def _second(name: str) -> str:
     """The variable for another thing of a variable's field."""
     return f"{name}_too"
@@ -494,23 +504,33 @@ def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
     own: set[Literal] = set()
     for stage in _last_stages(purpose):
         own.update(stage.wants)
-    candidates: dict[Literal, float] = {}
-    for literal in _wants_of_goals(rules, purpose):
-        candidates.setdefault(literal, _WANTED_BY_GOALS)
-    for literal in _wants_of_seconds(purpose, own):
-        candidates.setdefault(literal, _WANTED_BY_NONE)
-    for literal in _effects_over(rules, _single_things(rules, purpose)):
-        candidates.setdefault(literal, _WANTED_BY_NONE)
-    opposite = {each.opposite() for each in own}
+    candidates = _possible_wants(rules, purpose, own)
+    settled = own | {each.opposite() for each in own}
     undone = _undone_with(rules, candidates, own)
     banned = _predicates_of_bans(rules)
     found: dict[Literal, float] = {}
     for literal, price in candidates.items():
-        if literal in own or literal in opposite:
+        if literal in settled:
             continue
         found[literal] = 0.0 if literal.atom.predicate in banned else price
         if literal in undone:
             found[literal] += FULL * STEPS
+    return found
+
+
+def _possible_wants(
+    rules: ActiveRules, purpose: Purpose, own: set[Literal]
+) -> dict[Literal, float]:
+    """Facts over the goal's variables that any goal wants or any action brings about, each with
+    the steps by which it is tried later.
+    """
+    found: dict[Literal, float] = {}
+    for literal in _wants_of_goals(rules, purpose):
+        found.setdefault(literal, _WANTED_BY_GOALS)
+    for literal in _wants_of_seconds(purpose, own):
+        found.setdefault(literal, _WANTED_BY_NONE)
+    for literal in _effects_over(rules, _single_things(rules, purpose)):
+        found.setdefault(literal, _WANTED_BY_NONE)
     return found
 
 

@@ -2,7 +2,7 @@
 to be seen to and the price of what is granted.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
@@ -21,12 +21,16 @@ FILLINGS = 60
 full hand can be had with anything that can be taken from anywhere."""
 
 
+NamedFact = tuple[str, tuple[str, ...]]
+"""A predicate and names: a fact, as a situation is asked for its value."""
+
+
 class Surroundings(NamedTuple):
     """Known facts about a command's things and the agent: if equal, nothing has changed."""
 
     location: str | None
     holding: object
-    facts: tuple[tuple[tuple[str, tuple[str, ...]], bool | None], ...] = ()
+    facts: tuple[tuple[NamedFact, bool | None], ...] = ()
     """Values of the facts over the command's things, by predicate and names."""
 
 
@@ -107,24 +111,35 @@ class Filling(Purposeful):
         """
         self._read[None] = True  # rests on more than facts and names
         positional = self._index.positional
-        belief = self._situation.belief
         moving = moving or any(need.predicate in positional for need in needs)
-        if not moving and (then.location, then.holding) != (belief.location, belief.holding):
+        if not moving and not self._is_agent_as_then(then):
             return False
-        met = {(need.predicate, need.args): not need.negated for need in needs}
         facts = dict(then.facts)
+        met = {(need.predicate, need.args): not need.negated for need in needs}
         if not met.keys() <= facts.keys():
             return False
-        for fact, was in facts.items():
-            if fact in met:
-                value: bool | None = met[fact]
-            elif moving and fact[0] in positional:
-                continue
-            else:
-                value = self._situation.value(*fact)
-            if value is not was:
-                return False
-        return True
+        left_behind = positional if moving else ()
+        return all(self._is_as_then(fact, was, met, left_behind) for fact, was in facts.items())
+
+    def _is_as_then(
+        self,
+        fact: NamedFact,
+        was: bool | None,
+        met: Mapping[NamedFact, bool],
+        left_behind: Container[str],
+    ) -> bool:
+        """True if a fact will be what it was, once some needs are met; one about where things
+        are is left behind by a move, whatever it was.
+        """
+        if fact in met:
+            return met[fact] is was
+        predicate, args = fact
+        return predicate in left_behind or self._situation.value(predicate, args) is was
+
+    def _is_agent_as_then(self, then: Surroundings) -> bool:
+        """True if the agent is where it was then, with the same things."""
+        belief = self._situation.belief
+        return then.location == belief.location and then.holding == belief.holding
 
     def _fill(self, way: Achiever, binding: dict[str, str]) -> list[Filled]:
         """Every way to fill in the parameters that are left, judging needs as soon as they are
@@ -216,13 +231,22 @@ class Filling(Purposeful):
             return self._places_to_look(level, level.sought, binding)
         names = self._called(level.parameter)
         if len(names) > 1:
-            for fact in level.listed:
-                first = fact.args[0]
-                row = self._row(fact.predicate, binding.get(first, first))
-                names = [name for name in names if name in row or kind_of(name) in row]
+            names = self._listed(names, level, binding)
         if level.filters and len(names) > 1:
             possible = self._possible(level.filters[0], level.parameter, binding)
             names = [name for name in names if name in possible]
+        return names
+
+    def _listed(
+        self, names: Sequence[str], level: Level, binding: Mapping[str, str]
+    ) -> Sequence[str]:
+        """Those names for a parameter that the manual lists, by name or by kind, in every
+        permanent fact that an action needs of it.
+        """
+        for fact in level.listed:
+            first = fact.args[0]
+            row = self._row(fact.predicate, binding.get(first, first))
+            names = [name for name in names if name in row or kind_of(name) in row]
         return names
 
     def _places_to_look(self, level: Level, sought: Fact, binding: dict[str, str]) -> list[str]:
@@ -231,9 +255,10 @@ class Filling(Purposeful):
         """
         found: list[str] = []
         left: list[tuple[float, str]] = []
-        args = [binding.get(arg, arg) if arg != level.parameter else None for arg in sought.args]
+        bound = dict(binding)
         for name in self._called(level.parameter):
-            filled = tuple([name if arg is None else arg for arg in args])
+            bound[level.parameter] = name
+            filled = tuple(map(bound.get, sought.args, sought.args))
             value = self._value(sought.predicate, filled)
             if value is None:
                 left.append((self._rank(filled), name))

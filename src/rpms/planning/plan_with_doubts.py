@@ -151,12 +151,21 @@ class _DoubtingStep:
             return self._sound(replace(self._stated, opened=True), trust, idle)
         known = self._contradicted(trust, idle)
         if known is not None:
-            best = _better(best, self._doubting(known, trust, idle, best, most=_DEAR))
-            if not best.options and self._stated.searching:
-                best = self._sound(known.search(self._situation, self._order), trust, idle)
+            best = self._doubting_contradicted(known, trust, idle, best)
             if _settles(best):
                 return replace(best, searching=self._stated.searching and best.cost == inf)
         return self._doubting_any(trust, idle, best)
+
+    def _doubting_contradicted(
+        self, known: Reasoner, trust: Trust, idle: frozenset[str], best: Plan
+    ) -> Plan:
+        """The best plan that may doubt contradicted lines; if there is none, and what nobody has
+        seen yet may lead to one, a look for that.
+        """
+        best = _better(best, self._doubting(known, trust, idle, best, most=_DEAR))
+        if not best.options and self._stated.searching:
+            return self._sound(known.search(self._situation, self._order), trust, idle)
+        return best
 
     def _doubting_any(self, trust: Trust, idle: frozenset[str], best: Plan) -> Plan:
         """The best plan that may doubt any line; if there is none, a look at what is unknown."""

@@ -17,6 +17,7 @@ from rpms.logic.achievers import (
     Achiever,
     Achievers,
     Fact,
+    Judged,
     KnownNames,
     Need,
     achievers_of,
@@ -75,6 +76,11 @@ class Remedy(NamedTuple):
     """The following commands, as far as they can be predicted before the first step."""
 
 
+def _left_of(judged: Iterable[Judged]) -> tuple[Fact, ...]:
+    """The facts that judged needs leave to be achieved."""
+    return tuple([one.left for one in judged if one.left is not None])
+
+
 class Impasse(Priced):
     """A situation in which no plan reaches the goal, and why: the need at the end of the chain,
     and what it lacks.
@@ -95,8 +101,7 @@ class Impasse(Priced):
     def _why_not(self, wanted: Sequence[Want]) -> str:
         """Why the first want that cannot be had cannot; nothing if all can be."""
         judged = [self._judge(want.need, want.binding) for want in wanted]
-        left = [one.left for one in judged if one.left is not None]
-        self._regress_all([Edge(GOAL, (fact,), 0.0) for fact in left])
+        self._regress_all([Edge(GOAL, _left_of(judged), 0.0)])
         self._price()
         for want, one in zip(wanted, judged, strict=True):
             if one.possible is False:
@@ -256,15 +261,17 @@ class _Graph(Priced):
         in_order = sorted(needs, key=lambda need: need.moving)
         wanted = [self._judge(need, binding) for need in in_order]
         possible = all(one.possible is not False for one in wanted)
-        options: tuple[Option, ...] = ()
-        if possible or explained:
-            edge = Edge(GOAL, tuple(one.left for one in wanted if one.left is not None), 0.0)
-            reached = self._reaches([edge])  # its prices explain what stands against it
-            if reached.found and possible:
-                options = self._options()
-        if options:
-            return self._remedy_of(options[0].chain, binding)
-        return Remedy("", self._obstacle(needs, binding, frozenset()) if explained else None)
+        if not possible and not explained:
+            return Remedy()
+        reached = self._reaches([Edge(GOAL, _left_of(wanted), 0.0)])
+        if reached.found and possible:
+            options = self._options()
+            if options:
+                return self._remedy_of(options[0].chain, binding)
+        if not explained:
+            return Remedy()
+        # The prices just found explain what stands against it.
+        return Remedy("", self._obstacle(needs, binding, frozenset()))
 
     def _remedy_of(self, chain: Sequence[Link], binding: Mapping[str, str]) -> Remedy:
         """A plan as a remedy; without a command where it begins with a look at other things."""
@@ -452,15 +459,21 @@ class Reasoner:
 
         No line of the manual is to blame for that, and no doubt brings such a thing about.
         """
-        purpose, belief = self.rules.purpose, situation.belief
-        if purpose is None or purpose.staged:
-            return ()
-        named = dict.fromkeys(situation.goal.named(field) for field in purpose.over.values())
-        unseen = [word for word in named if word and not belief.called(word)]
+        unseen = self._unseen_words(situation)
         if not unseen:
             return ()
-        graph = self._graph(situation, order if order is not None else likely_places(self.rules))
+        if order is None:
+            order = likely_places(self.rules)
+        graph = self._graph(situation, order)
         return tuple(word for word in unseen if graph.is_nowhere(f"{word} ?"))
+
+    def _unseen_words(self, situation: Situation) -> list[str]:
+        """The goal's words that no known thing is called by; none for a goal in stages."""
+        purpose = self.rules.purpose
+        if purpose is None or purpose.staged:
+            return []
+        named = dict.fromkeys(situation.goal.named(field) for field in purpose.over.values())
+        return [word for word in named if word and not situation.belief.called(word)]
 
     def search(self, situation: Situation, order: Order, sought: Sequence[str] = (UNSEEN,)) -> Plan:
         """Plan to find things nobody has seen yet, or whatever is unknown."""

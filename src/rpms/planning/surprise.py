@@ -3,7 +3,7 @@ lines they concern.
 """
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import islice, pairwise, product
@@ -161,6 +161,21 @@ def against_memory(
     return ()
 
 
+class _Done(NamedTuple):
+    """An action that was tried, with what was known before and after it."""
+
+    rules: ActiveRules
+    instance: Instance
+    command: str
+    before: Situation
+    after: Situation
+
+    @property
+    def key(self) -> str:
+        """What its lines in the manual are known by."""
+        return self.rules.key_of(self.instance.schema)
+
+
 def compare(
     trust: Trust,
     rules: ActiveRules,
@@ -172,122 +187,154 @@ def compare(
 ) -> PlanNoticed:
     """Hold what a command did against what the manual foretold of it."""
     noticed = PlanNoticed(trust.barring(command, rules, after) if refused else trust)
-    instance = rules.instance(command)
     doubt = trust.doubt(command)
     # A hope that comes true is learned, and no hope any more.
     if doubt and (refused or HOPED in doubt):
         line = ManualLine(doubt, LinePart.DOUBTED, "")
         noticed = noticed.trusting(noticed.trust.weighed(line, CONTRADICTED))
+    instance = rules.instance(command)
     if instance is None:
         return noticed
+    done = _Done(rules, instance, command, before, after)
     if refused:
-        return _refused(noticed, rules, instance, command, before, after)
-    noticed = _accepted(noticed, rules, instance, command, before, after)
-    for link in trust.offered.get(command, ())[:1]:
-        if link.reveals and after.value(*link.fact[:2]) is None:
-            noticed = noticed.trusting(noticed.trust.blanked(link, command, rules, after))
-    noticed = _with_effects(
-        noticed, rules, command, instance.schema, instance.binding, after, due=True
-    )
+        return _refused(noticed, done)
+    noticed = _accepted(noticed, done)
+    noticed = _with_blank_look(noticed, done)
+    noticed = _with_effects(noticed, done, instance.schema, instance.binding, due=True)
     still = before.belief == after.belief
     told: set[Literal] = set()
     for process, binding in processes_of(rules, command, before):
         # A process may take time: it is due where nothing at all has changed.
-        noticed = _with_effects(noticed, rules, command, process, binding, after, due=still)
+        noticed = _with_effects(noticed, done, process, binding, due=still)
         told.update(effect.bind(binding) for effect in process.effects)
-    return _changes(noticed, _Done(rules, instance, command, before, after), told)
+    return _changes(noticed, done, told)
+
+
+def _with_blank_look(noticed: PlanNoticed, done: _Done) -> PlanNoticed:
+    """A look that a plan began with and that did not tell what it was for showed nothing."""
+    chain = noticed.trust.offered.get(done.command, ())
+    if not chain or not chain[0].reveals:
+        return noticed
+    link = chain[0]
+    if done.after.value(link.fact.predicate, link.fact.args) is not None:
+        return noticed
+    return noticed.trusting(noticed.trust.blanked(link, done.command, done.rules, done.after))
 
 
 def _with_effects(
     noticed: PlanNoticed,
-    rules: ActiveRules,
-    command: str,
+    done: _Done,
     schema: ActionSchema,
     binding: Mapping[str, str],
-    after: Situation,
     *,
     due: bool,
 ) -> PlanNoticed:
-    """Effects that came speak for their lines; those that are due and did not come, against."""
+    """Effects of an action, or of a process it set off: those that came speak for their lines,
+    those that are due and did not come, against.
+    """
     for effect in schema.effects:
-        line = ManualLine.of_effect(rules, schema, effect)
+        line = ManualLine.of_effect(done.rules, schema, effect)
         bound = effect.bind(binding)
-        value = bound.truth(after)
+        value = bound.truth(done.after)
         if value is Truth.TRUE:
             noticed = noticed.trusting(noticed.trust.weighed(line, CONFIRMED))
         elif value is Truth.FALSE and due:
-            text = f"`{command}` was done, but not: {_said(rules, bound)}"
+            text = f"`{done.command}` was done, but not: {_said(done.rules, bound)}"
             trust = noticed.trust.weighed(line, CONTRADICTED)
             noticed = noticed.with_(SurpriseKind.ABSENT, line, text, trust)
     return noticed
 
 
-def _refused(
-    noticed: PlanNoticed,
-    rules: ActiveRules,
-    instance: Instance,
-    command: str,
-    before: Situation,
-    after: Situation,
-) -> PlanNoticed:
-    """A refusal that a need explains speaks for that need; another speaks against the list of
-    needs.
+def _refused(noticed: PlanNoticed, done: _Done) -> PlanNoticed:
+    """A refusal that needs explain speaks for them; another speaks against the list of needs.
+
+    What nobody knew is suspected to be needed too, where no need explains the refusal, or where
+    needs were left open on purpose, so that one of these or something else may be the reason.
     """
-    trust, schema, key = noticed.trust, instance.schema, rules.key_of(instance.schema)
-    needs = ((one, one.bind(instance.binding)) for one in rules.needs_of(schema))
-    values = [(one, bound.truth(before), bound.truth(after)) for one, bound in needs]
-    against = [clause for clause, was, now in values if Truth.FALSE in (was, now)]
-    waived = WAIVED in trust.doubt(command)
-    if waived:  # it was done in spite of what nobody knew
-        against += [clause for clause, was, now in values if was is now is Truth.UNKNOWN]
-    for clause in against:
-        trust = trust.weighed(ManualLine.of_need(rules, schema, clause), CONFIRMED)
-    if waived or not against:  # or it needs something else as well
-        trust = trust.suspecting(key, false_over(rules, instance, before, unknown=True))
-    if against:
-        return noticed.trusting(trust)
-    line = ManualLine(key, LinePart.NEEDS, COMPLETE)
-    trust = trust.weighed(line, CONTRADICTED)
+    trust = noticed.trust
+    waived = WAIVED in trust.doubt(done.command)
+    explaining = _needs_explaining(done, waived=waived)
+    for clause in explaining:
+        line = ManualLine.of_need(done.rules, done.instance.schema, clause)
+        trust = trust.weighed(line, CONFIRMED)
+    if waived or not explaining:
+        missing = false_over(done.rules, done.instance, done.before, unknown=True)
+        trust = trust.suspecting(done.key, missing)
+    noticed = noticed.trusting(trust)
+    return noticed if explaining else _refused_without_reason(noticed, done)
+
+
+def _needs_explaining(done: _Done, *, waived: bool) -> list[Clause]:
+    """Needs that explain a refusal: known not to hold, before or after it; and where it was tried
+    in spite of what nobody knew (`waived`), those that nobody knows still.
+    """
+    false: list[Clause] = []
+    unknown: list[Clause] = []
+    for clause in done.rules.needs_of(done.instance.schema):
+        bound = clause.bind(done.instance.binding)
+        was = bound.truth(done.before)
+        now = bound.truth(done.after)
+        if was is Truth.FALSE or now is Truth.FALSE:
+            false.append(clause)
+        elif waived and was is Truth.UNKNOWN and now is Truth.UNKNOWN:
+            unknown.append(clause)
+    return [*false, *unknown]
+
+
+def _refused_without_reason(noticed: PlanNoticed, done: _Done) -> PlanNoticed:
+    """The list of needs is not complete, or one of them is not as stated: they share the blame."""
+    schema = done.instance.schema
+    line = ManualLine(done.key, LinePart.NEEDS, COMPLETE)
+    trust = noticed.trust.weighed(line, CONTRADICTED)
     for clause in schema.preconditions:
-        trust = trust.weighed(
-            ManualLine.of_need(rules, schema, clause), CONTRADICTED / len(schema.preconditions)
-        )
-    text = f"`{command}` was refused though nothing known speaks against it"
+        need = ManualLine.of_need(done.rules, schema, clause)
+        trust = trust.weighed(need, CONTRADICTED / len(schema.preconditions))
+    text = f"`{done.command}` was refused though nothing known speaks against it"
     return noticed.with_(SurpriseKind.REFUSED, line, text, trust)
 
 
-def _accepted(
-    noticed: PlanNoticed,
-    rules: ActiveRules,
-    instance: Instance,
-    command: str,
-    before: Situation,
-    after: Situation,
-) -> PlanNoticed:
-    """Refutes preconditions that were false when the action worked."""
-    schema, key = instance.schema, rules.key_of(instance.schema)
-    trust = noticed.trust.working(key, rules, instance, before, after)
-    if SUPPOSED not in trust.doubt(
-        command
-    ):  # else it may have worked for what the manual does not state
-        trust = trust.weighed(ManualLine(key, LinePart.NEEDS, COMPLETE), CONFIRMED)
+def _accepted(noticed: PlanNoticed, done: _Done) -> PlanNoticed:
+    """Needs that were false when the action worked are refuted."""
+    rules, instance = done.rules, done.instance
+    trust = noticed.trust.working(done.key, rules, instance, done.before, done.after)
+    # Where a need was supposed, it may have worked for what the manual does not state.
+    if SUPPOSED not in trust.doubt(done.command):
+        trust = trust.weighed(ManualLine(done.key, LinePart.NEEDS, COMPLETE), CONFIRMED)
     noticed = noticed.trusting(trust)
-    for clause in rules.needs_of(schema):
-        if clause.truth(before, instance.binding) is Truth.FALSE:
-            line = ManualLine.of_need(rules, schema, clause)
-            if (
-                line.part is LinePart.FORBIDS
-            ):  # that it can be done does not say that it does no harm
-                weight, text = CONTRADICTED, f"`{command}` was done though {line.of} forbids it"
-            else:
-                weight, text = (
-                    REFUTED,
-                    f"`{command}` was done without: {clause.bind(instance.binding)}",
-                )
-            noticed = noticed.with_(
-                SurpriseKind.ACCEPTED, line, text, noticed.trust.weighed(line, weight)
-            )
+    for clause in rules.needs_of(instance.schema):
+        if clause.truth(done.before, instance.binding) is Truth.FALSE:
+            noticed = _done_without(noticed, done, clause)
     return noticed
+
+
+def _done_without(noticed: PlanNoticed, done: _Done, clause: Clause) -> PlanNoticed:
+    """An action worked though one of its needs did not hold.
+
+    That refutes the need. It only speaks against a rule that forbids the action: that it can be
+    done does not say that it does no harm.
+    """
+    line = ManualLine.of_need(done.rules, done.instance.schema, clause)
+    if line.part is LinePart.FORBIDS:
+        weight = CONTRADICTED
+        text = f"`{done.command}` was done though {line.of} forbids it"
+    else:
+        weight = REFUTED
+        text = f"`{done.command}` was done without: {clause.bind(done.instance.binding)}"
+    trust = noticed.trust.weighed(line, weight)
+    return noticed.with_(SurpriseKind.ACCEPTED, line, text, trust)
+
+
+@dataclass
+class _NeedOfOthers:
+    """A need of a process about things that its command does not name.
+
+    Most are about one thing, which comes up together with many others: it is judged once.
+    """
+
+    clause: Clause
+    names_in: _Pick
+    """The things it is about, out of a choice of names."""
+    judged: dict[object, bool] = field(default_factory=dict)
 
 
 def processes_of(
@@ -298,23 +345,34 @@ def processes_of(
         named = process.match(command)
         if named is None:
             continue
-        named_alone, others = _split_needs(process)
-        if any(clause.truth(facts, named) is not Truth.TRUE for clause in named_alone):
-            continue
-        choices = (names_for(name, facts.belief.names) for name in process.others)
-        asked = [(clause, about, dict[object, bool]()) for clause, about in others]
-        for chosen in islice(product(*choices), _BOUND):
-            for clause, about, met in asked:
-                names = about(
-                    chosen
-                )  # most needs are about one thing, which comes up with many others
-                if names not in met:
-                    binding = {**named, **dict(zip(process.others, chosen, strict=True))}
-                    met[names] = clause.truth(facts, binding) is Truth.TRUE
-                if not met[names]:
-                    break
-            else:
-                yield process, {**named, **dict(zip(process.others, chosen, strict=True))}
+        named_alone, _ = _split_needs(process)
+        if all(clause.truth(facts, named) is Truth.TRUE for clause in named_alone):
+            for binding in _bindings_met(process, named, facts):
+                yield process, binding
+
+
+def _bindings_met(
+    process: ActionSchema, named: Mapping[str, str], facts: Situation
+) -> Iterator[Mapping[str, str]]:
+    """Names for all things of a process, those that its command names and others, with which
+    all that it needs of the others is known to hold.
+    """
+
+    def bind(chosen: tuple[str, ...]) -> dict[str, str]:
+        return {**named, **dict(zip(process.others, chosen, strict=True))}
+
+    def is_met(need: _NeedOfOthers, chosen: tuple[str, ...]) -> bool:
+        names = need.names_in(chosen)
+        if names not in need.judged:
+            need.judged[names] = need.clause.truth(facts, bind(chosen)) is Truth.TRUE
+        return need.judged[names]
+
+    _, others = _split_needs(process)
+    needs = [_NeedOfOthers(clause, names_in) for clause, names_in in others]
+    choices = [names_for(name, facts.belief.names) for name in process.others]
+    for chosen in islice(product(*choices), _BOUND):
+        if all(is_met(need, chosen) for need in needs):
+            yield bind(chosen)
 
 
 @lru_cache(maxsize=1024)
@@ -328,9 +386,8 @@ def _split_needs(process: ActionSchema) -> tuple[list[Clause], list[tuple[Clause
         clause: {arg for each in clause.literals for arg in each.atom.args}
         for clause in process.preconditions
     }
-    for clause, args in sorted(
-        args_of.items(), key=lambda item: len(item[1])
-    ):  # `at(room)` rules out most rooms
+    # Those about fewest things first: `at(room)` rules out most rooms.
+    for clause, args in sorted(args_of.items(), key=lambda item: len(item[1])):
         about = [place for place, name in enumerate(process.others) if name in args]
         if about:
             others.append((clause, itemgetter(*about)))
@@ -339,37 +396,33 @@ def _split_needs(process: ActionSchema) -> tuple[list[Clause], list[tuple[Clause
     return named, others
 
 
-class _Done(NamedTuple):
-    """An action that was done, with what was known before and after it."""
-
-    rules: ActiveRules
-    instance: Instance
-    command: str
-    before: Situation
-    after: Situation
-
-
 def _changes(noticed: PlanNoticed, done: _Done, told: Container[Literal]) -> PlanNoticed:
     """Facts on a command's things that changed or came to be known without a line that says so;
     `told` are those that its processes bring about.
     """
     rules, instance = done.rules, done.instance
-    key = rules.key_of(instance.schema)
-    known = {*instance.schema.effects, *noticed.trust.learned.get(key, ())}
-    unknown = [fact for fact in _changed(done) if fact not in known]
-    changed = [fact for fact in unknown if fact.bind(instance.binding) not in told]
-    told_of = {one.atom for one in known if isinstance(one, Revelation)}
-    shown = [seen for seen in _shown(done) if seen.atom not in told_of]
+    learned = noticed.trust.learned.get(done.key, ())
+    changed = _unforetold(done, {*instance.schema.effects, *learned}, told)
+    shown_before = {one.atom for one in learned if isinstance(one, Revelation)}
+    shown = [seen for seen in _shown(done) if seen.atom not in shown_before]
     if not changed and not shown:
         return noticed
     lacking = not _made_by_actions(rules).issuperset(one.signed for one in changed)
-    trust = noticed.trust.learning(key, [*changed, *shown], lacking=lacking)
-    line = ManualLine(key, LinePart.DOES, COMPLETE)
+    trust = noticed.trust.learning(done.key, [*changed, *shown], lacking=lacking)
+    line = ManualLine(done.key, LinePart.DOES, COMPLETE)
     for fact in changed:
         said = _said(rules, fact.bind(instance.binding))
         text = f"`{done.command}` changed what nobody foretold: {said}"
         noticed = noticed.with_(SurpriseKind.CHANGED, line, text, trust)
     return noticed.trusting(trust)
+
+
+def _unforetold(
+    done: _Done, known: Container[Literal | Revelation], told: Container[Literal]
+) -> list[Literal]:
+    """Changes that neither known lines of the action nor its processes bring about."""
+    unknown = [fact for fact in _changed(done) if fact not in known]
+    return [fact for fact in unknown if fact.bind(done.instance.binding) not in told]
 
 
 def _changed(done: _Done) -> Iterator[Literal]:
@@ -425,17 +478,22 @@ def _sights(rules: ActiveRules, schema: ActionSchema) -> tuple[Revelation, ...]:
     """Unstated facts that an action might reveal: those that other actions reveal, about each
     of its own things.
     """
-    stated, found = {one.atom for one in schema.observes}, list[Revelation]()
-    every = (seen for other in rules.all_actions for seen in other.observes)
-    for seen in (one for one in every if ANYTHING in one.atom.args):
-        for name in schema.variables:
-            atom = Atom(
-                seen.atom.predicate, tuple(a if a == ANYTHING else name for a in seen.atom.args)
-            )
-            place = {arg: name for arg in seen.atom.args if arg != ANYTHING}
-            if atom not in stated:
-                found.append(Revelation(atom, tuple(clause.bind(place) for clause in seen.given)))
+    stated = {one.atom for one in schema.observes}
+    found: list[Revelation] = []
+    for other in rules.all_actions:
+        for seen in other.observes:
+            if ANYTHING not in seen.atom.args:
+                continue
+            about_own = [_sight_of(seen, name) for name in schema.variables]
+            found += [sight for sight in about_own if sight.atom not in stated]
     return tuple(found)
+
+
+def _sight_of(seen: Revelation, name: str) -> Revelation:
+    """The same sight, of whatever it may show, at another thing."""
+    binding = {arg: name for arg in seen.atom.args if arg != ANYTHING}
+    given = tuple(clause.bind(binding) for clause in seen.given)
+    return Revelation(seen.atom.bind(binding), given)
 
 
 def goal_goes_on(noticed: PlanNoticed, rules: ActiveRules, situation: Situation) -> PlanNoticed:

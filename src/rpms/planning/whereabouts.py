@@ -326,15 +326,18 @@ def approaches(lifted: Lifted) -> Iterator[tuple[str, str]]:
     """Actions on places alone, before using or searching a place: a name, and the action
     without it.
     """
-    used = {name for deed in lifted.deeds if len(deed.names) > 1 for name in deed.names} | {
-        lifted.source
-    }
+    to_come = {lifted.source}
+    for deed in lifted.deeds:
+        if len(deed.names) > 1:
+            to_come.update(deed.names)
     for deed in lifted.deeds:
         if len(deed.names) > 1 or lifted.sought in deed.names:
-            used -= set(deed.names) | {lifted.source}
-        for name in deed.names if len(deed.names) == 1 else ():
-            if name in used or lifted.roles[name] is Role.VAIN:
-                yield name, renamed(deed.command, {name: "{}"})
+            to_come.difference_update(deed.names, (lifted.source,))
+        if len(deed.names) != 1:
+            continue
+        (name,) = deed.names
+        if name in to_come or lifted.roles[name] is Role.VAIN:
+            yield name, renamed(deed.command, {name: "{}"})
 
 
 def likely_places(
@@ -356,9 +359,8 @@ def _stated_places(rules: ActiveRules) -> Order:
         kind: dict.fromkeys(each) for kind, each in rules.lore.localities.items()
     }
     localities = [rule.locality for rule in rules.domain if rule.locality is not None]
-    for locality in sorted(
-        localities, key=lambda each: len(each.objects)
-    ):  # rules about few things are surest
+    # Rules about few things are surest.
+    for locality in sorted(localities, key=lambda each: len(each.objects)):
         for kind in locality.objects:
             order.setdefault(kind, {}).update(dict.fromkeys(locality.places))
     return {
