@@ -10,6 +10,7 @@ WORKDIR /rpms
 COPY --chown=rpms pyproject.toml constraints.txt README.md LICENSE Makefile ./
 COPY --chown=rpms src src
 COPY --chown=rpms docs docs
+COPY --chown=rpms examples examples
 COPY --chown=rpms studies studies
 RUN make base
 ENV PATH="/rpms/.venv/bin:$PATH"

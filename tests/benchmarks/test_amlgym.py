@@ -14,7 +14,6 @@ INSTALLED = find_spec("amlgym") is not None
 needs_amlgym = pytest.mark.skipif(
     not INSTALLED, reason="amlgym is not installed: pip install --group amlgym ."
 )
-sys.path.append(str(BENCHMARKS))
 
 LEARNED = """
 (define (domain ferry) (:requirements :typing :equality :negative-preconditions)
@@ -111,6 +110,8 @@ def test_the_simulator_answers_as_that_of_amlgym_does(tmp_path, monkeypatch):
     """AMLGym's own asks unified-planning about every ground action."""
     from amlgym.benchmarks import get_problems_path, get_test_states  # noqa: PLC0415
     from amlgym.modeling.UPEnv import UPEnv  # noqa: PLC0415
+
+    monkeypatch.syspath_prepend(BENCHMARKS)
     from amlgym_measures import StripsDomain, StripsSimulator  # noqa: PLC0415
 
     monkeypatch.chdir(tmp_path)

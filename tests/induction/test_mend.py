@@ -200,7 +200,7 @@ PLANTED = {
                     "syntax": "go to <place>",
                     "preconditions": ["exists(place)", "not at(place)"],
                     "effects": ["at(place)"],
-                    "observes": ["closed(place)"],
+                    "observes": ["closed(place)", "same_place(place, _) if not closed(place)"],
                 }
             }
         },

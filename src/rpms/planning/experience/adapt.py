@@ -43,7 +43,7 @@ def snippet_of(candidate: Candidate) -> SuccessSnippet:
     return candidate.entry
 
 
-class Look(NamedTuple):
+class SearchStep(NamedTuple):
     """A command that looks for a thing, with the experience behind it in words."""
 
     command: str
@@ -53,7 +53,7 @@ class Look(NamedTuple):
 class _PlaceToSearch(NamedTuple):
     """A place that may have a thing, and what to do next to see if it does."""
 
-    look: Look
+    look: SearchStep
     price: float
     """Steps that it is expected to cost more than the likeliest place."""
     begun: bool
@@ -377,7 +377,9 @@ class AdaptContext(StepContext):
             told = self.whereabouts.told(kind, place)
         return told or self.whereabouts.best(now)
 
-    def search(self, kind: str, tried: Container[str] = (), slack: float = inf) -> Iterator[Look]:
+    def search(
+        self, kind: str, tried: Container[str] = (), slack: float = inf
+    ) -> Iterator[SearchStep]:
         """Commands to look for a kind, likeliest place first.
 
         A place of which the search has begun is searched before all others, and these come if they
@@ -403,7 +405,7 @@ class AdaptContext(StepContext):
                 command = self._next_of(steps)
                 if command is not None and not self.lacks(place, kind):
                     begun = command != steps[0]
-                    yield _PlaceToSearch(Look(command, told), price, begun)
+                    yield _PlaceToSearch(SearchStep(command, told), price, begun)
 
     def _next_of(self, commands: Iterable[str]) -> str | None:
         """The first command that is neither done nor refused; None if there is none."""
@@ -486,7 +488,7 @@ def _without_repeats(steps: Iterable[Stride]) -> tuple[Stride, ...]:
 
 def _nearly_likeliest(
     places: Sequence[_PlaceToSearch], tried: Container[str], slack: float
-) -> Iterator[Look]:
+) -> Iterator[SearchStep]:
     """Looks that cost at most `slack` steps more than the likeliest that is not tried yet."""
     untried = [place.price for place in places if place.look.command not in tried]
     least = min(untried, default=0.0)
