@@ -139,32 +139,30 @@ class Needs:
         unexplained = [row for row in self.losses if not row.fails & own]
         kept = possible
         for bit in bits(possible):
-            by_chance = self._luck(unexplained, bit) > LIMITS.by_chance / self.size
+            by_chance = self._by_chance(unexplained, bit) > LIMITS.by_chance / self.size
             if by_chance or self.literal(bit) in self.excluded:
                 kept &= ~(1 << bit)
         return kept
 
-    def _luck(self, refusals: Iterable[Row], *some: int) -> float:
-        """How likely it is by chance that one of some facts held in every success, and none in
-        as many refusals.
+    def _by_chance(self, refusals: Iterable[Row], *some: int) -> float:
+        """The p-value of a need: how likely it is that one of some facts held in every success,
+        and none in as many refusals, if none of them were needed.
 
-        Only facts about fixed names are doubted, and only where there are many such names.
-        Refusals of one episode count once, as most facts hold for a whole episode.
+        It is a one-sided binomial test. Only facts about fixed names are tested, and only where
+        there are many such names. Refusals of one episode count once, as most facts hold for a
+        whole episode.
         """
         if not self.many or not any(map(self.by_name, some)):
             return 0.0
-        neither = prod(1 - self._frequency(bit) for bit in some)
-        asked = mask_of(some)
+        all_false = prod(1 - self._frequency(bit) for bit in some)
+        mask = mask_of(some)
         last_of_episode = {
-            row.attempt.witness.episode: row for row in refusals if row.known & asked == asked
+            row.attempt.witness.episode: row for row in refusals if row.known & mask == mask
         }
         recent = list(last_of_episode.values())[-LIMITS.recent :]
-        missed = sum(row.fails & asked == asked for row in recent)
-        tail = sum(
-            comb(len(recent), count) * neither**count * (1 - neither) ** (len(recent) - count)
-            for count in range(missed, len(recent) + 1)
-        )
-        return float((1 - neither) ** len(self.wins) * tail)
+        lacking = sum(row.fails & mask == mask for row in recent)
+        in_every_success = (1 - all_false) ** len(self.wins)
+        return float(in_every_success * _at_least(lacking, len(recent), all_false))
 
     def _frequency(self, bit: int, given: int = 0) -> float:
         """How often a fact holds for random names, where some other facts hold; 1 if nothing is
@@ -575,7 +573,7 @@ class Needs:
             # what another pair explains too speaks for this one as well
             if count_independent(_lacking_all(puzzling, asked)) < LIMITS.either:
                 continue
-            if self._luck(left, *pair) > LIMITS.by_chance / self.size**2:
+            if self._by_chance(left, *pair) > LIMITS.by_chance / self.size**2:
                 continue
             rank = (len(lacking), *map(self._worth, pair))
             if best is None or rank > best_rank:
@@ -695,6 +693,14 @@ def _count_holding(rows: Iterable[Row], bit: int) -> int:
 
 def _count_failing(rows: Iterable[Row], bit: int) -> int:
     return sum(row.fails >> bit & 1 for row in rows)
+
+
+def _at_least(successes: int, trials: int, probability: float) -> float:
+    """The binomial tail: the probability of at least so many successes."""
+    return sum(
+        comb(trials, count) * probability**count * (1 - probability) ** (trials - count)
+        for count in range(successes, trials + 1)
+    )
 
 
 def _accounts(rows: Sequence[Row], asked: int, lacking: Sequence[Row], every: int) -> bool:
