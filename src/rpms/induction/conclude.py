@@ -11,7 +11,7 @@ from rpms.induction.attempts import NAME, Book, Sights, slots_of
 from rpms.induction.ledger import Ledger
 from rpms.induction.needs import Needs, circumstances, needs_of
 from rpms.induction.scores import ADVANCED, Deed, ScoreTable, deed_processes, deeds_of, looks
-from rpms.induction.templates import SLOT, Names
+from rpms.induction.templates import SLOT, Names, words_in
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.unnamed_effects import Process, processes, processes_by_role
 from rpms.induction.wants import NOT, GoalModel, Makeable, goal_model
@@ -30,7 +30,6 @@ from rpms.logic.rules import (
 )
 from rpms.store.evidence import Label, Support, Witness
 
-_WORD = re.compile(r"[a-z]+")
 _CALL = re.compile(r"([a-z][a-z0-9_]*)\(")  # Beginning of a tool's call, which has a name already
 
 
@@ -237,7 +236,7 @@ def _free_name(book: Book, known: Collection[str]) -> str | None:
     A tool's call has a name already. A command without slots is called by all of its words.
     """
     called = _CALL.match(book.template)
-    words = [called[1]] if called else _WORD.findall(book.template.partition(SLOT)[0])
+    words = [called[1]] if called else words_in(book.template.partition(SLOT)[0])
     if not words:
         return None
     whole = "_".join(words)

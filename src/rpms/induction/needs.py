@@ -7,7 +7,6 @@ in all such refusals too, nobody can tell which of them was needed, and the guar
 all of them are false.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,11 +27,10 @@ from rpms.induction.literals import (
     signed,
     union,
 )
+from rpms.induction.templates import words_in
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Clause, Literal, kind_of
 from rpms.store.evidence import Label, Witness
-
-_WORD = re.compile("[a-z]+")
 
 
 class Proof(NamedTuple):
@@ -359,9 +357,9 @@ class Needs:
         its things in their order.
         """
         literal = self.literal(bit)
-        words = set(_WORD.findall(self.book.template))
+        words = set(words_in(self.book.template))
         args = list(literal.atom.args)
-        return not words.isdisjoint(_WORD.findall(literal.atom.predicate)), args == sorted(args)
+        return not words.isdisjoint(words_in(literal.atom.predicate)), args == sorted(args)
 
     @property
     def likely(self) -> int:

@@ -1,6 +1,5 @@
 """An exploration: the next command of an episode, and the episodes one after the other."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from rpms.induction.wants import State
 from rpms.logic.achievers import command_of
 from rpms.logic.actions import Instance
 from rpms.logic.errors import FileError, InputError, WorldError
-from rpms.logic.facts import Clause, Truth, kind_of
+from rpms.logic.facts import Literal, Truth, kind_of
 from rpms.store.evidence import Spoken, Trace
 from rpms.worlds.base import Setting, Task, World, by_verb
 
@@ -28,8 +27,8 @@ class _Target(NamedTuple):
 
     worth: float
     instance: Instance
-    asked: Counter[object]  # Where it is counted once it is chosen
-    about: object  # What it is to settle
+    question: Question
+    without: Literal | None = None  # The need that it is done without, if it is about one
 
 
 class Session(Standing):
@@ -202,7 +201,8 @@ class Session(Standing):
                 found = prospect
         if found is None:
             return None
-        found.asked[found.about] += 1
+        if found.without is not None:
+            found.question.asked[found.without] += 1
         return found.instance
 
     def _with_kinds(self, question: Question, names: tuple[str, ...]) -> _Target:
@@ -215,7 +215,7 @@ class Session(Standing):
         if self.about_goal and not tried and not named.isdisjoint(kinds):
             worth *= LIMITS.about_goal
         binding = dict(zip(question.schema.variables, names, strict=True))
-        return _Target(worth, Instance(question.schema, binding), Counter(), kinds)
+        return _Target(worth, Instance(question.schema, binding), question)
 
     def _without_a_need(self, question: Question, names: tuple[str, ...]) -> _Target | None:
         """An action with kinds that worked, where a need is false now that was never the only one
@@ -224,12 +224,11 @@ class Session(Standing):
         if not question.fits(tuple(map(kind_of, names))):
             return None
         for literal in question.never_alone:
-            bound = literal.bind(slots_of(names))
-            if Clause((bound,)).truth(self.situation) is Truth.FALSE:
+            if literal.bind(slots_of(names)).truth(self.situation) is Truth.FALSE:
                 binding = dict(zip(question.schema.variables, names, strict=True))
                 worth = 2.0 * question.interest / (1 + question.asked[literal])
                 instance = Instance(question.without(literal), binding)
-                return _Target(worth, instance, question.asked, literal)
+                return _Target(worth, instance, question, literal)
         return None
 
     # The goal.

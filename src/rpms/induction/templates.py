@@ -16,7 +16,13 @@ from rpms.logic.facts import kind_of
 SLOT = "<>"
 _PIECE = re.compile(r"""\s+|[(),="']|[^\s(),="']+""")
 """Words, and what stands between them in sentences and in calls of tools."""
+_WORD = re.compile("[a-z]+")
 _NUMBER = re.compile(r"\d")
+
+
+def words_in(text: str) -> list[str]:
+    """The words of a template, a predicate or a goal, in lower case as these are."""
+    return _WORD.findall(text)
 
 
 class ReadCommand(NamedTuple):

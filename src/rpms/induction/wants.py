@@ -6,7 +6,6 @@ episodes compare. A goal is a set of facts that nearly all wins share and that n
 while the game went on.
 """
 
-import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,7 @@ from typing import NamedTuple
 
 from rpms.induction.action_model import Induced, induced
 from rpms.induction.attempts import Vocabulary
-from rpms.induction.templates import Names
+from rpms.induction.templates import Names, words_in
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.belief import Belief
 from rpms.logic.facts import Atom, Clause, Literal
@@ -487,14 +486,11 @@ def _small_states(made: Sequence[Atom]) -> Iterator[State]:
             yield frozenset(atoms)
 
 
-_WORD = re.compile("[a-z]+")
-
-
 def words_of(goal: Goal) -> frozenset[str]:
     """The words of a goal's type, state and text, without the names of its things."""
     told = f"{goal.type} {goal.state} {goal.text}".lower()
     named = f"{goal.object} {goal.destination}".lower()
-    return frozenset(_WORD.findall(told.replace("_", " "))) - {*_WORD.findall(named)}
+    return frozenset(words_in(told)) - {*words_in(named)}
 
 
 def words_said(atoms: Iterable[Atom], words: Iterable[str]) -> frozenset[str]:
@@ -502,7 +498,7 @@ def words_said(atoms: Iterable[Atom], words: Iterable[str]) -> frozenset[str]:
     said: set[str] = set()
     for atom in atoms:
         if not atom.predicate.startswith(NOT):
-            said.update(_WORD.findall(atom.predicate))
+            said.update(words_in(atom.predicate))
     return frozenset(word for word in words if any(map(partial(_same_stem, word), said)))
 
 
