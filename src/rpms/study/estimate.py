@@ -72,14 +72,14 @@ def estimate_study(
     learned: set[Path] = set()
     seen: set[object] = set()
     for model in models:
-        learning = _learning_for(study, model)
-        if learning is not None:
-            learner = study.learner(model)
-            out = layout.learned(learning, means, learner)
+        cases = study.cases_for(model)
+        learner = _learner_for(study, model, cases)
+        if study.learning is not None and learner:
+            out = layout.learned(study.learning, means, learner)
             if out not in learned:
-                found += _of_rounds(learning, learner, means, out, prompts)
+                found += _of_rounds(study.learning, learner, means, out, prompts)
             learned.add(out)
-        for case in study.cases_for(model):
+        for case in cases:
             memory = _memory(study, case, model, means, layout)
             of_plan = memory or EpisodicMemory(world=means.world.name)
             plan = plan_cell(study.choice, case, model, means, of_plan)
@@ -90,10 +90,9 @@ def estimate_study(
     return tuple(found)
 
 
-def _learning_for(study: Study, model: str) -> Learning | None:
-    """How a study learns, if somebody learns and a condition that this model plays needs it."""
-    is_needed = any(case.learns for case in study.cases_for(model))
-    return study.learning if is_needed and study.learner(model) else None
+def _learner_for(study: Study, model: str, cases: Sequence[Case]) -> str:
+    """The model that learns, if a condition that this one plays needs it; else empty."""
+    return study.learner(model) if any(case.learns for case in cases) else ""
 
 
 def _of_rounds(
