@@ -166,10 +166,6 @@ class _Begun(NamedTuple):
     """Steps that the cheapest plan with this end takes beyond the cheapest plan."""
     chain: tuple[Edge, ...]
 
-    def is_better(self, known: _Begun | None) -> bool:
-        """True if it costs less than a known one, or none is known."""
-        return known is None or self.regret < known.regret
-
 
 class _Before(NamedTuple):
     """A fact to achieve before the end of a plan: by regret, then as found."""
@@ -179,6 +175,10 @@ class _Before(NamedTuple):
     fact: Fact
     chain: tuple[Edge, ...]
     """The actions after it, to the goal."""
+
+    def chain_from(self, edge: Edge) -> tuple[Edge, ...]:
+        """The actions from an edge to the fact on: the edge is one unless it has no action."""
+        return (edge, *self.chain) if edge.schema is not None else self.chain
 
 
 @dataclass(slots=True, eq=False)
@@ -473,19 +473,23 @@ class Priced(Filling):
             edges += self._by_companion(companion, fact, since, spend)
         return edges
 
-    def _by_looking(self, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
+    def _by_looking(self, fact: Fact, since: float, spend: float) -> list[Edge]:
         """Ways to see whether a fact holds, dearer the less likely its place is."""
+        edges: list[Edge] = []
         price = SEARCH + FURTHER_DOWN * self._rank(fact.args)
         revealers = self._index.revealers.get(fact.predicate, ())
         for way in self._affordable(revealers, since, spend):
-            yield from self._ground(way, fact, price)
+            edges += self._ground(way, fact, price)
+        return edges
 
-    def _by_making(self, fact: Fact, since: float, spend: float) -> Iterator[Edge]:
+    def _by_making(self, fact: Fact, since: float, spend: float) -> list[Edge]:
         """Ways to make a fact so."""
+        edges: list[Edge] = []
         makers = self._index.makers(fact.predicate, fact.negated)
         for way in self._affordable(makers, since, spend):
             if not way.circular:
-                yield from self._ground(way, fact)
+                edges += self._ground(way, fact)
+        return edges
 
     def _affordable(
         self, achievers: Iterable[Achiever], since: float, spend: float
@@ -528,7 +532,7 @@ class Priced(Filling):
         beside = [name for name in names if self._value(companion, (name, *fact.args))]
         return beside or names
 
-    def _ground(self, way: Achiever, fact: Fact, price: float = 0.0) -> Iterator[Edge]:
+    def _ground(self, way: Achiever, fact: Fact, price: float = 0.0) -> list[Edge]:
         """A way to a fact, once for each choice of names, without what is barred; a doubt only
         for a few choices.
 
@@ -536,20 +540,20 @@ class Priced(Filling):
         """
         schema = way.schema
         price += schema.steps
-        found = 0
-        self._expansions += 1
+        may_be_barred = self._may_be_barred(schema)
+        edges: list[Edge] = []
         for filled in self._to_choose_from(way, fact.args):
             if schema.once and self._is_spent(schema, filled.binding):
                 continue
             cost = price + filled.price
             edge = Edge(fact, filled.needs, cost, schema, way.reveals, filled.binding)
-            if self._is_barred(edge):
+            if may_be_barred and self._is_barred(edge, schema):
                 continue
-            yield self._finding(edge)
-            found += 1
-            self._expansions += 1
-            if schema.doubt and found == CHOICES:
-                return
+            edges.append(self._finding(edge))
+            if schema.doubt and len(edges) == CHOICES:
+                break
+        self._expansions += 1 + len(edges)
+        return edges
 
     def _to_choose_from(self, way: Achiever, args: tuple[str, ...]) -> Sequence[Filled]:
         """The choices of names for a way to a fact over some names; for a doubt, those first
@@ -645,13 +649,10 @@ class Priced(Filling):
                 edge.needs = (Fact(SEEN, (name,)), *edge.needs)
         return edge
 
-    def _is_barred(self, edge: Edge) -> bool:
+    def _is_barred(self, edge: Edge, schema: ActionSchema) -> bool:
         """True if a command was refused, or showed nothing, where all was as the needs of an
-        edge will make it.
+        edge, by some action, will make it.
         """
-        schema = edge.schema
-        if schema is None or not self._may_be_barred(schema):
-            return False
         barred = self._index.rules.barred
         if edge.command in barred and self._is_idle_or_as_then(barred[edge.command], edge.needs):
             return True
@@ -776,25 +777,26 @@ class Priced(Filling):
             if at.fact in reached:
                 continue
             reached.add(at.fact)
-            for edge, ends in self._ends_with(at):
+            for edge, regret in self._priced_edges(at):
                 if edge.needs:
                     first = self._first(edge)
                     if first not in reached:
-                        heappush(heap, _Before(ends.regret, next(number), first, ends.chain))
-                elif _can_be_done(edge) and ends.is_better(begun.get(edge.command)):
-                    begun[edge.command] = ends
-                    least = min(least, ends.regret)
+                        chain = at.chain_from(edge)
+                        heappush(heap, _Before(regret, next(number), first, chain))
+                elif _can_be_done(edge):
+                    known = begun.get(edge.command)
+                    if known is None or regret < known.regret:
+                        begun[edge.command] = _Begun(regret, at.chain_from(edge))
+                        least = min(least, regret)
         return begun
 
-    def _ends_with(self, at: _Before) -> Iterator[tuple[Edge, _Begun]]:
-        """The edges to a fact that have a price, each with the end of a plan from it on."""
+    def _priced_edges(self, at: _Before) -> Iterator[tuple[Edge, float]]:
+        """The edges to a fact that have a price, each with the regret of the best plan by it."""
+        cost = self._costs[at.fact]
         for edge in self._edges[at.fact]:
             total = self._totals.get(edge)
-            if total is None:
-                continue
-            regret = at.regret + total - self._costs[at.fact]
-            chain = (edge, *at.chain) if edge.schema is not None else at.chain
-            yield edge, _Begun(regret, chain)
+            if total is not None:
+                yield edge, at.regret + total - cost
 
     def _link(self, edge: Edge) -> Link:
         if edge not in self._links:
