@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from rpms.logic.achievers import command_of
 from rpms.logic.actions import ActionSchema, Revelation
 from rpms.logic.belief import Situation
-from rpms.logic.facts import Atom, Clause, Literal, Truth
+from rpms.logic.facts import Atom, Clause, Literal, Truth, grouped
 from rpms.logic.goal import Progress
 from rpms.logic.rules import ActiveRules, Purpose, Stage, atoms_over, kept_with_rules
 from rpms.planning.filling import Surroundings
@@ -71,7 +71,7 @@ def doubted(
     for old, new in pairs:
         doubts += make.doubts(old, new)
     if wide:
-        made = _facts_made(new for _, new in pairs)
+        made = facts_made(new for _, new in pairs)
         for old, new in pairs:
             doubts += make.hopes(old, new, made)
     lore = replace(rules.lore, processes=processes, doubts=tuple(map(make.dearer_if_vain, doubts)))
@@ -114,10 +114,7 @@ class _Doubting:
     @cached_property
     def _evidence(self) -> Mapping[str, list[tuple[ManualLine, float]]]:
         """The evidence on lines, by the action, goal or rule they belong to."""
-        found: dict[str, list[tuple[ManualLine, float]]] = {}
-        for line, weight in self.trust.evidence.items():
-            found.setdefault(line.of, []).append((line, weight))
-        return found
+        return grouped((line.of, (line, weight)) for line, weight in self.trust.evidence.items())
 
     def _evidence_on(self, action: ActionSchema) -> frozenset[tuple[ManualLine, float]]:
         """The evidence on lines of an action, and on rules that forbid it."""
@@ -332,7 +329,7 @@ class _Doubting:
         bring about.
         """
         hoped = _hoped_facts(self.rules)
-        idle = not schema.observes and _facts_made([schema]).isdisjoint(_served_facts(self.rules))
+        idle = not schema.observes and facts_made([schema]).isdisjoint(_served_facts(self.rules))
         for atom in atoms_over(self.rules, old):
             for negated in (False, True):
                 effect = Literal(atom, negated)
@@ -460,7 +457,7 @@ def _served_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
     return frozenset(served)
 
 
-def _facts_made(schemas: Iterable[ActionSchema]) -> frozenset[tuple[str, bool]]:
+def facts_made(schemas: Iterable[ActionSchema]) -> frozenset[tuple[str, bool]]:
     """Facts that some actions bring about, by predicate and sign."""
     made: set[tuple[str, bool]] = set()
     for schema in schemas:

@@ -23,6 +23,7 @@ from rpms.planning.doubtful_rules import (
     SUPPOSED,
     WAIVED,
     excludes,
+    facts_made,
     goal_holds,
     unfinished,
     wanted_facts,
@@ -345,14 +346,18 @@ def processes_of(
         named = process.match(command)
         if named is None:
             continue
-        named_alone, _ = _split_needs(process)
+        named_alone, others = _split_needs(process)
         if all(clause.truth(facts, named) is Truth.TRUE for clause in named_alone):
-            for binding in _bindings_met(process, named, facts):
+            needs = [_NeedOfOthers(clause, names_in) for clause, names_in in others]
+            for binding in _bindings_met(process, named, needs, facts):
                 yield process, binding
 
 
 def _bindings_met(
-    process: ActionSchema, named: Mapping[str, str], facts: Situation
+    process: ActionSchema,
+    named: Mapping[str, str],
+    needs: Sequence[_NeedOfOthers],
+    facts: Situation,
 ) -> Iterator[Mapping[str, str]]:
     """Names for all things of a process, those that its command names and others, with which
     all that it needs of the others is known to hold.
@@ -367,8 +372,6 @@ def _bindings_met(
             need.judged[names] = need.clause.truth(facts, bind(chosen)) is Truth.TRUE
         return need.judged[names]
 
-    _, others = _split_needs(process)
-    needs = [_NeedOfOthers(clause, names_in) for clause, names_in in others]
     choices = [names_for(name, facts.belief.names) for name in process.others]
     for chosen in islice(product(*choices), _BOUND):
         if all(is_met(need, chosen) for need in needs):
@@ -407,7 +410,7 @@ def _changes(noticed: PlanNoticed, done: _Done, told: Container[Literal]) -> Pla
     shown = [seen for seen in _shown(done) if seen.atom not in shown_before]
     if not changed and not shown:
         return noticed
-    lacking = not _made_by_actions(rules).issuperset(one.signed for one in changed)
+    lacking = not facts_made(rules.all_actions).issuperset(one.signed for one in changed)
     trust = noticed.trust.learning(done.key, [*changed, *shown], lacking=lacking)
     line = ManualLine(done.key, LinePart.DOES, COMPLETE)
     for fact in changed:
@@ -455,15 +458,6 @@ def _shown(done: _Done) -> Iterator[Revelation]:
             continue
         if done.after.truth(probe) is not Truth.UNKNOWN:
             yield seen
-
-
-@kept_with_rules
-def _made_by_actions(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
-    """Predicates and signs of all that actions bring about."""
-    found: set[tuple[str, bool]] = set()
-    for schema in rules.all_actions:
-        found.update(effect.signed for effect in schema.effects)
-    return frozenset(found)
 
 
 @kept_with_rules
