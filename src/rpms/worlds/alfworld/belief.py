@@ -212,9 +212,9 @@ class AlfworldBelief(Belief):
         """True if an object is in a place; None if unknown."""
         if thing in self.contents.get(place, ()):
             return True
-        if self._is_no_place(thing):
+        if place in self.seen or (self.places and place not in self.places):
             return False
-        return False if place in self.seen or (self.places and place not in self.places) else None
+        return False if self._is_no_place(thing) else None
 
     def near(self, thing: str) -> bool | None:
         """True if an object is in a place where the agent stands, behind a closed door or not."""
