@@ -39,30 +39,15 @@ def check_methods(kind: type, base: type) -> None:
         if written is vars(base).get(name):
             continue
         if isinstance(written, staticmethod | classmethod):
-            setattr(kind, name, type(written)(_checked(name, written.__func__, check)))
+            function = _checked(name, _with_bare_games(written.__func__), check)
+            setattr(kind, name, type(written)(function))
         elif callable(written) and not getattr(written, "__isabstractmethod__", False):
-            setattr(kind, name, _checked(name, written, check))
-
-
-def _checked(name: str, method: Callable[..., Any], check: Check) -> Callable[..., Any]:
-    """A method of a world whose answer is checked; it is given its own games, not ours."""
-
-    @functools.wraps(method)
-    def ask(*arguments: Any, **options: Any) -> Any:
-        try:
-            return check(name, method(*map(_bare, arguments), **options))
-        except (RPMSError, KeyboardInterrupt):
-            raise
-        except BaseException as error:  # a world with a loop of its own may cancel it
-            raise _failure(name, error) from error
-
-    return ask
+            setattr(kind, name, _checked(name, _with_bare_games(written), check))
 
 
 def _guarded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of a belief that may answer anything, and raise nothing but a WorldError.
-
-    Plans ask beliefs thousands of times a step: this is `_checked` without what only a world needs.
+    """A function of a world's own code that may answer anything, and raises nothing but a
+    WorldError that says where. Only Ctrl-C, which is a person's, passes.
     """
 
     @functools.wraps(method)
@@ -71,8 +56,28 @@ def _guarded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
             return method(*arguments, **options)
         except (RPMSError, KeyboardInterrupt):
             raise
-        except BaseException as error:
+        except BaseException as error:  # a world with a loop of its own may cancel it
             raise _failure(name, error) from error
+
+    return ask
+
+
+def _checked(name: str, method: Callable[..., Any], check: Check) -> Callable[..., Any]:
+    """A method whose answer is checked."""
+
+    @functools.wraps(method)
+    def ask(*arguments: Any, **options: Any) -> Any:
+        return check(name, method(*arguments, **options))
+
+    return _guarded(name, ask)
+
+
+def _with_bare_games(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a world, which is given its own games and not ours."""
+
+    @functools.wraps(method)
+    def ask(*arguments: Any, **options: Any) -> Any:
+        return method(*map(_bare, arguments), **options)
 
     return ask
 
@@ -82,18 +87,6 @@ def _bare(argument: Any) -> Any:
     while isinstance(argument, CheckedGame):
         argument = argument.inner
     return argument
-
-
-def _ask(name: str, call: Callable[[], Any]) -> Any:
-    """Call something of a world's and look at what it returns; what either raises is a WorldError
-    that says where. Only Ctrl-C, which is a person's, passes.
-    """
-    try:
-        return call()
-    except (RPMSError, KeyboardInterrupt):
-        raise
-    except BaseException as error:
-        raise _failure(name, error) from error
 
 
 def _failure(name: str, error: BaseException) -> WorldError:
@@ -114,15 +107,17 @@ class CheckedGame:
         self.inner = inner
 
     def reset(self) -> Outcome:
-        outcome: Outcome = _ask("reset", lambda: _outcome("reset", self.inner.reset()))
+        outcome: Outcome = _guarded("reset", lambda: _outcome("reset", self.inner.reset()))()
         return outcome
 
     def step(self, command: str) -> Outcome:
-        outcome: Outcome = _ask("step", lambda: _outcome("step", self.inner.step(command)))
+        outcome: Outcome = _guarded("step", lambda: _outcome("step", self.inner.step(command)))()
         return outcome
 
     def admissible(self) -> tuple[str, ...]:
-        commands: tuple[str, ...] = _ask("admissible", lambda: _commands(self.inner.admissible()))
+        commands: tuple[str, ...] = _guarded(
+            "admissible", lambda: _commands(self.inner.admissible())
+        )()
         return commands
 
     def close(self) -> None:
@@ -131,7 +126,7 @@ class CheckedGame:
         One that cannot be released has played to its end: that is reported, and ends nothing.
         """
         try:
-            _ask("close", self.inner.close)
+            _guarded("close", self.inner.close)()
         except WorldError as error:
             _LOG.warning("%s", error)
 
@@ -335,8 +330,8 @@ def _a_truth(name: str, value: Any) -> Truth:
     return value
 
 
-def _truth(name: str, value: Any) -> bool:
-    return bool(_ask(name, lambda: bool(value)))
+def _truth(_name: str, value: Any) -> bool:
+    return bool(value)
 
 
 _CHECKS: Mapping[str, Check] = {
