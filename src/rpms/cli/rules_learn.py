@@ -82,7 +82,7 @@ def _make_plan(
     world: World, setting: Setting, split: str | None, exploring: Exploring, runs: tuple[Path, ...]
 ) -> RulesPlan:
     """Where to explore, if at all, and the recorded runs to learn from; one of both there is."""
-    if split is None:
+    if not split:
         split = "train" if "train" in world.splits else world.splits[0]
     tasks = tuple(world.tasks(split, setting)) if exploring.steps else ()
     if not tasks and not runs:

@@ -299,7 +299,7 @@ def taught_figure(every: Sequence[TaughtPoint]) -> Picture:
             axes.set_xticks(games, list(map(str, games)))
             axes.minorticks_off()
             if len(bases) > 1:
-                axes.set_title(_drawn(base.rpartition("/")[2]))
+                axes.set_title(_drawn(by_base[base][0].teaching.model))
         lines, labels = figure.axes[0].get_legend_handles_labels()
         columns = 2 if len(bases) == 1 else 4
         figure.legend(lines, labels, loc="outside upper center", ncols=columns, frameon=False)

@@ -46,6 +46,11 @@ class Teaching(NamedTuple):
     """The manual it is told, where it is none of the package's."""
 
     @property
+    def model(self) -> str:
+        """The model's name without the folders it lies in."""
+        return self.base.rpartition("/")[2]
+
+    @property
     def name(self) -> str:
         words = [f"{self.games} game{'s' if self.games != 1 else ''}"]
         if self.rounds:
@@ -187,7 +192,7 @@ def _lines(point: TaughtPoint) -> Iterator[TableLine]:
         trained = point.of(condition)
         rate = point.success(condition)
         yield line(
-            _base_name(point),
+            point.teaching.model,
             point.teaching.name,
             condition_label(condition),
             ", ".join(str(results.won) for results in trained),
@@ -196,11 +201,6 @@ def _lines(point: TaughtPoint) -> Iterator[TableLine]:
             f"{_infeasible(trained):.1f}",
             f"{_steps(trained):.1f}",
         )
-
-
-def _base_name(point: TaughtPoint) -> str:
-    """The model's name without the folders it lies in."""
-    return point.teaching.base.rpartition("/")[2]
 
 
 def _infeasible(trained: Sequence[Results]) -> float:
@@ -224,7 +224,7 @@ def _notes(point: TaughtPoint) -> Iterator[str]:
         tested.append(f"{condition_label(condition)} p {sign}{value}")
     both = point.interaction
     yield (
-        f"{_base_name(point)}, {point.teaching.name}: against Baseline by an exact sign test"
+        f"{point.teaching.model}, {point.teaching.name}: against Baseline by an exact sign test"
         " over games, Holm-corrected:"
         f" {', '.join(tested)}. Interaction {points(both.estimate)} pp {range_of(both)}."
     )
