@@ -220,6 +220,7 @@ def test_places_that_cannot_hold_a_run(tmp_path):
     with pytest.raises(InputError, match="there is no run here"):
         RunFolder(tmp_path / "full").summary()
     assert (tmp_path / "file").read_text() == "mine"
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["thesis.tex"]
 
 
 def test_a_read_only_folder_is_one_line(tmp_path, monkeypatch):

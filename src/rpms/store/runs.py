@@ -382,6 +382,7 @@ def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
     One process at a time; refused if the protocol is another one.
     """
     _make_folder(folder)
+    _refuse_foreign(folder)  # before the lock is written into it
     with locked(folder):
         _claim(folder, protocol)
         _remove_parts(folder)
@@ -401,15 +402,22 @@ def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
             os.close(timings)
 
 
+def _refuse_foreign(folder: Path) -> None:
+    """Refuse a folder that holds something, but no run."""
+    if is_there(folder / PROTOCOL):
+        return
+    names = [path.name for path in _inside(folder)]
+    if any(not name.startswith(".") and name != LOCK for name in names):
+        raise InputError(f"{folder}: is not empty and holds no run; choose another folder")
+
+
 def _claim(folder: Path, protocol: Protocol) -> None:
     """Write the protocol into a folder that is empty, or in which nothing was played; refuse one
     that holds anything else.
     """
     file = folder / PROTOCOL
     if not is_there(file):
-        names = [path.name for path in _inside(folder)]
-        if any(not name.startswith(".") and name != LOCK for name in names):
-            raise InputError(f"{folder}: is not empty and holds no run; choose another folder")
+        _refuse_foreign(folder)
         write_whole(file, protocol.text())
         return
     before = RunFolder(folder)
