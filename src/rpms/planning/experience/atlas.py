@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Atom, Truth, kind_of
 from rpms.logic.goal import GoalSignature
-from rpms.logic.rules import ActiveRules
+from rpms.logic.rules import ActiveRules, kept_with_rules
 from rpms.paper.memory import Entry, Stride, SuccessSnippet
 from rpms.planning.lift import names_of, renamed
 from rpms.planning.whereabouts import READ, usual
@@ -60,6 +60,7 @@ class Where(NamedTuple):
         return ""
 
 
+@kept_with_rules
 def _predicates_of_moving(syntax: ActiveRules) -> dict[str, None]:
     """Predicates that commands make true of one thing, and that hold of one thing at a time, as
     being somewhere does.
