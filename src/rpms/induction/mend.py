@@ -6,41 +6,36 @@ right, and at fewer than before. Edits are tried one after the other, each on to
 passed. The episodes are those of recorded runs, or those that a learner explored and played.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple, TypeVar
 
-from rpms.induction.manual_review import keep_sentences
+from rpms.induction.manual_edits import PROCESS, Edit, apply
 from rpms.induction.manual_verify import replayed
-from rpms.logic.actions import ActionSchema, Instance, Revelation
+from rpms.logic.actions import Instance, Revelation
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Clause, Literal, Truth
 from rpms.logic.goal import NOTHING_DONE
-from rpms.logic.rules import ActiveRules, Purpose, Rule, RuleManual
+from rpms.logic.rules import ActiveRules, RuleManual
 from rpms.paper.beyond import Surprise
 from rpms.planning.doubtful_rules import bindings_met, continuations_of, goal_holds, things_of
 from rpms.planning.surprise import PlanNoticed, SurpriseKind, compare, goal_goes_on
-from rpms.planning.trust import COMPLETE, UNSHAKEN, LinePart, ManualLine
-from rpms.store.evidence import Claim, Label, Trace, Witness
-from rpms.store.manuals import MANUAL
-from rpms.store.yaml_files import manual_yaml, plain, read_yaml, with_list
+from rpms.planning.trust import COMPLETE, UNSHAKEN, LinePart, ManualLine, Trust
+from rpms.store.evidence import Trace, Witness
 from rpms.worlds.base import World
 
-_PROCESS = "process "
-_FIELDS = {  # Name of each list in an action and in a manual's file
-    LinePart.NEEDS: "preconditions",
-    LinePart.DOES: "effects",
-    LinePart.SHOWS: "observes",
-    LinePart.WANTS: "holds",
-    LinePart.FORBIDS: "forbids",
-}
-_SECTIONS = {LinePart.WANTS: "goals", LinePart.FORBIDS: "domain"}
+_News = TypeVar("_News", Literal, Revelation)
 
-Line = Literal | Clause | Revelation
-_EARLY, _SHOWN = "early", "shown"
-"""Surprises that only a replay has: a win before the goal's facts held, and facts shown that no
-line says."""
+
+class _ReplaySurprise(StrEnum):
+    """Surprises that only a replay has."""
+
+    EARLY = "early"
+    """Won before the goal's facts held."""
+    SHOWN = "shown"
+    """Facts were shown of which no line says so."""
 
 
 @dataclass(frozen=True)
@@ -54,23 +49,7 @@ class RecordedStep:
     won: bool
     before: Situation
     after: Situation
-    led: bool = False  # True if its episode was won
-
-
-class Edit(NamedTuple):
-    """A change of one list of a manual."""
-
-    of: str  # The action, process (`process NAME`), goal or rule
-    part: LinePart
-    add: Line | None = None
-    remove: str = ""
-    last: bool = False  # True if a goal's new fact comes after the others
-
-    def __str__(self) -> str:
-        said = [f"remove {self.remove}"] if self.remove else []
-        if self.add is not None:
-            said.append(f"add {self.add}{' last' if self.last else ''}")
-        return f"{self.of}, {self.part}: {', '.join(said)}"
+    of_a_win: bool = False  # True if its episode was won
 
 
 @dataclass
@@ -84,6 +63,13 @@ class Proposal:
     """Edits that could have foretold one of its surprises."""
     edit: Edit | None = None
     """The one that passed, or another after which nothing contradicts the line any more."""
+
+
+class Mending(NamedTuple):
+    """A proposal for each contradicted line, and the manual with all edits that passed."""
+
+    proposals: list[Proposal]
+    manual: RuleManual
 
 
 def recorded_steps(world: World, traces: Iterable[Trace]) -> Iterator[RecordedStep]:
@@ -106,17 +92,13 @@ def find_surprises(manual: RuleManual, step: RecordedStep) -> PlanNoticed:
     """Compare one step with what a manual foretells of it, its end and what it showed included."""
     rules = _rules(manual, step)
     noticed = compare(UNSHAKEN, rules, step.before, step.command, step.after, refused=step.refused)
-    for of, news in noticed.trust.learned.items():
-        for seen in news:
-            if isinstance(seen, Revelation):
-                text = f"`{step.command}` showed what no line says: {seen}"
-                line = ManualLine(of, LinePart.SHOWS, COMPLETE)
-                noticed = noticed.with_(_SHOWN, line, text, noticed.trust)
+    noticed = _with_facts_shown(noticed, step)
     holds = goal_holds(rules, step.after, NOTHING_DONE)
     if holds and not step.won:
         return goal_goes_on(noticed, rules, step.after)
     if step.won and not holds and rules.purpose is not None and not rules.purpose.each:
-        return noticed.with_(_EARLY, "", "won before all that the goal wants held", noticed.trust)
+        text = "won before all that the goal wants held"
+        return noticed.with_(_ReplaySurprise.EARLY, "", text, noticed.trust)
     return noticed
 
 
@@ -125,76 +107,103 @@ def _rules(manual: RuleManual, step: RecordedStep) -> ActiveRules:
     return manual.active(goal.type, goal.object, goal.destination)
 
 
+def _with_facts_shown(noticed: PlanNoticed, step: RecordedStep) -> PlanNoticed:
+    """One more surprise for each fact that became known without a line that says so.
+
+    A player does not care, but a manual that foretells it has plans that look for it.
+    """
+    trust = noticed.trust
+    for action in trust.learned:
+        for shown in _learned(trust, action, Revelation):
+            line = ManualLine(action, LinePart.SHOWS, COMPLETE)
+            text = f"`{step.command}` showed what no line says: {shown}"
+            noticed = noticed.with_(_ReplaySurprise.SHOWN, line, text, noticed.trust)
+    return noticed
+
+
+def _learned(trust: Trust, action: str, sort: type[_News]) -> list[_News]:
+    """Changes (literals) or facts shown (revelations) that no line of an action foretold."""
+    return [news for news in trust.learned.get(action, ()) if isinstance(news, sort)]
+
+
 def propose(
     manual: RuleManual,
     steps: Sequence[RecordedStep],
     asked: Sequence[RecordedStep] | None = None,
     least: float = 0.5,
-) -> tuple[list[Proposal], RuleManual]:
-    """A proposal for each contradicted line, and the manual with all edits that passed, the most
-    telling first.
+) -> Mending:
+    """Find an edit for each contradicted line, the edit that foretells most first.
 
     `asked`: the steps whose surprises are to be mended; all where it is None. `least`: the
     surprises, of all steps, that an edit has to foretell; half a one is a refusal that the manual
     left open.
     """
     asked = steps if asked is None else asked
-    lines = first = _contradicted(manual, asked)
-    while passed := _best_edit(manual, steps, _all_edits(lines.values()), least):
+    first = _contradicted(manual, asked)
+    left = first
+    while passed := _best_edit(manual, steps, _edits_of(left.values()), least):
         manual = passed.manual
-        lines = _contradicted(manual, asked)
-        for each in first.values():
-            settled = each.line not in lines and each.edit is None
-            if settled or passed.edit in each.edits:
-                each.edit = passed.edit
-    return list((lines | first).values()), manual
+        left = _contradicted(manual, asked)
+        for proposal in first.values():
+            settled = proposal.edit is None and proposal.line not in left
+            if settled or passed.edit in proposal.edits:
+                proposal.edit = passed.edit
+    return Mending(list((left | first).values()), manual)
 
 
-def _all_edits(proposals: Iterable[Proposal]) -> list[Edit]:
-    return [edit for proposal in proposals for edit in proposal.edits]
+def _edits_of(proposals: Iterable[Proposal]) -> list[Edit]:
+    """Every edit of some proposals, each once."""
+    edits: dict[Edit, None] = {}
+    for proposal in proposals:
+        edits |= proposal.edits
+    return list(edits)
 
 
 def _contradicted(manual: RuleManual, steps: Iterable[RecordedStep]) -> dict[str, Proposal]:
+    """The lines that steps contradict, each with the edits that might have foretold these steps."""
     lines: dict[str, Proposal] = {}
     for step in steps:
+        rules = _rules(manual, step)
         noticed = find_surprises(manual, step)
-        for one in noticed.surprises:
-            if one.line:
-                found = lines.setdefault(one.line, Proposal(one.line, one.text))
-                found.where.append(step)
-                found.edits |= dict.fromkeys(_edits(_rules(manual, step), step, one, noticed))
+        for surprise in noticed.surprises:
+            if not surprise.line:
+                continue
+            proposal = lines.setdefault(surprise.line, Proposal(surprise.line, surprise.text))
+            proposal.where.append(step)
+            edits = _edits_foretelling(surprise, step, rules, noticed.trust)
+            proposal.edits |= dict.fromkeys(edits)
     return lines
 
 
-def _edits(
-    rules: ActiveRules, step: RecordedStep, one: Surprise, noticed: PlanNoticed
+def _edits_foretelling(
+    surprise: Surprise, step: RecordedStep, rules: ActiveRules, trust: Trust
 ) -> Iterator[Edit]:
-    """Edits that could have foretold one surprise."""
+    """Edits that could have foretold one surprise. `trust`: what the step has left of it."""
+    if surprise.kind == SurpriseKind.UNFINISHED:
+        yield from _new_wants(rules, trust)
     instance = rules.instance(step.command)
-    name = instance.schema.name if instance is not None else ""
-    news = noticed.trust.learned.get(name, ())
-    match one.kind:
-        case SurpriseKind.ACCEPTED | SurpriseKind.ABSENT:
-            yield from _retracting(one.line, _stated_needs(instance))
-        case SurpriseKind.CHANGED:
-            effects = [each for each in news if isinstance(each, Literal)]
-            yield from (Edit(name, LinePart.DOES, each) for each in effects)
-        case SurpriseKind.REFUSED:
-            if instance is None or _all_met(instance, step.before):
-                yield from _new_needs(name, _stated_needs(instance), noticed)
-        case SurpriseKind.UNFINISHED:
-            yield from _new_wants(rules, noticed)
-        case "shown":
-            seen = [each for each in news if isinstance(each, Revelation)]
-            seen.sort(key=lambda each: not each.given)  # those under a condition first
-            yield from (Edit(name, LinePart.SHOWS, each) for each in seen)
-
-
-def _stated_needs(instance: Instance | None) -> dict[str, Clause]:
-    """An action's preconditions over its parameters, by their text."""
     if instance is None:
-        return {}
-    return {str(need): need for need in instance.schema.preconditions}
+        return
+    name = instance.schema.name
+    match surprise.kind:
+        case SurpriseKind.ACCEPTED | SurpriseKind.ABSENT:
+            yield from _retractions(_line_against(surprise, trust), instance)
+        case SurpriseKind.CHANGED:
+            for effect in _learned(trust, name, Literal):
+                yield Edit(name, LinePart.DOES, effect)
+        case SurpriseKind.REFUSED:
+            if _all_met(instance, step.before):
+                yield from _new_needs(instance, trust)
+        case _ReplaySurprise.SHOWN:
+            shown = _learned(trust, name, Revelation)
+            shown.sort(key=lambda fact: not fact.given)  # those under a condition first
+            for fact in shown:
+                yield Edit(name, LinePart.SHOWS, fact)
+
+
+def _line_against(surprise: Surprise, trust: Trust) -> ManualLine:
+    """The line that a surprise contradicts, among those that the step weighed."""
+    return next(line for line in trust.evidence if str(line) == surprise.line)
 
 
 def _all_met(instance: Instance, before: Situation) -> bool:
@@ -202,107 +211,126 @@ def _all_met(instance: Instance, before: Situation) -> bool:
     return all(need.truth(before, instance.binding) is Truth.TRUE for need in needs)
 
 
-def _retracting(line: str, stated: Mapping[str, Clause]) -> Iterator[Edit]:
-    """The contradicted line goes, or a need becomes its opposite."""
-    of, part, said = next(line.partition(f" {part} ") for part in LinePart if f" {part} " in line)
-    yield Edit(of, LinePart(part.strip()), remove=said)
-    if said in stated and len(stated[said].literals) == 1:
-        yield Edit(of, LinePart.NEEDS, Clause((stated[said].literals[0].opposite(),)), said)
+def _retractions(line: ManualLine, instance: Instance) -> Iterator[Edit]:
+    """The contradicted line goes; a need of one fact may also become its opposite."""
+    yield Edit(line.of, line.part, remove=line.text)
+    if line.part is not LinePart.NEEDS:
+        return
+    for need in instance.schema.preconditions:
+        if str(need) == line.text and len(need.literals) == 1:
+            opposite = Clause((need.literals[0].opposite(),))
+            yield Edit(line.of, LinePart.NEEDS, opposite, line.text)
 
 
-def _new_needs(name: str, stated: Mapping[str, Clause], noticed: PlanNoticed) -> Iterator[Edit]:
+def _new_needs(instance: Instance, trust: Trust) -> Iterator[Edit]:
     """A suspected need comes in; its opposite, where it is stated, goes."""
-    for suspect in noticed.trust.suspects(name):
+    name = instance.schema.name
+    stated = {str(need) for need in instance.schema.preconditions}
+    for suspect in trust.suspects(name):
         opposite = str(suspect.opposite())
         gone = opposite if opposite in stated else ""
         yield Edit(name, LinePart.NEEDS, Clause((suspect,)), gone)
 
 
-def _new_wants(rules: ActiveRules, noticed: PlanNoticed) -> Iterator[Edit]:
+def _new_wants(rules: ActiveRules, trust: Trust) -> Iterator[Edit]:
     """One more fact that the goal may want, before all the others or after them."""
     purpose = rules.purpose
     if purpose is None or purpose.staged:
         return
-    held = noticed.trust.held or frozenset()
-    other = things_of(rules).keys() - purpose.over.keys()
-    for fact, _ in sorted(continuations_of(rules).items(), key=lambda item: item[1]):
-        if fact not in held and other.isdisjoint(fact.atom.args):
+    held = trust.held or frozenset()
+    others = things_of(rules).keys() - purpose.over.keys()
+    later_by = continuations_of(rules)
+    for fact in sorted(later_by, key=lambda fact: later_by[fact]):
+        if fact not in held and others.isdisjoint(fact.atom.args):
             yield Edit(purpose.name, LinePart.WANTS, Clause((fact,)), last=False)
             yield Edit(purpose.name, LinePart.WANTS, Clause((fact,)), last=True)
 
 
-class _Passed(NamedTuple):
-    """An edit that passed the replay, and the manual that it makes."""
+@dataclass(eq=False)
+class _ReplayedStep:
+    """A step under the manual that edits are made of."""
 
-    edit: Edit
+    step: RecordedStep
     manual: RuleManual
+
+    @cached_property
+    def weight(self) -> float:
+        return _weight(self.manual, self.step)
+
+    def gain(self, changed: RuleManual) -> float:
+        """Surprises that a changed manual spares here; below zero where it surprises more."""
+        return self.weight - _weight(changed, self.step)
 
 
 class _TriedEdit(NamedTuple):
-    """An edit that surprises nowhere among the steps it is about, and how much speaks for it."""
+    """An edit that surprises nowhere among the steps that it is about."""
 
-    rank: tuple[float, bool, int, int]
     edit: Edit
-    manual: RuleManual
+    manual: RuleManual  # With the edit
+    gains: float
+    support: int
+
+    @property
+    def rank(self) -> tuple[float, bool, int]:
+        """What speaks for it. One change is likelier than two."""
+        is_one_change = self.edit.add is None or not self.edit.remove
+        return (self.gains, is_one_change, self.support)
 
 
 def _best_edit(
     manual: RuleManual, steps: Sequence[RecordedStep], edits: Sequence[Edit], least: float
-) -> _Passed | None:
-    """The edit that foretells most, with the manual that it makes, of those that pass a replay
-    of all steps.
+) -> _TriedEdit | None:
+    """The edit that foretells most, of those that pass a replay of all steps.
+
+    Edits are tried on the steps that they are about before the best of them are tried on all.
     """
     if not edits:
         return None
-    weight = cache(lambda place: _weight(manual, steps[place]))
-    about = _places_about(manual, steps)
+    replayed_steps = [_ReplayedStep(step, manual) for step in steps]
+    concerned = _steps_by_name(replayed_steps)
     tried: list[_TriedEdit] = []
-    for order, edit in enumerate(dict.fromkeys(edits)):
-        changed = apply(manual, edit)
-        places = about.get(edit.of, ())
-        support = _support(manual, changed, edit, [steps[place] for place in places])
-        gains = _gains(changed, steps, places, weight) if support else None
-        if gains is not None and gains >= least:
-            is_one_change = edit.add is None or not edit.remove
-            rank = (gains, is_one_change, support, -order)
-            tried.append(_TriedEdit(rank, edit, changed))
-    for one in sorted(tried, key=lambda one: one.rank, reverse=True):
-        if all(_weight(one.manual, step) <= weight(place) for place, step in enumerate(steps)):
-            return _Passed(one.edit, one.manual)
+    for edit in edits:
+        one = _try_edit(manual, edit, concerned.get(edit.of, ()))
+        if one is not None and one.gains >= least:
+            tried.append(one)
+    tried.sort(key=lambda one: one.rank, reverse=True)
+    for one in tried:
+        if all(each.gain(one.manual) >= 0 for each in replayed_steps):
+            return one
     return None
 
 
-def _places_about(manual: RuleManual, steps: Sequence[RecordedStep]) -> Mapping[str, Sequence[int]]:
-    """By action, process, goal or rule: the steps that its lines may foretell something of."""
-    about: dict[str, list[int]] = {}
-    for place, step in enumerate(steps):
-        for name in _about(_rules(manual, step), step):
-            about.setdefault(name, []).append(place)
-    return about
-
-
-def _gains(
-    changed: RuleManual,
-    steps: Sequence[RecordedStep],
-    places: Iterable[int],
-    weight: Callable[[int], float],
-) -> float | None:
-    """Surprises that a changed manual spares; None if it surprises more at some step."""
+def _try_edit(manual: RuleManual, edit: Edit, steps: Sequence[_ReplayedStep]) -> _TriedEdit | None:
+    """Replay the steps that an edit is about; None if nothing speaks for it or one is worse."""
+    changed = apply(manual, edit)
+    support = _support(manual, changed, edit, [each.step for each in steps])
+    if not support:
+        return None
     gains = 0.0
-    for place in places:
-        gain = weight(place) - _weight(changed, steps[place])
+    for each in steps:
+        gain = each.gain(changed)
         if gain < 0:
             return None
         gains += gain
-    return gains
+    return _TriedEdit(edit, changed, gains, support)
 
 
-def _about(rules: ActiveRules, step: RecordedStep) -> frozenset[str]:
+def _steps_by_name(steps: Iterable[_ReplayedStep]) -> Mapping[str, Sequence[_ReplayedStep]]:
+    """By action, process, goal or rule: the steps that its lines may foretell something of."""
+    found: dict[str, list[_ReplayedStep]] = {}
+    for each in steps:
+        rules = _rules(each.manual, each.step)
+        for name in _names_concerning(each.step, rules):
+            found.setdefault(name, []).append(each)
+    return found
+
+
+def _names_concerning(step: RecordedStep, rules: ActiveRules) -> set[str]:
     """Actions, processes, goals and rules whose lines may foretell something of a step."""
     names: set[str] = set()
     for process in rules.lore.processes:
         if process.match(step.command) is not None:
-            names.add(f"{_PROCESS}{process.name}")
+            names.add(f"{PROCESS}{process.name}")
     instance = rules.instance(step.command)
     if instance is not None:
         name = instance.schema.name
@@ -310,7 +338,7 @@ def _about(rules: ActiveRules, step: RecordedStep) -> frozenset[str]:
         names.update(rule.id for rule, _ in rules.prohibitions.get(name, ()))
     if rules.purpose is not None:
         names.add(rules.purpose.name)
-    return frozenset(names)
+    return names
 
 
 def _weight(manual: RuleManual, step: RecordedStep) -> float:
@@ -333,28 +361,28 @@ def _support(
     does not pass.
 
     A new need held in successes, a goal's new fact came about in its order in wins, a ban was
-    broken in wins alone.
+    broken in wins alone. What is taken out, and what was seen, needs no more.
     """
     if edit.part is LinePart.FORBIDS:
         return _broken_in_wins(manual, edit, steps)
-    if isinstance(edit.add, Clause) and edit.part is LinePart.NEEDS:
+    if not isinstance(edit.add, Clause):
+        return 1
+    if edit.part is LinePart.NEEDS:
         # an edit changes no command's meaning, and the manual that all edits are made of has read
         # these commands before
         return sum(_held_need(manual, edit.of, edit.add, step) for step in steps)
-    if isinstance(edit.add, Clause) and edit.part is LinePart.WANTS:
-        return sum(_came_about_in_order(changed, edit, edit.add, step) for step in steps)
-    return 0 if isinstance(edit.add, Clause) else 1
+    return sum(_came_about_in_order(changed, edit, edit.add, step) for step in steps)
 
 
 def _broken_in_wins(manual: RuleManual, edit: Edit, steps: Iterable[RecordedStep]) -> int:
     """Steps at which a ban was broken; 0 unless all of their episodes were won."""
     line = str(ManualLine(edit.of, edit.part, edit.remove))
     broken = [step for step in steps if _is_contradicted(manual, line, step)]
-    return len(broken) if all(step.led for step in broken) else 0
+    return len(broken) if all(step.of_a_win for step in broken) else 0
 
 
 def _is_contradicted(manual: RuleManual, line: str, step: RecordedStep) -> bool:
-    return any(each.line == line for each in find_surprises(manual, step).surprises)
+    return any(one.line == line for one in find_surprises(manual, step).surprises)
 
 
 def _held_need(manual: RuleManual, action: str, need: Clause, step: RecordedStep) -> bool:
@@ -376,134 +404,3 @@ def _came_about_in_order(
         return False
     bound = [wanted.bind(binding) for binding in bindings_met(purpose, step.after)]
     return any(edit.last is (fact.truth(step.before) is not Truth.TRUE) for fact in bound)
-
-
-def apply(manual: RuleManual, edit: Edit) -> RuleManual:
-    """The manual with an edit."""
-    match edit.part:
-        case LinePart.WANTS:
-            return replace(manual, purposes=tuple(_wanting(one, edit) for one in manual.purposes))
-        case LinePart.FORBIDS:
-            return replace(manual, rules=tuple(_permitting(one, edit) for one in manual.rules))
-    processes = tuple(_changed(one, edit, f"{_PROCESS}{one.name}") for one in manual.lore.processes)
-    actions = tuple(_changed(one, edit, one.name) for one in manual.actions)
-    return replace(manual, actions=actions, lore=replace(manual.lore, processes=processes))
-
-
-def _permitting(rule: Rule, edit: Edit) -> Rule:
-    """A rule without the ban that an edit removes."""
-    if rule.id != edit.of:
-        return rule
-    return replace(rule, forbids=tuple(ban for ban in rule.forbids if str(ban) != edit.remove))
-
-
-def _wanting(purpose: Purpose, edit: Edit) -> Purpose:
-    if purpose.name != edit.of or not isinstance(edit.add, Clause):
-        return purpose
-    new = (replace(purpose.steps[0], until=(edit.add,)),)
-    return replace(purpose, steps=(*purpose.steps, *new) if edit.last else (*new, *purpose.steps))
-
-
-def _changed(schema: ActionSchema, edit: Edit, key: str) -> ActionSchema:
-    if key != edit.of:
-        return schema
-    name = _FIELDS[edit.part]
-    left = [line for line in getattr(schema, name) if str(line) != edit.remove]
-    lines: Any = {name: (*left, *([edit.add] if edit.add is not None else ()))}
-    return replace(schema, **lines)
-
-
-def write_edit(text: str, edit: Edit) -> str | None:
-    """A manual's text with an edit, and nothing else changed; None where it does not hold what
-    the edit is about.
-    """
-    path, items = _listed(read_yaml("manual", text, MANUAL).tree, edit)
-    left = [place for place, item in enumerate(items) if _plain(item) != _plain(edit.remove)]
-    if not path or (edit.remove and len(left) == len(items)):
-        return None
-    added = [str(edit.add)] if edit.add is not None else []
-    first = edit.part is LinePart.WANTS and not edit.last
-    return with_list(text, path, [*added, *left] if first else [*left, *added])
-
-
-def _listed(tree: Mapping[str, Any], edit: Edit) -> tuple[tuple[str, ...], list[Any]]:
-    """The path and the items of the list that an edit changes; no path where a manual's file
-    does not hold it.
-    """
-    process = edit.of.startswith(_PROCESS)
-    name = edit.of.removeprefix(_PROCESS)
-    section = _SECTIONS.get(edit.part, "processes" if process else "environment")
-    path, entries = [section], tree.get(section) or {}
-    if edit.part is LinePart.FORBIDS:
-        groups = [
-            group for group, rules in entries.items() if isinstance(rules, dict) and name in rules
-        ]
-        path = [section, *groups]
-        entries = entries[groups[0]] if groups else {}
-    entry = entries.get(name)
-    if not isinstance(entry, dict):
-        return (), []
-    key = "needs" if process and edit.part is LinePart.NEEDS else _FIELDS[edit.part]
-    listed = entry.get(key) or []
-    return (*path, name, key), [listed] if isinstance(listed, str) else listed
-
-
-def _plain(item: Any) -> str:
-    """An item of a list in a manual's file without its spaces and quotes; a ban as it is said."""
-    if isinstance(item, dict):
-        item = (
-            f"{item['action']} when {' and '.join(item['when'])}"
-            if item.get("when")
-            else f"{item['action']} always"
-        )
-    return "".join(str(item).replace('"', "").split())
-
-
-def claims_of_edit(
-    tree: Mapping[str, Any], edit: Edit, where: Sequence[Witness], most: int
-) -> Iterator[Claim]:
-    """The lines that an edit takes out of a learned manual and puts in, with the steps in play
-    that it foretells.
-    """
-    (*_, section, name, key), items = _listed(tree, edit)
-    shown = tuple(where[:most])
-    note = f"mended: {edit} (it surprised {len(where)} times in play)"
-    for item in items:
-        if _plain(item) != _plain(edit.remove):
-            continue
-        at = (section, name)
-        text = str(item)
-        if isinstance(item, dict):  # a ban, which is told with its action
-            at = ("environment", item["action"])
-            text = " and ".join(item["when"])
-        yield Claim(
-            at,
-            key,
-            text,
-            label=Label.TAKEN_OUT,
-            against=len(where),
-            counterexamples=shown,
-            note=note,
-        )
-    if edit.add is None:
-        return
-    added = Claim((section, name), key, str(edit.add), witnesses=shown, note=note)
-    if edit.part is LinePart.NEEDS:
-        yield replace(added, label=Label.NECESSARY, decisive=len(where))
-    else:
-        yield replace(added, confirmed=len(where))
-
-
-def mended(
-    tree: Any, edits: Mapping[Edit, Sequence[Witness]], most: int
-) -> tuple[Any, list[Claim]]:
-    """A learned manual's tree with edits that passed, and the lines that they change."""
-    claims: list[Claim] = []
-    for edit, where in edits.items():
-        if text := write_edit(manual_yaml(tree), edit):
-            told = list(claims_of_edit(tree, edit, where, most))
-            tree = plain(read_yaml("the learned manual", text, MANUAL).tree)
-            for claim in told:
-                keep_sentences(tree, claim)
-            claims += told
-    return tree, claims
