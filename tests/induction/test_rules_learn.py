@@ -14,9 +14,9 @@ import pytest
 
 from rpms.induction.agenda import Exploring
 from rpms.induction.conclude import Learned, bolder, manual_from
+from rpms.induction.hand_edits import merged
 from rpms.induction.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.induction.ledger import vocabulary_of
-from rpms.induction.manual_review import merged
 from rpms.induction.manual_verify import recorded
 from rpms.induction.rehearse import PLAYED
 from rpms.induction.write import manual_tree

@@ -122,6 +122,28 @@ domain:
 """
 
 
+def test_an_entry_comes_back_though_a_person_took_out_its_whole_section(tmp_path: Path) -> None:
+    claim = Claim(("processes", "light_1"), "effects", "hot(a)")
+    out = tmp_path / "manual.yaml"
+    write_learned(out, EVERY_SORT, Evidence("made_up", (claim,), written=EVERY_SORT))
+    section = "processes:\n  light_1: {command: light <a>, effects: [hot(a)]}\n"
+    out.write_text(EVERY_SORT.replace(section, ""), "utf-8")
+    assert decide(out, {claim.id: True}) == [f"put in: {claim.place}"]
+    processes = read_manual(universal_tier(), manual_text(out)).lore.processes
+    assert [process.name for process in processes] == ["light_1"]
+
+
+def test_a_rule_that_forbids_an_action_twice_goes_with_it(tmp_path: Path) -> None:
+    claim = Claim(("environment", "light"), "syntax", "light <a>")
+    ban = "{action: light, when: [hot(a)]}"
+    text = EVERY_SORT.replace(ban, f"{ban}, {{action: light, when: [not hot(a)]}}")
+    text = text.replace("processes:\n  light_1: {command: light <a>, effects: [hot(a)]}\n", "")
+    out = tmp_path / "manual.yaml"
+    write_learned(out, text, Evidence("made_up", (claim,), written=text))
+    assert decide(out, {claim.id: False}) == [f"taken out: {claim.place}"]
+    assert "D-RUIN-001" not in out.read_text("utf-8")
+
+
 def test_every_sort_of_line_can_be_taken_out(tmp_path: Path) -> None:
     claims = (
         Claim(("kinds", "fits"), "yes", "mug, bed"),

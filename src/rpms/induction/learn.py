@@ -12,9 +12,9 @@ from pathlib import Path
 
 from rpms.induction.agenda import Exploring
 from rpms.induction.conclude import Doubts, Excluded, Learned, conclude, manual_from
+from rpms.induction.hand_edits import with_edits
 from rpms.induction.ledger import Ledger, vocabulary_of
 from rpms.induction.manual_edits import mended
-from rpms.induction.manual_review import with_edits
 from rpms.induction.manual_verify import Verification, recorded, verify
 from rpms.induction.rehearse import Rehearsal
 from rpms.induction.session import Explorer

@@ -1,22 +1,14 @@
-"""Lines of manuals: compare two; list those of a learned one, take one out, put one in.
+"""Lines of a learned manual under review: list them, take one out, put one in."""
 
-Edits survive learning.
-"""
-
-from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
-from dataclasses import dataclass
-from enum import StrEnum
-from itertools import permutations, product
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rpms.foreign.shown import excerpt
 from rpms.guard.tool_manuals import TOOL_MANUAL, read_tool_manual
 from rpms.induction.write import place_sentence
-from rpms.logic.actions import PARAMETER, ActionSchema
 from rpms.logic.errors import FileError, InputError
-from rpms.logic.facts import Clause
-from rpms.logic.rules import Purpose, RuleManual
+from rpms.logic.facts import parse_clause
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import GUARD, Claim, Evidence, Label, evidence_of
 from rpms.store.files import change_text
@@ -24,9 +16,10 @@ from rpms.store.manual_reader import ManualText, manual_text
 from rpms.store.manuals import MANUAL, read_manual
 from rpms.store.yaml_files import plain, read_yaml, yaml_text
 
-_GONE = object()
 _SHORTEST_ID = 4  # Signs of an id that have to be given: fewer fit several lines
 _WHOLE = ("syntax", "steps")  # Keys of claims that stand for a whole entry: an action, a procedure
+
+_Tree = MutableMapping[str, Any]
 
 
 class Reviewed(NamedTuple):
@@ -45,11 +38,8 @@ def lines_of(manual: Path) -> list[Reviewed]:
     """Every claim of a learned manual; an InputError where it was not learned."""
     evidence = evidence_of(manual)
     tree = _tree(manual, manual_text(manual).text, evidence)
-    return [
-        Reviewed(claim, _stands(tree, claim))
-        for claim in evidence.claims
-        if claim.label is not Label.EDITED
-    ]
+    claims = [claim for claim in evidence.claims if claim.label is not Label.EDITED]
+    return [Reviewed(claim, _stands(tree, claim)) for claim in claims]
 
 
 def decide(manual: Path, choices: Mapping[str, bool]) -> list[str]:
@@ -60,26 +50,36 @@ def decide(manual: Path, choices: Mapping[str, bool]) -> list[str]:
     evidence = evidence_of(manual)
     try:
         before = manual_text(manual).text
-        rows, tree = lines_of(manual), _tree(manual, before, evidence)
+        rows = lines_of(manual)
+        tree = _tree(manual, before, evidence)
         written: Any = plain(_tree(manual, evidence.written, evidence))
     except FileError as error:
         raise InputError(f"{error}. Nothing was changed") from None
-    said = []
+    changes: list[str] = []
     for id_, accepted in choices.items():
         claim = _found(rows, id_).claim
-        if _stands(tree, claim) is not accepted:
-            (_put_in if accepted else _take_out)(tree, claim, written)
-            said.append(f"{'put in' if accepted else 'taken out'}: {claim.place}")
-    if said:
-        text = yaml_text(tree)
-        try:
-            _read(manual, text, evidence)
-        except FileError as error:
-            raise InputError(
-                f"{manual}: would have a mistake: {error.problem}. Nothing was changed"
-            ) from None
-        change_text(manual, before, text)
-    return said
+        if _stands(tree, claim) is accepted:
+            continue
+        if accepted:
+            _put_in(tree, claim, written)
+            changes.append(f"put in: {claim.place}")
+        else:
+            _take_out(tree, claim)
+            changes.append(f"taken out: {claim.place}")
+    if changes:
+        _write(manual, before, yaml_text(tree), evidence)
+    return changes
+
+
+def _write(manual: Path, before: str, text: str, evidence: Evidence) -> None:
+    """Write a manual, once it is known to have no mistake. `before`: its text as it was read."""
+    try:
+        _read(manual, text, evidence)
+    except FileError as error:
+        raise InputError(
+            f"{manual}: would have a mistake: {error.problem}. Nothing was changed"
+        ) from None
+    change_text(manual, before, text)
 
 
 def _tree(manual: Path, text: str, evidence: Evidence) -> Any:
@@ -87,18 +87,20 @@ def _tree(manual: Path, text: str, evidence: Evidence) -> Any:
     section is left out.
     """
     _read(manual, text, evidence)
-    tree: Any = read_yaml(
-        str(manual), text, TOOL_MANUAL if evidence.settings.get(GUARD) else MANUAL
-    ).tree
+    kind = TOOL_MANUAL if evidence.settings.get(GUARD) else MANUAL
+    tree: Any = read_yaml(str(manual), text, kind).tree
     for section, entries in list(tree.items()):
         if entries is None:
             tree.pop(section)
         elif isinstance(entries, MutableMapping):
-            entries.update({name: {} for name, entry in entries.items() if entry is None})
+            empty = [name for name, entry in entries.items() if entry is None]
+            for name in empty:
+                entries[name] = {}
     return tree
 
 
 def _read(manual: Path, text: str, evidence: Evidence) -> None:
+    """Read a manual for its mistakes; a FileError names the first."""
     if evidence.settings.get(GUARD):
         read_tool_manual((str(manual), text))
     else:
@@ -106,7 +108,10 @@ def _read(manual: Path, text: str, evidence: Evidence) -> None:
 
 
 def _found(rows: Iterable[Reviewed], id_: str) -> Reviewed:
-    fit = [row for row in rows if row.claim.id.startswith(id_)] if len(id_) >= _SHORTEST_ID else []
+    """The one line whose id begins so."""
+    fit: list[Reviewed] = []
+    if len(id_) >= _SHORTEST_ID:
+        fit = [row for row in rows if row.claim.id.startswith(id_)]
     if len({row.claim.id for row in fit}) != 1:
         why = "fits several lines" if fit else "is no line's id"
         raise InputError(
@@ -116,32 +121,33 @@ def _found(rows: Iterable[Reviewed], id_: str) -> Reviewed:
     return fit[0]
 
 
-def _listed(tree: MutableMapping[str, Any], claim: Claim) -> tuple[Any, str, str]:
-    """The mapping and the key under which a claim's text is listed, and the text; an entry as a
-    whole has no text.
+class _Listed(NamedTuple):
+    """Where a tree has the line of a claim: a list under a key, and the text in this list.
+
+    A claim about a whole entry has no text: it stands if there is the key.
     """
-    section, name = claim.at[0], claim.at[-1]
-    entries = tree.get(section, {})
-    if claim.key in _WHOLE or section == "processes":
-        return entries, name, ""
-    if section == "localities":
-        return entries, claim.key, claim.text
-    entry = entries.get(name, {})
-    if isinstance(entry, list):  # a tool of which only the arguments are told
-        entries[name] = entry = {"args": entry}
-    if isinstance(entry.get(claim.key), str):  # a string stands for a list of one
-        entry[claim.key] = [entry[claim.key]]
-    if section == "kinds" and isinstance(entry.get(claim.key), Mapping):
-        one, _, other = claim.text.partition(", ")
-        return entry[claim.key], one, other
-    return entry, claim.key, claim.text
 
+    mapping: Any
+    key: str
+    text: str = ""
 
-def _stands(tree: MutableMapping[str, Any], claim: Claim) -> bool:
-    if claim.key == "forbids":
-        return bool(_banning(tree, claim))
-    entry, key, text = _listed(tree, claim)
-    return key in entry if not text else any(_same(item, text) for item in entry.get(key) or ())
+    @property
+    def is_there(self) -> bool:
+        if not self.text:
+            return self.key in self.mapping
+        return any(_same(item, self.text) for item in self.mapping.get(self.key) or ())
+
+    def put(self) -> None:
+        self.mapping.setdefault(self.key, []).append(self.text)
+
+    def drop(self) -> None:
+        """Take the text out of the list, and the list out once it is empty."""
+        items = self.mapping.get(self.key) or ()
+        left = [item for item in items if not _same(item, self.text)]
+        if left:
+            self.mapping[self.key] = left
+        else:
+            self.mapping.pop(self.key, None)
 
 
 def _same(one: object, other: object) -> bool:
@@ -149,312 +155,134 @@ def _same(one: object, other: object) -> bool:
     return set(str(one).split(" or ")) == set(str(other).split(" or "))
 
 
-def _banning(tree: MutableMapping[str, Any], claim: Claim) -> list[tuple[Any, str]]:
-    """The rules that forbid an action under a condition, each with the group that holds it."""
-    return [
-        (rules, id_)
-        for rules, id_, rule in _domain_rules(tree)
-        for ban in rule.get("forbids", [])
-        if ban["action"] == claim.at[-1]
-        and (claim.key != "forbids" or list(ban.get("when", [])) == [claim.text])
-    ]
+def _listed(tree: _Tree, claim: Claim) -> _Listed:
+    """Find the line of a claim, which need not be there. Short forms of lists are written out."""
+    section, name = claim.at[0], claim.at[-1]
+    entries = tree.get(section, {})
+    if claim.key in _WHOLE or section == "processes":
+        return _Listed(entries, name)
+    if section == "localities":
+        return _Listed(entries, claim.key, claim.text)
+    entry = entries.get(name, {})
+    if isinstance(entry, list):  # a tool of which only the arguments are told
+        entries[name] = entry = {"args": entry}
+    if isinstance(entry.get(claim.key), str):  # a string stands for a list of one
+        entry[claim.key] = [entry[claim.key]]
+    if section == "kinds" and isinstance(entry.get(claim.key), Mapping):
+        one, _, other = claim.text.partition(", ")
+        return _Listed(entry[claim.key], one, other)
+    return _Listed(entry, claim.key, claim.text)
 
 
-def _domain_rules(tree: Mapping[str, Any]) -> list[tuple[Any, str, Any]]:
-    """The rules of tier 2 that are more than a sentence, each with the group that holds it and
-    its id.
-    """
-    groups = tree.get("domain", {}).values()
-    return [
-        (rules, id_, rule)
-        for rules in groups
-        for id_, rule in rules.items()
-        if isinstance(rule, Mapping)
-    ]
+def _stands(tree: _Tree, claim: Claim) -> bool:
+    """True if a claim is a line of the manual."""
+    if claim.key == "forbids":
+        return any(rule.forbids(claim.at[-1], claim.text) for rule in _domain_rules(tree))
+    return _listed(tree, claim).is_there
 
 
-def _put_in(tree: MutableMapping[str, Any], claim: Claim, written: Mapping[str, Any]) -> None:
-    if claim.at[0] == "localities":
-        tree.setdefault("localities", {})  # a person may have taken it out
-    entry, key, text = _listed(tree, claim)
-    learned = written.get(claim.at[0], {}).get(claim.at[-1])
-    gone = learned is None if not text else claim.at[-1] not in tree.get(claim.at[0], {})
-    if claim.key == "forbids" or (gone and claim.at[0] != "localities"):
+class _DomainRule(NamedTuple):
+    """A rule of tier 2 that is more than a sentence, with the group that holds it."""
+
+    group: _Tree
+    id: str
+    entry: _Tree
+
+    def forbids(self, action: str, condition: str | None = None) -> bool:
+        """True if it forbids an action, under just this condition where one is given."""
+        for ban in self.entry.get("forbids", []):
+            if ban["action"] != action:
+                continue
+            if condition is None or list(ban.get("when", [])) == [condition]:
+                return True
+        return False
+
+    def remove(self) -> None:
+        self.group.pop(self.id)
+
+
+def _domain_rules(tree: Mapping[str, Any]) -> Iterator[_DomainRule]:
+    for group in tree.get("domain", {}).values():
+        for id_, entry in list(group.items()):
+            if isinstance(entry, MutableMapping):
+                yield _DomainRule(group, id_, entry)
+
+
+def _put_in(tree: _Tree, claim: Claim, written: Mapping[str, Any]) -> None:
+    """Put a line in. `written`: the manual as learning wrote it, which has whole entries."""
+    section, name = claim.at[0], claim.at[-1]
+    entries = tree.setdefault(section, {})  # a person may have taken it out
+    listed = _listed(tree, claim)
+    if listed.text:
+        has_owner = name in entries or section == "localities"
+    else:
+        has_owner = name in written.get(section, {})
+    if claim.key == "forbids" or not has_owner:
         raise InputError(
             f"{claim.place}: what it belongs to is not in the manual; write it in by hand"
         )
-    if not text:
-        entry[key] = learned
+    if listed.text:
+        listed.put()
     else:
-        entry.setdefault(key, []).append(text)
+        listed.mapping[listed.key] = written[section][name]
     keep_sentences(tree, claim)
 
 
-def _take_out(tree: MutableMapping[str, Any], claim: Claim, _: Mapping[str, Any]) -> None:
-    if claim.key == "forbids" or claim.key in _WHOLE:  # rules that forbid an action go with it
-        for rules, id_ in _banning(tree, claim):
-            rules.pop(id_)
+def _take_out(tree: _Tree, claim: Claim) -> None:
+    """Take a line out, and what cannot do without it."""
+    action = claim.at[-1]
     if claim.key == "forbids":
+        _remove_bans(tree, action, claim.text)
         return
-    entry, key, text = _listed(tree, claim)
-    if not text:
-        entry.pop(key)
+    if claim.key in _WHOLE:
+        _remove_bans(tree, action)
+    listed = _listed(tree, claim)
+    if not listed.text:
+        listed.mapping.pop(listed.key)
         return
-    # of `one or other`, plans see to one
-    alone = text.split(" or ") if key == "preconditions" else ()
-    for name, gone in ((key, text), *(("plan", piece) for piece in alone)):
-        left = [item for item in entry.get(name) or () if not _same(item, gone)]
-        if left:
-            entry[name] = left
-        else:
-            entry.pop(name, None)
+    listed.drop()
+    if listed.key == "preconditions":  # of `one or other`, plans see to one
+        for alternative in listed.text.split(" or "):
+            _Listed(listed.mapping, "plan", alternative).drop()
     keep_sentences(tree, claim)
 
 
-def keep_sentences(tree: MutableMapping[str, Any], claim: Claim) -> None:
+def _remove_bans(tree: _Tree, action: str, condition: str | None = None) -> None:
+    """Remove the rules that forbid an action, under just this condition where one is given."""
+    for rule in _domain_rules(tree):
+        if rule.forbids(action, condition):
+            rule.remove()
+
+
+def keep_sentences(tree: _Tree, claim: Claim) -> None:
     """Keep the sentences of tier 2, and a goal's variables, in step with what was changed."""
     if claim.at[0] == "goals":
-        goal = tree["goals"][claim.at[-1]]
-        said = " ".join(map(str, goal.get("holds", ())))
-        goal["over"] = {
-            name: field
-            for name, field in goal["over"].items()
-            if f"({name}" in said or f" {name}" in said
-        }
-        for rules, id_, rule in _domain_rules(tree):
-            if id_.startswith("D-GOAL-") and rule.get("goals") in ([claim.at[-1]], claim.at[-1]):
-                rules.pop(id_)
-        if not said:
-            tree["goals"].pop(claim.at[-1])
+        _keep_goal(tree, claim.at[-1])
     if claim.at[0] == "localities":
-        places = list(tree["localities"].get(claim.key, ()))
-        for rules, id_, rule in _domain_rules(tree):
-            if rule.get("category") == claim.key:
-                rule.update(places=places, text=place_sentence(claim.key, places))
-                if not places:
-                    rules.pop(id_)
+        _keep_places(tree, claim.key)
 
 
-def with_edits(
-    out: Path, kind: Any, before: tuple[str, str] | None, tree: Any
-) -> tuple[Any, list[Claim]]:
-    """A learned tree with what people changed in the manual at `out` since it was written, and
-    these changes.
-    """
-    if before is None or before[0] == before[1]:
-        return tree, []
-    written, edited = (plain(read_yaml(str(out), text, kind).tree) for text in before)
-    return merged(written, edited, plain(tree))
+def _keep_goal(tree: _Tree, type_: str) -> None:
+    """Remove variables that no fact of a goal names any more, and the sentence about the goal."""
+    goal = tree["goals"][type_]
+    facts = goal.get("holds", ())
+    named: set[str] = set()
+    for fact in facts:
+        named.update(parse_clause(str(fact)).names)
+    goal["over"] = {name: field for name, field in goal["over"].items() if name in named}
+    for rule in _domain_rules(tree):
+        if rule.id.startswith("D-GOAL-") and rule.entry.get("goals") in ([type_], type_):
+            rule.remove()
+    if not facts:
+        tree["goals"].pop(type_)
 
 
-def merged(
-    written: Any, edited: Any, learned: Any, at: tuple[str, ...] = ()
-) -> tuple[Any, list[Claim]]:
-    """The new manual's tree with the edits of the old one.
-
-    `written`: the old one as learning wrote it.
-    """
-    if edited == written:
-        return learned, []
-    if edited is _GONE:
-        return _merged_removal(written, learned, at)
-    if isinstance(edited, Mapping) and (isinstance(learned, Mapping) or learned is _GONE):
-        return _merged_mappings(written, edited, learned, at)
-    if isinstance(edited, list) and isinstance(learned, list) and isinstance(written, list):
-        return _merged_lists(written, edited, learned, at)
-    return edited, [_note(at, str(edited), "written by hand")]
-
-
-def _merged_removal(written: Any, learned: Any, at: tuple[str, ...]) -> tuple[Any, list[Claim]]:
-    """What a person took out stays out; of a list, what was learned since comes in."""
-    new = []
-    if isinstance(learned, list) and isinstance(written, list):
-        new = [item for item in learned if item not in written]
-    return new or _GONE, [_note(at, "", "taken out by hand")]
-
-
-def _merged_mappings(
-    written: Any, edited: Mapping[str, Any], learned: Any, at: tuple[str, ...]
-) -> tuple[dict[str, Any], list[Claim]]:
-    """Entry by entry, those of the new manual first."""
-    old = written if isinstance(written, Mapping) else {}
-    new = learned if isinstance(learned, Mapping) else {}
-    result: dict[str, Any] = {}
-    notes: list[Claim] = []
-    for key in dict.fromkeys((*new, *edited)):
-        before = old.get(key, _GONE)
-        after = edited.get(key, _GONE)
-        found, said = merged(before, after, new.get(key, _GONE), (*at, key))
-        if found is not _GONE:
-            result[key] = found
-        notes += said
-    return result, notes
-
-
-def _merged_lists(
-    written: list[Any], edited: list[Any], learned: list[Any], at: tuple[str, ...]
-) -> tuple[list[Any], list[Claim]]:
-    """The learned items without those a person removed, and with those a person added."""
-    added = [item for item in edited if item not in written]
-    removed = [item for item in written if item not in edited]
-    kept = [item for item in learned if item not in removed]
-    kept += [item for item in added if item not in kept]
-    notes = [_note(at, str(item), "added by hand") for item in added]
-    notes += [_note(at, str(item), "taken out by hand") for item in removed]
-    return kept, notes
-
-
-def _note(at: tuple[str, ...], text: str, how: str) -> Claim:
-    return Claim(at[:-1] or at, at[-1] if at else "", text, label=Label.EDITED, note=how)
-
-
-class Relation(StrEnum):
-    """Relation of the second manual to the first."""
-
-    EQUAL = "equal"
-    STRICTER = "stricter"  # It needs, forbids or wants more
-    LOOSER = "looser"
-    DIFFERENT = "different"
-    ONLY_FIRST = "only in A"
-    ONLY_SECOND = "only in B"
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of both manuals (`=`), of the first alone (`-`) or of the second alone (`+`)."""
-
-    sign: str
-    part: (
-        str  # Part of an action or a goal: needs, plan, effects, reveals, forbidden, wants, stages
-    )
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An action, a goal or a procedure of one manual or both."""
-
-    sort: str
-    name: str  # A command as it is written, or the type of a goal
-    relation: Relation
-    lines: tuple[Line, ...] = ()
-
-
-_Parts = Mapping[str, frozenset[str]]
-
-
-def compare(first: RuleManual, second: RuleManual) -> list[Entry]:
-    """Every action and goal of two manuals, with their lines."""
-    sides = (_said(first), _said(second))
-    return [
-        _entry(*key, *(side.get(key) for side in sides))
-        for key in dict.fromkeys((*sides[0], *sides[1]))
-    ]
-
-
-def _entry(sort: str, name: str, one: _Parts | None, other: _Parts | None) -> Entry:
-    if one is None:
-        return Entry(sort, name, Relation.ONLY_SECOND)
-    if other is None:
-        return Entry(sort, name, Relation.ONLY_FIRST)
-    lines: list[Line] = []
-    for part in one:
-        texts = sorted(one[part] | other[part])
-        lines += [Line(_sign(text, one[part], other[part]), part, text) for text in texts]
-    return Entry(sort, name, _relation(lines), tuple(lines))
-
-
-def _sign(text: str, one: Collection[str], other: Collection[str]) -> str:
-    if text not in other:
-        return "-"
-    return "=" if text in one else "+"
-
-
-def _relation(lines: Iterable[Line]) -> Relation:
-    """Stricter or looser if only one of the two asks for more, whatever else differs."""
-    differing = [line for line in lines if line.sign != "="]
-    asked = {line.sign for line in differing if line.part in ("needs", "forbidden", "wants")}
-    if asked == {"+"}:
-        return Relation.STRICTER
-    if asked == {"-"}:
-        return Relation.LOOSER
-    return Relation.DIFFERENT if differing else Relation.EQUAL
-
-
-def _said(manual: RuleManual) -> dict[tuple[str, str], _Parts]:
-    """Content of a manual, as texts that do not depend on names: by sort and name, part by part."""
-    found: dict[tuple[str, str], _Parts] = {}
-    for action in manual.actions:
-        for syntax in action.syntax:
-            names = {name: f"{place}" for place, name in enumerate(PARAMETER.findall(syntax), 1)}
-            command = PARAMETER.sub(r"<{\1}>", syntax).format(**names)
-            found["action", command] = _of_action(manual, action, names)
-    for purpose in manual.purposes:
-        part = "stages" if purpose.staged else "wants"
-        for type_ in sorted(purpose.goals):
-            name = " of ".join(filter(None, (type_, ", ".join(sorted(purpose.objects)))))
-            found["procedure" if purpose.staged else "goal", name] = {
-                part: frozenset(_of_purpose(purpose))
-            }
-    return found
-
-
-def _of_action(manual: RuleManual, action: ActionSchema, names: Mapping[str, str]) -> _Parts:
-    bans = [
-        " and ".join(sorted((*map(str, rule.when), *_texts(manual, ban.when, names)))) or "always"
-        for rule in manual.rules
-        for ban in rule.forbids
-        if ban.action == action.name
-    ]
-    return {
-        "needs": frozenset(_texts(manual, action.preconditions, names)),
-        "plan": frozenset(_texts(manual, action.plan, names)),
-        "effects": frozenset(str(literal.bind(names)) for literal in action.effects),
-        "reveals": frozenset(
-            " if ".join((str(each.atom.bind(names)), *_texts(manual, each.given, names)))
-            for each in action.observes
-        ),
-        "forbidden": frozenset(bans),
-    }
-
-
-def _texts(
-    manual: RuleManual, clauses: Iterable[Clause], names: Mapping[str, str]
-) -> Iterator[str]:
-    """Conditions as texts; a table of kinds is told by the kinds that it rules out."""
-    for clause in clauses:
-        bound = clause.bind(names)
-        kinds = manual.lore.kinds.get(clause.literals[0].atom.predicate)
-        if kinds is None or len(clause.literals) > 1:
-            yield " or ".join(sorted(map(str, bound.literals)))
-        else:
-            slots = ", ".join(bound.literals[0].atom.args)
-            yield from (f"({slots}) is not ({', '.join(row)})" for row in kinds.no)
-
-
-def _of_purpose(purpose: Purpose) -> tuple[str, ...]:
-    """Texts of what a goal wants, variables called by their fields; of several ways, the first
-    by the alphabet.
-    """
-    fields = {**purpose.over, **purpose.each}
-    groups = [
-        [name for name in fields if fields[name] == field]
-        for field in dict.fromkeys(fields.values())
-    ]
-    ways = []
-    for chosen in product(*map(permutations, groups)):
-        names: dict[str, str] = {}
-        for group in chosen:
-            names |= {name: f"{fields[name]} {place}" for place, name in enumerate(group, 1)}
-        ways.append(_stages_said(purpose, names))
-    return tuple(min(ways, key=sorted))
-
-
-def _stages_said(purpose: Purpose, names: Mapping[str, str]) -> list[str]:
-    steps = [
-        " and ".join(sorted(str(clause.bind(names)) for clause in step.until))
-        for step in purpose.steps
-    ]
-    if purpose.staged:
-        return [f"{place}. {text}" for place, text in enumerate(steps, 1)]
-    return steps
+def _keep_places(tree: _Tree, kind: str) -> None:
+    """Say in tier 2 where things of a kind are now; nothing where they are nowhere."""
+    places = list(tree["localities"].get(kind, ()))
+    for rule in _domain_rules(tree):
+        if rule.entry.get("category") != kind:
+            continue
+        rule.entry.update(places=places, text=place_sentence(kind, places))
+        if not places:
+            rule.remove()

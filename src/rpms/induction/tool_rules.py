@@ -14,7 +14,7 @@ from rpms.guard.calls import ToolManual, ToolSchema, Tried
 from rpms.guard.tool_manuals import LAST_LINE, TOOL_MANUAL, read_tool_manual
 from rpms.induction.action_model import Induced
 from rpms.induction.attempts import Attempt, Book, Vocabulary
-from rpms.induction.manual_review import with_edits
+from rpms.induction.hand_edits import with_edits
 from rpms.induction.needs import Needs
 from rpms.logic.errors import FileError, InputError
 from rpms.logic.facts import Atom, Clause, Truth, parse_clause

@@ -156,6 +156,14 @@ class Clause:
     def bind(self, binding: Mapping[str, str]) -> Clause:
         return Clause(tuple([literal.bind(binding) for literal in self.literals]))
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names and parameters that it is about, each once."""
+        found: dict[str, None] = {}
+        for literal in self.literals:
+            found |= dict.fromkeys(literal.atom.args)
+        return tuple(found)
+
     def __str__(self) -> str:
         return " or ".join(map(str, self.literals))
 
