@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from rpms.induction.agenda import Exploring
 from rpms.induction.conclude import Learned, conclude, manual_from
+from rpms.induction.learned_claims import claims_of
 from rpms.induction.ledger import Ledger, vocabulary_of
 from rpms.induction.manual_verify import verify
 from rpms.induction.needs import Needs
 from rpms.induction.session import Explorer
-from rpms.induction.write import claims_of, manual_tree
+from rpms.induction.write import manual_tree
 from rpms.logic.facts import Atom, Literal
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import Label

@@ -17,7 +17,7 @@ from rpms.induction.conclude import Learned, bolder, manual_from
 from rpms.induction.hand_edits import merged
 from rpms.induction.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.induction.ledger import vocabulary_of
-from rpms.induction.manual_verify import recorded
+from rpms.induction.recorded_episodes import recorded
 from rpms.induction.rehearse import PLAYED
 from rpms.induction.write import manual_tree
 from rpms.logic.errors import FileError, InputError, WorldError

@@ -15,8 +15,8 @@ from rpms.foreign.shown import excerpt
 from rpms.induction.manual_compare import Entry, Relation, compare
 from rpms.induction.manual_edits import Edit, write_edit
 from rpms.induction.manual_review import Reviewed, decide, lines_of
-from rpms.induction.manual_verify import read_differently, recorded
 from rpms.induction.mend import Proposal, RecordedStep, propose, recorded_steps
+from rpms.induction.recorded_episodes import read_differently, recorded
 from rpms.logic.actions import ActionSchema, overlapping
 from rpms.logic.errors import InputError
 from rpms.logic.goal import Goal

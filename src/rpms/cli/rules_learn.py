@@ -19,7 +19,8 @@ from rpms.induction.action_model import ActionModel
 from rpms.induction.agenda import Exploring
 from rpms.induction.conclude import Learned
 from rpms.induction.learn import RulesLearned, RulesPlan, learn_rules
-from rpms.induction.manual_verify import Verification, recorded, table, verify
+from rpms.induction.manual_verify import Verification, table, verify
+from rpms.induction.recorded_episodes import recorded
 from rpms.induction.tool_rules import learn_tools
 from rpms.induction.wants import GoalModel
 from rpms.learning.harvest import write_experience

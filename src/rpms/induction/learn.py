@@ -13,13 +13,15 @@ from pathlib import Path
 from rpms.induction.agenda import Exploring
 from rpms.induction.conclude import Doubts, Excluded, Learned, conclude, manual_from
 from rpms.induction.hand_edits import with_edits
+from rpms.induction.learned_claims import claims_of
 from rpms.induction.ledger import Ledger, vocabulary_of
 from rpms.induction.manual_edits import mended
-from rpms.induction.manual_verify import Verification, recorded, verify
+from rpms.induction.manual_verify import Verification, verify
+from rpms.induction.recorded_episodes import recorded
 from rpms.induction.rehearse import Rehearsal
 from rpms.induction.session import Explorer
 from rpms.induction.thresholds import LIMITS
-from rpms.induction.write import claims_of, manual_tree
+from rpms.induction.write import manual_tree
 from rpms.logic.errors import FileError, InputError
 from rpms.logic.facts import kind_of
 from rpms.logic.rules import RuleManual

@@ -3,116 +3,21 @@ foretold.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
-from pathlib import Path
 from typing import NamedTuple
 
-from rpms.foreign.shown import whole_letters
+from rpms.induction.recorded_episodes import ReplayedStep, replayed
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.unnamed_effects import unseen_name
 from rpms.logic.actions import ActionSchema, Instance
-from rpms.logic.belief import Belief, Situation, has_asked
-from rpms.logic.errors import InputError
+from rpms.logic.belief import Situation, has_asked
 from rpms.logic.facts import Clause, Literal, Truth
 from rpms.logic.rules import ActiveRules, RuleManual
-from rpms.paper.episode import Ending, Happening
 from rpms.planning.doubtful_rules import bindings_met
 from rpms.planning.surprise import processes_of
-from rpms.store.episodes import EpisodeRecord
-from rpms.store.evidence import TRACES, Spoken, Trace, Witness, read_traces
-from rpms.store.runs import RunFolder
+from rpms.store.evidence import Trace, Witness
 from rpms.worlds.base import World
-
-_ENDS = (Ending.WON, Ending.LOST)
-
-
-def recorded(world: World, runs: Sequence[Path]) -> Iterator[Trace]:
-    """The episodes of recorded runs, or of an exploration's file; those of another world are an
-    InputError.
-    """
-    for place in runs:
-        if place.name.endswith(TRACES):
-            settings, traces = read_traces(place)
-            _check_world(place, settings.get("world", ""), world)
-            yield from traces
-            continue
-        run = RunFolder(place)
-        _check_world(place, str(run.protocol.settings.get("world", "")), world)
-        for record in run.episodes():
-            if record.steps:
-                yield Trace(
-                    whole_letters(f"{place.name}/{record.task}"),
-                    record.task,
-                    record.row.type,
-                    whole_letters(record.steps[0].observation),
-                    spoken(record.steps, record.row.ending),
-                )
-
-
-_COMPARED = 5
-"""Episodes of each run whose beliefs are compared with those of a replay."""
-
-
-def read_differently(world: World, runs: Sequence[Path]) -> str:
-    """The first recorded step that a world reads otherwise than it was read when it was played, in
-    words; empty if it reads all that is compared alike.
-
-    Goals in people's words are read by a model, and such episodes are passed over.
-    """
-    for place in runs:
-        if place.name.endswith(TRACES):
-            continue
-        run = RunFolder(place)
-        if "reader" in run.protocol.settings:
-            continue
-        for record in islice(run.episodes(), _COMPARED):
-            number = _first_difference(world, record)
-            if number:
-                return f"{place}: {world.name} reads step {number} of {record.task} differently"
-    return ""
-
-
-def _first_difference(world: World, record: EpisodeRecord) -> int:
-    """The first step whose belief a replay reads otherwise; 0 if there is none."""
-    belief: Belief | None = None
-    command: str | None = None
-    for step in record.steps:
-        if belief is None:
-            belief = world.start(world.goal(step.observation))
-        belief = world.update(belief, command, step.observation)
-        if tuple(belief.lines()) != step.belief.lines:
-            return step.number
-        command = step.command
-    return 0
-
-
-def _check_world(place: Path, found: str, world: World) -> None:
-    if found != world.name:
-        raise InputError(
-            f"{place}: was played in {found or 'no world'}, not in {world.name}; nothing was"
-            " learned"
-        )
-
-
-def replayed(world: World, trace: Trace) -> Iterator[tuple[Spoken, Situation, Situation]]:
-    """The steps of a trace, each with what was believed before and after it."""
-    goal = world.goal(trace.opening)
-    after = Situation(world.update(world.start(goal), None, trace.opening), goal)
-    for step in trace.steps:
-        before = after
-        after = Situation(world.update(after.belief, step.command, step.answer), goal)
-        yield step, before, after
-
-
-def spoken(steps: Sequence[Happening], ending: Ending) -> tuple[Spoken, ...]:
-    """Steps as a trace has them; the last one tells how the episode ended."""
-    return tuple(
-        Spoken(command, result, step.score, *(step is steps[-1] and ending is end for end in _ENDS))
-        for step in steps
-        for command, result in [map(whole_letters, (step.command, step.result))]
-    )
 
 
 @dataclass
@@ -125,6 +30,14 @@ class Verdicts:
     recognised: int = 0  # Of what the world refused, what the guard would have blocked
     predicted: int = 0
     seen: int = 0  # Of the effects of successes that are known afterwards, those that came about
+
+    def add(self, other: "Verdicts") -> None:
+        self.allowed += other.allowed
+        self.blocked += other.blocked
+        self.refused += other.refused
+        self.recognised += other.recognised
+        self.predicted += other.predicted
+        self.seen += other.seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,14 +71,20 @@ class Foretold:
         return share < least
 
 
+class SchemaEffect(NamedTuple):
+    """An effect over the parameters of an action or a process."""
+
+    schema: str
+    effect: Literal
+
+
 @dataclass
 class Verification:
     """A manual's record on some episodes."""
 
     actions: dict[str, Verdicts] = field(default_factory=dict)
     blocked: list[Blocked] = field(default_factory=list)
-    effects: dict[tuple[str, Literal], Foretold] = field(default_factory=dict)
-    """By schema, a process's or an action's, and effect over its parameters."""
+    effects: dict[SchemaEffect, Foretold] = field(default_factory=dict)
     goals: dict[str, list[Witness]] = field(default_factory=dict)
     """By goal type, steps after which all that the manual wants held and the game went on: then
     it is no goal."""
@@ -177,50 +96,46 @@ class Verification:
     @property
     def total(self) -> Verdicts:
         """All actions together."""
-        return Verdicts(
-            **{
-                name: sum(vars(each)[name] for each in self.actions.values())
-                for name in vars(Verdicts())
-            }
-        )
+        total = Verdicts()
+        for verdicts in self.actions.values():
+            total.add(verdicts)
+        return total
 
     def judge(
-        self,
-        instance: Instance,
-        command: str,
-        before: Situation,
-        after: Situation,
-        witness: Witness,
-        *,
-        refused: bool,
+        self, instance: Instance, step: ReplayedStep, witness: Witness, *, refused: bool
     ) -> None:
         """Count what an action's schema says of one step."""
         name = instance.schema.name
         verdicts = self.actions.setdefault(name, Verdicts())
-        pairs = zip(instance.schema.preconditions, instance.preconditions, strict=True)
-        broken = [clause for clause, bound in pairs if bound.truth(before) is Truth.FALSE]
+        broken = _broken_needs(instance, step.before)
         if refused:
             verdicts.refused += 1
             verdicts.recognised += bool(broken)
             return
         verdicts.allowed += 1
         verdicts.blocked += bool(broken)
+        names = tuple(instance.binding.values())
+        for clause in broken:
+            self.blocked.append(Blocked(name, clause, names, step.spoken.command, witness))
         for effect, bound in zip(instance.schema.effects, instance.effects, strict=True):
-            value = bound.truth(after)
+            value = bound.truth(step.after)
             verdicts.predicted += value is not Truth.UNKNOWN
             verdicts.seen += value is Truth.TRUE
-            self.count(name, effect, value, witness)
-        self.blocked += [
-            Blocked(name, each, tuple(instance.binding.values()), command, witness)
-            for each in broken
-        ]
+            self.count(SchemaEffect(name, effect), value, witness)
 
-    def count(self, name: str, effect: Literal, value: Truth, witness: Witness) -> None:
+    def count(self, effect: SchemaEffect, value: Truth, witness: Witness) -> None:
         """Count if an effect of an action or a process came about."""
-        told = self.effects.setdefault((name, effect), Foretold())
-        if value is Truth.FALSE:
-            told.missed.append(witness)
-        told.seen += value is Truth.TRUE
+        foretold = self.effects.setdefault(effect, Foretold())
+        if value is Truth.TRUE:
+            foretold.seen += 1
+        elif value is Truth.FALSE:
+            foretold.missed.append(witness)
+
+
+def _broken_needs(instance: Instance, before: Situation) -> list[Clause]:
+    """Preconditions, over the action's parameters, that were known not to hold."""
+    pairs = zip(instance.schema.preconditions, instance.preconditions, strict=True)
+    return [clause for clause, bound in pairs if bound.truth(before) is Truth.FALSE]
 
 
 def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verification:
@@ -230,60 +145,66 @@ def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verific
         found.episodes += 1
         goal = world.goal(trace.opening)
         rules = manual.active(goal.type, goal.object, goal.destination)
-        for number, (step, before, after) in enumerate(replayed(world, trace), 1):
+        for number, step in enumerate(replayed(world, trace), 1):
             found.steps += 1
-            if has_asked(before.belief) or has_asked(after.belief):
+            if has_asked(step.before.belief) or has_asked(step.after.belief):
                 continue
-            witness = Witness(trace.episode, number)
-            refused = world.infeasible(step.answer)
-            instance = rules.instance(step.command)
-            if instance is not None:
-                found.judge(instance, step.command, before, after, witness, refused=refused)
-            else:
-                found.unknown[step.command.partition(" ")[0]] += not refused
-            if refused:
-                continue
-            for foretold in _foretold_by_processes(rules, step.command, before, after):
-                found.count(foretold.process, foretold.effect, foretold.value, witness)
-            if not (step.won or step.lost) and _all_wanted_holds(rules, after):
-                found.goals.setdefault(goal.type, []).append(witness)
+            refused = world.infeasible(step.spoken.answer)
+            _verify_step(found, rules, step, Witness(trace.episode, number), refused=refused)
     return found
+
+
+def _verify_step(
+    found: Verification, rules: ActiveRules, step: ReplayedStep, witness: Witness, *, refused: bool
+) -> None:
+    """Hold the rules for a goal against one step."""
+    command = step.spoken.command
+    instance = rules.instance(command)
+    if instance is not None:
+        found.judge(instance, step, witness, refused=refused)
+    else:
+        first_word = command.partition(" ")[0]
+        found.unknown[first_word] += not refused
+    if refused:
+        return
+    for foretold in _foretold_by_processes(rules, step):
+        found.count(foretold.effect, foretold.value, witness)
+    over = step.spoken.won or step.spoken.lost
+    if not over and _all_wanted_holds(rules, step.after):
+        found.goals.setdefault(step.after.goal.type, []).append(witness)
 
 
 class _ForetoldEffect(NamedTuple):
     """An effect that a process has on a command's way, and if it came about."""
 
-    process: str
-    effect: Literal  # Over the process's parameters
+    effect: SchemaEffect
     value: Truth
 
 
-def _foretold_by_processes(
-    rules: ActiveRules, command: str, before: Situation, after: Situation
-) -> Iterator[_ForetoldEffect]:
+def _foretold_by_processes(rules: ActiveRules, step: ReplayedStep) -> Iterator[_ForetoldEffect]:
     """Effects that processes foretell of a command.
 
     Of a thing that no need tells, an effect may come about of any: it holds if one of them has it.
     """
-    came: dict[tuple[str, Literal, Literal], list[Truth]] = {}
-    entered = {unseen_name(before.belief, after.belief): after.belief.location or ""}
-    for process, names in processes_of(rules, command, before):
+    came: dict[tuple[SchemaEffect, Literal], list[Truth]] = {}
+    before = step.before.belief
+    after = step.after.belief
+    entered = {unseen_name(before, after): after.location or ""}
+    for process, names in processes_of(rules, step.spoken.command, step.before):
         given = _names_given(process, names)
         for effect in process.effects:
-            key = (process.name, effect, effect.bind(given))
-            value = effect.bind(names).bind(entered).truth(after)
+            key = (SchemaEffect(process.name, effect), effect.bind(given))
+            value = effect.bind(names).bind(entered).truth(step.after)
             came.setdefault(key, []).append(value)
-    for (name, effect, _), values in came.items():
-        yield _ForetoldEffect(name, effect, _best_value(values))
+    for (foretold, _), values in came.items():
+        yield _ForetoldEffect(foretold, _best_value(values))
 
 
 def _names_given(process: ActionSchema, names: Mapping[str, str]) -> dict[str, str]:
     """A process's names, without those that neither its command nor a need tells."""
-    asked: set[str] = set()
-    for clause in process.preconditions:
-        for literal in clause.literals:
-            asked.update(literal.atom.args)
-    free = set(process.others) - asked
+    free = set(process.others)
+    for need in process.preconditions:
+        free.difference_update(need.names)
     return {name: thing for name, thing in names.items() if name not in free}
 
 
@@ -306,14 +227,16 @@ def _all_wanted_holds(rules: ActiveRules, after: Situation) -> bool:
 def table(found: Verification) -> Iterator[tuple[str, ...]]:
     """The rows of a table: one for each action, one for all."""
     yield "action", "allowed", "blocked", "refused", "recognised", "effects", "seen"
-    for name, each in (*sorted(found.actions.items()), ("all", found.total)):
-        counts = (each.allowed, each.blocked, each.refused)
-        shown = (
-            _share(each.recognised, each.refused),
-            f"{each.predicted:,}",
-            _share(each.seen, each.predicted),
+    for name, verdicts in (*sorted(found.actions.items()), ("all", found.total)):
+        yield (
+            name,
+            f"{verdicts.allowed:,}",
+            f"{verdicts.blocked:,}",
+            f"{verdicts.refused:,}",
+            _share(verdicts.recognised, verdicts.refused),
+            f"{verdicts.predicted:,}",
+            _share(verdicts.seen, verdicts.predicted),
         )
-        yield name, *(f"{count:,}" for count in counts), *shown
 
 
 def _share(part: int, whole: int) -> str:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 from rpms.induction.manual_edits import PROCESS, Edit, apply
-from rpms.induction.manual_verify import replayed
+from rpms.induction.recorded_episodes import replayed
 from rpms.logic.actions import Instance, Revelation
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Clause, Literal, Truth
@@ -75,16 +75,17 @@ class Mending(NamedTuple):
 def recorded_steps(world: World, traces: Iterable[Trace]) -> Iterator[RecordedStep]:
     """The steps of episodes, with beliefs read anew from their texts."""
     for trace in traces:
-        for number, (step, before, after) in enumerate(replayed(world, trace), 1):
+        for number, step in enumerate(replayed(world, trace), 1):
+            spoken = step.spoken
             yield RecordedStep(
                 trace.task,
                 Witness(trace.episode, number),
-                step.command,
-                not step.command or world.infeasible(step.answer),
-                step.won,
-                before,
-                after,
-                trace.won,
+                spoken.command,
+                refused=not spoken.command or world.infeasible(spoken.answer),
+                won=spoken.won,
+                before=step.before,
+                after=step.after,
+                of_a_win=trace.won,
             )
 
 
@@ -247,7 +248,7 @@ def _new_wants(rules: ActiveRules, trust: Trust) -> Iterator[Edit]:
 
 
 @dataclass(eq=False)
-class _ReplayedStep:
+class _WeighedStep:
     """A step under the manual that edits are made of."""
 
     step: RecordedStep
@@ -286,8 +287,8 @@ def _best_edit(
     """
     if not edits:
         return None
-    replayed_steps = [_ReplayedStep(step, manual) for step in steps]
-    concerned = _steps_by_name(replayed_steps)
+    weighed = [_WeighedStep(step, manual) for step in steps]
+    concerned = _steps_by_name(weighed)
     tried: list[_TriedEdit] = []
     for edit in edits:
         one = _try_edit(manual, edit, concerned.get(edit.of, ()))
@@ -295,12 +296,12 @@ def _best_edit(
             tried.append(one)
     tried.sort(key=lambda one: one.rank, reverse=True)
     for one in tried:
-        if all(each.gain(one.manual) >= 0 for each in replayed_steps):
+        if all(each.gain(one.manual) >= 0 for each in weighed):
             return one
     return None
 
 
-def _try_edit(manual: RuleManual, edit: Edit, steps: Sequence[_ReplayedStep]) -> _TriedEdit | None:
+def _try_edit(manual: RuleManual, edit: Edit, steps: Sequence[_WeighedStep]) -> _TriedEdit | None:
     """Replay the steps that an edit is about; None if nothing speaks for it or one is worse."""
     changed = apply(manual, edit)
     support = _support(manual, changed, edit, [each.step for each in steps])
@@ -315,9 +316,9 @@ def _try_edit(manual: RuleManual, edit: Edit, steps: Sequence[_ReplayedStep]) ->
     return _TriedEdit(edit, changed, gains, support)
 
 
-def _steps_by_name(steps: Iterable[_ReplayedStep]) -> Mapping[str, Sequence[_ReplayedStep]]:
+def _steps_by_name(steps: Iterable[_WeighedStep]) -> Mapping[str, Sequence[_WeighedStep]]:
     """By action, process, goal or rule: the steps that its lines may foretell something of."""
-    found: dict[str, list[_ReplayedStep]] = {}
+    found: dict[str, list[_WeighedStep]] = {}
     for each in steps:
         rules = _rules(each.manual, each.step)
         for name in _names_concerning(each.step, rules):

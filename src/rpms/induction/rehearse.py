@@ -10,8 +10,8 @@ from math import ceil
 
 from rpms.induction.conclude import Doubts, Learned, manual_from
 from rpms.induction.manual_edits import Edit
-from rpms.induction.manual_verify import spoken
 from rpms.induction.mend import RecordedStep, propose, recorded_steps
+from rpms.induction.recorded_episodes import spoken
 from rpms.induction.session import Explorer
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.errors import FileError, WorldError

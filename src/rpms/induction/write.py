@@ -1,161 +1,196 @@
-"""Writer of what was learned, as YAML and as evidence: the form of a manual that people write."""
+"""Writer of what was learned, in the form of a manual that people write: lines and sentences."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
-from operator import itemgetter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rpms.induction.action_model import ActionModel, Induced, seen
-from rpms.induction.conclude import Learned, manual_from, processes_of
-from rpms.induction.thresholds import LIMITS
+from rpms.induction.action_model import ActionModel, Induced
+from rpms.induction.conclude import Learned, manual_from
 from rpms.induction.wants import GoalModel, literal_in
 from rpms.logic.actions import ActionSchema
-from rpms.logic.facts import Clause, Literal, Truth
-from rpms.logic.rules import Predicate, Purpose, RuleManual
-from rpms.store.evidence import Claim, Label, Support
+from rpms.logic.facts import Clause, Literal, Truth, grouped
+from rpms.logic.rules import ANYTHING, Lore, Predicate, Purpose, Rule, RuleManual
 
-_OF_NAMES = "a table of names, unknown for any other name"
 _PLACES_SAID = 6  # Places that the sentence about where something is names
 
+_Tree = dict[str, Any]
 
-def manual_tree(learned: Learned) -> dict[str, Any]:
-    """The manual as a tree of plain values."""
+
+def manual_tree(learned: Learned) -> _Tree:
+    """The manual as a tree of plain values, without empty sections."""
     manual = manual_from(learned)
-    lore, purposes = manual.lore, manual.purposes
-    tree: dict[str, Any] = {
+    lore = manual.lore
+    tree: _Tree = {
         "world": manual.world,
         "alone": True,
-        "predicates": {
-            name: _declared(each, name in lore.kinds) for name, each in manual.predicates.items()
-        },
-        "facts": {
-            name: {place: sorted(names) for place, names in listed.items()}
-            for name, listed in lore.facts.items()
-        },
-        "kinds": {
-            name: {"yes": _listed(each.yes), "no": _listed(each.no)}
-            for name, each in lore.kinds.items()
-        },
-        "goals": {
-            each.name: {
-                "over": dict(each.over),
-                "holds": [str(step.until[0]) for step in each.steps],
-            }
-            for each in purposes
-            if not each.staged
-        },
-        "procedures": {each.name: _procedure(each) for each in purposes if each.staged},
+        "predicates": _predicates(manual),
+        "facts": _facts(lore),
+        "kinds": _kinds(lore),
+        "goals": _goals(manual.purposes),
+        "procedures": _procedures(manual.purposes),
         "environment": {action.name: _action(action) for action in manual.actions},
         "processes": {process.name: _process(process) for process in lore.processes},
         "localities": {kind: list(places) for kind, places in lore.localities.items()},
-        "domain": _rules(learned, manual),
+        "domain": _domain(learned, manual),
     }
     return _filled(tree)
 
 
-def _filled(tree: dict[str, Any]) -> dict[str, Any]:
+def _filled(tree: _Tree) -> _Tree:
     return {key: value for key, value in tree.items() if value}
 
 
-def _declared(predicate: Predicate, lasting: bool) -> dict[str, Any]:
-    told = {name: getattr(predicate, name) for name in ("yes", "no", "exclusive")}
-    return _filled({"args": list(predicate.args), **told, "lasting": lasting})
+def _predicates(manual: RuleManual) -> _Tree:
+    tree: _Tree = {}
+    for name, predicate in manual.predicates.items():
+        entry: _Tree = {
+            "args": list(predicate.args),
+            "yes": predicate.yes,
+            "no": predicate.no,
+            "exclusive": predicate.exclusive,
+            "lasting": name in manual.lore.kinds,
+        }
+        tree[name] = _filled(entry)
+    return tree
 
 
-def _listed(kinds: Iterable[tuple[str, ...]]) -> Any:
+def _facts(lore: Lore) -> _Tree:
+    """Permanent facts: by predicate and first name, the other names."""
+    tree: _Tree = {}
+    for predicate, listed in lore.facts.items():
+        tree[predicate] = {first: sorted(others) for first, others in listed.items()}
+    return tree
+
+
+def _kinds(lore: Lore) -> _Tree:
+    tree: _Tree = {}
+    for predicate, kinds in lore.kinds.items():
+        tree[predicate] = {"yes": _rows_of_kinds(kinds.yes), "no": _rows_of_kinds(kinds.no)}
+    return tree
+
+
+def _rows_of_kinds(kinds: Iterable[tuple[str, ...]]) -> Any:
+    """Single kinds as a list; pairs as a mapping from the first kind to its partners."""
     rows = sorted(kinds)
     if not rows or len(rows[0]) == 1:
-        return [row[0] for row in rows]
-    return {one: [other for _, other in some] for one, some in groupby(rows, itemgetter(0))}
+        return [kind for (kind,) in rows]
+    return grouped((first, second) for first, second in rows)
 
 
-def _procedure(purpose: Purpose) -> dict[str, Any]:
-    steps = [{step.name: [str(clause) for clause in step.until]} for step in purpose.steps]
-    return _filled({"goals": sorted(purpose.goals), "over": dict(purpose.over), "steps": steps})
+def _goals(purposes: Iterable[Purpose]) -> _Tree:
+    """Purposes whose facts all have to hold in the end."""
+    tree: _Tree = {}
+    for purpose in purposes:
+        if not purpose.staged:
+            holds = [str(stage.until[0]) for stage in purpose.steps]
+            tree[purpose.name] = {"over": dict(purpose.over), "holds": holds}
+    return tree
 
 
-def _action(schema: ActionSchema) -> dict[str, Any]:
-    needs, plan = (_each(schema, clauses) for clauses in (schema.preconditions, schema.plan))
-    head = {"syntax": schema.syntax[0], "preconditions": needs, "plan": plan}
-    return _filled({**head, **_outcome(schema), "critical": " ".join(schema.warnings)})
+def _procedures(purposes: Iterable[Purpose]) -> _Tree:
+    """Purposes that have stages."""
+    return {purpose.name: _procedure(purpose) for purpose in purposes if purpose.staged}
 
 
-def _process(schema: ActionSchema) -> dict[str, Any]:
-    head = {
-        "command": schema.syntax[0],
-        "needs": _each(schema, schema.preconditions),
+def _procedure(purpose: Purpose) -> _Tree:
+    stages = [{stage.name: [str(clause) for clause in stage.until]} for stage in purpose.steps]
+    return _filled({"goals": sorted(purpose.goals), "over": dict(purpose.over), "steps": stages})
+
+
+def _action(schema: ActionSchema) -> _Tree:
+    entry: _Tree = {
+        "syntax": schema.syntax[0],
+        "preconditions": _each_quoted(schema, schema.preconditions),
+        "plan": _each_quoted(schema, schema.plan),
         **_outcome(schema),
+        "critical": " ".join(schema.warnings),
     }
-    return _filled({**head, "once": list(schema.once)})
+    return _filled(entry)
 
 
-def _outcome(schema: ActionSchema) -> dict[str, Any]:
-    observes = [
-        _quoted(schema.variables, Clause((Literal(seen.atom),)))
-        + "".join(f" if {text}" for text in _each(schema, seen.given))
-        for seen in schema.observes
-    ]
-    effects = _each(schema, (Clause((literal,)) for literal in schema.effects))
+def _process(schema: ActionSchema) -> _Tree:
+    entry: _Tree = {
+        "command": schema.syntax[0],
+        "needs": _each_quoted(schema, schema.preconditions),
+        **_outcome(schema),
+        "once": list(schema.once),
+    }
+    return _filled(entry)
+
+
+def _outcome(schema: ActionSchema) -> _Tree:
+    """What comes of an action or a process; that it takes one step goes without saying."""
     return {
-        "effects": effects,
-        "observes": observes,
+        "effects": effect_lines(schema),
+        "observes": observed_lines(schema),
         "steps": schema.steps if schema.steps != 1 else 0,
     }
 
 
-def _each(schema: ActionSchema, clauses: Iterable[Clause]) -> list[str]:
+def effect_lines(schema: ActionSchema) -> list[str]:
+    """The effects of an action or a process, as a manual writes them."""
+    return [_quoted(schema.variables, Clause((effect,))) for effect in schema.effects]
+
+
+def observed_lines(schema: ActionSchema) -> list[str]:
+    """What an action or a process shows, as a manual writes it."""
+    lines: list[str] = []
+    for shown in schema.observes:
+        fact = _quoted(schema.variables, Clause((Literal(shown.atom),)))
+        lines.append(" if ".join((fact, *_each_quoted(schema, shown.given))))
+    return lines
+
+
+def _each_quoted(schema: ActionSchema, clauses: Iterable[Clause]) -> list[str]:
     return [_quoted(schema.variables, clause) for clause in clauses]
 
 
 def _quoted(parameters: Sequence[str], clause: Clause) -> str:
     """A clause with fixed names, which are no parameters, in quotes."""
-    names = {
-        arg: f'"{arg}"'
-        for literal in clause.literals
-        for arg in literal.atom.args
-        if arg not in parameters
-    }
-    return str(clause.bind({name: quoted for name, quoted in names.items() if name != "_"}))
+    fixed = [name for name in clause.names if name not in parameters and name != ANYTHING]
+    return str(clause.bind({name: f'"{name}"' for name in fixed}))
 
 
-def _said(action: ActionModel, fact: Induced) -> str:
+def induced_line(action: ActionModel, fact: Induced) -> str:
     """A fact that an action needs, makes or reveals, as a manual writes it."""
-    given = f" if {_quoted(action.parameters, action.bind(fact.given))}" if fact.given else ""
-    return _quoted(action.parameters, action.bind(fact.clause)) + given
+    line = _quoted(action.parameters, action.bind(fact.clause))
+    if fact.given is None:
+        return line
+    return f"{line} if {_quoted(action.parameters, action.bind(fact.given))}"
 
 
-def _rules(learned: Learned, manual: RuleManual) -> dict[str, Any]:
-    """Tier 2: what goals want and where things are, as sentences made of the facts."""
-    goals = {
-        f"D-GOAL-{number:03}": {"text": goal_sentence(goal, learned), "goals": [goal.type]}
-        for number, goal in enumerate(learned.goals, 1)
-    }
-    places = {
-        f"D-LOC-{number:03}": {
+def _domain(learned: Learned, manual: RuleManual) -> _Tree:
+    """Tier 2: what ruins the task, what goals want and where things are."""
+    actions = {action.name: action for action in manual.actions}
+    ruin = {rule.id: _ban(rule, actions) for rule in manual.rules}
+    goals: _Tree = {}
+    for number, goal in enumerate(learned.goals, 1):
+        goals[f"D-GOAL-{number:03}"] = {
+            "text": goal_sentence(goal, learned),
+            "goals": [goal.type],
+        }
+    places: _Tree = {}
+    for number, (kind, found) in enumerate(manual.lore.localities.items(), 1):
+        places[f"D-LOC-{number:03}"] = {
             "text": place_sentence(kind, found),
             "category": kind,
             "objects": [kind],
             "places": list(found),
         }
-        for number, (kind, found) in enumerate(manual.lore.localities.items(), 1)
-    }
-    actions = {action.name: action for action in manual.actions}
-    ruin = {
-        rule.id: {
-            "text": rule.text,
-            "forbids": [
-                {"action": ban.action, "when": _each(actions[ban.action], ban.when)}
-                for ban in rule.forbids
-            ],
-        }
-        for rule in manual.rules
-    }
     return _filled({"ruin": ruin, "goals": goals, "places": places})
 
 
+def _ban(rule: Rule, actions: Mapping[str, ActionSchema]) -> _Tree:
+    """A rule that forbids actions under conditions."""
+    forbids: list[_Tree] = []
+    for ban in rule.forbids:
+        conditions = _each_quoted(actions[ban.action], ban.when)
+        forbids.append({"action": ban.action, "when": conditions})
+    return {"text": rule.text, "forbids": forbids}
+
+
 _TWO_ARTICLES = re.compile(r"\b(?:an?|the) (?=(?:the|another) )", re.IGNORECASE)
-_NAMED = {
+_VARIABLES_SAID = {
     "x": "the object",
     "y": "another such object",
     "p": "the destination",
@@ -167,15 +202,16 @@ def _say(literal: Literal, predicates: Mapping[str, Predicate]) -> str:
     """A fact about what a goal names, in words; a world may write `the <thing>` where the name
     brings its article.
     """
-    predicate = predicates.get(literal.atom.predicate) or Predicate(literal.atom.predicate)
-    return _TWO_ARTICLES.sub(
-        "", predicate.say(literal.atom.bind(_NAMED), Truth.of(not literal.negated))
-    )
+    name = literal.atom.predicate
+    predicate = predicates.get(name) or Predicate(name)
+    sentence = predicate.say(literal.atom.bind(_VARIABLES_SAID), Truth.of(not literal.negated))
+    return _TWO_ARTICLES.sub("", sentence)
 
 
 def wanted_sentence(holds: Iterable[Clause], predicates: Mapping[str, Predicate]) -> str:
     """Facts that are to hold in the end, in words."""
-    return f"In the end: {'; '.join(_say(clause.literals[0], predicates) for clause in holds)}."
+    facts = [_say(clause.literals[0], predicates) for clause in holds]
+    return f"In the end: {'; '.join(facts)}."
 
 
 def place_sentence(kind: str, places: Sequence[str]) -> str:
@@ -185,83 +221,8 @@ def place_sentence(kind: str, places: Sequence[str]) -> str:
 
 def goal_sentence(goal: GoalModel, learned: Learned) -> str:
     """Wants of a type of goals, and what all wins did on the way."""
-    sentence = wanted_sentence((fact.clause for fact in goal.holds), learned.predicates)
+    wanted = wanted_sentence((fact.clause for fact in goal.holds), learned.predicates)
     way = [_say(literal_in(atom), learned.predicates) for atom in goal.stages]
-    return (
-        f"{sentence} On the way there, in this order: {'; '.join(way)}."
-        if len(way) > 1
-        else sentence
-    )
-
-
-def claims_of(learned: Learned) -> Iterator[Claim]:
-    """Evidence for every line, and for those that did not make it into the manual."""
-    for action in learned.actions:
-        yield from _claims_of_action(action)
-    for goal in learned.goals:
-        yield from (
-            fact.claim(("goals", goal.type), "holds", str(fact.clause)) for fact in goal.holds
-        )
-        if goal.staged:
-            text = ", then ".join(" and ".join(map(str, step.until)) for step in goal.steps())
-            yield Claim(
-                ("procedures", goal.type),
-                "steps",
-                text,
-                confirmed=goal.wins,
-                witnesses=goal.holds[0].witnesses,
-                note="with all that is wanted and one of these left out, the game went on",
-            )
-    for goal in learned.refuted:
-        text = " and ".join(sorted(map(str, goal.state)))
-        yield Claim(
-            ("goals", goal.type),
-            "holds",
-            text,
-            label=Label.REFUTED,
-            confirmed=goal.wins,
-            against=len(goal.refuted),
-            witnesses=goal.holds[0].witnesses,
-            counterexamples=goal.refuted[: LIMITS.witnesses],
-            note="it held while the game went on, so that no goal is known",
-        )
-    for process in learned.processes:
-        told = _process(process.schema)
-        at = ("processes", process.schema.name)
-        for key in ("effects", "observes"):
-            yield from (process.support.claim(at, key, text) for text in told.get(key, ()))
-    for scored in learned.tables:
-        for place, row in sorted(scored.rows.items()):
-            yield from (
-                found.claim(("facts", scored.name), place, name)
-                for name, found in sorted(row.items())
-            )
-    for kind, places in learned.localities.items():
-        yield from (found.claim(("localities",), kind, place) for place, found in places.items())
-
-
-def _claims_of_action(action: ActionModel) -> Iterator[Claim]:
-    at = ("environment", action.name)
-    note = f"{action.unexplained} refusals have no explanation" if action.unexplained else ""
-    told = Support(
-        confirmed=action.successes, against=action.refusals, witnesses=action.witnesses, note=note
-    )
-    yield told.claim(at, "syntax", action.syntax)
-    for fact in action.needs:
-        yield fact.claim(
-            at, "plan" if fact.label is Label.POSSIBLE else "preconditions", _said(action, fact)
-        )
-    for key, facts in (("effects", action.effects), ("observes", action.observes)):
-        yield from (fact.claim(at, key, _said(action, fact)) for fact in facts)
-    for process, fact in zip(processes_of(action), action.conditional, strict=True):
-        yield from (
-            fact.claim(("processes", process.name), "effects", text)
-            for text in _outcome(process)["effects"]
-        )
-    for table in action.tables:
-        for key, rows in (("yes", table.worked), ("no", table.refused)):
-            for kinds, steps in sorted(rows.items()):
-                found = Support(**seen(steps), note=_OF_NAMES if table.of_names else "")
-                yield found.claim(("kinds", table.name), key, ", ".join(kinds))
-    if action.ruinous is not None:
-        yield action.ruinous.claim(at, "forbids", _said(action, action.ruinous))
+    if len(way) < 2:
+        return wanted
+    return f"{wanted} On the way there, in this order: {'; '.join(way)}."

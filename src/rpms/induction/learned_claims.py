@@ -1,0 +1,116 @@
+"""Claims of what was learned: the evidence for every line of the manual, and for lines that did
+not make it into the manual.
+"""
+
+from collections.abc import Iterator
+
+from rpms.induction.action_model import ActionModel, KindTable, seen
+from rpms.induction.conclude import Learned, processes_of
+from rpms.induction.scores import ScoreTable
+from rpms.induction.thresholds import LIMITS
+from rpms.induction.unnamed_effects import Process
+from rpms.induction.wants import GoalModel
+from rpms.induction.write import effect_lines, induced_line, observed_lines
+from rpms.store.evidence import Claim, Label, Support
+
+_OF_NAMES = "a table of names, unknown for any other name"
+
+
+def claims_of(learned: Learned) -> Iterator[Claim]:
+    """Every claim, in the order of the manual's sections."""
+    for action in learned.actions:
+        yield from _claims_of_action(action)
+    for goal in learned.goals:
+        yield from _claims_of_goal(goal)
+    for goal in learned.refuted:
+        yield _claim_of_refuted(goal)
+    for process in learned.processes:
+        yield from _claims_of_process(process)
+    for scores in learned.tables:
+        yield from _claims_of_scores(scores)
+    for kind, places in learned.localities.items():
+        for place, support in places.items():
+            yield support.claim(("localities",), kind, place)
+
+
+def _claims_of_action(action: ActionModel) -> Iterator[Claim]:
+    at = ("environment", action.name)
+    yield _support_of_action(action).claim(at, "syntax", action.syntax)
+    for need in action.needs:
+        key = "plan" if need.label is Label.POSSIBLE else "preconditions"
+        yield need.claim(at, key, induced_line(action, need))
+    for effect in action.effects:
+        yield effect.claim(at, "effects", induced_line(action, effect))
+    for shown in action.observes:
+        yield shown.claim(at, "observes", induced_line(action, shown))
+    for process, effect in zip(processes_of(action), action.conditional, strict=True):
+        for line in effect_lines(process):
+            yield effect.claim(("processes", process.name), "effects", line)
+    for table in action.tables:
+        yield from _claims_of_kinds(table)
+    if action.ruinous is not None:
+        yield action.ruinous.claim(at, "forbids", induced_line(action, action.ruinous))
+
+
+def _support_of_action(action: ActionModel) -> Support:
+    note = f"{action.unexplained} refusals have no explanation" if action.unexplained else ""
+    return Support(
+        confirmed=action.successes,
+        against=action.refusals,
+        witnesses=action.witnesses,
+        note=note,
+    )
+
+
+def _claims_of_kinds(table: KindTable) -> Iterator[Claim]:
+    """Kinds with which an action worked, and kinds with which it was refused."""
+    note = _OF_NAMES if table.of_names else ""
+    for key, rows in (("yes", table.worked), ("no", table.refused)):
+        for kinds, steps in sorted(rows.items()):
+            support = Support(**seen(steps), note=note)
+            yield support.claim(("kinds", table.name), key, ", ".join(kinds))
+
+
+def _claims_of_goal(goal: GoalModel) -> Iterator[Claim]:
+    for fact in goal.holds:
+        yield fact.claim(("goals", goal.type), "holds", str(fact.clause))
+    if not goal.staged:
+        return
+    stages = [" and ".join(map(str, stage.until)) for stage in goal.steps()]
+    yield Claim(
+        ("procedures", goal.type),
+        "steps",
+        ", then ".join(stages),
+        confirmed=goal.wins,
+        witnesses=goal.holds[0].witnesses,
+        note="with all that is wanted and one of these left out, the game went on",
+    )
+
+
+def _claim_of_refuted(goal: GoalModel) -> Claim:
+    """Facts that wins share and that are no goal."""
+    return Claim(
+        ("goals", goal.type),
+        "holds",
+        " and ".join(sorted(map(str, goal.state))),
+        label=Label.REFUTED,
+        confirmed=goal.wins,
+        against=len(goal.refuted),
+        witnesses=goal.holds[0].witnesses,
+        counterexamples=goal.refuted[: LIMITS.witnesses],
+        note="it held while the game went on, so that no goal is known",
+    )
+
+
+def _claims_of_process(process: Process) -> Iterator[Claim]:
+    at = ("processes", process.schema.name)
+    for line in effect_lines(process.schema):
+        yield process.support.claim(at, "effects", line)
+    for line in observed_lines(process.schema):
+        yield process.support.claim(at, "observes", line)
+
+
+def _claims_of_scores(scores: ScoreTable) -> Iterator[Claim]:
+    for place, row in sorted(scores.rows.items()):
+        for name, support in sorted(row.items()):
+            yield support.claim(("facts", scores.name), place, name)
