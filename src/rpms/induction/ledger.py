@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from random import Random
 
 from rpms.induction.attempts import Attempt, Book, SeenState, SeenStep, Sights, Vocabulary, slots_of
+from rpms.induction.linked_attempts import Linked
 from rpms.induction.literals import bits
 from rpms.induction.scores import Tie
 from rpms.induction.templates import SLOT, Names, draw
 from rpms.induction.thresholds import LIMITS
-from rpms.induction.unnamed_effects import Linked
 from rpms.induction.wants import NOT, GoalBook, Story
 from rpms.logic.belief import Belief, Done, FactBelief
 from rpms.logic.facts import Atom, Truth

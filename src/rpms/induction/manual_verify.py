@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from rpms.induction.linked_attempts import unseen_name
 from rpms.induction.recorded_episodes import ReplayedStep, replayed
 from rpms.induction.thresholds import LIMITS
-from rpms.induction.unnamed_effects import unseen_name
 from rpms.logic.actions import ActionSchema, Instance
 from rpms.logic.belief import Situation, has_asked
 from rpms.logic.facts import Clause, Literal, Truth
