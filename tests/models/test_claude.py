@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import traceback
+from importlib.util import find_spec
 
 import pytest
 
 from rpms.logic.errors import ContextOverflow, ModelUnavailable
 from rpms.models.base import Decoding
+from rpms.models.claude import ClaudeModel, cached_pieces
 from rpms.models.patience import Patience
 from rpms.paper.prompt import Form, Layout
 from tests.models.prompts import prompt, request
 from tests.models.server import Reply, anthropic_error, anthropic_ok
 
-pytest.importorskip("anthropic", reason="the extra `anthropic` is not installed")
-
-from rpms.models.claude import ClaudeModel, cached_pieces
-
+pytestmark = pytest.mark.skipif(
+    find_spec("anthropic") is None, reason="the extra `anthropic` is not installed"
+)
 KEY = "planted-key-claude-55aa"
 
 

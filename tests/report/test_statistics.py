@@ -5,9 +5,9 @@ from itertools import product
 
 import numpy as np
 import pytest
+import scipy  # which loads its `stats` when they are asked for
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from rpms.report.statistical_tests import (
     additive_expectation,
@@ -77,7 +77,7 @@ def test_bootstrap_agrees_with_scipy():
     rng = np.random.default_rng(1)
     values = rng.exponential(size=120) - 0.7
     ours = paired_bootstrap(list(values))
-    theirs = stats.bootstrap(
+    theirs = scipy.stats.bootstrap(
         (values,), np.mean, n_resamples=10_000, method="BCa", rng=2
     ).confidence_interval
     assert ours.method == "BCa bootstrap"
@@ -96,7 +96,7 @@ def all_resamples(values: list[float]) -> np.ndarray:
 def test_the_bootstrap_of_whole_numbers_is_that_of_all_resamples(values):
     means = np.sort(all_resamples(values))
     ours = paired_bootstrap(values)
-    z = stats.norm
+    z = scipy.stats.norm
     mean = sum(values) / len(values)
     below = np.mean(means < mean - 1e-9) + np.mean(np.abs(means - mean) < 1e-9) / 2
     deviation = np.array(values) - mean
@@ -121,7 +121,9 @@ def test_scipys_bounds_of_wins_are_ours_or_the_next_task_depending_on_its_seed()
     theirs = {
         round(100 * float(drawn.confidence_interval.low), 1)
         for drawn in (
-            stats.bootstrap((np.array(wins),), np.mean, n_resamples=10_000, method="BCa", rng=seed)
+            scipy.stats.bootstrap(
+                (np.array(wins),), np.mean, n_resamples=10_000, method="BCa", rng=seed
+            )
             for seed in range(4)
         )
     }
@@ -193,8 +195,10 @@ def test_too_few_pairs_are_said_with_the_number_needed():
 def test_the_number_needed_gives_the_power_it_claims():
     needed = pairs_for_power(28, 18)
     assert needed is not None
-    critical = max(k for k in range(needed // 2) if stats.binomtest(k, needed, 0.5).pvalue <= 0.05)
-    power = stats.binom.cdf(critical, needed, 18 / 46)
+    critical = max(
+        k for k in range(needed // 2) if scipy.stats.binomtest(k, needed, 0.5).pvalue <= 0.05
+    )
+    power = scipy.stats.binom.cdf(critical, needed, 18 / 46)
     assert power == pytest.approx(0.8, abs=0.05)
 
 

@@ -1,5 +1,6 @@
 """Generated games: deterministic, of every type and room, realistic, and proved to be winnable."""
 
+import functools
 import json
 import re
 import stat
@@ -34,7 +35,11 @@ from rpms.worlds.alfworld.games.make import (
 from rpms.worlds.alfworld.goals import TASK_TYPES, GameGoal
 from tests.alfworld_games import wins_at_the_end
 
-SAMPLE = [make_game(11, index) for index in range(180)]
+
+@functools.cache
+def sample() -> list[MadeGame]:
+    """Made where a test asks, and not while each worker collects."""
+    return [make_game(11, index) for index in range(180)]
 
 
 def files_under(folder: Path) -> dict[str, bytes]:
@@ -93,9 +98,9 @@ def test_the_dialect_changes_words_only(index):
 
 
 def test_every_type_room_and_sentence_occurs():
-    assert Counter(game.goal.type for game in SAMPLE) == dict.fromkeys(TASK_TYPES, 30)
-    assert {game.house.room for game in SAMPLE} == set(SCENES)
-    assert {(game.goal.type, game.goal.sentence) for game in SAMPLE} == {
+    assert Counter(game.goal.type for game in sample()) == dict.fromkeys(TASK_TYPES, 30)
+    assert {game.house.room for game in sample()} == set(SCENES)
+    assert {(game.goal.type, game.goal.sentence) for game in sample()} == {
         (t, s) for t in TASK_TYPES for s in (0, 1)
     }
 
@@ -104,7 +109,7 @@ def test_ids_have_the_official_form_and_are_unique():
     place = r"_(plus|minus)_\d\d_dot_\d\d"
     thing = re.compile(rf"[A-Za-z]+(_bar_{place}){{3}}(_bar_(Sink|Bathtub)Basin)?")
     location = re.compile(r"loc(_bar_(_minus_)?\d+){4}")
-    for game in SAMPLE:
+    for game in sample():
         ids = [thing.id for thing in (*game.house.receptacles, *game.house.items)]
         assert all(thing.fullmatch(name) for name in ids)
         assert len({name.lower() for name in ids}) == len(ids)
@@ -120,7 +125,7 @@ def test_ids_have_the_official_form_and_are_unique():
 
 
 def test_nobody_starts_at_a_receptacle_and_everything_starts_closed():
-    for game in SAMPLE:
+    for game in sample():
         facts = initial_facts(game.house)
         assert game.house.start not in {r.location for r in game.house.receptacles}
         assert not [
@@ -131,7 +136,7 @@ def test_nobody_starts_at_a_receptacle_and_everything_starts_closed():
 
 
 def test_no_goal_object_of_a_plain_placing_game_starts_at_its_destination():
-    for game in SAMPLE:
+    for game in sample():
         if game.goal.type in ("pick_and_place_simple", "pick_two_obj_and_place"):
             there = {r.id for r in game.house.receptacles if r.type == game.goal.receptacle}
             assert not any(
@@ -150,7 +155,7 @@ def test_houses_are_as_full_as_official_ones():
         "bathroom": (14.4, 24.4),
     }
     for room, (receptacles, items) in official.items():
-        houses = [game.house for game in SAMPLE if game.house.room == room]
+        houses = [game.house for game in sample() if game.house.room == room]
         assert mean(len(house.receptacles) for house in houses) == pytest.approx(
             receptacles, rel=0.2
         )
@@ -159,12 +164,12 @@ def test_houses_are_as_full_as_official_ones():
 
 def test_most_houses_have_shared_locations_and_some_objects_stand_in_two_receptacles():
     shared = 0
-    for game in SAMPLE:
+    for game in sample():
         at = Counter(receptacle.location for receptacle in game.house.receptacles)
         shared += max(at.values()) > 1
-    assert 0.6 < shared / len(SAMPLE) < 0.9
-    several = [item for game in SAMPLE for item in game.house.items if len(item.receptacles) > 1]
-    assert 0.003 < len(several) / sum(len(game.house.items) for game in SAMPLE) < 0.05
+    assert 0.6 < shared / len(sample()) < 0.9
+    several = [item for game in sample() for item in game.house.items if len(item.receptacles) > 1]
+    assert 0.003 < len(several) / sum(len(game.house.items) for game in sample()) < 0.05
 
 
 def test_every_goal_the_tables_name_can_be_made():
@@ -202,14 +207,14 @@ def engine_of(game: MadeGame, *more: str) -> GameEngine:
 
 
 def test_a_game_without_its_goal_object_is_refused():
-    game = SAMPLE[0]
+    game = sample()[0]
     facts = [fact for fact in initial_facts(game.house) if fact[0] != "objectType"]
     with pytest.raises(Unprovable, match="no way to"):
         plan(engine_of(game), facts, game.goal)
 
 
 def test_a_game_that_is_won_already_is_refused():
-    game = SAMPLE[0]
+    game = sample()[0]
     target = next(item.id for item in game.house.items if item.type == game.goal.object)
     place = next(r.id for r in game.house.receptacles if r.type == game.goal.receptacle)
     with pytest.raises(Unprovable, match="before the first step"):
