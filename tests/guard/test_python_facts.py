@@ -14,7 +14,8 @@ import pytest
 
 from rpms.foreign.limits import MOST_HUNG
 from rpms.guard import Call, Guard, read_tool_manual
-from rpms.guard.python_facts import PythonFacts, _Worker
+from rpms.guard.python_facts import PythonFacts, _Worker, load_python
+from rpms.logic.errors import FileError
 
 MANUAL = """
 facts:
@@ -196,3 +197,13 @@ def test_a_process_that_was_forked_asks_workers_of_its_own():
 
 def both_true(_look, _x):
     return True
+
+
+def test_a_file_whose_error_cannot_be_told_is_one_line(tmp_path):
+    """The error of somebody else's code may raise another where its text is asked for."""
+    file = tmp_path / "facts.py"
+    file.write_text(
+        "class Mute(Exception):\n    def __str__(self):\n        raise RuntimeError\nraise Mute\n"
+    )
+    with pytest.raises(FileError, match=r"facts\.py: cannot be run: Mute: \(no text\)$"):
+        load_python(file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -402,6 +403,69 @@ def test_bad_input_is_one_line_each(study, tmp_path):
     assert "cannot be read" in problem(lost)
     assert not out.exists()
     assert "no tasks to run" in problem(STUDY.replace("part: 2/2", "part: 99/99"))
+
+
+@pytest.mark.parametrize(
+    ("written", "mistake", "line", "problem"),
+    [
+        ("world: alfworld", "world: alfwrld", 2, "'alfwrld': its world .* did you mean alfworld?"),
+        ("world: alfworld", "world: nowhere", 2, "'nowhere': its world .* choose one of alfworld,"),
+        ("conditions:", "condtions:", 6, "condtions: .* did you mean conditions?"),
+        ("split: builtin", "split: bultin", 3, "no split 'bultin'; did you mean builtin?"),
+        ("split: builtin", "split: nope", 3, "no split 'nope'; choose one of builtin, "),
+        ("models: [planner]", "models: []", 4, "models: names no model"),
+        ("models: [planner]", "models: [plannr]", 4, "no provider 'plannr'.* mean planner?"),
+        ("limit: 2", "engine: nativ", 5, "no engine 'nativ'; did you mean native?"),
+        ("limit: 2", "options: {dialect: 9}", 5, "options: ALFWorld has no dialect '9'"),
+        ("limit: 2", "task: nope", 5, "task: no task 'nope'"),
+        ("limit: 2", "learn: {split: nope}", 5, "no split 'nope'"),
+        (
+            "  rules-only:",
+            "  rules-only: {tiers: domian}",
+            7,
+            "tiers: 'domian' .* did you mean domain?",
+        ),
+    ],
+)
+def test_a_mistake_is_told_with_its_line_its_word_and_what_is_right(
+    tmp_path, written, mistake, line, problem
+):
+    right = """title: Mine
+world: alfworld
+split: builtin
+models: [planner]
+limit: 2
+conditions:
+  rules-only:
+"""
+    file = tmp_path / "mine.yaml"
+    file.write_text(right.replace(written, mistake))
+    checked = rpms("study", "check", file)
+    assert isinstance(checked.exception, InputError), checked.output
+    assert re.match(rf"{re.escape(str(file))}:{line}: .*{problem}", str(checked.exception))
+
+
+def test_a_mistake_of_the_command_line_is_not_looked_for_in_the_file(study, tmp_path):
+    done = rpms("study", "run", study.file, "--out", tmp_path / "out", "--split", "nope")
+    assert str(done.exception).startswith("ALFWorld has no split 'nope'")
+
+
+def test_a_folder_that_holds_other_things_is_no_place_for_a_study(study, tmp_path):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis.tex").write_text("years of work")
+    done = rpms("study", "run", study.file, "--out", mine)
+    assert str(done.exception) == (
+        f"{mine}: is not empty and holds no study; choose another folder"
+    )
+    assert [file.name for file in mine.iterdir()] == ["thesis.tex"]
+
+
+def test_a_study_that_was_stopped_before_its_first_run_ended_goes_on(study, tmp_path):
+    out = tmp_path / "out"
+    (out / "runs").mkdir(parents=True)
+    (out / ".DS_Store").touch()
+    assert rpms("study", "run", study.file, "--out", out, "--no-report").exit_code == 0
 
 
 def test_a_changed_memory_stops_the_study(study, tmp_path):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from inspect import signature
 from random import Random
 
 import pytest
 
+from rpms.cli.app import command_of
+from rpms.cli.teach import write_pairs
 from rpms.logic.errors import FileError, InputError
 from rpms.models.policy import FunctionModel
 from rpms.paper.condition import CONDITIONS
@@ -194,6 +197,30 @@ def test_pairs_of_two_worlds_do_not_go_together(taught, tmp_path):
     with pytest.raises(FileError, match="do not go together"):
         add_pairs(tmp_path / "mixed.jsonl", [pairs[0], replace(pairs[1], world="scienceworld")])
     assert not (tmp_path / "mixed.jsonl").exists()
+
+
+def test_a_file_of_something_else_is_refused_before_a_game_is_played(tmp_path):
+    out = tmp_path / "notes.txt"
+    out.write_text("my notes\n")
+    with pytest.raises(FileError, match=r"notes\.txt:1: is no pair"):
+        teach_pairs(classroom(), out, None, Listener(), processes=1)
+    assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]
+    assert out.read_text() == "my notes\n"
+
+
+def test_pairs_of_another_world_are_refused_before_a_game_is_played(taught, tmp_path):
+    out = tmp_path / "pairs.jsonl"
+    pairs = [replace(pair, world="elsewhere") for pair in read_pairs(taught[0])[:1]]
+    add_pairs(out, pairs)
+    with pytest.raises(FileError, match="holds pairs of elsewhere, not of alfworld"):
+        teach_pairs(classroom(), out, None, Listener(), processes=1)
+    assert [file.name for file in tmp_path.iterdir()] == ["pairs.jsonl"]
+
+
+@pytest.mark.parametrize("option", ["--price", "--record", "--base-url", "--max-cost", "--ray"])
+def test_the_planner_has_no_price_no_answers_to_keep_and_no_server(option):
+    options = signature(command_of("teach pairs", write_pairs)).parameters
+    assert option.removeprefix("--").replace("-", "_") not in options
 
 
 def test_what_is_no_pair_is_said_with_its_line(tmp_path):

@@ -157,14 +157,18 @@ _TEACHING = (
     "mask",
 )
 """Knobs that change no prompt told as in the paper, which is what is taught."""
+_ELSEWHERE = ("ray", "price", "max_cost", "max_requests", "max_time")
+"""Lessons are played on this machine, and nobody adds up what they cost."""
+_OF_A_MODEL = ("base_url", "record", "timeout", "temperature", "max_tokens", "context")
+"""Options of a model that answers: the planner, who plays what pairs are made of, asks none."""
 _WITHOUT = {
     "play": ("limit", "per_task", "sample"),
     "study run": ("condition",),
-    "teach pairs": _TEACHING,
-    "teach correct": _TEACHING,
+    "teach pairs": (*_TEACHING, *_ELSEWHERE, *_OF_A_MODEL),
+    "teach correct": (*_TEACHING, *_ELSEWHERE),
 }
-"""Knobs that a command has no option for, beside those with an option of its own by the same
-name."""
+"""Knobs and shared options that a command has no option for, beside those with an option of its
+own by the same name."""
 
 
 def _read_settings(given: Mapping[str, Any]) -> Any:
@@ -185,11 +189,13 @@ def with_shared(name: str, function: Callable[..., None]) -> Callable[..., None]
     knobs for `settings`.
     """
     own = dict(inspect.signature(function, eval_str=True).parameters)
-    shared: Mapping[str, inspect.Parameter] = {}
+    without = _WITHOUT.get(name, ())
+    shared: dict[str, inspect.Parameter] = {}
     if own.pop("resources", None):
-        shared = inspect.signature(ResourceOptions, eval_str=True).parameters
+        of_resources = inspect.signature(ResourceOptions, eval_str=True).parameters
+        shared = {each: known for each, known in of_resources.items() if each not in without}
     del own["settings"]
-    knobs = [knob for knob in KNOBS if knob not in (*own, *_WITHOUT.get(name, ()))]
+    knobs = [knob for knob in KNOBS if knob not in (*own, *without)]
 
     def command(**given: Any) -> None:
         given["settings"] = _read_settings({knob: given.pop(knob) for knob in knobs})

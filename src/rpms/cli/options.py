@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rpms.cli.knobs import ResourceOptions
 from rpms.cli.screen import complain
-from rpms.logic.errors import InputError
+from rpms.logic.errors import InputError, nearest
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.catalogue import NO_LLM, NO_PROMPT, ModelOptions, parse_model_name
 from rpms.models.windows import Window
@@ -61,9 +61,7 @@ def make_setting(
     if "ray" in engine.split(","):
         raise InputError("--engine names the simulator: add --ray to play on a Ray cluster")
     if engine not in world.engines:
-        raise InputError(
-            f"{world.name} has no engine {engine!r}; choose one of {', '.join(world.engines)}"
-        )
+        raise InputError(f"{world.name} has no engine {engine!r}; {nearest(engine, world.engines)}")
     pairs: dict[str, str] = {}
     for option in options or ():
         name, equals, value = option.partition("=")

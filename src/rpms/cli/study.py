@@ -15,6 +15,7 @@ from rpms.cli import options
 from rpms.cli.options import Resources
 from rpms.cli.screen import complain, make_console, say
 from rpms.cli.study_tables import estimates_table, results_table, waiting_time
+from rpms.foreign.shown import excerpt
 from rpms.learning.insights import gather_experience
 from rpms.learning.rounds import LearningPlan, learn, learned
 from rpms.logic.errors import InputError
@@ -42,6 +43,7 @@ from rpms.study.running import (
 )
 from rpms.study.studies import Learning, Study
 from rpms.study.study_files import find_study, read_study, shipped_studies
+from rpms.worlds.base import Setting, World
 from rpms.worlds.registry import find_world, world_named
 
 app = typer.Typer(
@@ -128,6 +130,18 @@ def _under_settings(study: Study, settings: Settings, data: Path | None) -> Stud
     return changed if settings.limit is None else _limited(changed, settings, data)
 
 
+def _world_of(study: Study) -> World:
+    """The study's world; one that is not installed is a mistake on its line."""
+    line = study.written.lines.get("world", 1)
+    return world_named(study.world, f"{study.file}:{line}: world: {excerpt(study.world)!r}")
+
+
+def _setting_of(study: Study, world: World, data: Path | None) -> Setting:
+    """The setting of the study's games; an engine that the world lacks is a mistake on its line."""
+    with study.written.at("engine"):
+        return options.make_setting(world, data, study.engine, None)
+
+
 def _wide_console() -> Console:
     console = make_console()
     if not console.is_terminal:
@@ -184,7 +198,7 @@ def _note_idle_parts(study: Study) -> None:
     conditions = [case.condition for case in study.cases]
     if study.learning is not None:
         conditions.append(study.learning.condition(1))
-    world = world_named(study.world, study.file)
+    world = _world_of(study)
     options.note_idle_parts(world, [each.enforcement for each in conditions])
 
 
@@ -214,8 +228,8 @@ def check(files: list[Path], world: str | None = None, parts: list[str] | None =
         find_world(world)
     for file in map(find_study, files):
         study = read_study(file, parts or ())
-        played_in = world_named(study.world, study.file)
-        setting = options.make_setting(played_in, None, study.engine, None)
+        played_in = _world_of(study)
+        setting = _setting_of(study, played_in, None)
         check_study(study, played_in, setting)
         say(f"{file}: ok, {len(study.cases)} conditions of {study.world}: {study.title}")
 
@@ -224,8 +238,8 @@ def _rehearsed(study: Study, data: Path | None) -> Study:
     """A pilot of a study whose split is not here is one of the split that it learns from, and
     says so.
     """
-    world = world_named(study.world, study.file)
-    setting = options.make_setting(world, data, study.engine, None)
+    world = _world_of(study)
+    setting = _setting_of(study, world, data)
     try:
         study.choice.tasks(world, setting)
     except InputError as error:
@@ -262,8 +276,8 @@ def _means(
     prices: Mapping[str, Price | None],
     epochs: int,
 ) -> Means:
-    world = world_named(study.world, study.file)
-    setting = options.make_setting(world, resources.data, study.engine, None)
+    world = _world_of(study)
+    setting = _setting_of(study, world, resources.data)
     engine = resources.player()
     meter = resources.meter(prices)
 

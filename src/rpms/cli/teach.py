@@ -116,8 +116,6 @@ def _classroom(
     engine: str,
     option: list[str] | None,
 ) -> Classroom:
-    if resources.ray:
-        raise InputError("--ray: teaching plays on this machine alone")
     if settings.split is None:
         learned_from = [split for split in world.splits if TRAINING in split]
         settings = replace(settings, split=(learned_from or world.splits)[0])

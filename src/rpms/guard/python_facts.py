@@ -19,10 +19,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from rpms.foreign.file_reader import open_regular
 from rpms.foreign.limits import LONGEST_FACT, MOST_HUNG
+from rpms.foreign.own_code import told_error
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import PythonFact
 from rpms.guard.calls import ToolManual
-from rpms.logic.errors import FileError, InputError
+from rpms.logic.errors import ANYTHING, FileError, InputError
 
 _LOUD = logging.getLogger("rpms.guard")
 _T = TypeVar("_T")
@@ -48,8 +49,8 @@ def load_python(file: str | Path | None) -> ModuleType | None:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        raise FileError(file, None, f"cannot be run: {type(error).__name__}: {error}") from error
+    except ANYTHING as error:
+        raise FileError(file, None, f"cannot be run: {told_error(error)}") from error
     return module
 
 

@@ -12,7 +12,7 @@ lock             held while a run is under way
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -382,7 +382,7 @@ def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
     One process at a time; refused if the protocol is another one.
     """
     _make_folder(folder)
-    _refuse_foreign(folder)  # before the lock is written into it
+    refuse_foreign(folder, "run", PROTOCOL)  # before the lock is written into it
     with locked(folder):
         _claim(folder, protocol)
         _remove_parts(folder)
@@ -402,13 +402,15 @@ def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
             os.close(timings)
 
 
-def _refuse_foreign(folder: Path) -> None:
-    """Refuse a folder that holds something, but no run."""
-    if is_there(folder / PROTOCOL):
+def refuse_foreign(folder: Path, what: str, index: str, others: Collection[str] = ()) -> None:
+    """Refuse a folder that holds something, but neither the index of what is written there nor,
+    as one that was stopped before, nothing but `others`.
+    """
+    if is_there(folder / index):
         return
-    names = [path.name for path in _inside(folder)]
-    if any(not name.startswith(".") and name != LOCK for name in names):
-        raise InputError(f"{folder}: is not empty and holds no run; choose another folder")
+    for path in _inside(folder):
+        if not path.name.startswith(".") and path.name not in (LOCK, *others):
+            raise InputError(f"{folder}: is not empty and holds no {what}; choose another folder")
 
 
 def _claim(folder: Path, protocol: Protocol) -> None:
@@ -417,7 +419,7 @@ def _claim(folder: Path, protocol: Protocol) -> None:
     """
     file = folder / PROTOCOL
     if not is_there(file):
-        _refuse_foreign(folder)
+        refuse_foreign(folder, "run", PROTOCOL)
         write_whole(file, protocol.text())
         return
     before = RunFolder(folder)

@@ -17,7 +17,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from rpms.foreign.file_reader import is_there
-from rpms.logic.errors import FileError, InputError, WorldError
+from rpms.logic.errors import FileError, InputError
 from rpms.models.catalogue import parse_model_name
 from rpms.paper.condition import CONDITIONS, Condition
 from rpms.paper.recall import EpisodicMemory
@@ -44,7 +44,7 @@ from rpms.store.expel_material import Experience, read_experience, write_experie
 from rpms.store.files import remove_leftovers, write_whole
 from rpms.store.memories import read_frozen
 from rpms.store.protocol import INDEX, Group, StudyIndex, read_study_index
-from rpms.store.runs import CutAnswers, RunFolder, RunSummary
+from rpms.store.runs import CutAnswers, RunFolder, RunSummary, refuse_foreign
 from rpms.study.studies import Case, Choice, Learning, Study
 from rpms.worlds.base import Setting, World, game_of
 
@@ -112,6 +112,11 @@ class StudyLayout:
     out: Path
     pool: Path
     """Runs and memories; several studies that share it share their runs."""
+
+    def refuse_foreign(self) -> None:
+        """Refuse a folder that holds something, but no study."""
+        if os.path.isdir(self.out):  # noqa: PTH112  never raises
+            refuse_foreign(self.out, "study", INDEX, others=("runs", "learned"))
 
     def learned(self, learning: Learning, means: Means, model: str) -> Path:
         """The memory that a model learns.
@@ -205,6 +210,7 @@ def run_study(
     nobody waits for the end to hear of them.
     """
     check_workers(means.workers)
+    layout.refuse_foreign()
     remove_leftovers(layout.out, INDEX)
     read_index(layout)  # one that cannot be read is said before anything is played
     cases = {model: study.cases_for(model) for model in models}
@@ -312,7 +318,7 @@ def check_study(study: Study, world: World, setting: Setting) -> None:
         _check_choice(study.learning.choice, world, setting)
         study.learning.settings.sources(world)
     for name in filter(None, (*study.models, study.learner(""))):
-        parse_model_name(name)
+        _check_model(study, name)
     for case in study.cases:
         _check_case(study, case, world)
 
@@ -322,14 +328,16 @@ def _check_choice(choice: Choice, world: World, setting: Setting) -> None:
     where its games can be listed: which ones there are is known only then.
     """
     choice.setting(world, setting)
-    split = choice.settings.split or world.splits[0]
-    try:
-        world.tasks(split, replace(setting, options={}))
-    except (InputError, WorldError):
-        if split not in world.splits:
-            raise
-        return  # its games are not on this machine
-    choice.tasks(world, setting)
+    if choice.can_be_listed(world, setting):
+        choice.tasks(world, setting)
+
+
+def _check_model(study: Study, name: str) -> None:
+    with study.written.at("models", "learn"):
+        try:
+            parse_model_name(name)
+        except InputError as error:
+            raise InputError(str(error).removeprefix("--model ")) from None
 
 
 def _check_case(study: Study, case: Case, world: World) -> None:

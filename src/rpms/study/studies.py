@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
-from rpms.logic.errors import InputError
+from rpms.logic.errors import FileError, InputError, WorldError
 from rpms.models.catalogue import FROM_MENU, backend_of
 from rpms.paper.arbitration import Arbitration
 from rpms.paper.condition import Condition
@@ -21,6 +22,36 @@ from rpms.worlds.base import Setting, Task, World
 
 
 @dataclass(frozen=True)
+class Written:
+    """Lines on which the keys of a study's file, or of one of its sections, stand: messages name
+    them.
+    """
+
+    file: Path = Path()
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    @contextmanager
+    def at(self, *keys: str) -> Iterator[None]:
+        """Within it, an InputError is a mistake on the line of the first of these keys that is
+        written at all.
+        """
+        try:
+            yield
+        except FileError:
+            raise
+        except InputError as error:
+            for key in keys:
+                if key in self.lines:
+                    raise FileError(self.file, self.lines[key], f"{key}: {error}") from None
+            raise
+
+    def without(self, keys: Collection[str]) -> Written:
+        """The same without keys in whose place something else holds."""
+        left = {key: line for key, line in self.lines.items() if key not in keys}
+        return replace(self, lines=left)
+
+
+@dataclass(frozen=True)
 class Choice:
     """A choice of a world's tasks."""
 
@@ -29,22 +60,62 @@ class Choice:
     part: slice = field(default_factory=lambda: slice(None))
     """Part of them that is played; see `read_part`."""
     options: Mapping[str, str] = field(default_factory=dict)
+    written: Written = Written()
 
     def setting(self, world: World, base: Setting) -> Setting:
         """The setting of its games; an option that the world does not have is an InputError."""
-        made = self.settings.setting(world, self._base(base))
-        world.chosen(made)
+        with self.written.at("options", "simplifications"):
+            made = self.settings.setting(world, self._base(base))
+            world.chosen(made)
         return made
 
     def tasks(self, world: World, base: Setting) -> Sequence[Task]:
         """The tasks, in the world's order; none at all is an InputError."""
-        found, _ = self.settings.tasks(world, self._base(base), self.part)
-        if not found:
-            raise InputError(
-                f"{world.name}: no tasks to run in the split"
-                f" {self.settings.split or world.splits[0]!r}"
-            )
+        with self._blamed(world, base):
+            found, _ = self.settings.tasks(world, self._base(base), self.part)
+            if not found:
+                raise InputError(
+                    f"{world.name}: no tasks to run in the split {self._split(world)!r}"
+                )
         return tuple(found)
+
+    def _split(self, world: World) -> str:
+        return self.settings.split or world.splits[0]
+
+    @contextmanager
+    def _blamed(self, world: World, base: Setting) -> Iterator[None]:
+        """Within it, an InputError is a mistake on the line of the key that is wrong, unless the
+        games of a split are just not on this machine.
+        """
+        try:
+            yield
+        except InputError:
+            if not self.can_be_listed(world, base):
+                raise
+            with self.written.at(self._wrong_key(world, base)):
+                raise
+
+    def _wrong_key(self, world: World, base: Setting) -> str:
+        """The key that is to blame where tasks cannot be chosen."""
+        split = self._split(world)
+        if split not in world.splits:
+            return "split"
+        try:
+            world.tasks(split, self._base(base))
+        except InputError:
+            return "options"
+        return "task"
+
+    def can_be_listed(self, world: World, base: Setting) -> bool:
+        """False if the games of a split are not on this machine; a split that a world does not
+        have counts as listed, and has no games.
+        """
+        split = self._split(world)
+        try:
+            world.tasks(split, replace(base, options={}))
+        except (InputError, WorldError):
+            return split not in world.splits
+        return True
 
     def _base(self, base: Setting) -> Setting:
         return replace(base, options={**base.options, **self.options})
@@ -153,6 +224,7 @@ class Study:
     tables: tuple[str, ...] = ()
     """The report's tables that it is about, by name."""
     file: Path = Path()
+    written: Written = Written()
 
     def models_to_run(self, given: Sequence[str]) -> tuple[str, ...]:
         """The models to run: those given, else the study's own; none at all is an InputError."""
@@ -207,7 +279,7 @@ class Study:
             learning = _learning_under(learning, of_tasks, of_play)
         study = replace(
             self,
-            choice=replace(self.choice, settings=of_tasks.over(self.choice.settings)),
+            choice=_choice_under(self.choice, of_tasks),
             cases=tuple(
                 replace(case, settings=_under(of_play, case.settings)) for case in self.cases
             ),
@@ -253,6 +325,12 @@ class Study:
         )
 
 
+def _choice_under(choice: Choice, given: Settings) -> Choice:
+    """A choice with settings before its own: what these say is not written in the file."""
+    settings = given.over(choice.settings)
+    return replace(choice, settings=settings, written=choice.written.without(given.given))
+
+
 def _learning_under(learning: Learning, of_tasks: Settings, of_play: Settings) -> Learning:
     """Learning with settings before its own.
 
@@ -265,6 +343,6 @@ def _learning_under(learning: Learning, of_tasks: Settings, of_play: Settings) -
     limited = replace(of_tasks, split=None, limit=min(limits, default=None))
     return replace(
         learning,
-        choice=replace(learning.choice, settings=limited.over(own)),
+        choice=_choice_under(learning.choice, limited),
         settings=_under(of_play, learning.settings),
     )

@@ -19,7 +19,7 @@ from pydantic import (
 from rpms.foreign.limits import LARGEST_STUDY, MOST_CELLS
 from rpms.foreign.own_code import names_code
 from rpms.foreign.shown import excerpt
-from rpms.logic.errors import FileError, InputError, nearest
+from rpms.logic.errors import FileError, InputError, is_near, nearest
 from rpms.paper.condition import LATER, named_condition
 from rpms.play.knob_values import SEAMS, SettingError
 from rpms.play.knobs import KNOBS
@@ -28,7 +28,7 @@ from rpms.play.task_choice import read_part
 from rpms.store.files import read_text
 from rpms.store.protocol import TABLES
 from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
-from rpms.study.studies import Case, Choice, Learning, Study
+from rpms.study.studies import Case, Choice, Learning, Study, Written
 
 STUDY = YamlKind(
     "a study", LARGEST_STUDY, 32, "`title`, `world`, `conditions` and more; this file is none"
@@ -45,11 +45,12 @@ class _Choice(_Strict):
     part: Annotated[Any, PlainValidator(lambda value: read_part(str(value)))] = slice(None)
     options: dict[str, str | int] = Field(default_factory=dict)
 
-    def choice(self, settings: Settings) -> Choice:
+    def choice(self, settings: Settings, written: Written) -> Choice:
         return Choice(
             settings.only(tasks=True),
             self.part,
             {name: str(value) for name, value in self.options.items()},
+            written,
         )
 
 
@@ -76,13 +77,19 @@ def _known_table(name: str) -> str:
     return name
 
 
+def _some(models: list[str]) -> list[str]:
+    if not models:
+        raise ValueError("names no model; name one or more, or leave it out and give --model")
+    return models
+
+
 class _Study(_Choice):
     title: Name
     about: str = ""
     players: dict[Name, str] = Field(default_factory=dict)
     world: Name
     engine: str = "native"
-    models: list[Name] = Field(default_factory=list)
+    models: Annotated[list[Name], AfterValidator(_some)] = Field(default_factory=list)
     learn: dict[str, Any] | None = None
     tables: list[Annotated[Name, AfterValidator(_known_table)]] = Field(default_factory=list)
     conditions: dict[Name, dict[str, Any] | None] = Field(min_length=1)
@@ -122,13 +129,14 @@ def read_study(file: Path, parts: Collection[str] = ()) -> Study:
         about=" ".join(form.about.split()),
         players={name: " ".join(text.split()) for name, text in form.players.items()},
         world=form.world,
-        choice=form.choice(common),
+        choice=form.choice(common, reader.written()),
         engine=form.engine,
         models=tuple(form.models),
         learning=learning,
         tables=tuple(form.tables),
         cases=tuple(cases),
         file=file,
+        written=reader.written(),
     )
 
 
@@ -150,11 +158,19 @@ class _Reader:
         self._folder = folder
         self._parts = parts
 
+    def written(self, *section: str) -> Written:
+        """Lines of the keys of the file, or of a section."""
+        entries: Any = self._yaml.tree
+        for name in section:
+            entries = entries[name]
+        lines = {str(key): self._yaml.line((*section, key)) for key in entries}
+        return Written(Path(self._yaml.name), lines)
+
     def learning(self, given: object, common: Settings) -> Learning:
         """The section `learn`: of the study's settings, all but those that choose tasks hold."""
         form, own = self.read(_Learn, given, ("learn",), without=("condition", "memory"))
         rules_of_play = Settings(steps=common.steps, simplifications=common.simplifications)
-        choice = form.choice(own.over(rules_of_play))
+        choice = form.choice(own.over(rules_of_play), self.written("learn"))
         settings = own.only(tasks=False).over(common.only(tasks=False))
         return Learning(choice, form.rounds, form.later, form.model, settings)
 
@@ -220,7 +236,8 @@ class _Reader:
     def _mistake(
         self, error: ValidationError, path: tuple[str, ...], names: Collection[str]
     ) -> FileError:
-        first = error.errors(include_url=False)[0]
+        found = error.errors(include_url=False)
+        first = next((each for each in found if _is_misspelt(each, names)), found[0])
         where = (*path, *first["loc"])
         problem = first["msg"].removeprefix("Value error, ")
         if first["type"] == "missing":
@@ -232,6 +249,14 @@ class _Reader:
             problem = f"is not a known field{hint}"
         place = ".".join(map(str, where))
         return self._yaml.error(where, f"{place}: {problem}" if place else problem)
+
+
+def _is_misspelt(mistake: Mapping[str, Any], names: Collection[str]) -> bool:
+    """True for a key that is nearly another: where that one is missing, this says why.
+
+    Others are not told first: a file that is no study at all is not quoted.
+    """
+    return mistake["type"] == "extra_forbidden" and is_near(str(mistake["loc"][-1]), names)
 
 
 def _case(name: str, settings: Settings, number: int | None, learning: Learning | None) -> Case:

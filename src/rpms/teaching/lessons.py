@@ -20,7 +20,14 @@ from rpms.play.settings import ALLOW, Settings
 from rpms.play.together import PlannedRun, run_together
 from rpms.store.memories import read_frozen
 from rpms.store.runs import RunFolder, RunSummary
-from rpms.teaching.pairs import Pair, PairSource, add_pairs, parse_pairs, require_training_split
+from rpms.teaching.pairs import (
+    Pair,
+    PairSource,
+    add_pairs,
+    check_addable,
+    parse_pairs,
+    require_training_split,
+)
 from rpms.teaching.teacher import Corrections, TeacherLessons
 from rpms.worlds.base import Setting, Task, World
 
@@ -134,6 +141,7 @@ def teach_pairs(
 
     The teacher's episodes are kept beside the file; the same call continues where it stopped.
     """
+    check_addable(out, room.world.name)
     teacher = room.teacher()
     told: dict[str, RunPlan] = {}
     for condition in room.conditions:
@@ -161,6 +169,7 @@ def correct(
 
     A model in this process plays all episodes of all conditions at once.
     """
+    check_addable(out, room.world.name)
     teacher = room.teacher()
     runs: list[PlannedRun] = []
     name = f"corrections-{_digest([teacher])}-{most}"

@@ -91,9 +91,20 @@ def require_one_world(file: Path, pairs: Sequence[Pair]) -> None:
         )
 
 
+def check_addable(file: Path, world: str) -> None:
+    """Refuse a file to which pairs of a world cannot be added, before anything is played for it."""
+    for pair in parse_pairs(file, _text_so_far(file)):
+        if pair.world != world:
+            raise FileError(file, None, f"holds pairs of {pair.world}, not of {world}")
+
+
+def _text_so_far(file: Path) -> str:
+    return read_text(file, LARGEST_PAIRS) if is_there(file) else ""
+
+
 def add_pairs(file: Path, found: Iterable[Pair]) -> int:
     """Append the pairs whose prompts a file does not have yet, and return their number."""
-    text = read_text(file, LARGEST_PAIRS) if is_there(file) else ""
+    text = _text_so_far(file)
     before = parse_pairs(file, text)
     known = {pair.key for pair in before}
     new: dict[str, Pair] = {}

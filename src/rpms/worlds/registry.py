@@ -13,7 +13,7 @@ from pathlib import Path
 from rpms.foreign.file_reader import parsing, read_text
 from rpms.foreign.own_code import told_error
 from rpms.foreign.shown import excerpt
-from rpms.logic.errors import ANYTHING, FileError, InputError
+from rpms.logic.errors import ANYTHING, FileError, InputError, nearest
 from rpms.worlds.base import World, lacking
 
 ENTRY_POINTS = "rpms.worlds"
@@ -56,7 +56,8 @@ def world_named(name: str, source: object) -> World:
     if name in ELSEWHERE:
         raise InputError(f"{source}: {_how_to_install(name)}")
     raise InputError(
-        f"{source}: its world is not installed here; install it, or name its folder with --world"
+        f"{source}: its world is not installed here; install it, name its folder with --world, or"
+        f" {nearest(name, world_names())}"
     )
 
 

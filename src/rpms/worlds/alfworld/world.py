@@ -17,7 +17,7 @@ from typing import NamedTuple
 from rpms.foreign.file_reader import read_bytes
 from rpms.foreign.limits import LARGEST_GAME
 from rpms.logic.belief import Belief
-from rpms.logic.errors import FileError, InputError
+from rpms.logic.errors import FileError, InputError, nearest
 from rpms.logic.facts import kind_of
 from rpms.logic.goal import Goal, Progress
 from rpms.paper.recall import Retrieval, Similarity
@@ -287,9 +287,7 @@ class Alfworld(World):
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         if split not in self.splits:
-            raise InputError(
-                f"ALFWorld has no split {split!r}; choose one of {', '.join(self.splits)}"
-            )
+            raise InputError(f"ALFWorld has no split {split!r}; {nearest(split, self.splits)}")
         self._dialect(setting)
         goals = self.chosen(setting).get("goals", "template")
         if goals not in ("template", "human"):
