@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from rpms.induction.agenda import Agenda, Question
 from rpms.induction.attempts import Attempt, Book, Vocabulary
 from rpms.induction.conditions import Past, conditions
+from rpms.induction.deeds import deeds_of
 from rpms.induction.ledger import Diary, InHand, Ledger, vocabulary_of
 from rpms.induction.linked_attempts import unseen_name
 from rpms.induction.looking import Standing
 from rpms.induction.manual_verify import verify
 from rpms.induction.needs import Needs
-from rpms.induction.scores import deeds_of
 from rpms.induction.templates import Names
 from rpms.induction.ventures import Ventures
 from rpms.logic.actions import ActionSchema

@@ -18,11 +18,11 @@ from rpms.guard.replay import tried
 from rpms.induction.action_model import ActionModel
 from rpms.induction.agenda import Exploring
 from rpms.induction.conclude import Learned
+from rpms.induction.goal_models import GoalModel
 from rpms.induction.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.induction.manual_verify import Verification, table, verify
 from rpms.induction.recorded_episodes import recorded
 from rpms.induction.tool_rules import learn_tools
-from rpms.induction.wants import GoalModel
 from rpms.learning.harvest import write_experience
 from rpms.logic.errors import InputError
 from rpms.play.run import Interrupted

@@ -10,6 +10,8 @@ from typing import NamedTuple
 from rpms.induction.attempts import Book, slots_of
 from rpms.induction.conclude import Learned, bolder, conclude, manual_from
 from rpms.induction.conditions import Past
+from rpms.induction.goal_guesses import guesses, says_all, words_of, words_said
+from rpms.induction.goal_models import GoalModel
 from rpms.induction.laboratory import Laboratory, Untried, laboratory_of
 from rpms.induction.ledger import Ledger
 from rpms.induction.literals import bits, mask_of, signed
@@ -20,15 +22,10 @@ from rpms.induction.wants import (
     FIELDS,
     NOT,
     GoalBook,
-    GoalModel,
     State,
     atom_of,
     fields_of,
-    guesses,
     literal_in,
-    says_all,
-    words_of,
-    words_said,
 )
 from rpms.logic.actions import PARAMETER, ActionSchema
 from rpms.logic.belief import Situation

@@ -8,13 +8,15 @@ from typing import NamedTuple
 from rpms.induction.action_effects import Outcomes
 from rpms.induction.action_model import ActionModel, Induced, KindTable, kind_tables, seen
 from rpms.induction.attempts import NAME, Book, Sights, slots_of
+from rpms.induction.deeds import ADVANCED, deed_processes, deeds_of, looks
+from rpms.induction.goal_models import GoalModel, Makeable, goal_model
 from rpms.induction.ledger import Ledger
 from rpms.induction.needs import Needs, circumstances, needs_of
-from rpms.induction.scores import ADVANCED, Deed, ScoreTable, deed_processes, deeds_of, looks
+from rpms.induction.scores import Deed, ScoreTable
 from rpms.induction.templates import SLOT, Names, words_in
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.unnamed_effects import Process, processes, processes_by_role
-from rpms.induction.wants import NOT, GoalModel, Makeable, goal_model
+from rpms.induction.wants import NOT
 from rpms.logic.actions import ActionSchema, Revelation
 from rpms.logic.facts import Atom, Clause, Kinds, Literal, Truth
 from rpms.logic.rules import (

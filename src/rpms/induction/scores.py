@@ -12,13 +12,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from rpms.induction.action_model import ActionModel, seen
-from rpms.induction.attempts import Attempt, Book, done_again
-from rpms.induction.conditions import Circumstance, conditions, view
-from rpms.induction.templates import SLOT, Names
+from rpms.induction.action_model import seen
+from rpms.induction.attempts import Attempt, Book
+from rpms.induction.conditions import Circumstance
+from rpms.induction.templates import SLOT
 from rpms.induction.thresholds import LIMITS
-from rpms.induction.unnamed_effects import Process, process_of
-from rpms.logic.facts import Atom, Clause, Literal, kind_of
+from rpms.logic.facts import Atom, Literal, kind_of
 from rpms.store.evidence import Support, Witness
 
 
@@ -30,6 +29,8 @@ class Tie(NamedTuple):
     name: str
 
 
+NO_NAME = re.compile("[^a-z_]+")
+"""Signs that stand in no name of a manual."""
 Ties = Mapping[str, Collection[Tie]]  # By name, or the kind of a name with a number
 
 
@@ -90,7 +91,7 @@ def by_kinds(
 def _table_name(deed: Deed) -> str:
     """Beginning of the names of a deed's tables."""
     action = deed.book.template.partition(SLOT)[0].strip()
-    return _NO_NAME.sub("_", f"{action} scores in {deed.goal}")
+    return NO_NAME.sub("_", f"{action} scores in {deed.goal}")
 
 
 class _Slots(NamedTuple):
@@ -205,184 +206,3 @@ def _asking(
         literals, **told([tally for row in rows.values() for tally in row.values()])
     )
     return replace(deed, when=when, table=ScoreTable(literals[-1].atom.predicate, args, listed))
-
-
-ADVANCED = Atom("advanced")
-_NO_NAME = re.compile("[^a-z_]+")
-
-
-def deeds_of(books: list[Book], goal: str, names: Names, ties: Ties) -> list[Deed]:
-    """All that scored with goals of a type; nothing where only wins do."""
-    rises = 0
-    for book in books:
-        own = [attempt for attempt in book.attempts if attempt.goal == goal]
-        rises += sum(attempt.scored and not attempt.won for attempt in own)
-    if rises < LIMITS.score_rises:
-        return []
-    found = _deeds_of_all(books, goal, names, ties, blind=True)
-    if not any(deed.blind for deed in found):  # deeds that facts explain may well be wanted again
-        found = _deeds_of_all(books, goal, names, ties, blind=False)
-    ordered = any(deed.book.template == SLOT for deed in found)
-    return [deed for deed in found if deed.book.slots or not ordered]
-
-
-def _deeds_of_all(
-    books: Iterable[Book], goal: str, names: Names, ties: Ties, *, blind: bool
-) -> list[Deed]:
-    found: list[Deed] = []
-    for book in books:
-        found += _deeds(book, goal, names, ties, blind=blind)
-    return found
-
-
-def _deeds(book: Book, goal: str, names: Names, ties: Ties, *, blind: bool) -> Iterator[Deed]:
-    """Circumstances in which an action scores: facts, or where those tell little, kinds of
-    things.
-    """
-    tried = [attempt for attempt in book.attempts if attempt.goal == goal]
-    done = [attempt for attempt in tried if not attempt.refused]
-    if not any(attempt.scored for attempt in done):
-        return
-    once = _once(tried, len(book.slots), blind=blind) if book.template != SLOT else ()
-    deed = Deed(goal, book, once)
-    if once:
-        done = _first_times(done)
-    told = [
-        when for when in conditions(_with_goal(book, done)) if when.confirmed >= LIMITS.score_rises
-    ]
-    parameters = book.called(names)
-    if len(book.slots) == 2 and parameters and _facts_tell_little(told, done):
-        yield from by_kinds(deed, parameters, done, ties)
-    else:
-        yield from (replace(deed, when=when) for when in told)
-
-
-def _first_times(attempts: Iterable[Attempt]) -> list[Attempt]:
-    """The first attempt of each episode with the same names."""
-    met: set[tuple[str, tuple[str, ...]]] = set()
-    first = []
-    for attempt in attempts:
-        key = (attempt.witness.episode, attempt.names)
-        if key not in met:
-            met.add(key)
-            first.append(attempt)
-    return first
-
-
-def _facts_tell_little(told: Iterable[Circumstance], done: Sequence[Attempt]) -> bool:
-    """True if facts explain too few of the scores, and trying kinds of things does no harm.
-
-    Harm is looked for among attempts with some kind that has scored in its slot.
-    """
-    scored = [attempt for attempt in done if attempt.scored]
-    promising: set[tuple[int, str]] = set()
-    for attempt in scored:
-        promising.update(enumerate(attempt.kinds))
-    vain = [attempt for attempt in done if not attempt.scored]
-    vain = [each for each in vain if not promising.isdisjoint(enumerate(each.kinds))]
-    losses = sum(attempt.lost for attempt in vain)
-    if losses > LIMITS.score_harmless * len(vain):
-        return False
-    return sum(when.confirmed for when in told) < LIMITS.score_told * len(scored)
-
-
-def _once(attempts: Sequence[Attempt], slots: int, *, blind: bool) -> tuple[int, ...]:
-    """Slots whose names score once an episode: one, if repeats with its name brought no new
-    best, else all or none.
-    """
-    every = tuple(range(slots))
-    choices = [(slot,) for slot in every] if slots > 1 else []
-    for some in (*choices, every):
-        again = list(done_again(attempts, some, lambda each: each.scored))
-        # blind: all names together need not have been done again
-        enough = len(again) >= LIMITS.several or (blind and len(some) == slots)
-        if enough and sum(attempt.further for attempt in again) <= LIMITS.scores_again * len(again):
-            return some
-    return ()
-
-
-def _with_goal(book: Book, attempts: Iterable[Attempt]) -> Book:
-    """A book of some attempts, in which those count that scored, with facts about what the goal
-    names.
-    """
-    size = len(book.facts)
-    meant = [
-        Atom(name, (str(slot),))
-        for slot in range(len(book.slots))
-        for name in ("goal_object", "goal_destination")
-    ]
-    every = (1 << len(meant)) - 1
-    rows = [
-        each._replace(
-            true=each.true | each.meant << size, false=each.false | (every & ~each.meant) << size
-        )
-        for each in attempts
-    ]
-    return view(replace(book, facts=[*book.facts, *meant]), rows, lambda attempt: attempt.scored)
-
-
-def looks(deeds: Iterable[Deed], links: Sequence[Process]) -> Iterator[Process]:
-    """Actions that show more things, as a way to get further before any are tried blindly."""
-    ended = _ended_by(links)
-    for goal in dict.fromkeys(deed.goal for deed in deeds if deed.blind):
-        for link in links:
-            schema = link.schema
-            needs = [clause.literals[0] for clause in schema.preconditions]
-            if schema.observes and any((schema.syntax, need) in ended for need in needs):
-                onward = replace(
-                    schema, observes=(), effects=(Literal(ADVANCED),), steps=LIMITS.looking_for_more
-                )
-                name = _NO_NAME.sub("_", f"{schema.name} for {goal}")
-                needed = (*schema.preconditions, _for_goal(goal))
-                yield link._replace(schema=replace(onward, name=name, id="", preconditions=needed))
-
-
-def _ended_by(links: Iterable[Process]) -> set[tuple[tuple[str, ...], Literal]]:
-    """Facts that a command ends, with the command's syntax."""
-    ended = set()
-    for link in links:
-        for effect in link.schema.effects:
-            ended.add((link.schema.syntax, effect.opposite()))
-    return ended
-
-
-def _for_goal(goal: str) -> Clause:
-    """The condition that a process is for one type of goal."""
-    return Clause((Literal(Atom("goal_type", (goal,))),))
-
-
-def deed_processes(
-    deeds: Iterable[Deed], actions: Mapping[str, ActionModel], names: Names
-) -> Iterator[Process]:
-    """Deeds as processes: a command, what it needs to be done and to score, and that the task
-    has got further.
-    """
-    taken: Counter[str] = Counter()
-    for deed in deeds:
-        parameters = deed.book.called(names)
-        if parameters is None:
-            continue
-        action = actions.get(deed.book.template)
-        needs = (*action.guessed, *action.circumstances) if action is not None else ()
-        when = replace(deed.when, literals=tuple(dict.fromkeys((*deed.when.literals, *needs))))
-        base = f"score_{action.name if action is not None else 'order'}"
-        taken[base] += 1
-        name = base if taken[base] == 1 else f"{base}_{taken[base]}"
-        found = process_of(
-            name, deed.book.template, (*parameters, *deed.roles), when, [Literal(ADVANCED)]
-        )
-        schema = replace(
-            found.schema,
-            preconditions=(*found.schema.preconditions, _for_goal(deed.goal)),
-            once=tuple(parameters[slot] for slot in deed.once),
-            steps=round(1 / (deed.share or when.share), 1),  # deeds that often fail cost more
-        )
-        yield found._replace(schema=schema, risk=_risk(deed.book, when))
-
-
-def _risk(book: Book, when: Circumstance) -> float:
-    """Steps that a deed costs more because it may end the task, so that the surest comes first."""
-    if not any(attempt.lost for attempt in book.attempts):
-        return 0.0
-    tries = when.confirmed + when.against
-    return round(LIMITS.ruin * (when.against + 1) / (tries + 2), 1)

@@ -6,7 +6,8 @@ from typing import Any
 
 from rpms.induction.action_model import ActionModel, Induced
 from rpms.induction.conclude import Learned, manual_from
-from rpms.induction.wants import GoalModel, literal_in
+from rpms.induction.goal_models import GoalModel
+from rpms.induction.wants import literal_in
 from rpms.logic.actions import ActionSchema
 from rpms.logic.facts import Clause, Literal, Truth, grouped
 from rpms.logic.rules import ANYTHING, Lore, Predicate, Purpose, Rule, RuleManual
