@@ -115,7 +115,7 @@ def _report(result: RulesLearned, out: Path) -> Iterator[str]:
     """What was learned, what was left out and why, and where the evidence is."""
     learned = result.learned
     evidence = result.evidence
-    goals = len(learned.goals) + len(learned.scoring)
+    goals = len(learned.goals) + len(learned.scoring) + len(learned.by_deed)
     found = (
         f"{len(learned.actions)} actions, {goals} goal types, {len(learned.localities)} kinds with"
         " places"
@@ -135,7 +135,7 @@ def _report(result: RulesLearned, out: Path) -> Iterator[str]:
         )
     yield from (f"taken out: {claim.place}: {claim.note}" for claim in result.taken_out)
     yield from map(_edited, result.edits)
-    yield from map(_no_goal, learned.refuted)
+    yield from map(_no_goal, learned.without_goal)
     yield from result.played
     for blocked in result.verification.blocked[:_MOST_SAID]:
         yield (
@@ -167,12 +167,19 @@ def _goal_lines(learned: Learned) -> Iterator[str]:
         wanted = " and ".join(str(fact.clause) for fact in goal.holds)
         yield f"  goal {goal.type}: {wanted} ({goal.wins} wins)"
     for type_ in learned.scoring:
-        deeds = [
-            f"{each.schema.syntax[0]} ({each.support.confirmed} times)"
-            for each in learned.processes
-            if str(each.schema.preconditions[-1]) == f"goal_type({type_})"
-        ]
-        yield f"  goal {type_}: do what scores: {'; '.join(deeds)}"
+        yield f"  goal {type_}: do what scores: {_deeds_told(learned, type_)}"
+    for type_ in learned.by_deed:
+        yield f"  goal {type_}: do what won: {_deeds_told(learned, type_)}"
+
+
+def _deeds_told(learned: Learned, type_: str) -> str:
+    """The commands that score or win with goals of a type, each with how often it did."""
+    deeds = [
+        f"{each.schema.syntax[0]} ({each.support.confirmed} times)"
+        for each in learned.processes
+        if str(each.schema.preconditions[-1]) == f"goal_type({type_})"
+    ]
+    return "; ".join(deeds)
 
 
 def _no_goal(refuted: GoalModel) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rpms.induction.action_effects import Outcomes
 from rpms.induction.action_model import ActionModel, Induced, KindTable, kind_tables, seen
 from rpms.induction.attempts import NAME, Book, Sights, slots_of
-from rpms.induction.deeds import ADVANCED, deed_processes, deeds_of, looks
+from rpms.induction.deeds import ADVANCED, deed_processes, deeds_of, looks, winning_deeds
 from rpms.induction.goal_models import GoalModel, Makeable, goal_model
 from rpms.induction.ledger import Ledger
 from rpms.induction.needs import Needs, circumstances, needs_of
@@ -49,11 +49,18 @@ class Learned:
     """Effects of commands on things they do not name, and commands that score."""
     scoring: tuple[str, ...] = ()
     """The types of goals of which it is known what scores."""
+    by_deed: tuple[str, ...] = ()
+    """The types of goals of which no facts tell when they are won, but what was done last."""
     tables: tuple[ScoreTable, ...] = ()
     """Things with which actions scored, if no fact explains it."""
     refuted: tuple[GoalModel, ...] = ()
     """Facts that most wins share, of goal types for which they held while the game went on: no
     goal is known."""
+
+    @property
+    def without_goal(self) -> tuple[GoalModel, ...]:
+        """The refuted goals of types of which nothing else is known either."""
+        return tuple(goal for goal in self.refuted if goal.type not in self.by_deed)
 
 
 Doubts = dict[str, set[Literal]]  # By template, literals over slots that are not needed
@@ -81,14 +88,19 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
     scoring = tuple(dict.fromkeys(deed.goal for deed in deeds)) if scores else ()
     goals = _goals(ledger, _makeable(models, links, ledger.vocabulary.predicates))
     found = [goal for goal in goals if goal.type not in scoring]
+    told = {*scoring, *(goal.type for goal in found if goal.stands)}
+    last = _winning_deeds(ledger, models, told)
+    won = list(deed_processes(last, by_template, ledger.names, "win"))
+    by_deed = tuple(dict.fromkeys(deed.goal for deed in last)) if won else ()
     return Learned(
         ledger.world.name,
-        _predicates(ledger, scoring),
+        _predicates(ledger, (*scoring, *by_deed)),
         models,
         tuple(goal for goal in found if goal.stands),
         _localities(ledger.sights.values()),
-        _confirmed((*links, *scores), excluded),
+        _confirmed((*links, *scores, *won), excluded),
         scoring,
+        by_deed,
         tuple(deed.table for deed in deeds if deed.table is not None),
         tuple(goal for goal in found if not goal.stands),
     )
@@ -140,6 +152,18 @@ def _scoring_deeds(ledger: Ledger, models: Iterable[ActionModel]) -> list[Deed]:
     return deeds
 
 
+def _winning_deeds(
+    ledger: Ledger, models: Iterable[ActionModel], told: Collection[str]
+) -> list[Deed]:
+    """Actions that won, for each type of goal of which nothing else is known."""
+    books = [ledger.books[model.template] for model in models]
+    deeds: list[Deed] = []
+    for type_, goal in ledger.goals.items():
+        if type_ not in told and len(goal.wins) >= LIMITS.several:
+            deeds += winning_deeds(books, type_, ledger.names)
+    return deeds
+
+
 def _goals(ledger: Ledger, made: Makeable) -> list[GoalModel]:
     """The goals of which it is known what they want, whether or not this stands."""
     models = [goal_model(book, made) for book in ledger.goals.values()]
@@ -147,7 +171,7 @@ def _goals(ledger: Ledger, made: Makeable) -> list[GoalModel]:
 
 
 def _predicates(ledger: Ledger, scoring: Collection[str]) -> dict[str, Predicate]:
-    """The belief's predicates, and one for a score where something scores."""
+    """The belief's predicates, and one for getting further where deeds do."""
     predicates = dict(ledger.vocabulary.predicates)
     if scoring:
         predicates[ADVANCED.predicate] = Predicate(
@@ -452,13 +476,13 @@ def _with_tables(learned: Learned) -> dict[str, Predicate]:
 
 
 def _procedures(learned: Learned) -> Iterator[Purpose]:
-    """Goals in stages, and for goals of which only the score is known: to get further."""
+    """Goals in stages, and for goals of which only deeds are known: to get further."""
     for goal in learned.goals:
         if goal.staged:
             stages = tuple(goal.steps())
             yield Purpose(goal.type, goal.fields, stages, frozenset({goal.type}), staged=True)
     advancing = Stage("advance", (Clause((Literal(ADVANCED),)),))
-    for type_ in learned.scoring:
+    for type_ in (*learned.scoring, *learned.by_deed):
         yield Purpose(type_, {}, (advancing,), frozenset({type_}), staged=True)
 
 

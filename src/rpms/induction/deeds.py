@@ -1,7 +1,7 @@
-"""Deeds: actions that score, with the circumstances in which they do, as processes for plans."""
+"""Deeds: actions that score or win, and in which circumstances, as processes for plans."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rpms.induction.action_model import ActionModel
@@ -32,6 +32,34 @@ def deeds_of(books: list[Book], goal: str, names: Names, ties: Ties) -> list[Dee
     return [deed for deed in found if deed.book.slots or not ordered]
 
 
+def winning_deeds(books: Iterable[Book], goal: str, names: Names) -> Iterator[Deed]:
+    """Last actions that wins share, where no facts tell wins from states in which the game went on.
+
+    A goal may be something to be done: whoever finds a door closed has not closed it.
+    """
+    for book in books:
+        done = [each for each in book.attempts if each.goal == goal and not each.refused]
+        tried = _once_an_episode(done)
+        if book.called(names) is None or not any(each.won for each in tried):
+            continue
+        won = _with_goal(book, tried, lambda each: each.won)
+        for when in conditions(won, kept=LIMITS.mostly):  # facts that nearly all wins share
+            if when.confirmed >= LIMITS.several:
+                yield Deed(goal, book, when=when)
+
+
+def _once_an_episode(attempts: Iterable[Attempt]) -> list[Attempt]:
+    """One attempt of each episode with what the goal names, and one without: the one that won,
+    else the first.
+    """
+    found: dict[tuple[str, int], Attempt] = {}
+    for attempt in attempts:
+        key = (attempt.witness.episode, attempt.meant)
+        if attempt.won or key not in found:
+            found[key] = attempt
+    return list(found.values())
+
+
 def _deeds_of_all(
     books: Iterable[Book], goal: str, names: Names, ties: Ties, *, blind: bool
 ) -> list[Deed]:
@@ -54,7 +82,9 @@ def _deeds(book: Book, goal: str, names: Names, ties: Ties, *, blind: bool) -> I
     if once:
         done = _first_times(done)
     told = [
-        when for when in conditions(_with_goal(book, done)) if when.confirmed >= LIMITS.score_rises
+        when
+        for when in conditions(_with_goal(book, done, _has_scored))
+        if when.confirmed >= LIMITS.score_rises
     ]
     parameters = book.called(names)
     if len(book.slots) == 2 and parameters and _facts_tell_little(told, done):
@@ -107,9 +137,13 @@ def _once(attempts: Sequence[Attempt], slots: int, *, blind: bool) -> tuple[int,
     return ()
 
 
-def _with_goal(book: Book, attempts: Iterable[Attempt]) -> Book:
-    """A book of some attempts, in which those count that scored, with facts about what the goal
-    names.
+def _has_scored(attempt: Attempt) -> bool:
+    return attempt.scored
+
+
+def _with_goal(book: Book, attempts: Iterable[Attempt], well: Callable[[Attempt], bool]) -> Book:
+    """A book of some attempts, in which those count that came out well, with facts about what the
+    goal names.
     """
     size = len(book.facts)
     meant = [
@@ -124,7 +158,7 @@ def _with_goal(book: Book, attempts: Iterable[Attempt]) -> Book:
         )
         for each in attempts
     ]
-    return view(replace(book, facts=[*book.facts, *meant]), rows, lambda attempt: attempt.scored)
+    return view(replace(book, facts=[*book.facts, *meant]), rows, well)
 
 
 def looks(deeds: Iterable[Deed], links: Sequence[Process]) -> Iterator[Process]:
@@ -158,7 +192,7 @@ def _for_goal(goal: str) -> Clause:
 
 
 def deed_processes(
-    deeds: Iterable[Deed], actions: Mapping[str, ActionModel], names: Names
+    deeds: Iterable[Deed], actions: Mapping[str, ActionModel], names: Names, verb: str = "score"
 ) -> Iterator[Process]:
     """Deeds as processes: a command, what it needs to be done and to score, and that the task
     has got further.
@@ -171,7 +205,7 @@ def deed_processes(
         action = actions.get(deed.book.template)
         needs = (*action.guessed, *action.circumstances) if action is not None else ()
         when = replace(deed.when, literals=tuple(dict.fromkeys((*deed.when.literals, *needs))))
-        base = f"score_{action.name if action is not None else 'order'}"
+        base = f"{verb}_{action.name if action is not None else 'order'}"
         taken[base] += 1
         name = base if taken[base] == 1 else f"{base}_{taken[base]}"
         found = process_of(

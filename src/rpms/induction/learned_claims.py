@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from rpms.induction.action_model import ActionModel, KindTable, seen
 from rpms.induction.conclude import Learned, processes_of
+from rpms.induction.goal_models import GoalModel
 from rpms.induction.scores import ScoreTable
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.unnamed_effects import Process
-from rpms.induction.wants import GoalModel
 from rpms.induction.write import effect_lines, induced_line, observed_lines
 from rpms.store.evidence import Claim, Label, Support
 
@@ -22,7 +22,7 @@ def claims_of(learned: Learned) -> Iterator[Claim]:
         yield from _claims_of_action(action)
     for goal in learned.goals:
         yield from _claims_of_goal(goal)
-    for goal in learned.refuted:
+    for goal in learned.without_goal:
         yield _claim_of_refuted(goal)
     for process in learned.processes:
         yield from _claims_of_process(process)
