@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -23,6 +22,7 @@ from fastmcp.server.auth.providers.jwt import RSAKeyPair  # noqa: E402
 from mcp.client.streamable_http import streamable_http_client  # noqa: E402
 
 from rpms.guard.log import read_guard_log  # noqa: E402
+from tests.guard.python_process import start_python  # noqa: E402
 
 HERE = Path(__file__).parent
 SHOP = HERE / "sdk_shop.yaml"
@@ -37,28 +37,33 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(*command: str, port: int = 0, errors=subprocess.PIPE, **env: str):
-    """The address of a server on loopback, which is started with a free port."""
+def serving(*command: str, port: int = 0, errors=None, **env: str):
+    """The address of `python COMMAND`, a server on loopback, which is started with a free port."""
     port = port or free_port()
     given = [each.replace("PORT", str(port)) for each in command]
-    process = subprocess.Popen(given, env={**os.environ, **env}, stderr=errors)
+    process = start_python(given, env={**os.environ, **env}, stderr=errors)
     try:
         for _ in range(900):
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break
-            assert process.poll() is None, process.stderr.read().decode()
+            assert process.poll() is None
             time.sleep(0.1)
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         process.terminate()
-        process.communicate(timeout=60)
+        process.wait(60)
 
 
-def guarding(*options: str, server: str = SERVER, errors=subprocess.PIPE, **env: str):
-    command = [sys.executable, "-m", "rpms", "guard", "mcp", "--manual", str(SHOP)]
+def guarding(*options: str, server: str = SERVER, errors=None, **env: str):
+    command = ["-m", "rpms", "guard", "mcp", "--manual", str(SHOP)]
     more = ["--listen", "127.0.0.1:PORT", "--server", server, *options]
     return serving(*command, *more, errors=errors, **env)
+
+
+def shop(port: int = 0):
+    """The shop as a server of its own, which is one for all clients."""
+    return serving(str(HERE / "sdk_server.py"), "PORT", port=port)
 
 
 @pytest.fixture
@@ -125,13 +130,14 @@ def test_clients_are_known_by_their_tokens_alone_and_outlive_a_restart(tmp_path,
             assert "look up" in await noah("cancel_order", order_id="W3")
             assert "W3 was refunded" in await mia("refund", order_id="W3")
 
-    with guarding(*options) as address:
-        run(apart(address, "legacy"))
-        run(apart_again(address))
-        run(foreign_session(address))
-        run(approved(address))
-    with guarding(*options) as address:
-        run(later(address))
+    with shop() as server:
+        with guarding(*options, server=server) as address:
+            run(apart(address, "legacy"))
+            run(apart_again(address))
+            run(foreign_session(address))
+            run(approved(address))
+        with guarding(*options, server=server) as address:
+            run(later(address))
     assert {line.session for line in read_guard_log(Path(log))} == {"mia", "noah"}
 
 
@@ -174,7 +180,7 @@ def test_however_many_clients_come_few_servers_run(tokens):
             assert await mia("cancel_order", order_id="W1") == "cancelled"  # she looked it up
 
     options = ["guard", "mcp", "--manual", str(SHOP), "--listen", "127.0.0.1:PORT"]
-    command = [sys.executable, "-c", LIMITED, *options, "--server", SERVER, "--tokens", tokens]
+    command = ["-c", LIMITED, *options, "--server", SERVER, "--tokens", tokens]
     with serving(*command) as address:
         run(scenario(address))
 
@@ -216,7 +222,6 @@ def test_a_server_that_is_down_does_not_end_the_gateway_and_is_named(tmp_path):
         async with connected(address) as call:  # it was not made before, so it is made now
             assert await call("refund", order_id="W1") == "refunded W1"
 
-    behind = [sys.executable, str(HERE / "sdk_server.py"), "PORT"]
     errors = (tmp_path / "errors").open("w+")
     server = f"http://127.0.0.1:{port}/mcp"
     with errors, guarding(server=server, errors=errors) as address:
@@ -224,10 +229,10 @@ def test_a_server_that_is_down_does_not_end_the_gateway_and_is_named(tmp_path):
         said = (tmp_path / "errors").read_text()
         assert "the server behind the guard cannot be reached" in said
         assert "does not have" not in said
-        with serving(*behind, port=port):
+        with shop(port):
             run(up(address))
         run(down_again(address))
-        with serving(*behind, port=port):
+        with shop(port):
             run(up_again(address))
 
 
@@ -259,7 +264,7 @@ def test_strangers_are_turned_away_and_tokens_go_nowhere_else(tmp_path, tokens):
             assert "Bearer upstream" in seen
             assert MIA not in seen
 
-    with serving(sys.executable, "-c", ECHO, "PORT") as behind:
+    with serving("-c", ECHO, "PORT") as behind:
         options = ["--tokens", tokens, "--host", "guard.example"]
         with guarding(*options, server=behind, RPMS_GUARD_SERVER_TOKEN="upstream") as address:
             run(scenario(address))
@@ -314,9 +319,9 @@ def test_tokens_of_an_identity_provider_tell_clients_apart_by_a_claim():
             assert "look up" in await two("cancel_order", order_id="W1")
             assert await one("cancel_order", order_id="W1") == "cancelled"
 
-    with key_server(pair) as keys:
+    with key_server(pair) as keys, shop() as server:
         trust = ["--jwks", keys, "--issuer", "https://id.example", "--audience", "guard"]
-        with guarding(*trust, "--claim", "conversation") as address:
+        with guarding(*trust, "--claim", "conversation", server=server) as address:
             run(scenario(address))
 
 

@@ -19,9 +19,10 @@ pytest.importorskip("fastmcp", reason="FastMCP is not installed: pip install 'rp
 mcp = pytest.importorskip("mcp")
 versions = pytest.importorskip("mcp_types.version")
 
-from rpms.guard import read_tool_manual  # noqa: E402
+from rpms.guard import Call, Guard, read_tool_manual  # noqa: E402
 from rpms.guard.log import read_guard_log  # noqa: E402
 from rpms.guard.manual_doubts import find_unheard  # noqa: E402
+from tests.guard.python_process import start_python  # noqa: E402
 
 HERE = Path(__file__).parent
 SHOP = HERE / "sdk_shop.yaml"
@@ -80,13 +81,20 @@ def test_refusals_records_and_input_in_every_mode_of_the_client(mode, tmp_path):
             assert "order_id: W3" in asked[1]
 
     run(scenario())
+    assert {line.session for line in read_guard_log(log)} == {"mia"}
 
-    async def later() -> None:
-        async with mcp.Client(guarded("--log", str(log), "--session", "mia"), mode=mode) as client:
-            again = await client.call_tool("refund", {"order_id": "W2"})
-            assert "W2 was refunded" in said(again)
 
-    run(later())
+def test_what_the_log_has_of_a_session_is_known_after_a_restart(tmp_path):
+    log = tmp_path / "log.jsonl"
+    earlier = Guard(str(SHOP), log=log, session="mia")
+    refund = Call("refund", {"order_id": "W2"})
+    assert earlier.check(refund).goes_on
+    earlier.observe(refund, "refunded W2")
+    options = ["--log", str(log), "--session", "mia"]
+    with Raw(*options) as client:
+        client.start()
+        again = client.ask("tools/call", 1, name="refund", arguments={"order_id": "W2"})
+        assert "W2 was refunded" in again["result"]["content"][0]["text"]
     assert {line.session for line in read_guard_log(log)} == {"mia"}
 
 
@@ -168,9 +176,11 @@ class Raw:
     """A client that writes bytes, to the proxy before the SDK's server."""
 
     def __init__(self, *options: str, server: list[str] | None = None) -> None:
-        command = [sys.executable, *PROXY, *options, "--", *(server or SERVER)]
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        self.process = start_python(
+            [*PROXY, *options, "--", *(server or SERVER)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
 
     def __enter__(self) -> Self:
@@ -295,7 +305,8 @@ def test_no_process_stays_behind(how):
         started = [int(pid) for pid in told["result"]["content"][0]["text"].split()]
         assert all(map(runs, started))
         if how == "close":
-            client.process.communicate(timeout=60)
+            client.process.stdin.close()
+            client.process.wait(60)
         else:
             client.process.send_signal(signal.SIGTERM)
             client.process.wait(60)
