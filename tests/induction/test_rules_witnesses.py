@@ -3,9 +3,23 @@ episode proves nothing more.
 """
 
 from collections.abc import Iterable
+from random import Random
 
-from rpms.induction.attempts import Attempt, Book, Vocabulary, independent
+from rpms.induction.action_effects import Outcomes
+from rpms.induction.attempts import (
+    Attempt,
+    Book,
+    SeenStep,
+    Vocabulary,
+    distinct,
+    independent,
+    repeated,
+)
+from rpms.induction.conditions import conditions, view, without_repeats
+from rpms.induction.linked_attempts import Linked
 from rpms.induction.needs import Needs
+from rpms.induction.templates import Names
+from rpms.logic.belief import FactBelief
 from rpms.logic.facts import Atom
 from rpms.logic.rules import Predicate
 from rpms.store.evidence import Label, Witness
@@ -45,7 +59,7 @@ def test_two_facts_that_agree_all_day_are_not_one() -> None:
 
 
 def test_two_days_leave_open_which_of_two_facts_it_was() -> None:
-    rows = [attempt("night", step, worked=True) for step in range(6)]
+    rows = [attempt(f"night {night}", 0, worked=True) for night in range(3)]
     for day in ("monday", "tuesday"):
         rows += [attempt(day, step, worked=False) for step in range(6)]
     assert necessary(book_of(rows)) == [{DARK, LOUD}]
@@ -61,6 +75,14 @@ def test_one_refusal_again_and_again_makes_nothing_necessary() -> None:
     rows = [attempt(f"night {day}", 0, worked=True) for day in range(8)]
     rows += [attempt("day", step, worked=False) for step in range(8)]
     assert necessary(book_of(rows)) == []
+
+
+def test_a_need_is_not_certain_before_several_successes_had_it() -> None:
+    refusals = [attempt(f"day {day}", 0, worked=False) for day in range(9)]
+    two = [attempt(f"night {night}", 0, worked=True) for night in range(2)]
+    third = attempt("night 3", 0, worked=True)
+    assert necessary(book_of([*two, *two, *refusals])) == []
+    assert necessary(book_of([*two, third, *refusals])) != []
 
 
 HEAVY = 0b001
@@ -93,3 +115,127 @@ def test_what_another_pair_explains_too_speaks_for_a_pair_as_well() -> None:
     found = {frozenset(map(str, fact.clause.literals)) for fact in Needs(book).either}
     assert {"heavy", "small"} in found
     assert {"not heavy", "large"} in found
+
+
+def examined(count: int, true: int, false: int, *, worked: bool = True) -> list[Attempt]:
+    """Tries to look at things: bit 0 for a place, bit 1 for being near, bit 2 for being held."""
+    found = []
+    for number in range(count):
+        episode = f"{true} {false} {number}"
+        found.append(
+            Attempt(Witness(episode, 0), ("it",), ("it",), not worked, true, false, 0, 0, 0, 0)
+        )
+    return found
+
+
+def pairs(*every: list[Attempt]) -> set[frozenset[str]]:
+    """The needs of two facts, of which one must hold."""
+    names = ("place", "near", "held")
+    predicates = {name: Predicate(name, ("thing",), name, f"not {name}") for name in names}
+    book = Book("examine <>", Vocabulary(predicates), slots=[{"thing"}], roles=[{"thing"}])
+    book.facts = [Atom(name, ("0",)) for name in names]
+    for rows in every:
+        book.attempts += rows
+    book.worked[("it",)] = 1
+    return {frozenset(map(str, fact.clause.literals)) for fact in Needs(book).either}
+
+
+def test_two_facts_are_no_need_where_one_of_them_held_in_a_single_success() -> None:
+    """Whether a held thing is near is mostly unknown. Once one was known not to be: that it is no
+    place, and not near, does not explain why others that are near and not held were refused.
+    """
+    places = examined(20, 0b011, 0b100)
+    held = examined(12, 0b100, 0b001)
+    held_elsewhere = examined(1, 0b100, 0b011)
+    near = examined(8, 0b010, 0b101, worked=False)
+    by_luck = frozenset({"place(0)", "not near(0)"})
+    assert by_luck not in pairs(places, held, held_elsewhere, near)
+    assert frozenset({"place(0)", "held(0)"}) in pairs(places, held, held_elsewhere, near)
+
+
+def test_nor_where_neither_is_known_in_more_successes_than_the_weaker_one_carries() -> None:
+    places = examined(60, 0b011, 0b100)
+    unknown = examined(5, 0, 0b001)
+    near = examined(8, 0b010, 0b101, worked=False)
+    need = frozenset({"place(0)", "held(0)"})
+    assert need not in pairs(places, examined(4, 0b100, 0b001), unknown, near)
+    assert need in pairs(places, examined(6, 0b100, 0b001), unknown, near)
+
+
+def done(episode: str, step: int, before: tuple[int, int], after: tuple[int, int]) -> Attempt:
+    """A success with the same thing, and the facts that were true and false before and after."""
+    return Attempt(Witness(episode, step), ("it",), ("it",), False, *before, *after, 0, 0)
+
+
+def outcomes(attempts: Iterable[Attempt]) -> Outcomes:
+    predicates = {name: Predicate(name, ("thing",), name, f"not {name}") for name in ("on", "hot")}
+    facts = [Atom("on", ("0",)), Atom("hot", ("0",))]
+    rows = list(attempts)
+    return Outcomes(Book("use <>", Vocabulary(predicates), [{"thing"}], facts, [], rows, len(rows)))
+
+
+def test_a_thing_that_is_misread_in_one_episode_contradicts_an_effect_once() -> None:
+    rows = [done(f"day {day}", 0, (0, 0b11), (0b01, 0b10)) for day in range(60)]
+    rows += [done("misread", step, (0, 0b11), (0, 0b11)) for step in range(4)]
+    assert [str(fact.clause) for fact in outcomes(rows).effects()] == ["on(0)"]
+
+
+def test_one_that_works_again_and_again_in_one_episode_does_not_outweigh_others() -> None:
+    rows = [done("once", step, (0, 0b11), (0b01, 0b10)) for step in range(200)]
+    rows += [done(f"day {day}", 0, (0, 0b11), (0, 0b11)) for day in range(3)]
+    assert outcomes(rows).effects() == []
+
+
+def test_what_one_episode_shows_again_and_again_is_not_revealed() -> None:
+    again = [done("hot", step, (0b01, 0), (0b11, 0)) for step in range(6)]
+    again += [done("cold", step, (0b01, 0), (0b01, 0b10)) for step in range(6)]
+    assert outcomes(again).observes() == []
+    third = done("another", 0, (0b01, 0), (0b11, 0))
+    assert [str(fact.clause) for fact in outcomes([*again, third]).observes()] == ["hot(0)"]
+
+
+def test_a_condition_is_not_told_by_one_episode() -> None:
+    came = [done("warm", step, (0b10, 0b01), (0b11, 0)) for step in range(9)]
+    stayed = [done("cold", step, (0, 0b11), (0, 0b11)) for step in range(9)]
+    assert outcomes([*came, *stayed]).conditional == []
+    came = [done(f"warm {day}", 0, (0b10, 0b01), (0b11, 0)) for day in range(9)]
+    stayed = [done(f"cold {day}", 0, (0, 0b11), (0, 0b11)) for day in range(9)]
+    (found,) = outcomes([*came, *stayed]).conditional
+    assert str(found.given) == "hot(0)"
+
+
+def test_a_process_is_no_surer_for_what_only_repeats() -> None:
+    rows = [done("lucky", step, (0b10, 0b01), (0b11, 0)) for step in range(9)]
+    rows += [done(f"day {day}", 0, (0b10, 0b01), (0b10, 0b01)) for day in range(2)]
+    book = outcomes(rows).book
+    seen = view(book, rows, lambda attempt: bool(attempt.true_after & 1))
+    assert len(distinct(rows)) == 3
+    assert list(conditions(without_repeats(seen))) == []
+    assert list(conditions(seen)) != []
+
+
+def test_refused_again_and_again_in_one_episode_is_not_yet_done_for_good() -> None:
+    def heated(episode: str, step: int, *, refused: bool = True) -> Attempt:
+        return done(episode, step, (0, 0), (0, 0))._replace(refused=refused)
+
+    once = [heated("day", 0, refused=False), *(heated("day", step) for step in range(1, 5))]
+    assert not repeated(once, 1)
+    days = []
+    for day in range(3):
+        days += [heated(f"day {day}", 0, refused=False), heated(f"day {day}", 1)]
+    assert len(repeated(days, 1)) == 3
+
+
+def test_a_side_effect_is_counted_once_for_the_same_things_in_an_episode() -> None:
+    predicates = {
+        "wired": Predicate("wired", ("switch", "lamp"), "wired", "not wired"),
+        "lit": Predicate("lit", ("lamp",), "lit", "not lit"),
+    }
+    linked = Linked("press <>", Vocabulary(predicates))
+    dark = FactBelief().learn("wired(red, globe)", "not lit(globe)", switch=["red"], lamp=["globe"])
+    bright = dark.learn("lit(globe)")
+    for step in range(5):
+        pressed = Attempt(Witness("day", step), ("red",), ("red",), False, 0, 0, 0, 0, 0, 0)
+        seen = SeenStep(dark, bright, pressed.witness, refused=False)
+        linked.add(pressed, seen, Names(), Random(0))
+    assert [len(count.good) for count in linked.sides.values()] == [1]

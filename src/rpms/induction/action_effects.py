@@ -1,5 +1,8 @@
 """From attempts to what an action does: effects, effects under a condition, and what it makes
 known.
+
+Successes are counted as independent witnesses throughout: what is done again with the same things
+in the same episode shows nothing more, for a line or against it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +12,7 @@ from operator import and_
 from typing import NamedTuple
 
 from rpms.induction.action_model import Induced, induced
-from rpms.induction.attempts import Attempt, Book, slots_of
+from rpms.induction.attempts import Attempt, Book, independent, slots_of
 from rpms.induction.literals import Signed, bits, literal_of, mask_of, signed, union
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Atom, Clause, Literal
@@ -78,17 +81,40 @@ class Outcomes:
         """Facts that held after every success, and not before some, whatever they follow from."""
         found = []
         for bit in self._candidates():
-            changed = [row.witness for row in self.rows if self._came_about(row, bit)]
-            against = [row.witness for row in self.rows if row.after.fails >> bit & 1]
-            seen = sum(row.after.holds >> bit & 1 for row in self.rows)
-            literal = self._literal(bit)
-            often = not _fixed(literal.atom) or 2 * len(changed) >= len(self.rows)
-            rarely_false = len(against) <= LIMITS.exceptions * seen and len(changed) > len(against)
-            if rarely_false and often and seen >= LIMITS.mostly * len(self.rows):
-                unknown = len(self.rows) - seen
-                found.append(induced(Clause((literal,)), changed, against, unknown=unknown))
+            effect = self._effect(bit)
+            if effect is not None:
+                found.append(effect)
         literals = [fact.clause.literals[0] for fact in found]
         return [fact for fact in found if not self._restates(fact.clause.literals[0], literals)]
+
+    def _effect(self, bit: int) -> Induced | None:
+        """A fact that successes bring about; None where too many contradict it, or too few
+        show it.
+        """
+        changed = [row for row in self.rows if self._came_about(row, bit)]
+        against = [row for row in self.rows if row.after.fails >> bit & 1]
+        seen = [row for row in self.rows if row.after.holds >> bit & 1]
+        contradicted = count_independent(against)
+        confirmed = count_independent(changed)
+        shown = count_independent(seen)
+        if contradicted > LIMITS.exceptions * shown or confirmed <= contradicted:
+            return None
+        literal = self._literal(bit)
+        if _fixed(literal.atom) and 2 * confirmed < self._witnesses:
+            return None
+        if shown < LIMITS.mostly * self._witnesses:
+            return None
+        return induced(
+            Clause((literal,)),
+            [row.witness for row in changed],
+            [row.witness for row in against],
+            unknown=len(self.rows) - len(seen),
+        )
+
+    @cached_property
+    def _witnesses(self) -> int:
+        """Number of independent successes."""
+        return count_independent(self.rows)
 
     def _restates(self, literal: Literal, others: Iterable[Literal]) -> bool:
         """True if a literal about a thing by its name says the same as one about slots, because
@@ -117,7 +143,7 @@ class Outcomes:
         """Facts that hold after every success, of which nothing was known before and that never
         were false: `eaten`.
         """
-        if len(self.rows) < LIMITS.several:
+        if self._witnesses < LIMITS.several:
             return 0
         known = union(row.before.known for row in self.rows)
         # a fact that is sometimes false may be found true by merely looking
@@ -153,7 +179,7 @@ class Outcomes:
         self, bit: int, did: Sequence[Success], kept: Sequence[Success]
     ) -> Literal | None:
         """The fact before an action that tells whether a literal comes about."""
-        if not kept and len(did) >= LIMITS.several:
+        if not kept and count_independent(did) >= LIMITS.several:
             # of what is switched both ways, and of what nobody sees who has not looked
             return self._literal(bit).opposite()
         opposite = (bit + self.size) % (2 * self.size)
@@ -167,7 +193,8 @@ class Outcomes:
         """The first of the facts that were true in all of some successes and false in all
         others, else the kind of one of its things.
         """
-        if len(with_it) < LIMITS.telling or len(without) < LIMITS.telling:
+        fewer = min(count_independent(with_it), count_independent(without))
+        if fewer < LIMITS.telling:
             return None
         for bit in bits(always):
             return self._literal(bit)
@@ -238,7 +265,7 @@ class Outcomes:
         narrowest_first = sorted(
             enumerate(self.book.revelations), key=lambda each: each[1].args.count(ANYTHING)
         )
-        asked = min(len(self.rows), LIMITS.glimpsed)
+        asked = min(self._witnesses, LIMITS.glimpsed)
         for place, atom in narrowest_first:
             if atom.predicate in told:
                 continue
@@ -246,7 +273,8 @@ class Outcomes:
                 row for row in self.rows if (row.attempt.shown | row.attempt.hidden) >> place & 1
             ]
             known = [row for row in glimpsed if not row.attempt.hidden >> place & 1]
-            if len(known) < max(LIMITS.mostly * len(glimpsed), LIMITS.sometimes * asked):
+            nearly_all = LIMITS.mostly * count_independent(glimpsed)
+            if count_independent(known) < max(nearly_all, LIMITS.sometimes * asked):
                 continue
             for fact in self._revealed(atom, glimpsed, known):
                 told.add(atom.predicate)
@@ -260,20 +288,26 @@ class Outcomes:
 
         `own`: bits of the fact itself, which is no condition.
         """
-        if len(known) < LIMITS.several:
+        confirmed = count_independent(known)
+        if confirmed < LIMITS.several:
             return
         witnesses = [row.witness for row in known]
         clause = Clause((Literal(atom),))
-        if len(known) >= LIMITS.mostly * len(unknown):
-            yield induced(clause, witnesses, unknown=len(unknown) - len(known))
-            return
         shown = set(witnesses)
         still = [row for row in unknown if row.witness not in shown]
+        if confirmed >= LIMITS.mostly * (confirmed + count_independent(still)):
+            yield induced(clause, witnesses, unknown=len(still))
+            return
         always = self._all(row.after.holds for row in known)
         always &= self._all(row.after.fails for row in still)
         given = self._telling(known, still, always & ~own)
         if given is not None:
             yield induced(clause, witnesses, given=Clause((given,)), unknown=0)
+
+
+def count_independent(successes: Iterable[Success]) -> int:
+    """Number of independent witnesses among successes."""
+    return independent(row.attempt for row in successes)
 
 
 def _fixed(atom: Atom) -> bool:

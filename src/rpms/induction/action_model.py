@@ -140,7 +140,11 @@ def working(book: Book) -> list[set[str]]:
 
 
 def kind_tables(name: str, book: Book, faultless: Sequence[Attempt]) -> tuple[KindTable, ...]:
-    """Part of the slots' kinds in refusals: of single slots where that suffices, else of two."""
+    """Kinds that were refused: of single slots where that suffices, else of two together.
+
+    Once kinds that work, each with others, were refused together, no kind is taken to fit nothing:
+    it may be choosier than any that was seen to work, and only its refusals with others are told.
+    """
     refusals = [attempt for attempt in faultless if attempt.kinds not in book.worked]
     least = _least_refusals(book, faultless)
     fit = working(book)
@@ -149,8 +153,8 @@ def kind_tables(name: str, book: Book, faultless: Sequence[Attempt]) -> tuple[Ki
     for slot in range(len(fit)):
         own = [attempt for attempt in refusals if strange(attempt, fit) == [slot]]
         if own:
-            sure = _surely_unfit(own, slot, _least_partners(book, together, slot))
-            tables.append(_table(f"{name}_{slot}", (slot,), book, sure, least))
+            unfit = [] if together else own
+            tables.append(_table(f"{name}_{slot}", (slot,), book, unfit, least))
     if len(fit) == 2 and together:
         tables.append(_table(f"{name}_both", (0, 1), book, refusals, least))
     return tuple(tables)
@@ -169,36 +173,9 @@ def _least_refusals(book: Book, faultless: Iterable[Attempt]) -> int:
     return max(LIMITS.refused_kinds, ceil(log(LIMITS.unlucky_kind) / log(share)))
 
 
-def _least_partners(book: Book, together: Iterable[Attempt], slot: int) -> int:
-    """Kinds in the other slots with which one has to be refused before it counts as unfit.
-
-    A kind that fits is refused with some others: the pickier it is, the more have to be tried.
-    `together`: refusals of kinds that each fit alone.
-    """
-    worked = _partners(book.worked, slot)
-    refused = _partners((each.kinds for each in together), slot)
-    shares = [len(some) / len(some | refused.get(kind, set())) for kind, some in worked.items()]
-    least = min(shares, default=1.0)
-    return ceil(log(LIMITS.unlucky_kind) / log(1 - least)) if least < 1 else 1
-
-
-def _surely_unfit(refusals: Sequence[Attempt], slot: int, least: int) -> list[Attempt]:
-    """Refusals of a kind that was tried with enough kinds in the other slots."""
-    tried = _partners((attempt.kinds for attempt in refusals), slot)
-    return [attempt for attempt in refusals if len(tried[attempt.kinds[slot]]) >= least]
-
-
 def strange(attempt: Attempt, fit: Sequence[set[str]]) -> list[int]:
     """The slots with a kind that has never worked there."""
     return [slot for slot, kind in enumerate(attempt.kinds) if kind not in fit[slot]]
-
-
-def _partners(every: Iterable[tuple[str, ...]], slot: int) -> dict[str, set[tuple[str, ...]]]:
-    """By kind in a slot, the kinds in all others."""
-    found: dict[str, set[tuple[str, ...]]] = {}
-    for kinds in every:
-        found.setdefault(kinds[slot], set()).add(kinds[:slot] + kinds[slot + 1 :])
-    return found
 
 
 def _table(

@@ -98,6 +98,21 @@ def independent(attempts: Iterable[Attempt]) -> int:
     return len({(attempt.witness.episode, attempt.names) for attempt in attempts})
 
 
+def distinct(attempts: Iterable[Attempt]) -> list[Attempt]:
+    """Attempts without those that repeat an earlier one of their episode: the same things, the
+    same facts before, and the same outcome.
+
+    A condition is asked of these. What was tried again after a fact had changed tells something
+    new about the fact, even with the same things.
+    """
+    found: dict[object, Attempt] = {}
+    for attempt in attempts:
+        facts = (attempt.true, attempt.false)
+        key = (attempt.witness.episode, attempt.names, facts, attempt.refused)
+        found.setdefault(key, attempt)
+    return list(found.values())
+
+
 def done_again(
     attempts: Iterable[Attempt], slots: Sequence[int], came: Callable[[Attempt], bool]
 ) -> Iterator[Attempt]:
@@ -120,7 +135,7 @@ def repeated(attempts: Sequence[Attempt], slots: int) -> frozenset[Witness]:
     found: set[Witness] = set()
     for slot in range(slots):
         again = list(done_again(attempts, (slot,), lambda each: not each.refused))
-        if len(again) >= LIMITS.several and all(each.refused for each in again):
+        if independent(again) >= LIMITS.several and all(each.refused for each in again):
             found.update(each.witness for each in again)
     return frozenset(found)
 

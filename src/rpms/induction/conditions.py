@@ -10,7 +10,7 @@ from math import log, log2
 from typing import NamedTuple
 
 from rpms.induction.action_model import seen
-from rpms.induction.attempts import Attempt, Book
+from rpms.induction.attempts import Attempt, Book, distinct
 from rpms.induction.literals import bits, signed, union
 from rpms.induction.needs import Needs
 from rpms.induction.thresholds import LIMITS
@@ -41,6 +41,11 @@ def view(book: Book, attempts: Iterable[Attempt], well: Callable[[Attempt], bool
     return replace(
         book, attempts=rows, imagined=[], worked=worked, refused=refused, _known=set(book.facts)
     )
+
+
+def without_repeats(book: Book) -> Book:
+    """A book without attempts that only repeat another: a process is no surer for these."""
+    return replace(book, attempts=distinct(book.attempts))
 
 
 def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Circumstance | None:

@@ -60,13 +60,14 @@ class Side(NamedTuple):
 
 
 class SideCount(NamedTuple):
-    """Steps at which a side effect came about, and steps at which it did not.
+    """Steps at which a side effect came about, and steps at which it did not, by episode and
+    things: the same again proves nothing more.
 
     Where nobody knew of any thing in that relation, a step counts for neither.
     """
 
-    good: list[Witness]
-    bad: list[Witness]
+    good: dict[tuple[str, ...], Witness]
+    bad: dict[tuple[str, ...], Witness]
 
     @property
     def is_reliable(self) -> bool:
@@ -203,14 +204,15 @@ class Linked:
             atom for atom, holds in before.known.items() if holds and ANYTHING not in atom.args
         ]
         for side in _sides_of(before, after, slots, certain):
-            self.sides.setdefault(side, SideCount([], []))
+            self.sides.setdefault(side, SideCount({}, {}))
         for side, count in self.sides.items():
             for thing in _things_in(side.relation, slots, certain):
                 fact = side.effect.atom.bind({**slots, ANYTHING: thing})
                 if before.truth(fact) is not Truth.of(side.effect.negated):
                     continue
                 came = after.truth(fact) is Truth.of(not side.effect.negated)
-                (count.good if came else count.bad).append(step.witness)
+                told = count.good if came else count.bad
+                told.setdefault((step.witness.episode, *named, thing), step.witness)
 
     def _came_about(self, step: SeenStep, attempt: Attempt) -> Iterator[Atom]:
         """Facts about single things, which the command does not name, that were false and are

@@ -159,7 +159,7 @@ class Needs:
         }
         recent = list(last_of_episode.values())[-LIMITS.recent :]
         lacking = sum(row.fails & mask == mask for row in recent)
-        in_every_success = (1 - all_false) ** len(self.wins)
+        in_every_success = (1 - all_false) ** self._independent_wins
         return float(in_every_success * _at_least(lacking, len(recent), all_false))
 
     def _frequency(self, bit: int, given: int = 0) -> float:
@@ -364,7 +364,7 @@ class Needs:
     @property
     def likely(self) -> int:
         """Facts that explain refusals, and facts that hardly held in all successes by chance."""
-        most = LIMITS.by_chance ** (1 / len(self.wins))
+        most = LIMITS.by_chance ** (1 / self._independent_wins)
         found = self.explaining
         for bit in bits(self.required & ~self.explaining):
             if self._frequency(bit, self.explaining) < most:
@@ -488,8 +488,9 @@ class Needs:
         unexplained = [
             row for row in self.losses if not row.fails & self.safe and row.known >> bit & 1
         ]
-        enough = max(LIMITS.either, LIMITS.mostly * len(unexplained))
-        return _count_failing(unexplained, bit) >= enough
+        lacking = [row for row in unexplained if row.fails >> bit & 1]
+        enough = max(LIMITS.either, LIMITS.mostly * count_independent(unexplained))
+        return count_independent(lacking) >= enough
 
     def _verdict_of_safe(self, bit: int, clause: Clause) -> NeedFinding:
         if not self.tested >> bit & 1:
@@ -505,22 +506,34 @@ class Needs:
         return NeedFinding(label, clause)
 
     def _verdict_of_explaining(self, bit: int, clause: Clause) -> NeedFinding:
+        """The conclusion about a fact that explains refusals: necessary if the guard may refuse
+        by it.
+        """
         proof = self._proofs.get(bit)
         if proof is None:
             return NeedFinding(Label.POSSIBLE, clause)
         witnesses = [row.attempt.witness for row in proof.refusals]
         others = list(bits(proof.suspects & ~(1 << bit)))
-        # it may have been false where it was unknown
-        unknown = sum(not row.known >> bit & 1 for row in self.wins)
-        if (
+        doubtful = (
             any(self._proven_alone(other) for other in others)
             or len(others) > LIMITS.alternatives
-            or unknown > LIMITS.sometimes * len(self.wins)
-        ):
+            or not self._well_supported(bit)
+        )
+        if doubtful:
             return NeedFinding(Label.POSSIBLE, clause, witnesses)
         note = "nobody can tell which of these it is" if others else ""
         alternatives = Clause((*clause.literals, *map(self.literal, others)))
         return NeedFinding(Label.NECESSARY, alternatives, witnesses, note)
+
+    def _well_supported(self, bit: int) -> bool:
+        """True if a fact was known to hold in several independent successes, and in nine of ten.
+
+        Refusals tell what was wrong with them; only successes tell that there is no other way. And
+        where a fact was unknown, it may have been false.
+        """
+        with_it = [row for row in self.wins if row.holds >> bit & 1]
+        known = len(with_it) >= (1 - LIMITS.sometimes) * len(self.wins)
+        return known and count_independent(with_it) >= LIMITS.several
 
     def _proven_alone(self, bit: int) -> bool:
         """True if a fact is needed, whatever else is."""
@@ -586,18 +599,38 @@ class Needs:
         return induced(clause, known, (), shown, label=Label.NECESSARY, unknown=unknown)
 
     def _one_always(self, one: int, other: int) -> bool:
-        """True if in no success both are false, each alone held in some, and they are not each
-        other's opposite.
+        """True if in enough independent successes one of two facts held, and in none both were
+        false.
+
+        Each has to carry several successes alone: to be known to hold where the other is not.
+        Else the pair is one fact with an exception or two, explained by whatever held then.
+        Successes in which neither is known to hold are no witnesses; they may be at most a tenth,
+        as for a fact alone, and fewer than those that the weaker fact carries.
         """
         if abs(one - other) == self.size:
             return False
-        first_alone = second_alone = False
+        first = 1 << one
+        second = 1 << other
+        by_first = []
+        by_second = []
+        by_none = []
         for row in self.wins:
-            if row.fails >> one & row.fails >> other & 1:
+            if row.fails & first and row.fails & second:
                 return False
-            first_alone |= bool(row.holds >> one & row.fails >> other & 1)
-            second_alone |= bool(row.holds >> other & row.fails >> one & 1)
-        return first_alone and second_alone
+            if row.holds & first and not row.holds & second:
+                by_first.append(row)
+            elif row.holds & second and not row.holds & first:
+                by_second.append(row)
+            elif not row.holds & (first | second):
+                by_none.append(row)
+        weaker = min(count_independent(by_first), count_independent(by_second))
+        open_ = count_independent(by_none)
+        few = open_ <= LIMITS.sometimes * self._independent_wins and open_ < weaker
+        return weaker >= LIMITS.several and few
+
+    @cached_property
+    def _independent_wins(self) -> int:
+        return count_independent(self.wins)
 
     # Kinds.
 

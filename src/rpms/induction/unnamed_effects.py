@@ -12,7 +12,13 @@ from typing import NamedTuple
 from rpms.induction.action_effects import Outcomes
 from rpms.induction.action_model import ActionModel, Induced, seen
 from rpms.induction.attempts import NAME, Attempt, Book, Vocabulary, slots_of
-from rpms.induction.conditions import Circumstance, condition, conditions, view
+from rpms.induction.conditions import (
+    Circumstance,
+    condition,
+    conditions,
+    view,
+    without_repeats,
+)
 from rpms.induction.linked_attempts import Linked, Side, SideCount
 from rpms.induction.templates import SLOT, Names, fill
 from rpms.induction.thresholds import LIMITS
@@ -130,7 +136,7 @@ def _when_shown(book: Book, bit: int, atom: Atom) -> Circumstance | None:
     since = probe.since if probe is not None else 0
     rows = [row for row in book.attempts[since:] if not row.refused and not row.known >> bit & 1]
     shown = view(book, rows, lambda row: bool(row.known_after >> bit & 1))
-    return next(conditions(shown, LIMITS.sometimes, LIMITS.mostly), None)
+    return next(conditions(without_repeats(shown), LIMITS.sometimes, LIMITS.mostly), None)
 
 
 def _changing_things(
@@ -172,7 +178,7 @@ def _when_changed(linked: Linked, base: Book, predicate: str) -> Circumstance | 
             changed.add(stay.attempt.witness)
     rows = [attempt for attempt in base.attempts if attempt.witness in stayed]
     shown = view(base, rows, lambda attempt: attempt.witness in changed)
-    return next(conditions(shown), None)
+    return next(conditions(without_repeats(shown)), None)
 
 
 def _side_effects(
@@ -198,7 +204,7 @@ def _side_effects(
         written.add(side.effect)
         binding = {ANYTHING: str(len(parameters))}
         literals = dict.fromkeys((Literal(side.relation.bind(binding)), *needs))
-        when = Circumstance(tuple(literals), **seen(count.good, len(count.bad)))
+        when = Circumstance(tuple(literals), **seen([*count.good.values()], len(count.bad)))
         title = f"{action.name}_{side.effect.atom.predicate}"
         effect = side.effect.bind(binding)
         yield process_of(title, linked.template, (*parameters, role), when, [effect])
