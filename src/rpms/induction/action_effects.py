@@ -94,9 +94,9 @@ class Outcomes:
         changed = [row for row in self.rows if self._came_about(row, bit)]
         against = [row for row in self.rows if row.after.fails >> bit & 1]
         seen = [row for row in self.rows if row.after.holds >> bit & 1]
-        contradicted = count_independent(against)
-        confirmed = count_independent(changed)
-        shown = count_independent(seen)
+        contradicted = count_witnesses(against)
+        confirmed = count_witnesses(changed)
+        shown = count_witnesses(seen)
         if contradicted > LIMITS.exceptions * shown or confirmed <= contradicted:
             return None
         literal = self._literal(bit)
@@ -114,7 +114,7 @@ class Outcomes:
     @cached_property
     def _witnesses(self) -> int:
         """Number of independent successes."""
-        return count_independent(self.rows)
+        return count_witnesses(self.rows)
 
     def _restates(self, literal: Literal, others: Iterable[Literal]) -> bool:
         """True if a literal about a thing by its name says the same as one about slots, because
@@ -179,7 +179,7 @@ class Outcomes:
         self, bit: int, did: Sequence[Success], kept: Sequence[Success]
     ) -> Literal | None:
         """The fact before an action that tells whether a literal comes about."""
-        if not kept and count_independent(did) >= LIMITS.several:
+        if not kept and count_witnesses(did) >= LIMITS.several:
             # of what is switched both ways, and of what nobody sees who has not looked
             return self._literal(bit).opposite()
         opposite = (bit + self.size) % (2 * self.size)
@@ -193,7 +193,7 @@ class Outcomes:
         """The first of the facts that were true in all of some successes and false in all
         others, else the kind of one of its things.
         """
-        fewer = min(count_independent(with_it), count_independent(without))
+        fewer = min(count_witnesses(with_it), count_witnesses(without))
         if fewer < LIMITS.telling:
             return None
         for bit in bits(always):
@@ -273,8 +273,8 @@ class Outcomes:
                 row for row in self.rows if (row.attempt.shown | row.attempt.hidden) >> place & 1
             ]
             known = [row for row in glimpsed if not row.attempt.hidden >> place & 1]
-            nearly_all = LIMITS.mostly * count_independent(glimpsed)
-            if count_independent(known) < max(nearly_all, LIMITS.sometimes * asked):
+            nearly_all = LIMITS.mostly * count_witnesses(glimpsed)
+            if count_witnesses(known) < max(nearly_all, LIMITS.sometimes * asked):
                 continue
             for fact in self._revealed(atom, glimpsed, known):
                 told.add(atom.predicate)
@@ -288,14 +288,14 @@ class Outcomes:
 
         `own`: bits of the fact itself, which is no condition.
         """
-        confirmed = count_independent(known)
+        confirmed = count_witnesses(known)
         if confirmed < LIMITS.several:
             return
         witnesses = [row.witness for row in known]
         clause = Clause((Literal(atom),))
         shown = set(witnesses)
         still = [row for row in unknown if row.witness not in shown]
-        if confirmed >= LIMITS.mostly * (confirmed + count_independent(still)):
+        if confirmed >= LIMITS.mostly * (confirmed + count_witnesses(still)):
             yield induced(clause, witnesses, unknown=len(still))
             return
         always = self._all(row.after.holds for row in known)
@@ -305,7 +305,7 @@ class Outcomes:
             yield induced(clause, witnesses, given=Clause((given,)), unknown=0)
 
 
-def count_independent(successes: Iterable[Success]) -> int:
+def count_witnesses(successes: Iterable[Success]) -> int:
     """Number of independent witnesses among successes."""
     return independent(row.attempt for row in successes)
 

@@ -9,7 +9,7 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from rpms.induction.attempts import Attempt
+from rpms.induction.attempts import Attempt, independent
 from rpms.logic.facts import Atom, Literal
 
 
@@ -70,3 +70,8 @@ def row_of(attempt: Attempt, size: int) -> Row:
 def literal_of(facts: Sequence[Atom], bit: int) -> Literal:
     """The literal that a bit stands for."""
     return Literal(facts[bit % len(facts)], bit >= len(facts))
+
+
+def count_independent(rows: Iterable[Row]) -> int:
+    """Number of independent witnesses among rows."""
+    return independent(row.attempt for row in rows)

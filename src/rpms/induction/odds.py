@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf, log2, prod
 
-from rpms.induction.literals import bits
-from rpms.induction.needs import Needs, count_independent
+from rpms.induction.literals import bits, count_independent
+from rpms.induction.needs import Needs
 from rpms.induction.thresholds import LIMITS
 
 

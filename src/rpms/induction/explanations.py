@@ -1,0 +1,192 @@
+"""The facts of the safe bound that explain an action's refusals, and those that nothing implies."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from rpms.induction.action_model import strange
+from rpms.induction.attempts import Attempt
+from rpms.induction.implications import Implications
+from rpms.induction.literals import Row, bits, mask_of, signed, union
+from rpms.induction.safe_bound import SafeBound
+from rpms.induction.templates import words_in
+from rpms.induction.thresholds import LIMITS
+from rpms.logic.facts import kind_of
+
+
+class Premises(NamedTuple):
+    """Facts, as bits, for which another may be given up, and those that are preferred to it."""
+
+    allowed: int
+    preferred: int
+
+
+class Meant(NamedTuple):
+    """Rank of a fact among equivalents."""
+
+    says_it: bool  # It has a word of the action
+    in_order: bool  # It is about the action's things in their order
+
+
+@dataclass(eq=False)
+class Explanations(SafeBound):
+    """Facts that account for refusals."""
+
+    @cached_property
+    def explaining(self) -> int:
+        """The fewest tested facts that account for every refusal that any of them accounts for."""
+        kept = self.tested
+        refusals = {row.fails & kept for row in self.explainable} - {0}
+        # facts go one by one, the seldomest known first, as long as each refusal keeps a fact that
+        # was false
+        for bit in sorted(bits(kept), key=self.worth):
+            without = kept & ~(1 << bit)
+            if all(lacking & without for lacking in refusals):
+                kept = without
+        return kept & union(refusals)
+
+    def worth(self, bit: int) -> tuple[int, ...]:
+        """Rank of a fact among others that explain the same: the lowest is given up first."""
+        literal = self.literal(bit)
+        return (
+            not self.preferred.isdisjoint(literal.atom.args),
+            not self.by_name(bit),
+            sum(row.known >> bit & 1 for row in self.rows),
+            not literal.negated,
+            len(literal.atom.args),
+            *self._meant(bit),
+            -bit,
+        )
+
+    def _meant(self, bit: int) -> Meant:
+        literal = self.literal(bit)
+        words = set(words_in(self.book.template))
+        args = list(literal.atom.args)
+        says_it = not words.isdisjoint(words_in(literal.atom.predicate))
+        return Meant(says_it, args == sorted(args))
+
+    # Refusals that facts have to explain.
+
+    @cached_property
+    def explainable(self) -> list[Row]:
+        """Refusals that facts have to explain: those with kinds that have worked."""
+        if self.kindless:
+            return self.losses
+        own = self.not_by_name(self.tested)
+        # relations come before kinds: which key fits a door is no matter of what the two are
+        # called; where kinds are no more than names, all facts about the things come before them
+        before_kinds = own if self.names_for_kinds else self.tested & self._relations()
+        found = []
+        for row in self.losses:
+            if not row.fails & own and row.attempt.witness in self.repeated:
+                continue  # what was done already needs no other reason
+            if row.fails & before_kinds or self._worked_with_kinds(row.attempt):
+                found.append(row)
+        return found
+
+    def _relations(self) -> int:
+        """Facts about several of the action's things."""
+        found = 0
+        for place, atom in enumerate(self.book.facts):
+            slots = {arg for arg in atom.args if arg.isdigit()}
+            if len(slots) > 1:
+                found |= 1 << place
+        return found
+
+    def _worked_with_kinds(self, attempt: Attempt) -> bool:
+        """True if kinds cannot be what was wrong with a refused attempt."""
+        if self.paired:
+            return attempt.kinds in self.book.worked
+        return not strange(attempt, self.fit)
+
+    @cached_property
+    def paired(self) -> bool:
+        """True if kinds that worked each were refused together, with nothing else missing:
+        pillows in a fridge.
+        """
+        for row in self.losses:
+            complete = row.holds & self.tested == self.tested and not row.fails & self.safe
+            untried = row.attempt.kinds not in self.book.worked
+            if complete and untried and not strange(row.attempt, self.fit):
+                return True
+        return False
+
+    @cached_property
+    def names_for_kinds(self) -> bool:
+        """True if the kinds of an action's things are their names, and there are many: then all
+        facts come first.
+        """
+        names: set[str] = set()
+        for attempt in self.book.attempts:
+            names.update(attempt.names)
+        return len(names) > LIMITS.fixed_names and all(kind_of(name) == name for name in names)
+
+    # All that may be needed.
+
+    @cached_property
+    def required(self) -> int:
+        """All that an action may need as far as anybody knows: what explains refusals, and what
+        nothing implies.
+        """
+        kept = self.tested
+        for bit in bits(self.tested & ~self.explaining):
+            # of many fixed names, some fact always happened to hold
+            if self.many and self.by_name(bit):
+                kept &= ~(1 << bit)
+        # successes do not tell what follows from what, since in these all of it was true; other
+        # states do
+        implications = Implications(self.book)
+        doubtful = kept & ~self.explaining & ~self._undone()
+        for bit in sorted(bits(doubtful), key=self.worth):
+            others = kept & ~(1 << bit)
+            implied_by = implications.near_by if self._near(bit) else implications.implied_by
+            premises = self._premises(bit, others)
+            if implied_by(bit, premises.allowed, premises.preferred):
+                kept = others
+        return kept
+
+    def _premises(self, bit: int, others: int) -> Premises:
+        """Of some facts, those that may imply one.
+
+        Where the world declares its commands, a fact that has a word of the action is given up
+        only for others that have one.
+        """
+        rank = self._meant(bit)
+        allowed = preferred = 0
+        for other in bits(others):
+            explains = bool(self.explaining >> other & 1)
+            meant = self._meant(other)
+            if explains or meant > rank:
+                preferred |= 1 << other
+            if explains or not self.book.declared or meant.says_it >= rank.says_it:
+                allowed |= 1 << other
+        return Premises(allowed, preferred)
+
+    def _undone(self) -> int:
+        """Facts that every success made false: an action needs what it takes away.
+
+        Not so for what is near: who takes a thing has it in hand, and so it lies nowhere.
+        """
+        found = self.held & (1 << self.size) - 1
+        for row in self.wins:
+            after = signed(row.attempt.true_after, row.attempt.false_after, self.size)
+            if not row.attempt.names_twice:
+                found &= after.fails
+        return found & ~mask_of(bit for bit in bits(found) if self._near(bit))
+
+    def _near(self, bit: int) -> bool:
+        """True if a fact says that a thing is where the agent is, which follows from where both
+        are.
+        """
+        predicate = self.book.vocabulary.predicates[self.literal(bit).atom.predicate]
+        return predicate.exclusive not in ("", "always")
+
+    @property
+    def likely(self) -> int:
+        """Facts that explain refusals, and facts that hardly held in all successes by chance."""
+        most = LIMITS.by_chance ** (1 / self.independent_wins)
+        found = self.explaining
+        for bit in bits(self.required & ~self.explaining):
+            if self.frequency(bit, self.explaining) < most:
+                found |= 1 << bit
+        return found
