@@ -9,7 +9,7 @@ import pytest
 
 from rpms.induction.action_model import induced, kind_tables
 from rpms.induction.agenda import Agenda, Question
-from rpms.induction.attempts import Attempt, Book, Known, SeenState, Vocabulary
+from rpms.induction.attempts import Attempt, Book, Known
 from rpms.induction.goal_guesses import words_of, words_said
 from rpms.induction.goal_models import GoalModel
 from rpms.induction.ledger import Diary, Ledger, vocabulary_of
@@ -17,6 +17,7 @@ from rpms.induction.looking import Standing
 from rpms.induction.needs import Needs
 from rpms.induction.session import Explorer
 from rpms.induction.thresholds import LIMITS
+from rpms.induction.vocabulary import SeenState, Vocabulary
 from rpms.induction.wants import GoalBook, Win
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import FactBelief

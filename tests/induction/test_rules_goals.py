@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rpms.induction.attempts import Vocabulary
 from rpms.induction.goal_models import Makeable, goal_model
+from rpms.induction.vocabulary import Vocabulary
 from rpms.induction.wants import GoalBook, State, Win
 from rpms.logic.facts import Atom
 from rpms.store.evidence import Witness

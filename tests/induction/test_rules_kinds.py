@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from rpms.induction.action_model import kind_tables
-from rpms.induction.attempts import Attempt, Book, Vocabulary
+from rpms.induction.attempts import Attempt, Book
 from rpms.induction.thresholds import LIMITS
+from rpms.induction.vocabulary import Vocabulary
 from rpms.store.evidence import Witness
 
 Pairs = dict[str, str]

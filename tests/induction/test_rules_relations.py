@@ -8,12 +8,14 @@ from random import Random
 
 from rpms.induction.action_effects import Outcomes
 from rpms.induction.action_model import kind_tables
-from rpms.induction.attempts import Book, SeenStep, Vocabulary
+from rpms.induction.attempts import Book
 from rpms.induction.conclude import Excluded, _action
 from rpms.induction.linked_attempts import Linked
 from rpms.induction.needs import Needs
+from rpms.induction.revelations import SeenStep
 from rpms.induction.templates import Names
 from rpms.induction.unnamed_effects import processes
+from rpms.induction.vocabulary import Vocabulary
 from rpms.logic.belief import FactBelief
 from rpms.logic.facts import Truth
 from rpms.logic.rules import Predicate

@@ -12,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.induction.agenda import Exploring
-from rpms.induction.attempts import Attempt, Book, Vocabulary
+from rpms.induction.attempts import Attempt, Book
 from rpms.induction.conditions import conditions
 from rpms.induction.learn import RulesPlan, learn_rules
 from rpms.induction.ledger import Diary, Ledger, vocabulary_of
 from rpms.induction.scores import Deed, by_kinds
 from rpms.induction.templates import Names, fill
+from rpms.induction.vocabulary import Vocabulary
 from rpms.logic.facts import Atom
 from rpms.logic.rules import Predicate
 from rpms.models.base import Decoding

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.induction.agenda import Agenda, Question
-from rpms.induction.attempts import Attempt, Book, Vocabulary
+from rpms.induction.attempts import Attempt, Book
 from rpms.induction.conditions import Past, conditions
 from rpms.induction.deeds import deeds_of
 from rpms.induction.ledger import Diary, InHand, Ledger, vocabulary_of
@@ -20,6 +20,7 @@ from rpms.induction.manual_verify import verify
 from rpms.induction.needs import Needs
 from rpms.induction.templates import Names
 from rpms.induction.ventures import Ventures
+from rpms.induction.vocabulary import Vocabulary
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Belief, FactBelief, Situation
 from rpms.logic.facts import Atom, Clause, Literal

@@ -6,19 +6,14 @@ from collections.abc import Iterable
 from random import Random
 
 from rpms.induction.action_effects import Outcomes
-from rpms.induction.attempts import (
-    Attempt,
-    Book,
-    SeenStep,
-    Vocabulary,
-    distinct,
-    independent,
-    repeated,
-)
+from rpms.induction.attempts import Attempt, Book
 from rpms.induction.conditions import conditions, view, without_repeats
 from rpms.induction.linked_attempts import Linked
 from rpms.induction.needs import Needs
+from rpms.induction.revelations import SeenStep
 from rpms.induction.templates import Names
+from rpms.induction.vocabulary import Vocabulary
+from rpms.induction.witnesses import distinct, independent, repeated
 from rpms.logic.belief import FactBelief
 from rpms.logic.facts import Atom
 from rpms.logic.rules import Predicate

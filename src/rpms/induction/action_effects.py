@@ -12,9 +12,11 @@ from operator import and_
 from typing import NamedTuple
 
 from rpms.induction.action_model import Induced, induced
-from rpms.induction.attempts import Attempt, Book, independent, slots_of
+from rpms.induction.attempts import Attempt, Book
 from rpms.induction.literals import Signed, bits, literal_of, mask_of, signed, union
+from rpms.induction.revelations import slots_of
 from rpms.induction.thresholds import LIMITS
+from rpms.induction.witnesses import independent
 from rpms.logic.facts import Atom, Clause, Literal
 from rpms.logic.rules import ANYTHING
 from rpms.store.evidence import Witness

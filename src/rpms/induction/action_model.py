@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from math import ceil, log
 from typing import Any
 
-from rpms.induction.attempts import Attempt, Book, independent, slots_of
+from rpms.induction.attempts import Attempt, Book
+from rpms.induction.revelations import slots_of
 from rpms.induction.templates import fill
 from rpms.induction.thresholds import LIMITS
+from rpms.induction.witnesses import independent
 from rpms.logic.facts import Atom, Clause, Kinds, Literal, grouped
 from rpms.store.evidence import Label, Support, Witness
 

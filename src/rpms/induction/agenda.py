@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import combinations, permutations, starmap
 from typing import NamedTuple
 
-from rpms.induction.attempts import Book, slots_of
+from rpms.induction.attempts import Book
 from rpms.induction.conclude import Learned, bolder, conclude, manual_from
 from rpms.induction.conditions import Past
 from rpms.induction.goal_guesses import guesses, says_all, words_of, words_said
@@ -16,6 +16,7 @@ from rpms.induction.laboratory import Laboratory, Untried, laboratory_of
 from rpms.induction.ledger import Ledger
 from rpms.induction.literals import bits, mask_of, signed
 from rpms.induction.needs import Needs, needs_of
+from rpms.induction.revelations import slots_of
 from rpms.induction.templates import SLOT
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.wants import (

@@ -6,15 +6,16 @@ what was false was unknown then.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import permutations, product
 from random import Random
 from typing import Any, NamedTuple
 
+from rpms.induction.revelations import Glimpse, Observer, SeenStep, slots_of
 from rpms.induction.templates import Names
 from rpms.induction.thresholds import LIMITS
+from rpms.induction.vocabulary import Vocabulary
 from rpms.logic.actions import role_of
 from rpms.logic.belief import Belief
 from rpms.logic.facts import Atom, Literal, kind_of
@@ -23,15 +24,6 @@ from rpms.store.evidence import Witness
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 """Form of the name of an action, a parameter or a process."""
-
-
-class SeenStep(NamedTuple):
-    """A step with the beliefs before and after it."""
-
-    before: Belief
-    after: Belief
-    witness: Witness
-    refused: bool
 
 
 class Probe(NamedTuple):
@@ -49,13 +41,6 @@ class Known(NamedTuple):
 
 
 NOTHING_KNOWN = Known(0, 0)
-
-
-class Glimpse(NamedTuple):
-    """Revelations of which something became known, and of which something is unknown still."""
-
-    shown: int
-    hidden: int
 
 
 class Attempt(NamedTuple):
@@ -87,140 +72,6 @@ class Attempt(NamedTuple):
     def names_twice(self) -> bool:
         """True if one thing stands in two slots: what is made of one may be undone of the other."""
         return len(set(self.names)) < len(self.names)
-
-
-def independent(attempts: Iterable[Attempt]) -> int:
-    """Number of independent witnesses among attempts.
-
-    What is tried again with the same things in the same episode mostly comes out as before, since
-    most facts hold for a whole episode; it proves nothing more.
-    """
-    return len({(attempt.witness.episode, attempt.names) for attempt in attempts})
-
-
-def distinct(attempts: Iterable[Attempt]) -> list[Attempt]:
-    """Attempts without those that repeat an earlier one of their episode: the same things, the
-    same facts before, and the same outcome.
-
-    A condition is asked of these. What was tried again after a fact had changed tells something
-    new about the fact, even with the same things.
-    """
-    found: dict[object, Attempt] = {}
-    for attempt in attempts:
-        facts = (attempt.true, attempt.false)
-        key = (attempt.witness.episode, attempt.names, facts, attempt.refused)
-        found.setdefault(key, attempt)
-    return list(found.values())
-
-
-def done_again(
-    attempts: Iterable[Attempt], slots: Sequence[int], came: Callable[[Attempt], bool]
-) -> Iterator[Attempt]:
-    """Attempts after one that came to something in the same episode with the same names in some
-    slots.
-    """
-    done = set()
-    for attempt in attempts:
-        key = (attempt.witness.episode, *(attempt.names[slot] for slot in slots))
-        if key in done:
-            yield attempt
-        elif came(attempt):
-            done.add(key)
-
-
-def repeated(attempts: Sequence[Attempt], slots: int) -> frozenset[Witness]:
-    """Refusals with a thing with which the action had worked in the episode, and never did so
-    twice: it was done.
-    """
-    found: set[Witness] = set()
-    for slot in range(slots):
-        again = list(done_again(attempts, (slot,), lambda each: not each.refused))
-        if independent(again) >= LIMITS.several and all(each.refused for each in again):
-            found.update(each.witness for each in again)
-    return frozenset(found)
-
-
-def slots_of(names: Sequence[str]) -> dict[str, str]:
-    """Names by the slots that they fill, as facts write these."""
-    return {str(place): name for place, name in enumerate(names)}
-
-
-class AskedOnce(dict[tuple[str, tuple[str, ...]], "bool | None"]):
-    """Answers of a belief, by predicate and names, each asked for once."""
-
-    def __init__(self, belief: Belief) -> None:
-        self.belief = belief
-
-    def __missing__(self, asked: tuple[str, tuple[str, ...]]) -> bool | None:
-        value = self[asked] = self.belief.value(*asked)
-        return value
-
-
-class SeenState(NamedTuple):
-    """A belief of some episode."""
-
-    episode: str
-    belief: Belief
-
-
-@dataclass
-class Reservoir:
-    """Some of the beliefs of all episodes, evenly spread, to ask about later."""
-
-    kept: list[SeenState] = field(default_factory=list)
-    _every: int = 1  # Of so many beliefs one is kept
-    _count: int = 0
-
-    def add(self, seen: SeenState) -> None:
-        """Keep a belief if it is its turn; once there are too many, every second one goes."""
-        self._count += 1
-        if self._count % self._every:
-            return
-        self.kept.append(seen)
-        if len(self.kept) > LIMITS.states_kept:
-            self.kept = self.kept[::2]
-            self._every *= 2
-
-    def __iter__(self) -> Iterator[SeenState]:
-        return iter(self.kept)
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """The facts that a world's belief answers, without those that follow from kinds: these are
-    to be learned.
-    """
-
-    predicates: Mapping[str, Predicate]
-    positive: bool = False  # True if no action needs a fact to be false
-    seen: Reservoir = field(default_factory=Reservoir, compare=False)
-    _answers: dict[int, AskedOnce] = field(default_factory=dict, compare=False)
-    """Of the last beliefs, by identity."""
-
-    def answers(self, belief: Belief) -> AskedOnce:
-        """Answers of a belief.
-
-        Several actions ask one the same: of fixed names, before a step and after the last.
-        """
-        if id(belief) not in self._answers:
-            if len(self._answers) >= LIMITS.beliefs_asked:
-                del self._answers[next(iter(self._answers))]
-            self._answers[id(belief)] = AskedOnce(belief)
-        return self._answers[id(belief)]
-
-    @cached_property
-    def placing(self) -> list[Predicate]:
-        """The predicates that say where the agent is: each holds of one place at a time."""
-        return [
-            each
-            for each in self.predicates.values()
-            if each.exclusive == "always" and len(each.args) == 1
-        ]
-
-    @cached_property
-    def companions(self) -> frozenset[str]:
-        """The predicates of two that say which facts of an exclusive one hold together."""
-        return frozenset(each.exclusive for each in self.predicates.values())
 
 
 @dataclass
@@ -375,22 +226,28 @@ class Book:
         if not self.slots:
             self.slots = [set() for _ in filled]
             self.roles = [None for _ in filled]
-        roles = [names.roles.get(name, set()) for name in filled]
         constants = () if self.plain else names.constants
         new_names = bool(names.many and set(constants) - set(self.named))
-        new_roles = not all(known <= slot for known, slot in zip(roles, self.slots, strict=True))
+        new_roles = self._take_in_roles(filled, names)
         if self._known and not new_names and not new_roles:
             return
         since = len(self.facts)
         self.named = constants
-        for slot, known in zip(self.slots, roles, strict=True):
-            slot |= known  # noqa: PLW2901  the set of the slot itself
         known_roles = set().union(*names.roles.values())
         for predicate in self.vocabulary.predicates.values():
             self._widen_facts(predicate, known_roles, names)
             self._widen_revelations(predicate, known_roles, names)
         if new_names and since:
             self._look_up(since)
+
+    def _take_in_roles(self, filled: Sequence[str], names: Names) -> bool:
+        """Add the roles of names to those of their slots; whether any is new."""
+        any_new = False
+        for name, slot in zip(filled, self.slots, strict=True):
+            new = names.roles.get(name, set()) - slot
+            any_new |= bool(new)
+            slot.update(new)
+        return any_new
 
     def _widen_facts(self, predicate: Predicate, roles: set[str], names: Names) -> None:
         # of places, too, it may be said that they are near: the room that one has come to
@@ -491,6 +348,7 @@ class Book:
         kinds = tuple(known)
         before = slots_of(names)
         after = slots_of(later)
+        observer = Observer(self.vocabulary, step, later)
         for atom in self.revelations:
             if atom in self.probes:
                 continue
@@ -501,92 +359,15 @@ class Book:
                 before[ANYTHING] = after[ANYTHING] = name
                 unknown_before = step.before.value(*atom.bind(before)) is None
                 known_after = unknown_before and step.after.value(*atom.bind(after)) is not None
-                if known_after and self._may_show(atom, step, later):
+                if known_after and observer.may_show(atom):
                     self.probes[atom] = Probe(name, len(self.attempts))
                     break
 
-    def _may_show(self, atom: Atom, step: SeenStep, names: Sequence[str]) -> bool:
-        """True if a revelation may come from looking: a taken thing is nowhere else, and nobody
-        looked.
-        """
-        about_all = {*atom.args} == {ANYTHING}
-        no_role = self._sought(atom) not in step.after.names  # such as `other`
-        return about_all or no_role or self.found(atom, step, names)
-
-    def _sought(self, atom: Atom) -> str:
-        """The role of `_` in a revelation."""
-        declared = self.vocabulary.predicates[atom.predicate].args
-        return role_of(declared[atom.args.index(ANYTHING)])
-
-    def found(self, atom: Atom, step: SeenStep, names: Sequence[str]) -> bool:
-        """True if a fact about something else and the action's things is true, and was unknown
-        before.
-        """
-        before = self.vocabulary.answers(step.before)
-        after = self.vocabulary.answers(step.after)
-        slots = slots_of(names)
-        for thing in step.after.names.get(self._sought(atom), ()):
-            slots[ANYTHING] = thing
-            fact = atom.bind(slots)
-            if after[fact] and before[fact] is None:
-                return True
-        return False
-
     def _glimpse(self, step: SeenStep, names: Sequence[str]) -> Glimpse:
-        """Facts that became known, and that did not, of all things in the roles of `_` that are
-        known afterwards.
-        """
+        """What the first successes showed of things that the action does not name."""
         if self.plain or self.succeeded >= LIMITS.glimpsed:
             return Glimpse(0, 0)
-        others = {
-            role: [name for name in known if name not in names]
-            for role, known in step.after.names.items()
-        }
-        shown = hidden = 0
-        for place, atom in enumerate(self.revelations):
-            if self._shows_with_place(atom, step.before):
-                continue
-            some, rest = self._glimpse_of(atom, step, names, others)
-            shown |= some << place
-            hidden |= rest << place
-        return Glimpse(shown, hidden)
-
-    def _shows_with_place(self, atom: Atom, belief: Belief) -> bool:
-        """True if a fact is about where the agent is, or about places while the agent is at one:
-        what is seen of these depends on the place.
-        """
-        declared = self.vocabulary.predicates[atom.predicate]
-        if declared.exclusive:
-            return True
-        places = {each.args[0] for each in self.vocabulary.placing}
-        return belief.location is not None and not places.isdisjoint(declared.args)
-
-    def _glimpse_of(
-        self,
-        atom: Atom,
-        step: SeenStep,
-        names: Sequence[str],
-        others: Mapping[str, Sequence[str]],
-    ) -> Glimpse:
-        """What became known of one revelation, and what is unknown still: each 0 or 1."""
-        before = self.vocabulary.answers(step.before)
-        after = self.vocabulary.answers(step.after)
-        declared = self.vocabulary.predicates[atom.predicate]
-        pools = [
-            others.get(role_of(role), []) if arg == ANYTHING else [names[int(arg)]]
-            for arg, role in zip(atom.args, declared.args, strict=True)
-        ]
-        # of its own things, something true has to be found, as for probes
-        of_its_own = {*atom.args} != {ANYTHING}
-        shown = False
-        for args in product(*pools):
-            value = after[atom.predicate, args]
-            if value is None:
-                return Glimpse(shown, True)
-            telling = value or not of_its_own
-            if telling and not shown and before[atom.predicate, args] is None:
-                shown = True
-        return Glimpse(shown, False)
+        return Observer(self.vocabulary, step, names).glimpses(self.revelations)
 
 
 def _numbered(role: str, taken: Collection[str]) -> str:
@@ -595,19 +376,3 @@ def _numbered(role: str, taken: Collection[str]) -> str:
     while f"{role}_{number}" in taken:
         number += 1
     return f"{role}_{number}"
-
-
-@dataclass
-class Sights:
-    """Places of finds: looks into each kind of place, and finds of each kind of thing there."""
-
-    looked: Counter[str] = field(default_factory=Counter)
-    found: dict[tuple[str, str], list[Witness]] = field(default_factory=dict)
-    """By kind of thing and of place."""
-
-    def add(self, place: str, things: Iterable[str], witness: Witness) -> None:
-        """Take over what a place was seen to hold."""
-        where = kind_of(place)
-        self.looked[where] += 1
-        for kind in dict.fromkeys(map(kind_of, things)):
-            self.found.setdefault((kind, where), []).append(witness)

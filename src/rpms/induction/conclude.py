@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from rpms.induction.action_effects import Outcomes
 from rpms.induction.action_model import ActionModel, Induced, KindTable, kind_tables, seen
-from rpms.induction.attempts import NAME, Book, Sights, slots_of
+from rpms.induction.attempts import NAME, Book
 from rpms.induction.deeds import ADVANCED, deed_processes, deeds_of, looks, winning_deeds
 from rpms.induction.goal_models import GoalModel, Makeable, goal_model
-from rpms.induction.ledger import Ledger
+from rpms.induction.ledger import Ledger, Sights
 from rpms.induction.needs import Needs, circumstances, needs_of
+from rpms.induction.revelations import slots_of
 from rpms.induction.scores import Deed, ScoreTable
 from rpms.induction.templates import SLOT, Names, words_in
 from rpms.induction.thresholds import LIMITS

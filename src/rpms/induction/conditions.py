@@ -10,10 +10,11 @@ from math import log, log2
 from typing import NamedTuple
 
 from rpms.induction.action_model import seen
-from rpms.induction.attempts import Attempt, Book, distinct
+from rpms.induction.attempts import Attempt, Book
 from rpms.induction.literals import bits, signed, union
 from rpms.induction.needs import Needs
 from rpms.induction.thresholds import LIMITS
+from rpms.induction.witnesses import distinct
 from rpms.logic.facts import Atom, Literal
 from rpms.store.evidence import Support
 

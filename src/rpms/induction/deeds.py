@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rpms.induction.action_model import ActionModel
-from rpms.induction.attempts import Attempt, Book, done_again
+from rpms.induction.attempts import Attempt, Book
 from rpms.induction.conditions import Circumstance, conditions, view
 from rpms.induction.scores import NO_NAME, Deed, Ties, by_kinds
 from rpms.induction.templates import SLOT, Names
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.unnamed_effects import Process, process_of
+from rpms.induction.witnesses import done_again
 from rpms.logic.facts import Atom, Clause, Literal
 
 ADVANCED = Atom("advanced")

@@ -6,20 +6,38 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from rpms.induction.attempts import Attempt, Book, SeenState, SeenStep, Sights, Vocabulary, slots_of
+from rpms.induction.attempts import Attempt, Book
 from rpms.induction.linked_attempts import Linked
 from rpms.induction.literals import bits
+from rpms.induction.revelations import SeenStep, slots_of
 from rpms.induction.scores import Tie
 from rpms.induction.templates import SLOT, Names, draw
 from rpms.induction.thresholds import LIMITS
+from rpms.induction.vocabulary import SeenState, Vocabulary
 from rpms.induction.wants import NOT, GoalBook, Story
 from rpms.logic.belief import Belief, Done, FactBelief
-from rpms.logic.facts import Atom, Truth
+from rpms.logic.facts import Atom, Truth, kind_of
 from rpms.logic.goal import Goal
 from rpms.logic.rules import ANYTHING
 from rpms.play.sources import manual_of
 from rpms.store.evidence import Spoken, Trace, Witness
 from rpms.worlds.base import World
+
+
+@dataclass
+class Sights:
+    """Places of finds: looks into each kind of place, and finds of each kind of thing there."""
+
+    looked: Counter[str] = field(default_factory=Counter)
+    found: dict[tuple[str, str], list[Witness]] = field(default_factory=dict)
+    """By kind of thing and of place."""
+
+    def add(self, place: str, things: Iterable[str], witness: Witness) -> None:
+        """Take over what a place was seen to hold."""
+        where = kind_of(place)
+        self.looked[where] += 1
+        for kind in dict.fromkeys(map(kind_of, things)):
+            self.found.setdefault((kind, where), []).append(witness)
 
 
 @dataclass

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
 
-from rpms.induction.attempts import Attempt, Book, SeenStep, Vocabulary, slots_of
+from rpms.induction.attempts import Attempt, Book
+from rpms.induction.revelations import Observer, SeenStep, slots_of
 from rpms.induction.templates import Names
 from rpms.induction.thresholds import LIMITS
+from rpms.induction.vocabulary import Vocabulary
 from rpms.logic.belief import Belief, FactBelief
 from rpms.logic.facts import Atom, Literal, Truth
 from rpms.logic.rules import ANYTHING
@@ -115,9 +117,10 @@ class _Recorder(NamedTuple):
         some of its things.
         """
         last = {ANYTHING, str(len(names) - 1)}
+        observer = Observer(book.vocabulary, self.step, names)
         shown = 0
         for bit, atom in enumerate(book.revelations):
-            if {*atom.args} == last and book.found(atom, self.step, names):
+            if {*atom.args} == last and observer.found(atom):
                 shown |= 1 << bit
         return shown
 

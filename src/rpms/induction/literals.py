@@ -9,7 +9,8 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from rpms.induction.attempts import Attempt, independent
+from rpms.induction.attempts import Attempt
+from rpms.induction.witnesses import independent
 from rpms.logic.facts import Atom, Literal
 
 

@@ -7,9 +7,9 @@ from functools import partial
 from random import Random
 
 from rpms.induction.agenda import Agenda, Question
-from rpms.induction.attempts import slots_of
 from rpms.induction.ledger import Diary
 from rpms.induction.literals import bits
+from rpms.induction.revelations import slots_of
 from rpms.induction.templates import draw, fill
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.ventures import Ventures

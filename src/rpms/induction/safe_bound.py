@@ -8,7 +8,7 @@ from functools import cached_property
 from math import comb, prod
 
 from rpms.induction.action_model import working
-from rpms.induction.attempts import Book, repeated
+from rpms.induction.attempts import Book
 from rpms.induction.literals import (
     Row,
     Signed,
@@ -21,6 +21,7 @@ from rpms.induction.literals import (
     union,
 )
 from rpms.induction.thresholds import LIMITS
+from rpms.induction.witnesses import repeated
 from rpms.logic.facts import Clause, Literal
 
 

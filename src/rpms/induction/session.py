@@ -7,10 +7,10 @@ from random import Random
 from typing import NamedTuple
 
 from rpms.induction.agenda import Agenda, Exploring, Question
-from rpms.induction.attempts import slots_of
 from rpms.induction.experimenter import Experimenter
 from rpms.induction.ledger import Diary, Ledger
 from rpms.induction.looking import Standing
+from rpms.induction.revelations import slots_of
 from rpms.induction.templates import draw, fill
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.wants import State

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rpms.induction.action_effects import Outcomes
 from rpms.induction.action_model import ActionModel, Induced, seen
-from rpms.induction.attempts import NAME, Attempt, Book, Vocabulary, slots_of
+from rpms.induction.attempts import NAME, Attempt, Book
 from rpms.induction.conditions import (
     Circumstance,
     condition,
@@ -20,8 +20,10 @@ from rpms.induction.conditions import (
     without_repeats,
 )
 from rpms.induction.linked_attempts import Linked, Side, SideCount
+from rpms.induction.revelations import slots_of
 from rpms.induction.templates import SLOT, Names, fill
 from rpms.induction.thresholds import LIMITS
+from rpms.induction.vocabulary import Vocabulary
 from rpms.logic.actions import ActionSchema, Revelation
 from rpms.logic.facts import Atom, Clause, Literal
 from rpms.logic.rules import ANYTHING, Predicate

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from itertools import chain, permutations, product
 from typing import NamedTuple
 
-from rpms.induction.attempts import Vocabulary
 from rpms.induction.templates import Names
 from rpms.induction.thresholds import LIMITS
+from rpms.induction.vocabulary import Vocabulary
 from rpms.logic.belief import Belief
 from rpms.logic.facts import Atom, Literal
 from rpms.logic.goal import Goal
