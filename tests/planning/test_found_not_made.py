@@ -52,3 +52,30 @@ def test_what_plans_see_to_is_needed_as_much_as_what_the_guard_asks_for(needs: s
     plan = reasoner_of(manual.active(goal.type)).plan(Situation(belief, goal))
     assert plan.cost < inf
     assert {option.command for option in plan.options} == {"go to shelf", "go to rack"}
+
+
+WALKS = """\
+world: rooms
+predicates:
+  at: {args: [room], exclusive: always}
+  seen: {args: [room]}
+  goal: {}
+goals:
+  tour: {over: {}, holds: [goal]}
+environment:
+  go:
+    syntax: go to <room>
+    effects: [at(room), seen(room)]
+  ring:
+    syntax: ring
+    preconditions: ['seen("attic")']
+    effects: [goal]
+"""
+
+
+def test_predicates_may_have_any_name_even_one_that_planning_thinks_in() -> None:
+    manual = read_manual(ManualText("rooms.yaml", WALKS))
+    belief = FactBelief().learn("at(hall)", "not seen(attic)", "not goal", room=["hall", "attic"])
+    plan = reasoner_of(manual.active("tour")).plan(Situation(belief, Goal("tour")))
+    assert plan.cost == 2
+    assert [option.command for option in plan.options] == ["go to attic"]

@@ -18,6 +18,11 @@ Giving = Mapping[tuple[str, bool], list[tuple[ActionSchema, Literal]]]
 """Actions with the effect that brings a fact about, by the fact's predicate and sign."""
 
 
+_EITHER = "<either>"
+"""Predicate of several facts of which one would do. No manual can write a name with brackets, so
+that it never meets a predicate of a user's own."""
+
+
 class Fact(NamedTuple):
     """A fact to bring about, as planning handles it."""
 
@@ -26,6 +31,20 @@ class Fact(NamedTuple):
     negated: bool = False
     makeable: bool = True
     """True if actions may bring it about; otherwise it can only be found to be so."""
+
+    @classmethod
+    def either(cls, facts: Sequence["Fact"]) -> "Fact":
+        """One of several facts, whichever is had first."""
+        if len(facts) == 1:
+            return facts[0]
+        return cls(_EITHER, tuple(facts))  # type: ignore[arg-type]
+
+    @property
+    def alternatives(self) -> tuple["Fact", ...]:
+        """The facts of which one would do; nothing where it is a fact of its own."""
+        if self.predicate != _EITHER:
+            return ()
+        return tuple([Fact(*each) for each in self.args])
 
     @property
     def atom(self) -> Atom:

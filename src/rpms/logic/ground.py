@@ -130,7 +130,7 @@ class Ground:
             return Judged(None, granted, None)
         if not left:
             return IMPOSSIBLE
-        return Judged(None, 0.0, left[0] if len(left) == 1 else Fact("or", tuple(left)))  # type: ignore[arg-type]
+        return Judged(None, 0.0, Fact.either(left))
 
     def _judge_lacking(self, need: Need, fact: Fact, *, unknown: bool) -> _Lacking:
         """One literal of a need that does not hold, or not for all that is known: it is taken

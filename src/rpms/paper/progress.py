@@ -298,7 +298,7 @@ class Tracker(Purposeful):
         """
         named: set[str] = set()
         for fact in facts:
-            if fact.predicate != "or":
+            if not fact.alternatives:
                 named.update(arg for arg in fact.args if arg in things)
         here, seen = self._at_hand
         away = 0
@@ -324,9 +324,8 @@ class Tracker(Purposeful):
         if key not in self._lacking_before:
             # entered before its needs are looked at: what needs itself adds nothing
             left = self._lacking_before[key] = set[Fact]()
-            if fact.predicate == "or":
-                before = [Fact(*each) for each in fact.args]
-            else:
+            before: Sequence[Fact] = fact.alternatives
+            if not before:
                 left.add(fact)
                 before = self._lacking_needs(fact, things)
             for one in before:

@@ -117,9 +117,9 @@ class Impasse(Priced):
         if fact in asked:
             return
         asked.add(fact)
-        if fact.predicate == "or":
-            for one in fact.args:
-                yield from self._reasons(Fact(*one), asked)
+        if fact.alternatives:
+            for one in fact.alternatives:
+                yield from self._reasons(one, asked)
             return
         achievers = self._ways_to(fact)
         if not achievers:
@@ -213,8 +213,8 @@ class Impasse(Priced):
         return f"{self._say(fact)}: it is not so, and no action changes that"
 
     def _say(self, fact: Fact) -> str:
-        named = fact.atom if fact.predicate != "or" else Fact(*fact.args[0]).atom
-        return self._index.rules.say(named, Truth.of(not fact.negated))
+        named = fact.alternatives[0] if fact.alternatives else fact
+        return self._index.rules.say(named.atom, Truth.of(not fact.negated))
 
 
 class _Graph(Priced):
@@ -315,7 +315,7 @@ class _Graph(Priced):
         fixed = self._fixed(need)
         if fixed is not None:
             return fixed.bound(binding).atom
-        either = [Fact(*one) for one in fact.args] if fact.predicate == "or" else [fact]
+        either = fact.alternatives or (fact,)
         deeper = self._obstacle_before(either, above | {fact})
         if deeper is not None or above:
             return deeper

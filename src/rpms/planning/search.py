@@ -37,9 +37,10 @@ from rpms.logic.rules import ANYTHING
 from rpms.planning.filling import Filled, Filling, Surroundings
 from rpms.planning.whereabouts import Order
 
-GOAL = Fact("goal", ())
-SEEN = "seen"
-"""Predicate of what has to be found before anything is done to it."""
+GOAL = Fact("<goal>", ())
+SEEN = "<seen>"
+"""Predicate of what has to be found before anything is done to it. Brackets keep it and the goal
+apart from predicates of a manual, which cannot have any."""
 MARGIN = 8.0
 """Steps beyond the cheapest plan up to which all plans are found where lines may be doubted."""
 EXPANDED = 500
@@ -431,8 +432,8 @@ class Priced(Filling):
         found = list(had.edges)
         if fact.predicate == SEEN:
             found += [Edge(fact, (one,), 0.0) for one in self._glimpses(fact.args[0])]
-        elif fact.predicate == "or":
-            found += [Edge(fact, (Fact(*one),), 0.0) for one in fact.args]
+        elif fact.alternatives:
+            found += [Edge(fact, (one,), 0.0) for one in fact.alternatives]
         else:
             found += self._possible_edges(fact, had, spend)
         self._keep_found(fact, found)
