@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from rpms.induction.agenda import Agenda, Question
 from rpms.induction.attempts import Attempt, Book
-from rpms.induction.conditions import Past, conditions
+from rpms.induction.conditions import conditions
 from rpms.induction.deeds import deeds_of
 from rpms.induction.ledger import Diary, InHand, Ledger, vocabulary_of
 from rpms.induction.linked_attempts import unseen_name
 from rpms.induction.looking import Standing
 from rpms.induction.manual_verify import verify
 from rpms.induction.needs import Needs
+from rpms.induction.past_outcomes import Past
 from rpms.induction.templates import Names
 from rpms.induction.ventures import Ventures
 from rpms.induction.vocabulary import Vocabulary

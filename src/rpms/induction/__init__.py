@@ -1,10 +1,10 @@
 """Rules from interaction: exploration by experiment, induction with evidence, verification, a
 manual.
 
-`templates` takes commands apart, `attempts`, `wants` and `ledger` keep what was seen, `conclude`
-draws conclusions: `needs` of actions, `conditions` and `action_effects`, `unnamed_effects` and
-`scores`. `agenda` has what is open, `ventures` what may score, `session` chooses among it, and
-`looking` looks for what is unknown. `rehearse` plays with the manual, `write` writes it,
+`templates` takes commands apart, `attempts`, `linked_attempts`, `wants` and `ledger` keep what was
+seen, `conclude` draws conclusions: `needs` of actions, `conditions` and `action_effects`,
+`unnamed_effects` and `scores`. `agenda` has what is open, `ventures` what may score, by
+`past_outcomes`, `session` chooses among it, and `looking` looks for what is unknown. `rehearse` plays with the manual, `write` writes it,
 `learned_claims` its evidence.
 
 Of a manual, learned or not: `manual_verify` holds it against `recorded_episodes`, `mend` finds the

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from rpms.induction.attempts import Book
 from rpms.induction.conclude import Learned, bolder, conclude, manual_from
-from rpms.induction.conditions import Past
 from rpms.induction.goal_guesses import guesses, says_all, words_of, words_said
 from rpms.induction.goal_models import GoalModel
 from rpms.induction.laboratory import Laboratory, Untried, laboratory_of
 from rpms.induction.ledger import Ledger
 from rpms.induction.literals import bits, mask_of, signed
 from rpms.induction.needs import Needs, needs_of
+from rpms.induction.past_outcomes import Past
 from rpms.induction.revelations import slots_of
 from rpms.induction.templates import SLOT
 from rpms.induction.thresholds import LIMITS

@@ -7,7 +7,7 @@ from random import Random
 from typing import NamedTuple
 
 from rpms.induction.agenda import Agenda, Question
-from rpms.induction.conditions import Past
+from rpms.induction.past_outcomes import Past
 from rpms.induction.templates import fill
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import Instance
