@@ -13,7 +13,7 @@ from rpms.induction.attempts import Attempt, Book, Known
 from rpms.induction.goal_guesses import words_of, words_said
 from rpms.induction.goal_models import GoalModel
 from rpms.induction.ledger import Diary, Ledger, vocabulary_of
-from rpms.induction.looking import Standing
+from rpms.induction.looking import Looking
 from rpms.induction.needs import Needs
 from rpms.induction.session import Explorer
 from rpms.induction.thresholds import LIMITS
@@ -194,7 +194,7 @@ def test_plans_that_come_to_what_was_refused_again_and_again_are_passed_over(
     ledger = Ledger(world, vocabulary_of(world))
     agenda = Agenda(ledger)
     diary = Diary(ledger, "1", world.open(world.tasks("train", None)[0], None).reset().observation)  # type: ignore[arg-type]
-    standing = Standing(agenda, diary, None, Random(0))  # type: ignore[arg-type]  no game is asked
+    standing = Looking(agenda, diary, None, Random(0))  # type: ignore[arg-type]  no game is asked
     options = []
     for place in ("table", "sink"):
         links = [f"go to {place}", f"clean mug with {place}"]

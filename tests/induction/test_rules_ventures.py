@@ -15,7 +15,7 @@ from rpms.induction.conditions import conditions
 from rpms.induction.deeds import deeds_of
 from rpms.induction.ledger import Diary, InHand, Ledger, vocabulary_of
 from rpms.induction.linked_attempts import unseen_name
-from rpms.induction.looking import Standing
+from rpms.induction.looking import Looking
 from rpms.induction.manual_verify import verify
 from rpms.induction.needs import Needs
 from rpms.induction.past_outcomes import Past
@@ -180,7 +180,7 @@ def test_a_question_of_the_world_neither_scores_nor_repeats_what_did():
     ledger = Ledger(world, vocabulary_of(world))
     diary = Diary(ledger, "1:boil", BOIL + KITCHEN)
     # no game is asked
-    standing = Standing(Agenda(ledger), diary, None, Random(0))  # type: ignore[arg-type]
+    standing = Looking(Agenda(ledger), diary, None, Random(0))  # type: ignore[arg-type]
     heard = []
     for command, answer, score in (
         ("pick up orange", MENU, 0.0),

@@ -41,12 +41,16 @@ def induced(
     **further: Any,
 ) -> Induced:
     """A clause with the steps that speak for and against it, of which some are kept."""
-    told = seen((*decisive, *confirmed), len(against)) | {
-        "confirmed": len(confirmed),
-        "decisive": len(decisive),
-    }
+    witnesses = (*decisive, *confirmed)
     return Induced(
-        clause, given, **told, counterexamples=tuple(against[: LIMITS.witnesses]), **further
+        clause,
+        given,
+        confirmed=len(confirmed),
+        against=len(against),
+        decisive=len(decisive),
+        witnesses=witnesses[: LIMITS.witnesses],
+        counterexamples=tuple(against[: LIMITS.witnesses]),
+        **further,
     )
 
 
@@ -60,9 +64,8 @@ class KindTable:
     slots: tuple[int, ...]
     worked: Mapping[tuple[str, ...], Sequence[Witness]]
     refused: Mapping[tuple[str, ...], Sequence[Witness]]
-    of_names: bool = (
-        False  # True if its kinds are names of single things: it says nothing of other names
-    )
+    of_names: bool = False
+    """True if its kinds are names of single things: it says nothing of other names."""
 
     @property
     def kinds(self) -> Kinds:
@@ -88,25 +91,22 @@ class ActionModel:
     successes: int
     refusals: int
     unexplained: int  # Refusals for which no fact and no kind accounts
-    needs: tuple[
-        Induced, ...
-    ] = ()  # Facts that were true in all successes, and those that were not, by their labels
+    needs: tuple[Induced, ...] = ()
+    """Facts that were true in all successes, and those that were not, by their labels."""
     tables: tuple[KindTable, ...] = ()
     effects: tuple[Induced, ...] = ()
     conditional: tuple[Induced, ...] = ()
     observes: tuple[Induced, ...] = ()
     losses: int = 0  # Number of times that the task was lost after it
-    ruinous: Induced | None = (
-        None  # Condition that held whenever the task was lost after it, and never otherwise
-    )
+    ruinous: Induced | None = None
+    """Condition that held whenever the task was lost after it, and never otherwise."""
     witnesses: tuple[Witness, ...] = ()
     explaining: tuple[Literal, ...] = ()
     """The best guess at what is needed: the fewest facts that account for all refusals, once
     there were enough."""
     likely: tuple[Literal, ...] = ()  # Of these, those that hardly held in all successes by chance
-    circumstances: tuple[
-        Literal, ...
-    ] = ()  # Of an action that hardly ever worked, what else may have been needed
+    circumstances: tuple[Literal, ...] = ()
+    """Of an action that hardly ever worked, what else may have been needed."""
 
     @property
     def syntax(self) -> str:
@@ -116,16 +116,13 @@ class ActionModel:
     @property
     def guessed(self) -> tuple[Literal, ...]:
         """Facts that plans see to: known needs, the best guess at the rest, and kinds that fit."""
-        # of two facts of which one must hold, nobody can tell which it will be
-        needed = self.labelled(Label.NECESSARY)
-        certain = [
-            fact.clause.literals[0]
-            for fact in needed
-            if len(fact.clause.literals) == 1 or fact.note
-        ]
-        return tuple(
-            dict.fromkeys((*certain, *self.explaining, *(table.literal for table in self.tables)))
-        )
+        certain: list[Literal] = []
+        for fact in self.labelled(Label.NECESSARY):
+            # of two facts of which one must hold, nobody can tell which it will be
+            if len(fact.clause.literals) == 1 or fact.note:
+                certain.append(fact.clause.literals[0])
+        tables = [table.literal for table in self.tables]
+        return tuple(dict.fromkeys((*certain, *self.explaining, *tables)))
 
     def labelled(self, *labels: Label) -> tuple[Induced, ...]:
         """The preconditions with some labels."""
@@ -146,15 +143,17 @@ def kind_tables(name: str, book: Book, faultless: Sequence[Attempt]) -> tuple[Ki
 
     Once kinds that work, each with others, were refused together, no kind is taken to fit nothing:
     it may be choosier than any that was seen to work, and only its refusals with others are told.
+    `faultless`: refusals that no fact explains.
     """
     refusals = [attempt for attempt in faultless if attempt.kinds not in book.worked]
     least = _least_refusals(book, faultless)
     fit = working(book)
-    together = [attempt for attempt in refusals if not strange(attempt, fit)]
+    by_strange = grouped((tuple(strange(attempt, fit)), attempt) for attempt in refusals)
+    together = by_strange.get((), [])  # each kind fits, but not with the others
     tables = []
     for slot in range(len(fit)):
-        own = [attempt for attempt in refusals if strange(attempt, fit) == [slot]]
-        if own:
+        own = by_strange.get((slot,))
+        if own is not None:
             unfit = [] if together else own
             tables.append(_table(f"{name}_{slot}", (slot,), book, unfit, least))
     if len(fit) == 2 and together:

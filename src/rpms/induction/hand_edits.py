@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rpms.store.evidence import Claim, Label
+from rpms.store.evidence import Claim, Label, ManualBefore
 from rpms.store.yaml_files import plain, read_yaml
 
 _GONE = object()
@@ -22,14 +22,15 @@ class Merged(NamedTuple):
     edits: list[Claim]
 
 
-def with_edits(out: Path, kind: Any, before: tuple[str, str] | None, tree: Any) -> Merged:
+def with_edits(out: Path, kind: Any, before: ManualBefore | None, tree: Any) -> Merged:
     """A learned tree with what people changed in the manual at `out`.
 
-    `kind`: what its file may hold; `before`: its text as it was written, and as it is now.
+    `kind`: what its file may hold.
     """
-    if before is None or before[0] == before[1]:
+    if before is None or before.written == before.now:
         return Merged(tree, [])
-    written, edited = (plain(read_yaml(str(out), text, kind).tree) for text in before)
+    written = plain(read_yaml(str(out), before.written, kind).tree)
+    edited = plain(read_yaml(str(out), before.now, kind).tree)
     return merged(written, edited, plain(tree))
 
 

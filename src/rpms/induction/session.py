@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rpms.induction.agenda import Agenda, Exploring, Question
 from rpms.induction.experimenter import Experimenter
 from rpms.induction.ledger import Diary, Ledger
-from rpms.induction.looking import Standing
+from rpms.induction.looking import Looking
 from rpms.induction.revelations import slots_of
 from rpms.induction.templates import draw, fill
 from rpms.induction.thresholds import LIMITS
@@ -31,7 +31,7 @@ class _Target(NamedTuple):
     without: Literal | None = None  # The need that it is done without, if it is about one
 
 
-class Session(Standing):
+class Session(Looking):
     """One episode of an exploration: what to do next in it."""
 
     def __post_init__(self) -> None:

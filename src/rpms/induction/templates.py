@@ -5,6 +5,7 @@ of being written.
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from random import Random
 from typing import NamedTuple
 
@@ -51,18 +52,18 @@ class Names:
     """Every name that was seen so far in any episode, with the roles that it was known to have."""
 
     def __init__(self) -> None:
-        self.signatures: list[Signature] = []  # Declared by the world, the most specific first
+        self.signatures: list[Signature] = []
+        """Commands that the world declares, the most specific first."""
         self.roles: dict[str, set[str]] = {}
-        self.order: dict[
-            str, int
-        ] = {}  # Roles in the order in which they were first seen, the narrowest first
+        self.order: dict[str, int] = {}
+        """Roles in the order in which they were first seen, the narrowest first."""
         self.episodes = 0
         self.spread: Counter[str] = Counter()  # In how many episodes each name was known
-        self._few: dict[str, tuple[str, ...]] = {}  # The names of roles that have only few in all
         self.in_hand: dict[str, None] = {}  # Names of what was in hand whenever some action worked
-        self._widespread: tuple[str, ...] = ()
-        self._unnumbered: list[str] = []
         self.kinds: dict[str, None] = {}
+        self._unnumbered: list[str] = []
+        self._widespread: tuple[str, ...] = ()
+        self._few: dict[str, tuple[str, ...]] = {}  # The names of roles that have only few in all
         self._known: dict[str, set[str]] = {}  # By role, the names that were known to have it
         self._readings: dict[str, ReadCommand] = {}  # Of commands, until a new name comes
 
@@ -95,15 +96,19 @@ class Names:
     def begin(self) -> None:
         """Another episode begins. Now and then it is settled anew which names are fixed."""
         self.episodes += 1
-        power_of_two = self.episodes & (self.episodes - 1) == 0
-        if self.episodes < LIMITS.settled_names or not power_of_two:
-            return
-        most = sorted(self._unnumbered, key=lambda name: -self.spread[name])
+        is_power_of_two = self.episodes & (self.episodes - 1) == 0
+        if self.episodes >= LIMITS.settled_names and is_power_of_two:
+            self._settle_fixed_names()
+
+    def _settle_fixed_names(self) -> None:
+        """Find the names that are known in most episodes, and the roles that have few names."""
+        common = sorted(self._unnumbered, key=lambda name: -self.spread[name])
+        common = common[: LIMITS.most_widespread]
         least = LIMITS.widespread * self.episodes
-        self._widespread = tuple(
-            name for name in most[: LIMITS.most_widespread] if self.spread[name] >= least
-        )
-        sizes = Counter(role for roles in self.roles.values() for role in roles)
+        self._widespread = tuple(name for name in common if self.spread[name] >= least)
+        sizes: Counter[str] = Counter()
+        for roles in self.roles.values():
+            sizes.update(roles)
         self._few = {}
         for role in self.order:
             if sizes[role] <= LIMITS.few_names:
@@ -151,16 +156,16 @@ class Names:
         pieces = _PIECE.findall(" ".join(command.split()))
         template = pieces[:1]
         names = []
-        place = 1
-        while place < len(pieces):
-            end = self._end_of_name(pieces, place)
-            if end > place:
+        start = 1
+        while start < len(pieces):
+            end = self._end_of_name(pieces, start)
+            if end > start:
                 template.append(SLOT)
-                names.append("".join(pieces[place:end]))
-                place = end
+                names.append("".join(pieces[start:end]))
+                start = end
             else:
-                template.append(pieces[place])
-                place += 1
+                template.append(pieces[start])
+                start += 1
         return ReadCommand("".join(template), tuple(names))
 
     def _end_of_name(self, pieces: Sequence[str], start: int) -> int:
@@ -174,9 +179,8 @@ class Names:
 
 def fill(template: str, names: Sequence[str]) -> str:
     """A command: a template with names in its slots."""
-    return "".join(
-        piece + name for piece, name in zip(template.split(SLOT), (*names, ""), strict=True)
-    )
+    pieces = zip(template.split(SLOT), (*names, ""), strict=True)
+    return "".join(piece + name for piece, name in pieces)
 
 
 def draw(
@@ -203,7 +207,7 @@ def _names_in(belief: Belief, roles: Collection[str]) -> Sequence[str]:
     pools = [names_for(role, belief.names) for role in sorted(roles)]
     if len(pools) == 1:
         return pools[0]
-    return list(dict.fromkeys(name for names in pools for name in names))
+    return list(dict.fromkeys(chain.from_iterable(pools)))
 
 
 def _likely(

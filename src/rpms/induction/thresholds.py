@@ -8,59 +8,53 @@ class Thresholds:
     """Numbers that decide what counts as evidence. Shares are of what was seen."""
 
     # Chance and exceptions.
+
     by_chance: float = 0.01  # Likelihood below which a coincidence is ruled out
     # Share of misread steps that effects and processes survive; preconditions survive none
     exceptions: float = 0.02
     # Share of successes in which effects show and conditions hold: below it, mostly luck is left
     mostly: float = 0.9
-    several: int = (
-        3  # Times that something has to be seen before it is concluded: two may be a coincidence
-    )
+    # Times that something has to be seen before it is concluded: two may be a coincidence
+    several: int = 3
     witnesses: int = 5  # Steps that are kept with a claim, of each sort: a reader looks at no more
 
     # Names and commands.
+
     longest_name: int = 8  # Words of a name: longer matches are sentences
-    fixed_names: int = (
-        16  # Names without a number up to which all are fixed; of more, only the most widespread
-    )
-    widespread: float = (
-        0.4  # Share of the episodes in which such a name has to be known to be widespread
-    )
+    # Names without a number up to which all are fixed; of more, only the most widespread
+    fixed_names: int = 16
+    # Share of the episodes in which such a name has to be known to be widespread
+    widespread: float = 0.4
     most_widespread: int = 32  # Widespread names at most: each adds facts to every action
     settled_names: int = 8  # Episodes before which nothing is said of how widespread a name is
-    few_names: int = (
-        8  # Names of a role up to which each gets facts of its own: ways to cut, directions
-    )
+    # Names of a role up to which each gets facts of its own: ways to cut, directions
+    few_names: int = 8
     # Fixed names in an action's facts from which on some fact about one always happens to hold
     many_names: int = 8
 
     # Records of each attempt.
-    probes: int = (
-        2  # Kinds asked about at a step, to see if anything is known of such: more only cost time
-    )
+
+    # Kinds asked about at a step, to see if anything is known of such: more only cost time
+    probes: int = 2
     # Attempts of an action whose beliefs are kept, so that facts found later can be looked up
     remembered: int = 200
-    glimpsed: int = (
-        30  # Successes of an action that are asked what they showed of things it does not name
-    )
-    beliefs_asked: int = (
-        4  # Beliefs whose answers are kept: those before and after a step, and a few between
-    )
+    # Successes of an action that are asked what they showed of things it does not name
+    glimpsed: int = 30
+    # Beliefs whose answers are kept: those before and after a step, and a few between
+    beliefs_asked: int = 4
     states_kept: int = 24  # Beliefs of all episodes that are asked which facts go together
     names_asked: int = 300  # Names that are put into slots at most, to ask one of them
     imagined_at_step: int = 2  # Actions that are looked at after a step without being tried
     most_imagined: int = 1_000  # Of one action: enough to tell which facts go together
-    linked_attempts: int = (
-        300  # Attempts looked at together with the agent's place: enough to learn a map
-    )
-    other_places: int = (
-        8  # Places that an action did not lead to, looked at for each one that it did
-    )
+    # Attempts looked at together with the agent's place: enough to learn a map
+    linked_attempts: int = 300
+    # Places that an action did not lead to, looked at for each one that it did
+    other_places: int = 8
 
     # Preconditions.
-    decisive: int = (
-        2  # Refusals with one fact alone false that make it necessary: two, as causes may be hidden
-    )
+
+    # Refusals with one fact alone false that make it necessary: two, as causes may be hidden
+    decisive: int = 2
     # Independent witnesses before which two facts agreed and never disagreed, after which they
     # count as one: by chance they agree before seven in a row less than once in a hundred times
     alike: int = 7
@@ -74,41 +68,36 @@ class Thresholds:
     # Refusals that a precondition of two facts, of which one must hold, has to explain: as many as
     # `decisive` of them by itself, the others beside another such precondition
     either: int = 4
-    either_of_known: float = (
-        0.5  # Its share of the unexplained refusals in which both facts are known
-    )
-    either_of_all: float = (
-        0.1  # Its share of all unexplained refusals: with a hidden cause, some pair fits a few
-    )
-    few_successes: int = (
-        25  # Successes below which plans for experiments see to all that may be needed
-    )
+    # Its share of the unexplained refusals in which both facts are known
+    either_of_known: float = 0.5
+    # Its share of all unexplained refusals: with a hidden cause, some pair fits a few
+    either_of_all: float = 0.1
+    # Successes below which plans for experiments see to all that may be needed
+    few_successes: int = 25
     fewest_successes: int = 2  # Successes that make a command an action
-    refused_kinds: int = (
-        3  # Refusals with nothing else missing after which kinds are taken not to work
-    )
+    # Refusals with nothing else missing after which kinds are taken not to work
+    refused_kinds: int = 3
     # Likelihood below which a kind was not just tried with the wrong others, or refused for a
     # reason that nobody knows
     unlucky_kind: float = 0.05
-    seldom_in_hand: float = (
-        0.3  # Share of other situations in which a rare success's circumstance may hold
-    )
-    most_circumstances: int = (
-        2  # Circumstances that are kept: there are many such facts, and some always hold
-    )
+    # Share of other situations in which a rare success's circumstance may hold
+    seldom_in_hand: float = 0.3
+    # Circumstances that are kept: there are many such facts, and some always hold
+    most_circumstances: int = 2
 
     # Effects.
+
     # Share of the successes in which things that were not named have to show: known ones cannot
     sometimes: float = 0.1
     telling: int = 8  # Successes with and without a condition that it has to be seen in
 
     # Conditions (FOIL).
+
     often: float = 0.6  # Share of the attempts meeting a condition that have to come out well
     fewest_good: int = 2  # Attempts that came out well below which no condition is sought
     gain: float = 0.02  # Rise in that share that a fact has to bring
-    about_others: float = (
-        0.8  # Weight of a fact about a fixed name or a kind against one about the action's things
-    )
+    # Weight of a fact about a fixed name or a kind against one about the action's things
+    about_others: float = 0.8
     # Weight of a fact that has the action's own verb in it: a recipe's line says what to do
     own_word: float = 1.2
     pair: float = 0.7  # Weight of two facts that tell only together: there are many pairs
@@ -118,32 +107,29 @@ class Thresholds:
     most_kinds: int = 40  # Kinds that conditions are made of: the most frequent
 
     # Goals.
-    goal_things: int = (
-        3  # Things of one field that are looked at in a state: those that were handled last
-    )
+
+    # Things of one field that are looked at in a state: those that were handled last
+    goal_things: int = 3
     goal_states: int = 40  # Different last states of wins that are compared: the most frequent
-    goal_exceptions: float = (
-        0.4  # Share of wins a goal may leave unexplained: some come unseen, or by another way
-    )
+    # Share of wins a goal may leave unexplained: some come unseen, or by another way
+    goal_exceptions: float = 0.4
     largest_guess: int = 3  # Facts of a guess at what a goal wants, as long as none was won
     stem: int = 4  # Letters that a word has at least of which another is a form: `heat`, `heated`
     enough_wins: int = 12  # Wins of a goal type after which its episodes serve other questions
 
     # Scores.
+
     # Rises of the score before the end that make it a score of parts, and rises that a deed needs
     score_rises: int = 3
-    score_told: float = (
-        0.5  # Share of the rises that facts have to account for; below it, kinds are asked
-    )
-    score_harmless: float = (
-        0.1  # Share of vain trials with what has scored that may end the task, for blind ones
-    )
+    # Share of the rises that facts have to account for; below it, kinds are asked
+    score_told: float = 0.5
+    # Share of vain trials with what has scored that may end the task, for blind ones
+    score_harmless: float = 0.1
     scores_again: float = 1 / 3
     """Share of repetitions that may have scored for something to count once."""
     ruin: float = 20.0  # Steps that it is worth not to end the task for good
-    looking_for_more: float = (
-        3.0  # Cost of looking for more things to score with, before any are tried blindly
-    )
+    # Cost of looking for more things to score with, before any are tried blindly
+    looking_for_more: float = 3.0
     score_shares: tuple[tuple[str, float], ...] = (
         ("mostly", 0.8),
         ("often", 0.45),
@@ -154,15 +140,14 @@ class Thresholds:
     doubt: float = 1.0
 
     # Exploration.
+
     given_up: int = 3  # Episodes after which a world that failed in all of them is given up
     aside: int = 10  # One episode in so many is kept aside for verification
-    enough_episodes: int = (
-        20  # Recorded episodes below which none is: each may be the only one of its kind
-    )
+    # Recorded episodes below which none is: each may be the only one of its kind
+    enough_episodes: int = 20
     stuck_after: int = 4  # Failures of one command in a row that end a game played with the manual
-    quiet_games: int = (
-        12  # Games won in a row without surprises, and `several` of each type, that end such play
-    )
+    # Games won in a row without surprises, and `several` of each type, that end such play
+    quiet_games: int = 12
     deadly: float = 1 / 3
     """Share of an action's successes that ended the task for good, from which on it is put off."""
     deadly_often: int = 5  # And the number of them
@@ -173,12 +158,10 @@ class Thresholds:
     again: int = 5  # Simpler guesses that go first for each time that a guess was pursued already
     familiar: int = 6  # Successes from which on an action is no novelty
     worth_it: float = 0.9  # Gain above which an experiment is made on the spot
-    worth_a_plan: float = (
-        0.05  # Worth below which no plan towards an experiment is made: plans cost most of the time
-    )
-    about_goal: float = (
-        2.0  # Weight of what was never tried with the goal's things, while the goal is sought
-    )
+    # Worth below which no plan towards an experiment is made: plans cost most of the time
+    worth_a_plan: float = 0.05
+    # Weight of what was never tried with the goal's things, while the goal is sought
+    about_goal: float = 2.0
     # How likely a fact that held in every success is needed, before any refusal is seen: a fact
     # about the action's things, a negation, a fact about a fixed name
     needs_fact: float = 0.5
@@ -192,9 +175,8 @@ class Thresholds:
     greed: float = 1.5  # Rate at which the best of some names is chosen before the next ones
     probable: float = 0.5  # Likelihood of success from which on a trial is worth a step by itself
     names_twice: float = 0.5  # Share of first trials in which a name may stand in two slots
-    untwisting: float = (
-        0.3  # Share of steps at which others are tried where one did in every success
-    )
+    # Share of steps at which others are tried where one did in every success
+    untwisting: float = 0.3
     walks: int = 6  # Steps without an experiment after which an episode ends
     few_facts: float = 0.7  # Rate by which fewer facts are brought about for a first trial
     aims: int = 3  # Trials elsewhere that are planned for at a step
@@ -205,26 +187,25 @@ class Thresholds:
     # Chance to experiment here rather than to go elsewhere where nothing is known that may score
     staying: float = 0.5
     many_successes: int = 200  # Successes from which on further kinds matter ever less
-    half_interest: int = (
-        40  # Successes with which an action comes up half as often as one that never succeeded
-    )
+    # Successes with which an action comes up half as often as one that never succeeded
+    half_interest: int = 40
 
     # Ventures: actions that may score.
+
     recent: int = 150  # Attempts of an action that are looked at
     deep: int = 3  # Facts that are put together to find what speaks against it
     hopeless: float = 0.08  # Likelihood of scoring below which it is not tried
-    new_thing: float = (
-        1.0  # Likelihood for a thing that came into being with a score, by itself: tried first
-    )
-    new_fact: float = (
-        0.13  # Likelihood at least where nobody knows what comes of a fact that holds now
-    )
+    # Likelihood for a thing that came into being with a score, by itself: tried first
+    new_thing: float = 1.0
+    # Likelihood at least where nobody knows what comes of a fact that holds now
+    new_fact: float = 0.13
     known_past: int = 4  # Times after which an action's past speaks for itself
     not_yet: float = 0.8  # Discount for what cannot be done yet
     names_tried: int = 12  # Names that are looked at for a slot
     choices: int = 3  # Prospects that are prepared at a step
 
     # Verification.
+
     # Times that wrong lines are taken out, or surprises in play mended, and conclusions drawn anew
     rounds: int = 5
 

@@ -15,6 +15,7 @@ from rpms.guard.tool_manuals import LAST_LINE, TOOL_MANUAL, read_tool_manual
 from rpms.induction.action_model import Induced
 from rpms.induction.attempts import Attempt, Book
 from rpms.induction.hand_edits import with_edits
+from rpms.induction.literals import mask_of
 from rpms.induction.needs import Needs
 from rpms.induction.vocabulary import Vocabulary
 from rpms.logic.errors import FileError, InputError
@@ -68,16 +69,11 @@ class _Tool:
     errors: dict[Witness, str] = field(default_factory=dict)
 
     def add(self, tried: Tried) -> None:
-        named = (
-            atom
-            for atom in (*tried.before, *tried.after)
-            if all(map(_ARGUMENT.fullmatch, atom.args))
-        )
+        """Take over a call as an attempt without slots: its facts name its arguments."""
+        named = [atom for atom in (*tried.before, *tried.after) if _is_writable(atom)]
         # new facts come last, so that earlier attempts know nothing of them
         self.book.facts = list(dict.fromkeys((*self.book.facts, *named)))
         witness = Witness(tried.session or "log", tried.step)
-        if tried.failed:
-            self.errors[witness] = tried.error
         attempt = Attempt(
             witness,
             names=(),
@@ -91,22 +87,33 @@ class _Tool:
             known_after=0,
         )
         self.book.attempts.append(attempt)
-        (self.book.refused if tried.failed else self.book.worked)[()] += 1
+        if tried.failed:
+            self.errors[witness] = tried.error
+            self.book.refused[()] += 1
+        else:
+            self.book.worked[()] += 1
 
     def _mask(self, values: Mapping[Atom, Truth], truth: Truth) -> int:
         """A bit for each fact that has a value."""
         facts = enumerate(self.book.facts)
-        return sum(1 << place for place, atom in facts if values.get(atom) is truth)
+        return mask_of(bit for bit, atom in facts if values.get(atom) is truth)
+
+    @property
+    def is_silent(self) -> bool:
+        """True if it never failed, or never succeeded."""
+        return not (self.book.worked and self.book.refused)
 
     def worked_without(self, clause: Clause) -> bool:
-        """True if a call worked while the clause was known not to hold."""
-        places = {atom: 1 << place for place, atom in enumerate(self.book.facts)}
-        literals = [(places.get(each.atom, 0), each.negated) for each in clause.literals]
-        return any(
-            all((each.true if negated else each.false) & bit for bit, negated in literals)
-            for each in self.book.attempts
-            if not each.refused
-        )
+        """True if a call worked while the clause, over the book's facts, was known not to hold."""
+        opposites = [literal.opposite() for literal in clause.literals]
+        for attempt in self.book.successes:
+            if all(self.book.holds(opposite, attempt) for opposite in opposites):
+                return True
+        return False
+
+
+def _is_writable(atom: Atom) -> bool:
+    return all(_ARGUMENT.fullmatch(arg) for arg in atom.args)
 
 
 def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned:
@@ -119,37 +126,46 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
     source = read_yaml(str(manual), manual_text(manual).text, TOOL_MANUAL)
     declared = read_tool_manual(manual_text(manual))
     tools = _read_calls(tried, declared)
-    attempts = [attempt for tool in tools.values() for attempt in tool.book.attempts]
-    calls = len(attempts)
-    if not calls:
+    attempts = _attempts_of(tools)
+    if not attempts:
         raise InputError("there is nothing to learn from: the log has no call with a result")
     claims: list[Claim] = []
     for tool in tools.values():
         claims += _claims(tool, declared.tools.get(tool.name))
-    tree = plain(source.tree)
-    assert isinstance(tree, dict)
+    tree: Any = plain(source.tree)
     for claim in claims:
         if claim.stands:
             _put(tree, claim, tools[claim.at[-1]])
-    found = f"{manual.name} with what `rpms rules learn` found in {calls} calls"
-    head = [f"{found}; evidence: {evidence_file(out).name}."]
+    head = (
+        f"{manual.name} with what `rpms rules learn` found in {len(attempts)} calls;"
+        f" evidence: {evidence_file(out).name}."
+    )
     final, edits = with_edits(out, TOOL_MANUAL, before, tree)
-    text = _whole(manual_yaml(final, head))
+    text = _whole(manual_yaml(final, [head]))
     _check_readable(out, text)
     evidence = Evidence(
         "",
         (*claims, *edits),
         episodes=len({attempt.witness.episode for attempt in attempts}),
-        steps=calls,
-        written=_whole(manual_yaml(tree, head)),
+        steps=len(attempts),
+        written=_whole(manual_yaml(tree, [head])),
         settings={GUARD: manual.name},
     )
     write_learned(out, text, evidence)
-    failed = sum(attempt.refused for attempt in attempts)
-    silent = tuple(
-        name for name, tool in tools.items() if not (tool.book.worked and tool.book.refused)
+    return ToolsLearned(
+        evidence,
+        calls=len(attempts),
+        failed=sum(attempt.refused for attempt in attempts),
+        silent=tuple(name for name, tool in tools.items() if tool.is_silent),
+        edits=tuple(edits),
     )
-    return ToolsLearned(evidence, calls, failed, silent, tuple(edits))
+
+
+def _attempts_of(tools: Mapping[str, _Tool]) -> list[Attempt]:
+    attempts: list[Attempt] = []
+    for tool in tools.values():
+        attempts += tool.book.attempts
+    return attempts
 
 
 def _read_calls(tried: Iterable[Tried], declared: ToolManual) -> dict[str, _Tool]:
@@ -187,14 +203,14 @@ def _claims(tool: _Tool, declared: ToolSchema | None) -> Iterator[Claim]:
     if not tool.book.refused or (declared is not None and declared.needs):
         return
     effects = declared.effects if declared is not None else ()
-    own = {(each.literal.atom.predicate, each.literal.negated) for each in effects}
+    made = {effect.literal.signed for effect in effects}
     for fact in Needs(tool.book).facts():
-        named = {(literal.atom.predicate, literal.negated) for literal in fact.clause.literals}
-        if fact.label is Label.UNTESTED or named & own or tool.worked_without(fact.clause):
+        asked = {literal.signed for literal in fact.clause.literals}
+        if fact.label is Label.UNTESTED or asked & made or tool.worked_without(fact.clause):
             continue
         notes = [fact.note, _error_without(tool, fact)]
-        told = replace(fact, note="; ".join(filter(None, notes)))
-        yield told.claim(("tools", tool.name), "needs", str(fact.clause))
+        noted = replace(fact, note="; ".join(filter(None, notes)))
+        yield noted.claim(("tools", tool.name), "needs", str(fact.clause))
 
 
 def _error_without(tool: _Tool, fact: Induced) -> str:
@@ -212,12 +228,21 @@ def _put(tree: dict[str, Any], claim: Claim, tool: _Tool) -> None:
     """Put a need into the manual; a tool that it does not declare is declared."""
     entries = tree.setdefault("tools", {})
     entry = entries.get(tool.name)
-    if not isinstance(entry, dict):
-        known = dict.fromkeys(arg for atom in tool.book.facts for arg in atom.args)
-        entry = entries[tool.name] = {"args": entry or list(known)}
-    needs = entry.get("needs", [])
-    needs = [needs] if isinstance(needs, str) else needs
-    used = {arg for literal in parse_clause(claim.text).literals for arg in literal.atom.args}
-    entry["args"] = [*entry.get("args", []), *sorted(used - set(entry.get("args", [])))]
+    if not isinstance(entry, dict):  # nothing, or the names of its arguments alone
+        entry = entries[tool.name] = {"args": entry or _arguments(tool)}
+    args = entry.get("args", [])
+    missing = set(parse_clause(claim.text).names) - set(args)
+    entry["args"] = [*args, *sorted(missing)]
     entry.setdefault("unknown", "pass")
-    entry["needs"] = [*needs, *([] if claim.text in needs else [claim.text])]
+    needs = entry.get("needs", [])
+    if isinstance(needs, str):  # a string stands for a list of one
+        needs = [needs]
+    entry["needs"] = needs if claim.text in needs else [*needs, claim.text]
+
+
+def _arguments(tool: _Tool) -> list[str]:
+    """The arguments that a tool's facts name, in the order in which they came up."""
+    found: dict[str, None] = {}
+    for atom in tool.book.facts:
+        found |= dict.fromkeys(atom.args)
+    return list(found)

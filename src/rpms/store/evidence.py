@@ -252,9 +252,16 @@ def evidence_of(manual: Path) -> Evidence:
     return read_evidence(file)
 
 
-def manual_before(manual: Path) -> tuple[str, str] | None:
-    """A manual's text as it was written and as it is now; None where there is none, an
-    InputError for another's.
+class ManualBefore(NamedTuple):
+    """A learned manual's text as learning wrote it, and as it is now."""
+
+    written: str
+    now: str
+
+
+def manual_before(manual: Path) -> ManualBefore | None:
+    """A manual that is to be learned again; None where there is none, an InputError for
+    another's.
     """
     if not is_there(manual):
         return None
@@ -262,7 +269,9 @@ def manual_before(manual: Path) -> tuple[str, str] | None:
         raise InputError(f"{manual}: is there already and was not learned; choose another --out")
     evidence = read_evidence(evidence_file(manual))
     now = manual_text(manual).text
-    return (evidence.replaced_written if now == evidence.replaced else evidence.written), now
+    if now == evidence.replaced:
+        return ManualBefore(evidence.replaced_written, now)
+    return ManualBefore(evidence.written, now)
 
 
 def write_learned(manual: Path, text: str, evidence: Evidence) -> None:
@@ -275,9 +284,9 @@ def write_learned(manual: Path, text: str, evidence: Evidence) -> None:
     remove_leftovers(manual.parent, manual.stem)
     before = manual_before(manual)
     file = evidence_file(manual)
-    if before is not None and before[1] != text:
-        written, now = before
-        write_evidence(file, replace(evidence, replaced=now, replaced_written=written))
+    if before is not None and before.now != text:
+        replacing = replace(evidence, replaced=before.now, replaced_written=before.written)
+        write_evidence(file, replacing)
         write_whole(manual, text)
     write_evidence(file, replace(evidence, replaced="", replaced_written=""))
     if before is None:
