@@ -103,16 +103,16 @@ def conditions(
     """
     kinds = _kinds(book)
     features = list(_features(book, kinds))
-    rows = [_row(attempt, len(book.facts), kinds) for attempt in book.attempts]
-    uncovered = [row for row in rows if not row.attempt.refused]
-    bad = [row for row in rows if row.attempt.refused]
+    size = len(book.facts)
+    uncovered = [_row(attempt, size, kinds) for attempt in book.successes]
+    bad = [_row(attempt, size, kinds) for attempt in book.attempts if attempt.refused]
     is_first = True
     while len(uncovered) >= LIMITS.fewest_good:
         grown = _Growth(features, least, kept).condition(uncovered, bad)
         found = _circumstance(grown, features)
         if found.confirmed < LIMITS.fewest_good or found.share < least:
             return
-        if not is_first and _is_luck(found, len(uncovered), len(bad), len(book.facts)):
+        if not is_first and _is_luck(found, len(uncovered), len(bad), size):
             return
         yield found
         is_first = False

@@ -35,12 +35,17 @@ def unseen_name(before: Belief, after: Belief) -> str:
     if any(there in names for names in before.names.values()):
         return there
     for relation in _relations_of(here, before):
-        if after.truth(relation) is not Truth.FALSE:
-            continue
-        for name in relation.args:
-            if name != here and after.truth(relation.bind({name: there})) is Truth.TRUE:
-                return name
+        if after.truth(relation) is Truth.FALSE:
+            others = [name for name in relation.args if name != here]
+            renamed = [name for name in others if _holds_of(there, name, relation, after)]
+            if renamed:
+                return renamed[0]
     return there
+
+
+def _holds_of(place: str, name: str, relation: Atom, belief: Belief) -> bool:
+    """True if a relation holds with a place where it had a name."""
+    return belief.truth(relation.bind({name: place})) is Truth.TRUE
 
 
 def _relations_of(place: str, belief: FactBelief) -> Iterator[Atom]:
@@ -203,9 +208,7 @@ class Linked:
         if not isinstance(before, FactBelief) or not isinstance(after, FactBelief):
             return
         slots = slots_of(named)
-        certain = [
-            atom for atom, holds in before.known.items() if holds and ANYTHING not in atom.args
-        ]
+        certain = _facts_about_names(before)
         for side in _sides_of(before, after, slots, certain):
             self.sides.setdefault(side, SideCount({}, {}))
         for side, count in self.sides.items():
@@ -231,6 +234,12 @@ class Linked:
                 is_true = step.after.truth(atom) is Truth.TRUE
                 if is_true and step.before.truth(atom) is Truth.FALSE:
                     yield atom
+
+
+def _facts_about_names(belief: FactBelief) -> list[Atom]:
+    """Facts that are known to hold, each of certain things."""
+    known = belief.known.items()
+    return [atom for atom, holds in known if holds and ANYTHING not in atom.args]
 
 
 def _sides_of(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import ToolManual, ToolSchema, Tried
+from rpms.guard.calls import ToolEffect, ToolManual, ToolSchema, Tried
 from rpms.guard.tool_manuals import LAST_LINE, TOOL_MANUAL, read_tool_manual
 from rpms.induction.action_model import Induced
 from rpms.induction.attempts import Attempt, Book
@@ -203,14 +203,20 @@ def _claims(tool: _Tool, declared: ToolSchema | None) -> Iterator[Claim]:
     if not tool.book.refused or (declared is not None and declared.needs):
         return
     effects = declared.effects if declared is not None else ()
-    made = {effect.literal.signed for effect in effects}
     for fact in Needs(tool.book).facts():
-        asked = {literal.signed for literal in fact.clause.literals}
-        if fact.label is Label.UNTESTED or asked & made or tool.worked_without(fact.clause):
+        if fact.label is Label.UNTESTED or tool.worked_without(fact.clause):
+            continue
+        if _is_made_by(effects, fact.clause):
             continue
         notes = [fact.note, _error_without(tool, fact)]
         noted = replace(fact, note="; ".join(filter(None, notes)))
         yield noted.claim(("tools", tool.name), "needs", str(fact.clause))
+
+
+def _is_made_by(effects: Iterable[ToolEffect], clause: Clause) -> bool:
+    """True if a tool brings about a fact of the kind that a clause asks for."""
+    made = {effect.literal.signed for effect in effects}
+    return any(literal.signed in made for literal in clause.literals)
 
 
 def _error_without(tool: _Tool, fact: Induced) -> str:

@@ -306,9 +306,7 @@ def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator
     not in all.
     """
     for slot, parameter in enumerate(action.parameters):
-        for role in _roles_of_some(book, slot, names):
-            if role in action.parameters or not NAME.fullmatch(role):
-                continue
+        for role in _roles_of_some(book, slot, action, names):
             rows = [row for row in book.successes if role in names.roles[row.names[slot]]]
             shown = _shown_in_role(book, action, rows, slot, role, names)
             if not shown:
@@ -319,12 +317,16 @@ def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator
             yield process_of(title, book.template, parameters, when, (), shown)
 
 
-def _roles_of_some(book: Book, slot: int, names: Names) -> list[str]:
-    """Roles of some of the names that worked in a slot, and not of all, in the world's order."""
+def _roles_of_some(book: Book, slot: int, action: ActionModel, names: Names) -> list[str]:
+    """Roles of some of the names that worked in a slot, and not of all, in the world's order.
+
+    Those that a parameter is called by, and those that cannot be written as one, are left out.
+    """
     filled = {attempt.names[slot] for attempt in book.successes}
     every = [names.roles[name] for name in filled]
     some = every[0].union(*every) - every[0].intersection(*every)
-    return sorted(some, key=names.order.__getitem__)
+    writable = [role for role in some - set(action.parameters) if NAME.fullmatch(role)]
+    return sorted(writable, key=names.order.__getitem__)
 
 
 def _shown_in_role(
