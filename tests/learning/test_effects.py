@@ -12,15 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.learning.effects import (
-    Draw,
-    MaskedTrial,
+from rpms.learning.effects import Draw, MaskedTrial, effect_of, effects
+from rpms.learning.randomisation_test import (
     Term,
     _approximated,
     _counted,
+    _Summand,
     benjamini_hochberg,
-    effect_of,
-    effects,
     p_value,
 )
 
@@ -46,7 +44,7 @@ def test_a_p_value_is_a_probability_and_never_less_than_that_of_the_draw_itself(
 def test_the_approximation_is_near_what_counting_gives():
     dice = Random(4)
     for chance in (0.5, 0.8):
-        pairs = [(dice.gauss(0, 3), chance) for _ in range(14)]
+        pairs = [_Summand(dice.gauss(0, 3), chance) for _ in range(14)]
         for score in (0.5, 4.0, 8.0):
             exact = _counted(pairs, score)
             assert _approximated(pairs, score) == pytest.approx(exact, rel=0.15, abs=2e-4)

@@ -9,15 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rpms.learning.effects import (
-    ALPHA,
-    Draw,
-    Effect,
-    MaskedTrial,
-    benjamini_hochberg,
-    effects,
-    sign,
-)
+from rpms.learning.effects import ALPHA, Draw, Effect, Effects, MaskedTrial, effects, sign
+from rpms.learning.randomisation_test import benjamini_hochberg
 from rpms.logic.errors import InputError
 from rpms.paper.verdict import Fate
 from rpms.store.episodes import EpisodeRecord
@@ -81,7 +74,9 @@ class Account:
         whole = sign(self.findings[AuditedOutcome.STEPS].estimate)
         at_sub_goals = AuditedOutcome.STEPS.better * parts if parts == whole else 0
         verdict = signs[AuditedOutcome.SUCCESS] or _agreed({*signs.values(), at_sub_goals})
-        return {1: Worth.HELPFUL, -1: Worth.HARMFUL, 0: Worth.UNKNOWN}[verdict]
+        if verdict == 0:
+            return Worth.UNKNOWN
+        return Worth.HELPFUL if verdict > 0 else Worth.HARMFUL
 
     @property
     def reason(self) -> str:
@@ -127,8 +122,9 @@ def numbers(outcome: str, effect: Effect) -> str:
 
 
 def _agreed(signs: set[int]) -> int:
-    told = signs - {0}
-    return told.pop() if len(told) == 1 else 0
+    """The one sign that all have that have any; 0 where they differ or none has."""
+    others = signs - {0}
+    return others.pop() if len(others) == 1 else 0
 
 
 def _numbers(effect: Effect) -> dict[str, float | None]:
@@ -319,6 +315,13 @@ def _why_nothing(left_out: Sequence[Path]) -> str:
     )
 
 
+class _Measure(NamedTuple):
+    """What is measured of an entry, or of a kind: an outcome, or the steps at a sub-goal."""
+
+    measure: str
+    name: str
+
+
 class _Shown(NamedTuple):
     """The entries, or kinds, that an episode was shown, and whether it was won."""
 
@@ -330,8 +333,8 @@ class _Shown(NamedTuple):
 class _Measured:
     """Effects of all entries and kinds on everything that is measured, not yet corrected."""
 
-    effects: Mapping[str, tuple[Mapping[str, Effect], Mapping[str, Effect]]]
-    """By measure: effects of each entry, and of each kind."""
+    effects: Mapping[str, Effects]
+    """By measure; a group is a kind of entries."""
     kinds: Mapping[str, str]
     """The kind of each entry."""
     shown: Sequence[_Shown]
@@ -347,44 +350,45 @@ def _measured(played: Sequence[_Played]) -> _Measured:
         stages |= {step.progress.sub_goal for step in each.record.steps}
         seen = {one.entry for one in each.exposures if one.shown}
         shown.append(_Shown(seen, each.record.row.won))
-    measures = (*map(str, AuditedOutcome), *(_STEPS_AT + stage for stage in sorted(stages)))
-    found = {
-        measure: effects([each.trial(measure) for each in played], kinds) for measure in measures
-    }
+    measures = [str(outcome) for outcome in AuditedOutcome]
+    measures += [_STEPS_AT + stage for stage in sorted(stages)]
+    found: dict[str, Effects] = {}
+    for measure in measures:
+        trials = [each.trial(measure) for each in played]
+        found[measure] = effects(trials, kinds)
     return _Measured(found, kinds, shown)
 
 
 def _entry_accounts(measured: _Measured) -> tuple[Account, ...]:
     """The account of each entry: the harmful first, then by how little chance explains it."""
-    by_entry: dict[tuple[str, str], Effect] = {}
-    for measure, (of_entries, _) in measured.effects.items():
-        for name, effect in of_entries.items():
-            by_entry[measure, name] = effect
+    found: dict[_Measure, Effect] = {}
+    for measure, of_measure in measured.effects.items():
+        for name, effect in of_measure.by_entry.items():
+            found[_Measure(measure, name)] = effect
     order = list(Worth)
 
-    def place(account: Account) -> tuple[int, float, str]:
+    def rank(account: Account) -> tuple[int, float, str]:
         least = min(effect.p for effect in (*account.findings.values(), *account.at.values()))
         return (order.index(account.worth), least, account.name)
 
-    return tuple(sorted(_corrected(by_entry, measured.kinds, measured.shown), key=place))
+    return tuple(sorted(_corrected(found, measured.kinds, measured.shown), key=rank))
 
 
 def _kind_accounts(measured: _Measured) -> tuple[Account, ...]:
     """The account of each kind of entries; its steps at each sub-goal are not told."""
-    by_kind: dict[tuple[str, str], Effect] = {}
+    found: dict[_Measure, Effect] = {}
     for outcome in AuditedOutcome:
-        _, of_kinds = measured.effects[outcome]
-        for kind, effect in of_kinds.items():
-            by_kind[str(outcome), kind] = effect
+        for kind, effect in measured.effects[outcome].by_group.items():
+            found[_Measure(str(outcome), kind)] = effect
     shown: list[_Shown] = []
     for names, won in measured.shown:
         shown.append(_Shown({measured.kinds[name] for name in names}, won))
-    _, of_kinds = measured.effects[AuditedOutcome.SUCCESS]
-    return tuple(_corrected(by_kind, {kind: kind for kind in of_kinds}, shown))
+    kinds = measured.effects[AuditedOutcome.SUCCESS].by_group
+    return tuple(_corrected(found, {kind: kind for kind in kinds}, shown))
 
 
 def _corrected(
-    found: Mapping[tuple[str, str], Effect],
+    found: Mapping[_Measure, Effect],
     kinds: Mapping[str, str],
     shown: Iterable[_Shown],
 ) -> Iterator[Account]:
@@ -395,12 +399,14 @@ def _corrected(
     for names, won in shown:
         with_it.update((name, won) for name in names)
     for name, kind in kinds.items():
-        whole = {outcome: every.get((outcome, name), Effect(0, 0)) for outcome in AuditedOutcome}
+        findings: dict[AuditedOutcome, Effect] = {}
+        for outcome in AuditedOutcome:
+            findings[outcome] = every.get(_Measure(outcome, name), Effect(0, 0))
         at = _steps_at(name, tested)
-        yield Account(name, kind, whole, at, with_it[name, True], with_it[name, False])
+        yield Account(name, kind, findings, at, with_it[name, True], with_it[name, False])
 
 
-def _tests(found: Mapping[tuple[str, str], Effect]) -> dict[tuple[str, str], Effect]:
+def _tests(found: Mapping[_Measure, Effect]) -> dict[_Measure, Effect]:
     """The effects that were tested, each p-value corrected for all of them; where nothing could
     be found, nothing was tested.
     """
@@ -411,10 +417,10 @@ def _tests(found: Mapping[tuple[str, str], Effect]) -> dict[tuple[str, str], Eff
     return tested
 
 
-def _steps_at(name: str, tested: Mapping[tuple[str, str], Effect]) -> dict[str, Effect]:
+def _steps_at(name: str, tested: Mapping[_Measure, Effect]) -> dict[str, Effect]:
     """Tested effects of one entry on the steps at each sub-goal."""
     found: dict[str, Effect] = {}
-    for (what, entry), effect in tested.items():
-        if entry == name and what.startswith(_STEPS_AT):
-            found[what.removeprefix(_STEPS_AT)] = effect
+    for key, effect in tested.items():
+        if key.name == name and key.measure.startswith(_STEPS_AT):
+            found[key.measure.removeprefix(_STEPS_AT)] = effect
     return found

@@ -10,149 +10,10 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist, median
 from typing import NamedTuple
 
+from rpms.learning.randomisation_test import NORMAL, Term, p_value
 from rpms.logic.facts import grouped
-
-NORMAL = NormalDist()
-# Standard deviations, as the middle half tells them, beyond which an outcome counts no further in a
-# test
-_WIDEST = 2.0
-_TO_DEVIATIONS = 1.4826  # From the median of distances to a standard deviation
-_ENUMERATED = 12  # Draws up to which all their outcomes are gone through one by one: 4,096 of them
-_NEAR = 1e-9  # Precision of the saddlepoint
-
-
-class Term(NamedTuple):
-    """One draw: the chance of being shown, what came of it, and the number it is compared by."""
-
-    trial: int
-    chance: float
-    shown: bool
-    value: float
-
-    @property
-    def surprise(self) -> float:
-        return self.shown - self.chance
-
-
-def p_value(terms: Sequence[Term]) -> float:
-    """P-value of the randomisation test: chance alone sets shown and hidden at least so far
-    apart, either way.
-    """
-    kept = [term for term in _without_outliers(terms) if abs(term.value) > 1e-12]
-    score = math.fsum(term.surprise * term.value for term in kept)
-    side = 1 if score >= 0 else -1
-    tail = _upper_tail([(side * term.value, term.chance) for term in kept], side * score)
-    if tail >= 0.5:
-        other = [(-side * term.value, term.chance) for term in kept]
-        tail = min(tail, _upper_tail(other, -side * score))
-    return min(1.0, 2 * tail)
-
-
-def _without_outliers(terms: Sequence[Term]) -> list[Term]:
-    """Terms with outliers drawn in, by the outcomes alone, so that episodes out of steps do not
-    drown the rest.
-    """
-    spread = _TO_DEVIATIONS * median(abs(term.value) for term in terms)
-    widest = _WIDEST * spread or math.inf
-    return [term._replace(value=max(-widest, min(widest, term.value))) for term in terms]
-
-
-def _upper_tail(pairs: Sequence[tuple[float, float]], score: float) -> float:
-    """Probability that a sum of independent draws, each `value · (shown - chance)`, is at least
-    `score`.
-    """
-    if not pairs:
-        return 1.0
-    most = math.fsum(value * ((value > 0) - chance) for value, chance in pairs)
-    slack = 1e-9 * math.fsum(abs(value) for value, _ in pairs)
-    if score >= most - slack:
-        return math.prod(chance if value > 0 else 1 - chance for value, chance in pairs)
-    if len(pairs) <= _ENUMERATED:
-        return _counted(pairs, score - slack)
-    return _approximated(pairs, score)
-
-
-def _counted(pairs: Sequence[tuple[float, float]], score: float) -> float:
-    """By going through every outcome of the draws."""
-    sums = [(0.0, 1.0)]
-    for value, chance in pairs:
-        with_next: list[tuple[float, float]] = []
-        for total, likely in sums:
-            with_next.append((total + value * (1 - chance), likely * chance))
-            with_next.append((total - value * chance, likely * (1 - chance)))
-        sums = with_next
-    return math.fsum(likely for total, likely in sums if total >= score)
-
-
-def _approximated(pairs: Sequence[tuple[float, float]], score: float) -> float:
-    """By the saddlepoint of Lugannani and Rice, which keeps its accuracy far out in the tail,
-    where it matters.
-    """
-    scale = max(abs(value) for value, _ in pairs)
-    values = [(value / scale, chance) for value, chance in pairs]
-    score /= scale
-    tilt, at_tilt = _saddlepoint(values, score)
-    signed = math.copysign(math.sqrt(max(0.0, 2 * (tilt * score - at_tilt.log))), tilt)
-    if abs(signed) < 0.05 or at_tilt.spread <= 0:
-        return 1 - NORMAL.cdf(score / math.sqrt(_moments(values, 0.0).spread))
-    correction = 1 / (tilt * math.sqrt(at_tilt.spread)) - 1 / signed
-    tail = 1 - NORMAL.cdf(signed) + NORMAL.pdf(signed) * correction
-    return min(1.0, max(0.0, tail))
-
-
-class _Moments(NamedTuple):
-    """The cumulant generating function of a sum at a tilt, and its first two derivatives."""
-
-    log: float
-    mean: float
-    spread: float
-
-
-def _saddlepoint(values: Sequence[tuple[float, float]], score: float) -> tuple[float, _Moments]:
-    """The tilt at which the mean of the sum is the score, by Newton's method within bounds."""
-    low = -60.0
-    high = 60.0
-    tilt = 0.0
-    for _ in range(60):
-        found = _moments(values, tilt)
-        if found.mean < score:
-            low = tilt
-        else:
-            high = tilt
-        if high - low < _NEAR or abs(score - found.mean) < _NEAR * math.sqrt(found.spread):
-            break
-        step = tilt + (score - found.mean) / found.spread if found.spread else math.inf
-        tilt = step if low < step < high else (low + high) / 2
-    return tilt, found
-
-
-def _moments(values: Iterable[tuple[float, float]], tilt: float) -> _Moments:
-    log = mean = spread = 0.0
-    for value, chance in values:
-        power = tilt * value
-        grown = chance * math.exp(power)
-        all_of_it = 1 - chance + grown
-        share = grown / all_of_it
-        log += math.log(all_of_it) - chance * power
-        mean += value * (share - chance)
-        spread += value * value * share * (1 - share)
-    return _Moments(log, mean, spread)
-
-
-def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Adjusted so that of all that is at most 0.05, about 5% is expected to be chance."""
-    count = len(p_values)
-    adjusted = [1.0] * count
-    least = 1.0
-    order = sorted(range(count), key=lambda place: -p_values[place])
-    for rank, place in zip(range(count, 0, -1), order, strict=True):
-        least = min(least, p_values[place] * count / rank)
-        adjusted[place] = least
-    return adjusted
-
 
 ALPHA = 0.05  # The level at which an effect is credible, after the correction
 LEVEL = 1 - ALPHA  # Of intervals
@@ -191,7 +52,10 @@ class MaskedTrial(NamedTuple):
 
     def without(self, did: Mapping[str, float]) -> float:
         """The outcome without what entries did."""
-        parts = [did.get(draw.entry, 0.0) * (draw.shown - self.chance) for draw in self.draws]
+        parts: list[float] = []
+        for draw in self.draws:
+            surprise = draw.shown - self.chance
+            parts.append(did.get(draw.entry, 0.0) * surprise)
         return self.total - math.fsum(parts)
 
 
@@ -244,28 +108,36 @@ def sign(value: float) -> int:
     return (value > 0) - (value < 0)
 
 
-def effects(
-    trials: Sequence[MaskedTrial], groups: Mapping[str, str]
-) -> tuple[dict[str, Effect], dict[str, Effect]]:
-    """The effect of each entry, and of one entry of each group, by names that `groups` gives
-    them.
+class Effects(NamedTuple):
+    """Effects on one outcome: of each entry, and of one entry of each group."""
+
+    by_entry: Mapping[str, Effect]
+    by_group: Mapping[str, Effect]
+
+
+def effects(trials: Sequence[MaskedTrial], groups: Mapping[str, str]) -> Effects:
+    """The effect of each entry and of each group. `groups`: the group of each entry.
+
+    What other entries did in a trial is estimated from the other folds, so that an entry's own
+    draw has no part in it.
     """
-    folds: list[dict[str, float]] = []
-    for fold in range(_FOLDS):
-        others = [number for number in range(len(trials)) if number % _FOLDS != fold]
-        folds.append(_fitted(trials, others))
+    folds = [_fitted(trials, _outside(fold, len(trials))) for fold in range(_FOLDS)]
     rest = [trial.without(folds[number % _FOLDS]) for number, trial in enumerate(trials)]
     by_entry: dict[str, Effect] = {}
     pooled: defaultdict[str, list[Term]] = defaultdict(list)
     for entry, own in _by_entry(trials, range(len(trials))).items():
-        values = own.freed(rest, [folds[term.trial % _FOLDS].get(entry, 0.0) for term in own.terms])
+        did = [folds[term.trial % _FOLDS].get(entry, 0.0) for term in own.terms]
+        values = own.freed(rest, did)
         terms = [term._replace(value=value) for term, value in zip(own.terms, values, strict=True)]
         by_entry[entry] = effect_of(terms, own.differing)
         pooled[groups[entry]] += terms
-    by_group: dict[str, Effect] = {}
-    for group, terms in sorted(pooled.items()):
-        by_group[group] = effect_of(terms, len(terms))
-    return by_entry, by_group
+    by_group = {group: effect_of(terms, len(terms)) for group, terms in sorted(pooled.items())}
+    return Effects(by_entry, by_group)
+
+
+def _outside(fold: int, count: int) -> list[int]:
+    """The trials, by number, that are not in a fold."""
+    return [number for number in range(count) if number % _FOLDS != fold]
 
 
 @dataclass(slots=True)
@@ -274,7 +146,7 @@ class _Own:
 
     terms: list[Term]  # Each with the value before its turn, less the average of that
     alike: list[list[list[int]]]
-    """Places among these, of trials that were about the same: by how special that is."""
+    """Indexes of these, of trials that were about the same: by how special that is."""
     differing: int  # Trials in which what came after its turn was not what it was in most
 
     def freed(self, rest: Sequence[float], did: Sequence[float]) -> list[float]:
@@ -286,8 +158,8 @@ class _Own:
             values.append(rest[term.trial] + own * term.surprise)
         values = _without_trend(values, [term.value for term in self.terms])
         for level in self.alike:
-            for places in level:
-                _without_mean_of_others(values, places)
+            for indexes in level:
+                _without_mean_of_others(values, indexes)
         return values
 
 
@@ -295,21 +167,23 @@ def _without_trend(values: Sequence[float], before: Sequence[float]) -> list[flo
     """Residuals of the linear regression of values on what came before, which averages to 0."""
     mean = math.fsum(values) / len(values)
     spread = math.fsum(each * each for each in before)
+    pairs = list(zip(before, values, strict=True))
     slope = 0.0
     if spread:
-        slope = math.fsum(b * value for b, value in zip(before, values, strict=True)) / spread
-    return [value - mean - slope * b for b, value in zip(before, values, strict=True)]
+        slope = math.fsum(earlier * value for earlier, value in pairs) / spread
+    return [value - mean - slope * earlier for earlier, value in pairs]
 
 
-def _without_mean_of_others(values: list[float], places: Sequence[int]) -> None:
-    """From each of the values at some places, take the mean of the others there."""
-    whole = math.fsum(values[place] for place in places)
-    others = len(places) - 1 + _AVERAGE
-    for place in places:
-        values[place] -= (whole - values[place]) / others
+def _without_mean_of_others(values: list[float], indexes: Sequence[int]) -> None:
+    """From each of some values, take the mean of the others among them."""
+    whole = math.fsum(values[index] for index in indexes)
+    others = len(indexes) - 1 + _AVERAGE
+    for index in indexes:
+        values[index] -= (whole - values[index]) / others
 
 
 def _by_entry(trials: Sequence[MaskedTrial], taken: Iterable[int]) -> dict[str, _Own]:
+    """The draws of each entry in those trials, by number, that are taken."""
     drawn: defaultdict[str, list[Term]] = defaultdict(list)
     came: defaultdict[str, Counter[float]] = defaultdict(Counter)
     for number in taken:
@@ -327,10 +201,11 @@ def _by_entry(trials: Sequence[MaskedTrial], taken: Iterable[int]) -> dict[str, 
 
 
 def _alike(about: Sequence[tuple[str, ...]]) -> Iterator[list[list[int]]]:
-    """Places of those about the same, of two or more, from the general to the special."""
+    """Indexes of those about the same, of two or more, from the general to the special."""
     for length in range(1, max(map(len, about)) + 1):
-        places = grouped((each[:length], place) for place, each in enumerate(about))
-        if level := [members for members in places.values() if 1 < len(members) < len(about)]:
+        same = grouped((each[:length], index) for index, each in enumerate(about))
+        level = [indexes for indexes in same.values() if 1 < len(indexes) < len(about)]
+        if level:
             yield level
 
 
