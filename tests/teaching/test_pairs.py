@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from rpms.cli.app import command_of
-from rpms.cli.teach import write_pairs
+from rpms.cli.teach import report, write_pairs
 from rpms.logic.errors import FileError, InputError
 from rpms.models.policy import FunctionModel
 from rpms.paper.condition import CONDITIONS
@@ -197,6 +197,17 @@ def test_pairs_of_two_worlds_do_not_go_together(taught, tmp_path):
     with pytest.raises(FileError, match="do not go together"):
         add_pairs(tmp_path / "mixed.jsonl", [pairs[0], replace(pairs[1], world="scienceworld")])
     assert not (tmp_path / "mixed.jsonl").exists()
+
+
+def test_a_game_that_the_teacher_does_not_win_is_named_and_not_taught(tmp_path, capsys):
+    out = tmp_path / "pairs.jsonl"
+    room = classroom(2, steps=5)  # too few for any
+    done = teach_pairs(room, out, None, Listener(), processes=1)
+    assert done.found == done.added == 0
+    assert [row.task for row in done.not_taught] == [task.id for task in room.tasks]
+    report(done, out)
+    said = capsys.readouterr().out
+    assert f"not won, and so not taught: {room.tasks[0].id} (out of steps)" in said
 
 
 def test_a_file_of_something_else_is_refused_before_a_game_is_played(tmp_path):

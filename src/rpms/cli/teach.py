@@ -30,6 +30,8 @@ _RATE = 2e-4
 """Learning rate of added low-rank weights."""
 _RATE_OF_ALL = 1e-5
 """Learning rate of all weights."""
+_MOST_NAMED = 5
+"""Games that are named where the teacher lost some."""
 
 
 def write_pairs(
@@ -50,7 +52,7 @@ def write_pairs(
     options.refuse_folders(out)
     room = _classroom(resources, settings, find_world(world), conditions, engine, option)
     done = teach_pairs(room, out, resources.workers, progress(make_console()), resources.processes)
-    _report(done, out)
+    report(done, out)
 
 
 def correct_student(
@@ -90,7 +92,7 @@ def correct_student(
     done = correct(
         room, named, window.tokens, pairs, listen, most, resources.workers, resources.processes
     )
-    _report(done, pairs)
+    report(done, pairs)
 
 
 def _same_games(settings: Settings, pairs: Path, world: World) -> Settings:
@@ -124,9 +126,14 @@ def _classroom(
     return Classroom(world, tuple(tasks), setting, settings, read_conditions(conditions))
 
 
-def _report(done: Lessons, out: Path) -> None:
+def report(done: Lessons, out: Path) -> None:
+    """Print what a lesson gave."""
     for name, summary in done.played.items():
         say(f"{name}: {summary.won} of {summary.done} games won, {summary.steps:,} steps")
+    if done.not_taught:
+        named = [f"{row.task} ({row.ending})" for row in done.not_taught[:_MOST_NAMED]]
+        more = ["…"] if len(done.not_taught) > _MOST_NAMED else []
+        say(f"not won, and so not taught: {', '.join([*named, *more])}")
     say(f"{out}: {done.added:,} pairs are new, of {done.found:,} in these games")
 
 

@@ -18,6 +18,7 @@ from rpms.play.plan import NamedModel, RunPlan, overlapping
 from rpms.play.run import Listener, run
 from rpms.play.settings import ALLOW, Settings
 from rpms.play.together import PlannedRun, run_together
+from rpms.store.episodes import EpisodeRow
 from rpms.store.memories import read_frozen
 from rpms.store.runs import RunFolder, RunSummary
 from rpms.teaching.pairs import (
@@ -116,6 +117,8 @@ class Lessons:
     """Pairs in them."""
     added: int
     """Pairs that the file did not have."""
+    not_taught: tuple[EpisodeRow, ...] = ()
+    """Games that the teacher did not win: nobody should learn to play them its way."""
 
 
 def read_conditions(text: str) -> tuple[str, ...]:
@@ -151,7 +154,8 @@ def teach_pairs(
     folder = beside(out, f"{out.stem}.teacher") / _digest([teacher])
     summary = run(plan, folder, workers, listener, engine=InProcesses(processes))
     found = _kept(RunFolder(folder), lessons)
-    return Lessons({TEACHER: summary}, len(found), add_pairs(out, found))
+    lost = tuple(row for row in summary.rows if not row.won)
+    return Lessons({TEACHER: summary}, len(found), add_pairs(out, found), lost)
 
 
 def correct(
