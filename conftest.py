@@ -4,6 +4,7 @@ optional.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import tempfile
@@ -48,6 +49,18 @@ def pytest_configure(config: pytest.Config) -> None:
     script.write_text(f'#!/bin/sh\nexec "{java}" -XX:TieredStopAtLevel=1 "$@"\n', encoding="utf-8")
     script.chmod(0o755)
     os.environ[JAVA_VARIABLE] = str(script)  # workers and what they start have it from here
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that take longest, so that no worker is left alone with one at the
+    end.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector a million objects that live to the end."""
+    gc.freeze()
 
 
 SHARED = Path(__file__).resolve().parent.parent / "shared"

@@ -45,6 +45,7 @@ def change(file: Path, text: str) -> None:
     file.write_text(before.replace(old, new), encoding="utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_it_can_be_followed_to_the_letter(tmp_path: Path):
     done = {"console": 0, "diff": 0, "file": 0}

@@ -16,7 +16,8 @@ from rpms.report.tables import overview_table
 from rpms.study.study_files import read_study
 from tests.cli.command import Rpms
 
-pytestmark = pytest.mark.timeout(900)  # the first test waits for all that is played
+# the first test waits for all that is played
+pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 _TOP = Path(__file__).parents[2]
 _STUDIES = ("quickstart", "quickstart_taught", "quickstart_model")
 

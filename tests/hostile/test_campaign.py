@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 INPUTS, KILLS = ("420", "12") if os.environ.get("RPMS_SLOW") else ("150", "6")
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the campaign forks")
 def test_the_campaign_finds_nothing():

@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 NODES, EPISODES = (3, 24) if "RPMS_SLOW" in os.environ else (2, 12)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_a_cluster_that_is_stopped_and_loses_a_node_gives_the_same_episodes(tmp_path):
     pytest.importorskip("ray", reason="needs the extra `ray`")
