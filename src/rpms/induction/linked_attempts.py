@@ -30,22 +30,26 @@ def unseen_name(before: Belief, after: Belief) -> str:
     """
     here = before.location or ""
     there = after.location or ""
-    if there == here or not isinstance(before, FactBelief):
-        return there
-    if any(there in names for names in before.names.values()):
+    if there == here or not isinstance(before, FactBelief) or _is_named(there, before):
         return there
     for relation in _relations_of(here, before):
         if after.truth(relation) is Truth.FALSE:
-            others = [name for name in relation.args if name != here]
-            renamed = [name for name in others if _holds_of(there, name, relation, after)]
-            if renamed:
-                return renamed[0]
+            name = _replaced_name(relation, here, there, after)
+            if name:
+                return name
     return there
 
 
-def _holds_of(place: str, name: str, relation: Atom, belief: Belief) -> bool:
-    """True if a relation holds with a place where it had a name."""
-    return belief.truth(relation.bind({name: place})) is Truth.TRUE
+def _is_named(place: str, belief: Belief) -> bool:
+    return any(place in names for names in belief.names.values())
+
+
+def _replaced_name(relation: Atom, here: str, there: str, after: Belief) -> str:
+    """The name in whose stead a relation now holds of a place; empty if there is none."""
+    for name in relation.args:
+        if name != here and after.truth(relation.bind({name: there})) is Truth.TRUE:
+            return name
+    return ""
 
 
 def _relations_of(place: str, belief: FactBelief) -> Iterator[Atom]:

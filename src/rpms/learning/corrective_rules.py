@@ -9,7 +9,7 @@ one line that is checked, or left out.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import starmap
+from typing import NamedTuple
 
 from rpms.foreign.shown import one_line, unseen
 from rpms.logic.actions import PARAMETER, ActionSchema, Instance
@@ -64,9 +64,11 @@ def template_of(schema: ActionSchema, command: str) -> str:
     """The way of writing an action that a command follows, with `{object}` for names, as in
     Appendix F.
     """
-    written = next(
-        (way for way, own in schema.patterns if own.fullmatch(command)), schema.syntax[0]
-    )
+    written = schema.syntax[0]
+    for way in schema.patterns:
+        if way.pattern.fullmatch(command):
+            written = way.text
+            break
     return PARAMETER.sub(r"{\1}", written)
 
 
@@ -82,20 +84,21 @@ _DUTIES = (  # Patterns that turn a fact in a manual's words into a duty: the fi
 )
 
 
-def corrective_rule(
-    step: Step, instance: Instance, worked: Sequence[tuple[Belief, Instance]]
-) -> str:
-    """The rule that would have avoided a refusal, or nothing.
+class ActionThatWorked(NamedTuple):
+    """A time that an action worked, and what was believed before it."""
 
-    `worked`: the action's successes and their beliefs.
-    """
+    belief: Belief
+    instance: Instance
+
+
+def corrective_rule(step: Step, instance: Instance, worked: Sequence[ActionThatWorked]) -> str:
+    """The rule that would have avoided a refusal, or nothing. `worked`: the action's successes."""
     rules = step.decision.rules
     facts = Situation(step.decision.belief, step.decision.goal)
-    missing = (
-        _by_manual(rules, step.command, facts)
-        if rules.environment
-        else _by_comparison(facts, instance, worked)
-    )
+    if rules.environment:
+        missing = _by_manual(rules, step.command, facts)
+    else:
+        missing = _by_comparison(facts.belief, instance, worked)
     if not missing:
         return ""
     needs = list(dict.fromkeys(missing))[:_MOST_NEEDS]
@@ -146,26 +149,35 @@ def _by_manual(rules: ActiveRules, command: str, facts: Situation) -> list[str]:
 
 
 def _by_comparison(
-    facts: Situation, instance: Instance, worked: Sequence[tuple[Belief, Instance]]
+    belief: Belief, instance: Instance, worked: Sequence[ActionThatWorked]
 ) -> list[str]:
     """Facts that held each time the action worked, and not when it failed."""
     if not worked:
         return []
     found: list[str] = []
     for name, thing in instance.binding.items():
-        bound = [(belief, each.binding[name]) for belief, each in worked if name in each.binding]
         for words, holds in _RELATIONS.items():
-            if not holds(facts.belief, thing) and all(starmap(holds, bound)):
+            if not holds(belief, thing) and _held_always(holds, name, worked):
                 found.append(words.format(name))
-    was_always_empty = not any(belief.holding for belief, _ in worked)
-    if was_always_empty and facts.belief.holding:
+    was_always_empty = not any(success.belief.holding for success in worked)
+    if was_always_empty and belief.holding:
         found.append("the hand must be empty")
     return found
 
 
-_RELATIONS: Mapping[
-    str, Callable[[Belief, str], bool]
-] = {  # Relations of an action's names to a belief, in any world
+def _held_always(
+    holds: Callable[[Belief, str], bool], name: str, worked: Iterable[ActionThatWorked]
+) -> bool:
+    """True if a relation held of what a parameter stood for whenever the action worked."""
+    for success in worked:
+        thing = success.instance.binding.get(name)
+        if thing is not None and not holds(success.belief, thing):
+            return False
+    return True
+
+
+# Relations of an action's names to a belief, in any world
+_RELATIONS: Mapping[str, Callable[[Belief, str], bool]] = {
     "must be at the {}": lambda belief, name: belief.location == name,
     "must hold the {}": lambda belief, name: name in belief.holding,
     "the {} must be open": lambda belief, name: belief.containers.get(name) is True,
@@ -244,10 +256,9 @@ def _worded(model: Model, entry: Entry, episode: Episode) -> Entry:
     except ModelError:
         return entry
     text = answer.text.strip().rpartition("Lesson:")[2].strip().partition("\n")[0].strip()
-    sound = text and not objection(text, step)
-    return (
-        replace(entry, corrective_rule=text, worded_by=one_line(model.name, 80)) if sound else entry
-    )
+    if not text or objection(text, step):
+        return entry
+    return replace(entry, corrective_rule=text, worded_by=one_line(model.name, 80))
 
 
 def objection(text: str, step: Step) -> str:

@@ -12,7 +12,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from rpms.learning.corrective_rules import corrective_rule, in_words, schema_effects, template_of
+from rpms.learning.corrective_rules import (
+    ActionThatWorked,
+    corrective_rule,
+    in_words,
+    schema_effects,
+    template_of,
+)
 from rpms.logic.actions import Instance
 from rpms.logic.belief import Belief, Situation, StateSignature, has_asked
 from rpms.logic.facts import Truth, kind_of
@@ -293,10 +299,10 @@ class _Episode:
     def _lesson(
         self, step: Step, instance: Instance, feasible: Truth
     ) -> Iterator[memory.FailureLesson]:
-        worked: list[tuple[Belief, Instance]] = []
+        worked: list[ActionThatWorked] = []
         for other, found in self._successes:
             if found.schema is instance.schema:
-                worked.append((other.decision.belief, found))
+                worked.append(ActionThatWorked(other.decision.belief, found))
         rule = corrective_rule(step, instance, worked)
         if not rule:
             return

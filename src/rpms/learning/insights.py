@@ -88,7 +88,9 @@ def gather_experience(
     ModelUnavailable is raised.
     """
     attempts = _attempts(runs, world)
-    won = [record for tried in attempts.values() for record in tried if record.row.won]
+    won: list[EpisodeRecord] = []
+    for tried in attempts.values():
+        won += [record for record in tried if record.row.won]
     insights: tuple[Insight, ...] = ()
     limit = prompt_limit(context, decoding.max_tokens)
     questions = [*_failures_beside_successes(attempts), *_successes_together(won)]

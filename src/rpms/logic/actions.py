@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from rpms.logic.facts import Atom, Clause, Facts, Literal, Truth
 
@@ -37,9 +38,9 @@ class Revelation:
     """Only where these hold: a closed cabinet hides what is in it."""
 
     def __str__(self) -> str:
-        return (
-            f"{self.atom} if {' and '.join(map(str, self.given))}" if self.given else str(self.atom)
-        )
+        if not self.given:
+            return str(self.atom)
+        return f"{self.atom} if {' and '.join(map(str, self.given))}"
 
 
 def fixed_words(syntax: str) -> int:
@@ -49,12 +50,21 @@ def fixed_words(syntax: str) -> int:
     return len(PARAMETER.sub(" ", syntax).split())
 
 
+class Syntax(NamedTuple):
+    """A way to write an action, and the pattern that its commands fit."""
+
+    text: str
+    pattern: re.Pattern[str]
+
+
 @lru_cache(4096)  # doubts make new schemas of the same syntax at every step
-def _patterns_of(syntaxes: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    written = sorted(syntaxes, key=fixed_words, reverse=True)
-    # `re.escape` leaves `<`, `>` and `_` as they are, so that parameters are still found
-    patterns = (PARAMETER.sub(r"(?P<\1>\\S.*?)", re.escape(syntax)) for syntax in written)
-    return tuple(zip(written, map(re.compile, patterns), strict=True))
+def _patterns_of(syntaxes: tuple[str, ...]) -> tuple[Syntax, ...]:
+    found: list[Syntax] = []
+    for text in sorted(syntaxes, key=fixed_words, reverse=True):
+        # `re.escape` leaves `<`, `>` and `_` as they are, so that parameters are still found
+        pattern = PARAMETER.sub(r"(?P<\1>\\S.*?)", re.escape(text))
+        found.append(Syntax(text, re.compile(pattern)))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -90,7 +100,7 @@ class ActionSchema:
     """The line that it goes against, where it is a doubt (`planning.trust`)."""
     waives: tuple[Clause, ...] = ()
     """Needs and bans that the doubt leaves out."""
-    patterns: tuple[tuple[str, re.Pattern[str]], ...] = field(init=False, repr=False, compare=False)
+    patterns: tuple[Syntax, ...] = field(init=False, repr=False, compare=False)
     """Its syntaxes with their patterns, the most specific first: of two that fit a command,
     that is meant."""
 
@@ -98,14 +108,16 @@ class ActionSchema:
         object.__setattr__(self, "id", self.id or f"E-{self.name.upper()}")
         object.__setattr__(self, "patterns", _patterns_of(self.syntax))
 
-    def __hash__(
-        self,
-    ) -> int:  # equal ones have these alike; a hash of every clause costs more than comparing
+    def __hash__(self) -> int:
+        # equal ones have these alike; a hash of every clause costs more than comparing
         return hash((self.name, self.syntax, self.doubt))
 
     @property
     def parameters(self) -> frozenset[str]:
-        return frozenset(name for syntax in self.syntax for name in PARAMETER.findall(syntax))
+        found: set[str] = set()
+        for syntax in self.syntax:
+            found.update(PARAMETER.findall(syntax))
+        return frozenset(found)
 
     @cached_property
     def pieces(self) -> tuple[str, ...]:
@@ -119,8 +131,8 @@ class ActionSchema:
 
     def match(self, command: str) -> dict[str, str] | None:
         """The names a command puts in place of the parameters; None if it is another action."""
-        for _, pattern in self.patterns:
-            match = pattern.fullmatch(command)
+        for way in self.patterns:
+            match = way.pattern.fullmatch(command)
             if match is not None:
                 return match.groupdict()
         return None
@@ -151,18 +163,29 @@ class Instance:
         return value
 
 
-def syntaxes(actions: Iterable[ActionSchema]) -> list[tuple[str, re.Pattern[str], ActionSchema]]:
+class WayToWrite(NamedTuple):
+    """A way to write an action, with the action."""
+
+    syntax: Syntax
+    schema: ActionSchema
+
+
+def ways_to_write(actions: Iterable[ActionSchema]) -> list[WayToWrite]:
     """Every way to write some actions."""
-    return [(*way, schema) for schema in actions for way in schema.patterns]
+    found: list[WayToWrite] = []
+    for schema in actions:
+        found += [WayToWrite(syntax, schema) for syntax in schema.patterns]
+    return found
 
 
 def overlapping(actions: Iterable[ActionSchema]) -> list[tuple[str, str]]:
     """Pairs of syntaxes: every command of the first fits the second too, and means the first."""
-    written = syntaxes(actions)
-    return [
-        (meant, other)
-        for meant, _, _ in written
-        for other, pattern, _ in written
-        if fixed_words(meant) > fixed_words(other)
-        and pattern.fullmatch(PARAMETER.sub("something", meant))
-    ]
+    written = [way.syntax for way in ways_to_write(actions)]
+    pairs: list[tuple[str, str]] = []
+    for meant in written:
+        command = PARAMETER.sub("something", meant.text)
+        for other in written:
+            is_meant = fixed_words(meant.text) > fixed_words(other.text)
+            if is_meant and other.pattern.fullmatch(command):
+                pairs.append((meant.text, other.text))
+    return pairs

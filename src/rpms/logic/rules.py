@@ -2,16 +2,21 @@
 `rpms.logic.actions`.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, wraps
-from itertools import chain, combinations, permutations
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from itertools import combinations, permutations
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
-from rpms.logic.actions import ActionSchema, Instance, fixed_words, syntaxes
-from rpms.logic.facts import Atom, Clause, Kinds, Literal, Truth, grouped
+from rpms.logic.actions import (
+    ActionSchema,
+    Instance,
+    WayToWrite,
+    fixed_words,
+    ways_to_write,
+)
+from rpms.logic.facts import Atom, Clause, Kinds, Literal, Truth
 
 ANYTHING = "_"
 """Stands in what an action reveals for whatever there is."""
@@ -106,6 +111,13 @@ class Rule:
         return not set(named).isdisjoint(self.locality.objects)
 
 
+class RuleBan(NamedTuple):
+    """A prohibition, with the rule that it is of."""
+
+    rule: Rule
+    ban: Prohibition
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """A stage of a procedure, and the facts that end it."""
@@ -116,7 +128,10 @@ class Stage:
     @property
     def wants(self) -> list[Literal]:
         """Every literal of these facts."""
-        return [literal for clause in self.until for literal in clause.literals]
+        found: list[Literal] = []
+        for clause in self.until:
+            found += clause.literals
+        return found
 
 
 @dataclass(frozen=True)
@@ -170,7 +185,10 @@ class Purpose:
     @property
     def wants(self) -> list[Literal]:
         """Every literal of its facts."""
-        return [literal for step in self.steps for literal in step.wants]
+        found: list[Literal] = []
+        for step in self.steps:
+            found += step.wants
+        return found
 
 
 @dataclass(frozen=True)
@@ -232,21 +250,26 @@ class ActiveRules:
         return (*self.environment, *self.lore.processes)
 
     @cached_property
-    def prohibitions(self) -> Mapping[str, Sequence[tuple[Rule, Prohibition]]]:
+    def prohibitions(self) -> Mapping[str, Sequence[RuleBan]]:
         """Prohibitions, by the action they are about."""
-        return grouped((ban.action, (rule, ban)) for rule in self.rules for ban in rule.forbids)
+        found: dict[str, list[RuleBan]] = {}
+        for rule in self.rules:
+            for ban in rule.forbids:
+                found.setdefault(ban.action, []).append(RuleBan(rule, ban))
+        return found
 
     @cached_property
-    def bans(self) -> Mapping[str, Mapping[Clause, tuple[Rule, Prohibition]]]:
+    def bans(self) -> Mapping[str, Mapping[Clause, RuleBan]]:
         """Prohibitions as needs, by action: a clause that holds while the rule does not forbid
         it.
         """
-        found: dict[str, dict[Clause, tuple[Rule, Prohibition]]] = {}
-        for rule, ban in chain.from_iterable(self.prohibitions.values()):
-            when = (*rule.when, *ban.when)
-            if all(len(clause.literals) == 1 for clause in when):
-                allowed = tuple(one.literals[0].opposite() for one in when)
-                found.setdefault(ban.action, {})[Clause(allowed)] = (rule, ban)
+        found: dict[str, dict[Clause, RuleBan]] = {}
+        for action, prohibitions in self.prohibitions.items():
+            for one in prohibitions:
+                when = (*one.rule.when, *one.ban.when)
+                if all(len(clause.literals) == 1 for clause in when):
+                    allowed = Clause(tuple(clause.literals[0].opposite() for clause in when))
+                    found.setdefault(action, {})[allowed] = one
         return found
 
     def key_of(self, schema: ActionSchema) -> str:
@@ -291,19 +314,20 @@ class ActiveRules:
     def _read_command(self, command: str) -> Instance | None:
         if len(command) > _LONGEST_COMMAND:
             return None
-        for pattern, schema in self._patterns:
-            match = pattern.fullmatch(command)
+        for way in self._ways_to_write:
+            match = way.syntax.pattern.fullmatch(command)
             if match is not None:
-                return Instance(schema, match.groupdict())
+                return Instance(way.schema, match.groupdict())
         return None
 
     @cached_property
-    def _patterns(self) -> list[tuple[re.Pattern[str], ActionSchema]]:
+    def _ways_to_write(self) -> list[WayToWrite]:
         """Every way to write an action, the more specific first: `take <x> from <y>` before
         `take <x>`.
         """
-        written = sorted(syntaxes(self.environment), key=lambda each: -fixed_words(each[0]))
-        return [(pattern, schema) for _, pattern, schema in written]
+        return sorted(
+            ways_to_write(self.environment), key=lambda way: -fixed_words(way.syntax.text)
+        )
 
     def say(self, atom: Atom, value: Truth) -> str:
         """One fact in the manual's words."""

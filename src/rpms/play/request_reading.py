@@ -303,11 +303,9 @@ def _object_in(text: str) -> dict[str, str]:
         value = loads(text[start : end + 1]) if 0 <= start < end else None
     except NotJson:
         return {}
-    return (
-        {str(name): each for name, each in value.items() if isinstance(each, str)}
-        if isinstance(value, dict)
-        else {}
-    )
+    if not isinstance(value, dict):
+        return {}
+    return {str(name): each for name, each in value.items() if isinstance(each, str)}
 
 
 def _hidden_examples(reader: Reader, mind: Mind, request: str) -> list[Candidate]:

@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
@@ -67,6 +68,34 @@ def likeness(word: str, name: str) -> float:
     return HEAD if len(word) >= 5 and fuzz.ratio(word, name) >= MISSPELT else 0.0
 
 
+class WordEvidence(NamedTuple):
+    """How much likelier a request's words make a value, and the word that says most."""
+
+    weight: float
+    """In natural logarithms."""
+    word: str = ""
+
+
+class NearRequest(NamedTuple):
+    """A remembered request, and how near it is to another, from 0 to 1."""
+
+    score: float
+    entry: RememberedRequest
+
+
+class _Vector(NamedTuple):
+    """Names in a text, each with the logarithm of how rare it is; and the vector's length."""
+
+    weights: Mapping[str, float]
+    length: float
+
+    def cosine(self, other: "_Vector") -> float:
+        """Cosine of the angle between this one and another."""
+        names = [name for name in self.weights if name in other.weights]
+        shared = sum(self.weights[name] * other.weights[name] for name in names)
+        return shared / self.length / other.length
+
+
 class Lexicon:
     """Word evidence from remembered requests and from the names of goals and kinds."""
 
@@ -78,7 +107,7 @@ class Lexicon:
         """
         self.requests = tuple(requests)
         self._called = called
-        self._found: dict[tuple[str, str, str], tuple[float, str]] = {}
+        self._found: dict[tuple[str, str, str], WordEvidence] = {}
 
     @cached_property
     def _seen(self) -> Counter[str]:
@@ -106,16 +135,14 @@ class Lexicon:
                 found.update((field, value, name) for name in names_in(entry.request))
         return found
 
-    def evidence(self, request: str, field: str, value: str) -> tuple[float, str]:
-        """Logarithm of how much likelier the request's words make a value, and the word that
-        says most.
-        """
+    def evidence(self, request: str, field: str, value: str) -> WordEvidence:
+        """What the request's words say for a value in a field."""
         key = (request, field, value)
         if key not in self._found:
             self._found[key] = self._find_evidence(request, field, value)
         return self._found[key]
 
-    def _find_evidence(self, request: str, field: str, value: str) -> tuple[float, str]:
+    def _find_evidence(self, request: str, field: str, value: str) -> WordEvidence:
         share = self.share(field, value)
         others = self._called.get(value, ())
         names = [value, *("".join(words_of(each)) for each in others)]
@@ -129,10 +156,10 @@ class Lexicon:
             if weight > 0:
                 found[word] = weight
         if not found:
-            return 0.0, ""
+            return WordEvidence(0.0)
         strongest = sorted(found, key=lambda word: (-found[word], word))
         total = sum(found[word] * part for word, part in zip(strongest, FURTHER, strict=False))
-        return total, strongest[0]
+        return WordEvidence(total, strongest[0])
 
     def share(self, field: str, value: str) -> float:
         """Share of remembered requests that meant a value, whatever their words; never 0."""
@@ -140,31 +167,29 @@ class Lexicon:
         unseen = 1  # one value that no request has meant so far
         return (meant[value] + 0.5) / (len(self.requests) + 0.5 * (len(meant) + unseen))
 
-    def nearest(self, request: str, most: int) -> list[tuple[float, RememberedRequest]]:
+    def nearest(self, request: str, most: int) -> list[NearRequest]:
         """Remembered requests that share the rarest words with this one, nearest first, each
         text once.
         """
-        own, size = self._weights(request)
-        scored = []
-        for entry, (weights, length) in zip(self.requests, self._kept_weights, strict=True):
-            shared = sum(weight * weights[name] for name, weight in own.items() if name in weights)
-            scored.append((shared / size / length, entry))
-        scored.sort(key=lambda pair: (-pair[0], pair[1].id))
-        distinct: dict[object, tuple[float, RememberedRequest]] = {}
-        for score, entry in scored:
-            distinct.setdefault((entry.request, entry.goal_signature), (score, entry))
+        own = self._vector(request)
+        scored: list[NearRequest] = []
+        for entry, vector in zip(self.requests, self._vectors, strict=True):
+            scored.append(NearRequest(own.cosine(vector), entry))
+        scored.sort(key=lambda near: (-near.score, near.entry.id))
+        distinct: dict[object, NearRequest] = {}
+        for near in scored:
+            distinct.setdefault((near.entry.request, near.entry.goal_signature), near)
         return list(distinct.values())[:most]
 
-    def _weights(self, text: str) -> tuple[dict[str, float], float]:
-        """Names in a text, each with the logarithm of how rare it is, and the length of that
-        vector.
-        """
+    def _vector(self, text: str) -> _Vector:
         total = len(self.requests) + 1
-        weights = {
-            name: math.log(total / (self._seen[name] + 0.5)) for name in sorted(names_in(text))
-        }
-        return weights, math.sqrt(sum(weight**2 for weight in weights.values())) or 1.0
+        weights: dict[str, float] = {}
+        for name in sorted(names_in(text)):
+            weights[name] = math.log(total / (self._seen[name] + 0.5))
+        length = math.sqrt(sum(weight**2 for weight in weights.values()))
+        return _Vector(weights, length or 1.0)
 
     @cached_property
-    def _kept_weights(self) -> Sequence[tuple[dict[str, float], float]]:
-        return [self._weights(entry.request) for entry in self.requests]
+    def _vectors(self) -> Sequence[_Vector]:
+        """Those of the remembered requests."""
+        return [self._vector(entry.request) for entry in self.requests]

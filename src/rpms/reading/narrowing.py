@@ -46,9 +46,10 @@ class RequestForm:
             bound = fact.bound(self.purpose.over)
             wanted[rules.say(bound.atom, Truth.of(not bound.negated))] = None
         counts = Counter(self.purpose.over.values())
-        slots = [
-            f"{name} ({counts[name]} of them)" if counts[name] > 1 else name for name in self.fields
-        ]
+        slots: list[str] = []
+        for name in self.fields:
+            several = f" ({counts[name]} of them)" if counts[name] > 1 else ""
+            slots.append(f"{name}{several}")
         return f"{self.type}({', '.join(slots)}): {', '.join(wanted)}"
 
 
@@ -286,9 +287,9 @@ class Narrowing:
             return Objected("", True)
         if len(facts) > 1:
             return Objected(f"nothing here gives {fact.atom}")
-        return Objected(
-            self._achievers.rules.say(facts[0].atom, Truth.of(facts[0].negated)).replace(" ?", "")
-        )
+        [lacking] = facts
+        said = self._achievers.rules.say(lacking.atom, Truth.of(lacking.negated))
+        return Objected(said.replace(" ?", ""))
 
     def _bound(self, literal: Fact, binding: Mapping[str, str]) -> list[Fact]:
         """A need with each name that its one free parameter may have; nothing where several

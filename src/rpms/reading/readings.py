@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 from rpms.logic.belief import Belief
 from rpms.logic.facts import kind_of
 from rpms.logic.goal import Goal
-from rpms.paper.memory import RememberedRequest
+from rpms.reading.lexicon import NearRequest
 
 SEEN = math.log(3.0)
 """Evidence for a reading whose object was seen here, against one whose object was not."""
@@ -45,9 +45,7 @@ class Readings:
     taken: int = 0
     why: str = ""
     """The reason that this one is acted on and not the one before; nothing at the start."""
-    examples: tuple[tuple[float, RememberedRequest], ...] = field(
-        default=(), compare=False, repr=False
-    )
+    examples: tuple[NearRequest, ...] = field(default=(), compare=False, repr=False)
     widened: bool = False
     """True if kinds like one that is nowhere were added."""
     asked: bool = False
@@ -77,9 +75,11 @@ class Readings:
         rest = weighed(self.ranked[self.taken + 1 :], belief, unsearched)
         if not rest:
             return None
-        near = sorted(
-            rest[:PRICED], key=lambda each: -each.probability / (SWITCH + price(each.goal))
-        )
+
+        def soonest(reading: RequestReading) -> float:
+            return -reading.probability / (SWITCH + price(reading.goal))
+
+        near = sorted(rest[:PRICED], key=soonest)
         ranked = (*self.ranked[: self.taken + 1], *near, *rest[PRICED:])
         return replace(self, ranked=ranked, taken=self.taken + 1, why=why)
 
@@ -97,7 +97,8 @@ class Readings:
         if not better:
             return None
         best = max(better, key=lambda reading: reading.score)
-        others = weighed((now, *(each for each in rest if each is not best)), belief)
+        left = [each for each in rest if each is not best]
+        others = weighed((now, *left), belief)
         why = f"{best.goal.object} was seen here, {now.goal.object} was not"
         return replace(self, ranked=(*self.ranked[: self.taken], best, *others), why=why)
 
@@ -114,13 +115,13 @@ class Readings:
     def record(self) -> list[dict[str, object]]:
         """The readings as JSON, for the step that begins with them."""
         rows: list[dict[str, object]] = []
-        for place, each in enumerate(self.ranked):
+        for index, each in enumerate(self.ranked):
             row: dict[str, object] = {
                 "goal": str(each.goal.signature),
                 "probability": round(each.probability, 4),
                 "reasons": list(each.reasons),
             }
-            if place == self.taken:
+            if index == self.taken:
                 row["taken"] = True
             rows.append(row)
         return rows

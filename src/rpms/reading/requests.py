@@ -18,7 +18,7 @@ from rpms.logic.goal import Goal
 from rpms.logic.rules import RuleManual
 from rpms.paper.memory import Entry, RememberedRequest, SuccessSnippet
 from rpms.paper.prompt import Form, Part, Prompt, make_block
-from rpms.reading.lexicon import Lexicon, names_in
+from rpms.reading.lexicon import Lexicon, NearRequest, names_in
 from rpms.reading.narrowing import FIELDS, Narrowing, RequestForm, forms_of
 from rpms.reading.readings import Readings, RequestReading, weighed
 
@@ -169,12 +169,11 @@ class Reader:
         for form in self.forms:
             for name in form.fields:
                 for kind in self._kinds(form, name, possible, request):
-                    evidence, _ = self.lexicon.evidence(request, name, kind)
-                    if evidence >= UNREAD:
+                    if self.lexicon.evidence(request, name, kind).weight >= UNREAD:
                         return True
         return False
 
-    def read_examples(self, request: str) -> list[tuple[float, RememberedRequest]]:
+    def read_examples(self, request: str) -> list[NearRequest]:
         """The remembered requests that are shown beside this one, nearest first."""
         return self.lexicon.nearest(request, EXAMPLES)
 
@@ -212,7 +211,7 @@ class Reader:
     # Beam search over the slots.
 
     def _search(
-        self, request: str, possible: Narrowing, examples: Sequence[tuple[float, RememberedRequest]]
+        self, request: str, possible: Narrowing, examples: Sequence[NearRequest]
     ) -> Generator[SlotQuestion, Weights, list[RequestReading]]:
         """The best goals, slot by slot: its type first, then its object, then its destination."""
         prompt = self._prompt(request, examples)
@@ -278,9 +277,11 @@ class Reader:
         and the words'.
         """
         named = part.named if field_ == "type" else {**part.named, field_: value}
-        words, word = self.lexicon.evidence(request, field_, value)
-        words += math.log(self.lexicon.share(field_, value))
-        reasons = (*part.reasons, f"`{word}` points to {value}") if word else part.reasons
+        evidence = self.lexicon.evidence(request, field_, value)
+        reasons = part.reasons
+        if evidence.word:
+            reasons = (*reasons, f"`{evidence.word}` points to {value}")
+        words = evidence.weight + math.log(self.lexicon.share(field_, value))
         score = part.score + weight + WORDS * words
         return _Part(part.form, named, score, part.said + weight, reasons)
 
@@ -324,16 +325,16 @@ class Reader:
 
     # The question.
 
-    def _prompt(self, request: str, examples: Sequence[tuple[float, RememberedRequest]]) -> Prompt:
+    def _prompt(self, request: str, examples: Sequence[NearRequest]) -> Prompt:
         """The common beginning of every question about a request: goals, examples as a
         conversation, the request.
         """
         goals = [form.words(self.goals.active("")) for form in self.forms]
         shown: list[str] = []
         lengths: list[int] = []
-        for _, entry in reversed(examples):  # the nearest one last
-            asked = f"{_asked(entry.request)}\n"
-            shown.append(f"{asked}{_answer(entry)}")
+        for near in reversed(examples):  # the nearest one last
+            asked = f"{_asked(near.entry.request)}\n"
+            shown.append(f"{asked}{_answer(near.entry)}")
             lengths.append(len(asked))
         blocks = (
             make_block(Part.INSTRUCTION, INSTRUCTION, goals),
