@@ -24,8 +24,8 @@ from rpms.logic.belief import FactBelief
 from rpms.logic.facts import Atom, Clause, Literal
 from rpms.logic.goal import Goal
 from rpms.logic.rules import Predicate, RuleManual
-from rpms.planning.reason import Plan
-from rpms.planning.search import Link, Option
+from rpms.planning.edges import Link, Option
+from rpms.planning.plan_graph import Plan
 from rpms.store.evidence import Label, Witness
 from rpms.worlds.base import Setting, Task
 from tests.induction.house import House

@@ -26,10 +26,11 @@ from rpms.planning.advice import (
     guidance,
     weighed,
 )
+from rpms.planning.edges import Link, Option
 from rpms.planning.experience.adapt import AdaptContext
 from rpms.planning.menu import MENU_TOKENS, chain_of, make_menu, purpose_of
-from rpms.planning.reason import Plan, plan_for
-from rpms.planning.search import Link, Option
+from rpms.planning.plan_graph import Plan
+from rpms.planning.reason import plan_for
 from rpms.planning.whereabouts import Whereabouts
 from tests.paper.kitchen import COOL_APPLE, KitchenBelief, manual
 

@@ -22,7 +22,7 @@ from rpms.paper.wording import memory_line
 from rpms.planning.advice import find_loop, guidance
 from rpms.planning.extension import COMPACT
 from rpms.planning.from_here import degree_of_match, executable_from_here
-from rpms.planning.reason import Plan
+from rpms.planning.plan_graph import Plan
 from rpms.planning.remedies import review
 from rpms.play.settings import Settings
 from rpms.store.manual_reader import ManualText

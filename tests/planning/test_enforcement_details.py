@@ -17,7 +17,7 @@ from rpms.paper.enforcement import PAPER
 from rpms.paper.prompt import Budget, Layout, Part, Turn, build, make_block
 from rpms.paper.recall import EpisodicMemory
 from rpms.planning.advice import find_loop, guidance
-from rpms.planning.reason import Plan
+from rpms.planning.plan_graph import Plan
 from tests.paper.kitchen import COOL_APPLE, KitchenBelief, knowledge
 
 BELIEF = KitchenBelief("fridge 1", containers={"fridge 1": False})

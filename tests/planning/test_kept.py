@@ -25,8 +25,9 @@ from rpms.paper.progress import standing
 from rpms.paper.recall import EpisodicMemory
 from rpms.planning.advice import PlanAdvice
 from rpms.planning.doubtful_rules import wanted_facts
+from rpms.planning.plan_graph import Plan
 from rpms.planning.plan_with_doubts import plan_with_doubts
-from rpms.planning.reason import Plan, Reasoner, reasoner_of
+from rpms.planning.reason import Reasoner, reasoner_of
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player

@@ -19,7 +19,8 @@ from rpms.paper import progress
 from rpms.paper.arbitration import infeasibility, prohibition
 from rpms.paper.memory import SuccessSnippet
 from rpms.paper.progress import GoalStanding
-from rpms.planning.reason import Plan, Reasoner
+from rpms.planning.plan_graph import Plan
+from rpms.planning.reason import Reasoner
 from rpms.planning.whereabouts import Whereabouts, likely_places
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import read_manual

@@ -12,7 +12,8 @@ from rpms.logic.facts import parse_literal
 from rpms.logic.goal import Goal
 from rpms.paper import progress
 from rpms.paper.progress import GoalStanding
-from rpms.planning.reason import Plan, Reasoner
+from rpms.planning.plan_graph import Plan
+from rpms.planning.reason import Reasoner
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import find_mistakes, read_manual
 

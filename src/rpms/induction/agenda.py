@@ -33,7 +33,8 @@ from rpms.logic.belief import Situation
 from rpms.logic.facts import Atom, Clause, Literal, kind_of
 from rpms.logic.goal import Goal
 from rpms.logic.rules import Predicate, Purpose, RuleManual, Stage
-from rpms.planning.reason import Plan, Reasoner, reasoner_of
+from rpms.planning.plan_graph import Plan
+from rpms.planning.reason import Reasoner, reasoner_of
 from rpms.store.evidence import Label
 
 

@@ -19,7 +19,7 @@ from rpms.induction.wants import State
 from rpms.logic.actions import Instance
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Clause, Truth, kind_of
-from rpms.planning.search import Option
+from rpms.planning.edges import Option
 from rpms.worlds.base import Game
 
 

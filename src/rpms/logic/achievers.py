@@ -182,6 +182,8 @@ class Judged(NamedTuple):
 
 _INDEXES_AT_WORK = 128
 """Indexes that keep what they derived in one step for the next, at some 1 MB each."""
+_OF_ONE_STEP = ("answers", "doubting", "doubts", "groundworks", "reaches", "graph", "best graph")
+"""What an index keeps for the next step alone."""
 _used: dict["Achievers", None] = {}  # The latest used last
 _using = Lock()
 
@@ -398,9 +400,17 @@ class Achievers:
         self.kept: dict[str, Any] = {}
         """Cache from one step to the next."""
 
-    def share(self, groundworks: dict[object, Groundwork]) -> None:
-        """Go on with what an index with the same reach derived; to be called before any use."""
-        self.groundwork = groundworks.setdefault(self.reach, self.groundwork)
+    def share(self, groundworks: dict[object, Groundwork], reaches: dict[object, object]) -> None:
+        """Go on with what an index with the same reach derived; to be called before any use.
+
+        The reach takes long to put together. Indexes over the same actions, with doubts of the
+        same names, have the same: it is kept for the next one.
+        """
+        doubts = tuple([(schema.name, schema.doubt) for schema in self.rules.lore.doubts])
+        outline = (self.rules.all_actions, doubts)
+        if outline not in reaches:
+            reaches[outline] = self.reach
+        self.groundwork = groundworks.setdefault(reaches[outline], self.groundwork)
         self.shares = True
 
     @property
@@ -451,9 +461,12 @@ class Achievers:
         """An action as a way to one of its effects; at another price, if it was one before."""
         made = self.groundwork.made
         key = (schema.name, schema.syntax, schema.doubt, effect)
-        if key not in made:
-            made[key] = self._make(schema, effect)
-        return made[key].priced_as(schema)
+        way = made.get(key)
+        if way is None:
+            way = made[key] = self._make(schema, effect)
+        if way.schema is not schema:
+            way = made[key] = way.priced_as(schema)
+        return way
 
     def _make(self, schema: ActionSchema, effect: Literal) -> Achiever:
         fact = fact_of(effect)
@@ -608,7 +621,15 @@ class Achievers:
     def forget(self) -> None:
         """Drop what was kept for the next step."""
         self.groundwork.forget()
-        for of_one_step in ("answers", "doubting", "doubts", "groundworks", "graph", "best graph"):
+        for of_one_step in (
+            "answers",
+            "doubting",
+            "doubts",
+            "groundworks",
+            "reaches",
+            "graph",
+            "best graph",
+        ):
             self.kept.pop(of_one_step, None)
 
     def answers_of(self, situation: Situation) -> Answers:

@@ -20,6 +20,7 @@ from rpms.paper.memory import SuccessSnippet
 from rpms.paper.prompt import Turn, brief
 from rpms.paper.review import Refusal
 from rpms.paper.verdict import Candidate, Fate, Trail
+from rpms.planning.edges import Option
 from rpms.planning.experience.adapt import AdaptContext, snippet_of
 from rpms.planning.lift import ended_alike, failed_alike
 from rpms.planning.menu import (
@@ -29,10 +30,10 @@ from rpms.planning.menu import (
     next_steps,
     purpose_of,
 )
+from rpms.planning.plan_graph import Plan
 from rpms.planning.plan_with_doubts import plan_with_doubts
-from rpms.planning.reason import Plan, plan_for, reasoner_of
+from rpms.planning.reason import plan_for, reasoner_of
 from rpms.planning.remedies import review
-from rpms.planning.search import Option
 from rpms.planning.surprise import PlanNoticed
 from rpms.planning.trust import UNSHAKEN
 

@@ -28,7 +28,6 @@ from rpms.planning.trust import (
     LinePart,
     ManualLine,
     Trust,
-    false_over,
 )
 
 SUPPOSED, HOPED, WAIVED = "may need", "may do", "may not need"
@@ -123,9 +122,15 @@ class _Doubting:
             own += self._evidence.get(rule.id, ())
         return frozenset(own)
 
+    @cached_property
+    def _vain(self) -> Mapping[str, float]:
+        """The evidence against doubts that were tried to no avail, by the doubt."""
+        evidence = self.trust.evidence.items()
+        return {line.of: weight for line, weight in evidence if line.part is LinePart.DOUBTED}
+
     def dearer_if_vain(self, doubt: ActionSchema) -> ActionSchema:
         """A doubt, dearer by the attempts that it was to no avail in."""
-        vain = self.trust.evidence.get(ManualLine(doubt.doubt, LinePart.DOUBTED, ""), 0.0)
+        vain = self._vain.get(doubt.doubt, 0.0)
         return replace(doubt, steps=doubt.steps - STEPS * vain) if vain else doubt
 
     def barred(self, idle: frozenset[str]) -> dict[Any, Surroundings | None]:
@@ -361,8 +366,8 @@ class _Doubting:
     def _in_vain(self, schema: ActionSchema) -> Counter[Literal]:
         """How often an action worked without bringing a fact about."""
         vain: Counter[Literal] = Counter()
-        for rules, instance, _, after in self.trust.worked.get(self.rules.key_of(schema), ()):
-            vain.update(false_over(rules, instance, after))
+        for one in self.trust.worked.get(self.rules.key_of(schema), ()):
+            vain.update(one.false_after)
         return vain
 
     def continuations(self) -> tuple[tuple[Purpose, float], ...]:

@@ -11,8 +11,8 @@ from rpms.logic.rules import ActiveRules
 from rpms.paper.arbitration import infeasibility
 from rpms.paper.beyond import Menu, MenuItem
 from rpms.paper.prompt import estimate_tokens
+from rpms.planning.edges import Option
 from rpms.planning.reason import reasoner_of
-from rpms.planning.search import Option
 
 MENU_TOKENS = 150
 """Tokens that the entries of a menu may have together; one that does not fit beside the more

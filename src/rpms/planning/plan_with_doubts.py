@@ -6,6 +6,7 @@ both); then unknown facts are looked at, and then actions are tried that were ne
 goal's things.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
@@ -14,9 +15,10 @@ from rpms.logic.achievers import Achievers, Groundwork, achievers_of
 from rpms.logic.belief import Situation
 from rpms.logic.rules import ActiveRules
 from rpms.planning.doubtful_rules import DoubtBook, doubted, doubts_rest_on
+from rpms.planning.edges import UNSEEN, Option
 from rpms.planning.experience.adapt import AdaptContext
-from rpms.planning.reason import Plan, Reasoner, reasoner_of
-from rpms.planning.search import Option
+from rpms.planning.plan_graph import Plan
+from rpms.planning.reason import Reasoner, reasoner_of
 from rpms.planning.surprise import PlanNoticed, circle
 from rpms.planning.trust import FULL, STEPS, Trust, doubts_of
 from rpms.planning.untried import Spelling, untried
@@ -184,6 +186,10 @@ class _DoubtingStep:
             looks = self._sound(known.search(self._situation, self._order), trust, idle)
         return replace(looks, opened=True, cut=best.cut)
 
+    def _looks(self, known: Reasoner, sought: Sequence[str] = (UNSEEN,)) -> Plan:
+        """A plan to find things that nobody has seen yet, or whatever is unknown."""
+        return known.search(self._situation, self._order, sought)
+
     def _contradicted(self, trust: Trust, idle: frozenset[str]) -> Reasoner | None:
         """The rules in which contradicted lines alone are doubted; None where there are none."""
         if trust.shaken or trust.learned or idle or trust.refused:
@@ -250,8 +256,10 @@ def _doubting(rules: ActiveRules, trust: Trust, idle: frozenset[str], *, wide: b
     kept: dict[object, Reasoner] = every.setdefault("doubting", {})
     key = (wide, idle, doubts_rest_on(trust, wide=wide))
     if key not in kept:
+        reaches: dict[object, object] = every.setdefault("reaches", {})
         if len(kept) >= _DOUBTING_KEPT:
             kept.clear()
+            reaches.clear()
         groundworks: dict[object, Groundwork] = every.setdefault("groundworks", {})
         if len(groundworks) >= _GROUNDWORKS_KEPT:
             groundworks.clear()
@@ -259,6 +267,6 @@ def _doubting(rules: ActiveRules, trust: Trust, idle: frozenset[str], *, wide: b
         if len(book) >= _DOUBTS_KEPT:
             book.clear()
         achievers = Achievers(doubted(rules, trust, wide=wide, idle=idle, book=book))
-        achievers.share(groundworks)
+        achievers.share(groundworks, reaches)
         kept[key] = Reasoner(achievers.rules, achievers)
     return kept[key]

@@ -1,4 +1,4 @@
-"""Plans and their cost, in three passes, each a named algorithm; `Priced._ground` sets a step's
+"""Plans and their cost, in three passes, each a named algorithm; `Ways._ground` sets a step's
 price (`Edge.cost`).
 
 1. Regression from the goal finds the actions that matter: for a fact that does not hold, those that
@@ -12,35 +12,21 @@ price (`Edge.cost`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from heapq import heapify, heappop, heappush
-from itertools import count, product
+from itertools import count
 from math import inf
 from typing import NamedTuple
 
-from rpms.logic.achievers import (
-    Achiever,
-    Achievers,
-    Expanded,
-    Fact,
-    Fill,
-    Found,
-    asked_about,
-    command_of,
-)
-from rpms.logic.actions import ActionSchema
+from rpms.logic.achievers import Achievers, Fact
 from rpms.logic.belief import Situation
-from rpms.logic.facts import is_unseen, kind_of
-from rpms.logic.rules import ANYTHING
-from rpms.planning.filling import Filled, Filling, Surroundings
+from rpms.logic.facts import is_unseen
+from rpms.planning.edges import GOAL, Edge, Link, Option
+from rpms.planning.ways import Ways
 from rpms.planning.whereabouts import Order
 
-GOAL = Fact("<goal>", ())
-SEEN = "<seen>"
-"""Predicate of what has to be found before anything is done to it. Brackets keep it and the goal
-apart from predicates of a manual, which cannot have any."""
 MARGIN = 8.0
 """Steps beyond the cheapest plan up to which all plans are found where lines may be doubted."""
 EXPANDED = 500
@@ -49,59 +35,6 @@ the best plan so far is taken. Doubts are many, and the cheapest are found first
 the manual takes about a tenth."""
 FURTHER = 8
 """Times as many that are tried where there is no plan so far."""
-CHOICES = 4
-"""Choices of names with which one doubt is considered for a fact. It asks whether an action works
-against a line, and any things that the fact leaves open will tell: those that need least."""
-SEARCH = 2.0
-"""Steps that a look costs beyond the way there, since it may find nothing."""
-FURTHER_DOWN = 2.0
-"""Steps that one place further down in the order of likely places counts."""
-UNSEEN = "anything ?"
-"""Whatever may be found. A name that ends in a question mark is of something that nobody has
-seen yet."""
-
-_NOTHING = Found(edges=(), read={}, left_out=-inf, asked=frozenset())
-
-
-@dataclass(slots=True, eq=False)
-class Edge:
-    """A way with names in place of its parameters: one step of some plan."""
-
-    fact: Fact
-    needs: tuple[Fact, ...]
-    """Facts that do not hold yet, in the order to achieve them."""
-    cost: float
-    schema: ActionSchema | None = None
-    """The action; None if a fact only follows from another."""
-    reveals: bool = False
-    binding: Mapping[str, str] = field(default_factory=dict)
-    _command: str | None = None
-
-    @property
-    def command(self) -> str:
-        if self._command is None:
-            self._command = command_of(self.schema, self.binding) if self.schema is not None else ""
-        return self._command
-
-    @property
-    def named(self) -> tuple[str, ...]:
-        """Things its command names: mixing is done to a vessel, not to the result."""
-        schema = self.schema
-        if schema is None:
-            return ()
-        return tuple(self.binding[name] for name in schema.variables if name not in schema.others)
-
-
-def _left_to_do(filled: Filled) -> tuple[int, float]:
-    """The number of needs that some names leave to be seen to, and the price of what is granted."""
-    return len(filled.needs), filled.price
-
-
-def _is_direct(edge: Edge) -> bool:
-    """True if an action with known things makes the fact so."""
-    if edge.schema is None or edge.reveals:
-        return False
-    return not is_unseen(edge.binding.values())
 
 
 class LeftOut(IntEnum):
@@ -115,38 +48,6 @@ class LeftOut(IntEnum):
     """Dearer ways to new facts, until it is known what cheap ones cost."""
     TOO_MANY = 3
     """All that would be more edges than allowed."""
-
-
-class Link(NamedTuple):
-    """One action of a plan, with the fact it serves."""
-
-    command: str
-    fact: Fact
-    reveals: bool
-    waits: bool = False
-    """True if it lets a process go on, so that doing it again is not wasted."""
-    doubt: str = ""
-    """The line of the manual that it goes against, if it is a doubt."""
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """Something that can be done now, with the plan that it begins."""
-
-    command: str
-    regret: float
-    """Steps that the cheapest plan beginning with it takes beyond the cheapest plan."""
-    chain: tuple[Link, ...] = ()
-    """From it to the goal; none for what experience did, of which no rule says what it is for."""
-    evidence: str = ""
-    """The experience that speaks for it or against it."""
-
-    def spelled(self, spell: Callable[[str], str]) -> Option:
-        """The same with its command as a game wants it written."""
-        written = spell(self.command)
-        if written == self.command:
-            return self
-        return Option(written, self.regret, self.chain, self.evidence)
 
 
 class Reached(NamedTuple):
@@ -236,7 +137,7 @@ def _can_be_done(edge: Edge) -> bool:
     return edge.schema is not None and not is_unseen(edge.named)
 
 
-class Priced(Filling):
+class Priced(Ways):
     """The actions that matter in one situation, from the goal down, each with what it costs to
     get there.
     """
@@ -250,39 +151,16 @@ class Priced(Filling):
         *,
         best: bool = False,
     ) -> None:
+        super().__init__(achievers, situation, order, best=best)
         self._most = most
-        self._expansions = 0
-        """Ways that were tried, and edges that were found by them."""
-        self._best = best
-        self._doubting = achievers.shares
-        super().__init__(achievers, situation, order)
-        self._order = order
         self._edges: dict[Fact, Sequence[Edge]] = {}
         """The edges to each fact that some edge needs, and to the goal: what is priced."""
         self._unpriced: list[Fact] = []
         """Facts whose edges were found since prices were last computed."""
-        self._found: dict[Fact, Found] = {}
-        """The edges found in this situation, with the cost from which on others were left out."""
         self._costs: dict[Fact, float] = {}
         self._totals: dict[Edge, float] = {}
         """The cost of an edge with all that it needs, once that is known."""
-        self._beyond = inf
-        """Cost of the cheapest way that cost more than might be spent."""
         self._links: dict[Edge, Link] = {}
-        self._barred: dict[str, bool] = {}
-        """True for beginnings of commands if some barred command has them."""
-        kept = self._edges_of_earlier_steps()
-        self._expanded: dict[Fact, Found] = {} if self._doubting else kept
-        """The edges found in any step that rest on facts and names alone."""
-
-    def _edges_of_earlier_steps(self) -> dict[Fact, Found]:
-        """Edges kept for the same goal and order of places; for others all is forgotten."""
-        goal = self._situation.goal
-        known = self._known_names
-        if known.expanded.goal is not goal or known.expanded.order != self._order:
-            known.expanded = Expanded(goal, self._order, {}, {})
-            known.fills = {}
-        return known.expanded.best if self._best else known.expanded.every
 
     def serves(self, situation: Situation, order: Order) -> bool:
         """True if what was found holds in a situation too: it is the same one."""
@@ -383,7 +261,10 @@ class Priced(Filling):
         """
         useful = self._costs.get(fact, inf)
         spend = min(most, useful if fact in self._edges else MARGIN)
-        self._edges[fact] = self._edges_to(fact, spend)
+        edges = self._edges_to(fact, spend)
+        if not edges and spend < most:
+            edges = self._edges_to(fact, most)  # nothing cheap will have a price
+        self._edges[fact] = edges
         cheapest_left_out = self._found[fact].left_out
         if cheapest_left_out >= useful:
             return LeftOut.NOTHING
@@ -400,292 +281,6 @@ class Priced(Filling):
                 known[fact] = found = self._edges_to(fact, inf)
                 for edge in found:
                     left += edge.needs
-
-    def _edges_to(self, fact: Fact, spend: float) -> Sequence[Edge]:
-        """The edges to a fact that does not hold, by ways that cost less than may be spent."""
-        had = self._found_before(fact)
-        if had.left_out >= spend:
-            return had.edges
-        return self._find_edges(fact, had, spend)
-
-    def _found_before(self, fact: Fact) -> Found:
-        """The edges to a fact that were found in this situation, or in an earlier step if they
-        rest on nothing that changed.
-        """
-        if fact in self._found:
-            return self._found[fact]
-        kept = self._expanded.get(fact)
-        if kept is None or not self._stands(kept.read.items()):
-            return _NOTHING
-        self._found[fact] = kept
-        return kept
-
-    def _find_edges(self, fact: Fact, had: Found, spend: float) -> Sequence[Edge]:
-        """The edges that were found before and the dearer ones that may be spent on now, which
-        are kept.
-
-        `_read` collects every answer that is asked for meanwhile, since the edges stand as long
-        as these do; `_beyond`, the cost of the cheapest way that is left out.
-        """
-        self._read = dict(had.read)
-        self._beyond = inf
-        found = list(had.edges)
-        if fact.predicate == SEEN:
-            found += [Edge(fact, (one,), 0.0) for one in self._glimpses(fact.args[0])]
-        elif fact.alternatives:
-            found += [Edge(fact, (one,), 0.0) for one in fact.alternatives]
-        else:
-            found += self._possible_edges(fact, had, spend)
-        self._keep_found(fact, found)
-        self._read = {}  # later questions do not concern this fact
-        return found
-
-    def _keep_found(self, fact: Fact, found: Sequence[Edge]) -> None:
-        """Keep the edges to a fact, for the next step too if they rest on facts and names alone.
-
-        Where lines may be doubted, the names that fill each way are kept instead.
-        """
-        if self._doubting:
-            self._found[fact] = Found(found, read={}, left_out=self._beyond, asked=frozenset())
-            return
-        asked = asked_about(self._read, fact.args)
-        kept = Found(found, read=self._read, left_out=self._beyond, asked=asked)
-        self._found[fact] = kept
-        if None not in self._read:
-            self._expanded[fact] = kept
-
-    def _possible_edges(self, fact: Fact, had: Found, spend: float) -> list[Edge]:
-        """The edges to a fact that does not hold, by ways that cost less than may be spent and
-        were left out before: to find out whether it holds, to make it so, or to make it so of
-        something in the same place.
-        """
-        since = had.left_out
-        edges: list[Edge] = []
-        if self._truth(fact) is None and not (fact.makeable and self._can_make(fact)):
-            edges += self._by_looking(fact, since, spend)
-        if not fact.makeable:
-            return edges
-        edges += self._by_making(fact, since, spend)
-        companion = self._index.companions.get(fact.predicate)
-        if companion is None or fact.negated:
-            return edges
-        is_direct = any(map(_is_direct, had.edges)) or any(map(_is_direct, edges))
-        if not is_direct:
-            edges += self._by_companion(companion, fact, since, spend)
-        return edges
-
-    def _by_looking(self, fact: Fact, since: float, spend: float) -> list[Edge]:
-        """Ways to see whether a fact holds, dearer the less likely its place is."""
-        edges: list[Edge] = []
-        price = SEARCH + FURTHER_DOWN * self._rank(fact.args)
-        revealers = self._index.revealers.get(fact.predicate, ())
-        for way in self._affordable(revealers, since, spend):
-            edges += self._ground(way, fact, price)
-        return edges
-
-    def _by_making(self, fact: Fact, since: float, spend: float) -> list[Edge]:
-        """Ways to make a fact so."""
-        edges: list[Edge] = []
-        makers = self._index.makers(fact.predicate, fact.negated)
-        for way in self._affordable(makers, since, spend):
-            if not way.circular:
-                edges += self._ground(way, fact)
-        return edges
-
-    def _affordable(
-        self, achievers: Iterable[Achiever], since: float, spend: float
-    ) -> Iterator[Achiever]:
-        """Ways that cost less than may be spent and no less than `since`: cheaper ones were
-        found before. The cost of the cheapest that is too dear is noted.
-        """
-        for way in achievers:
-            if since <= way.schema.steps < spend:
-                yield way
-            elif way.schema.steps >= spend:
-                self._beyond = min(self._beyond, way.schema.steps)
-
-    def _by_companion(
-        self, companion: str, fact: Fact, since: float, spend: float
-    ) -> Iterator[Edge]:
-        """Being at one thing is being at all that is in the same place: ways there by another
-        name.
-        """
-        together = self._index.together[companion]
-        for way in self._affordable(self._index.makers(fact.predicate), since, spend):
-            for one in self._beside(companion, fact, way):
-                judged = self._judge(together, {"one": one, "other": fact.args[0]})
-                if judged.possible is False:
-                    continue
-                if judged.left is not None:
-                    # To find out is to be there.
-                    yield Edge(fact, (judged.left,), judged.price)
-                    continue
-                for edge in self._ground(way, fact._replace(args=(one,)), judged.price):
-                    edge.fact = fact
-                    yield edge
-
-    def _beside(self, companion: str, fact: Fact, way: Achiever) -> Sequence[str]:
-        """Names that a way leads to in the same place as a fact's thing; all that it leads to
-        where none is known to be there.
-        """
-        (role,) = way.fact.args
-        names = self._called(role)
-        beside = [name for name in names if self._value(companion, (name, *fact.args))]
-        return beside or names
-
-    def _ground(self, way: Achiever, fact: Fact, price: float = 0.0) -> list[Edge]:
-        """A way to a fact, once for each choice of names, without what is barred; a doubt only
-        for a few choices.
-
-        Its cost: the action's steps, the look, what is granted.
-        """
-        schema = way.schema
-        price += schema.steps
-        may_be_barred = self._may_be_barred(schema)
-        edges: list[Edge] = []
-        for filled in self._to_choose_from(way, fact.args):
-            if schema.once and self._is_spent(schema, filled.binding):
-                continue
-            cost = price + filled.price
-            edge = Edge(fact, filled.needs, cost, schema, way.reveals, filled.binding)
-            if may_be_barred and self._is_barred(edge, schema):
-                continue
-            edges.append(self._finding(edge))
-            if schema.doubt and len(edges) == CHOICES:
-                break
-        self._expansions += 1 + len(edges)
-        return edges
-
-    def _to_choose_from(self, way: Achiever, args: tuple[str, ...]) -> Sequence[Filled]:
-        """The choices of names for a way to a fact over some names; for a doubt, those first
-        with which least is left to do.
-        """
-        filled = self._filled(way, args)
-        if way.schema.doubt and len(filled) > CHOICES:
-            return sorted(filled, key=_left_to_do)
-        return filled
-
-    def _filled(self, way: Achiever, args: tuple[str, ...]) -> Sequence[Filled]:
-        """Every choice of names for a way to a fact over some names.
-
-        Doubts repeat the actions that they are made of, at other prices, and are made anew when
-        trust changes: their choices are kept by shape.
-        """
-        if not self._doubting:
-            return self._fill_for(way, args)
-        key = (way.shape, args)
-        fills = self._known_names.fills
-        kept = fills.get(key)
-        if kept is not None and kept.moment == self._moment:
-            return kept.filled
-        if kept is not None and self._stands(kept.read.items()):
-            fills[key] = kept._replace(moment=self._moment)
-            return kept.filled
-        outer = self._read
-        self._read = {}
-        filled = self._fill_for(way, args)
-        fills[key] = Fill(filled, self._read, asked_about(self._read, args), self._moment)
-        self._read = outer
-        return filled
-
-    def _fill_for(self, way: Achiever, args: tuple[str, ...]) -> Sequence[Filled]:
-        """Every choice of names for a way to a fact over some names; none if it is no way to it."""
-        binding: dict[str, str] = {}
-        for parameter, name in zip(way.fact.args, args, strict=True):
-            if parameter == ANYTHING:
-                continue
-            if parameter not in way.parameters:
-                # The effect is about a thing that the manual names.
-                if kind_of(name) != parameter:
-                    return ()
-            elif binding.setdefault(parameter, name) != name or not self._suits(parameter, name):
-                return ()
-        return self._fill(way, binding)
-
-    def _glimpses(self, thing: str) -> Sequence[Fact]:
-        """All that nobody knows of a thing and that some action shows.
-
-        Of whatever may be found (`UNSEEN`): looks that may show something new, and facts about no
-        thing. Facts about known things are what plans for the goal look at themselves, so they
-        come in where there is nothing else.
-        """
-        about: dict[Fact, None] = {}
-        others: dict[Fact, None] = {}
-        for way in self._ways_to_see(thing):
-            for fact in self._unknown_of(way, thing):
-                is_about = thing in fact.args or (thing == UNSEEN and not fact.args)
-                kind = about if is_about else others
-                kind[fact] = None
-        if about or thing != UNSEEN:
-            return tuple(about)
-        return tuple(others)
-
-    def _ways_to_see(self, thing: str) -> Iterator[Achiever]:
-        """Actions that may show something of a thing: being together never says where it is."""
-        for predicate, revealers in self._index.revealers.items():
-            if thing == UNSEEN or predicate not in self._index.together:
-                yield from revealers
-
-    def _unknown_of(self, way: Achiever, thing: str) -> Iterator[Fact]:
-        """Facts that a way shows and nobody knows, with a thing for what it leaves open."""
-        free = [name for name in way.fact.args if name != ANYTHING]
-        for chosen in product(*map(self._called, free)):
-            binding = dict(zip(free, chosen, strict=True))
-            args = tuple(binding.get(arg, thing) for arg in way.fact.args)
-            fact = way.fact._replace(args=args, makeable=False)
-            if self._truth(fact) is None:
-                yield fact
-
-    def _finding(self, edge: Edge) -> Edge:
-        """Add to an edge the need to find each unseen thing (`lamp ?`) that it names and none
-        of its needs is about.
-        """
-        names = edge.binding.values()
-        if "?" not in "".join(names):
-            return edge  # as most are: one look at all names is the fastest
-        for name in names:
-            if not name.endswith("?") or name not in edge.named:
-                continue
-            if not any(name in need.args for need in edge.needs):
-                edge.needs = (Fact(SEEN, (name,)), *edge.needs)
-        return edge
-
-    def _is_barred(self, edge: Edge, schema: ActionSchema) -> bool:
-        """True if a command was refused, or showed nothing, where all was as the needs of an
-        edge, by some action, will make it.
-        """
-        barred = self._index.rules.barred
-        if edge.command in barred and self._is_idle_or_as_then(barred[edge.command], edge.needs):
-            return True
-        if not edge.reveals:
-            return False
-        shown = (edge.command, edge.fact.predicate, edge.fact.args)
-        if shown not in barred:
-            return False
-        positional = self._index.positional
-        moves = any(effect.atom.predicate in positional for effect in schema.effects)
-        return self._as_then(barred[shown], edge.needs, moving=moves)
-
-    def _is_idle_or_as_then(self, then: Surroundings | None, needs: Sequence[Fact]) -> bool:
-        """True if all will be as when a command was refused, once some needs are met.
-
-        An idle command, which led back to this very state, has no such time (None): it is barred
-        unless something is to be done first.
-        """
-        if then is None:
-            return not needs
-        return self._as_then(then, needs)
-
-    def _may_be_barred(self, schema: ActionSchema) -> bool:
-        """True if some barred command begins as an action's do: most actions have none."""
-        barred = self._index.rules.barred
-        if not barred:
-            return False
-        begins = schema.pieces[0]
-        if begins not in self._barred:
-            commands = [key if isinstance(key, str) else key[0] for key in barred]
-            self._barred[begins] = any(command.startswith(begins) for command in commands)
-        return self._barred[begins]
 
     # Second pass: what everything costs.
 

@@ -28,7 +28,7 @@ from rpms.planning.doubtful_rules import (
     unfinished,
     wanted_facts,
 )
-from rpms.planning.search import UNSEEN, Link
+from rpms.planning.edges import UNSEEN, Link
 from rpms.planning.trust import (
     COMPLETE,
     CONFIRMED,

@@ -8,6 +8,7 @@ CONTRADICTED). Planning against a line costs its trust in steps, relying on it w
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from itertools import permutations
 from math import inf
 from typing import NamedTuple, Self
@@ -16,8 +17,8 @@ from rpms.logic.actions import ActionSchema, Instance, Revelation
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Clause, Facts, Literal, Truth
 from rpms.logic.rules import ActiveRules, atoms_over
+from rpms.planning.edges import Link
 from rpms.planning.filling import Surroundings
-from rpms.planning.search import Link
 
 FULL = 4.0
 """The trust of a line that the manual states."""
@@ -73,6 +74,26 @@ Chain = tuple[Link, ...]
 COMPLETE = "nothing else"
 
 
+@dataclass(frozen=True, eq=False)
+class Worked:
+    """One time that an action worked. What it tells is found once the manual is doubted."""
+
+    rules: ActiveRules
+    instance: Instance
+    before: Facts
+    after: Facts
+
+    @cached_property
+    def false_before(self) -> frozenset[Literal]:
+        """Facts over its parameters that did not hold: it needs none of them."""
+        return false_over(self.rules, self.instance, self.before)
+
+    @cached_property
+    def false_after(self) -> frozenset[Literal]:
+        """Facts over its parameters that it did not bring about."""
+        return false_over(self.rules, self.instance, self.after)
+
+
 @dataclass(frozen=True)
 class Trust:
     """An episode's evidence about the manual's lines so far."""
@@ -86,11 +107,8 @@ class Trust:
     unexplained: Mapping[str, tuple[frozenset[Literal], ...]] = field(default_factory=dict)
     """For each refusal of an action without a reason, the facts that were not known to hold: it
     may need one."""
-    worked: Mapping[str, tuple[tuple[ActiveRules, Instance, Facts, Facts], ...]] = field(
-        default_factory=dict
-    )
-    """Times that an action worked, with the facts before and after. Read once the manual is
-    doubted."""
+    worked: Mapping[str, tuple[Worked, ...]] = field(default_factory=dict)
+    """Times that an action worked, by the action."""
     refused: Mapping[str, tuple[Surroundings, ...]] = field(default_factory=dict)
     """Commands that were refused, with the facts on their things each time, the last one last."""
     blank: Mapping[tuple[str, str, tuple[str, ...]], Surroundings] = field(default_factory=dict)
@@ -176,7 +194,9 @@ class Trust:
         each does not explain.
         """
         refusals = self.unexplained.get(action, ())
-        cleared = [false_over(*one[:3]) for one in self.worked.get(action, ())] if refusals else ()
+        if not refusals:
+            return {}
+        cleared = [one.false_before for one in self.worked.get(action, ())]
         every = frozenset[Literal]().union(*refusals).difference(*cleared)
         return {one: sum(one not in false for false in refusals) for one in sorted(every, key=str)}
 
@@ -188,7 +208,7 @@ class Trust:
         self, action: str, rules: ActiveRules, instance: Instance, before: Facts, after: Facts
     ) -> Self:
         """The same once an action worked: it needs none of the facts that were false."""
-        times = (*self.worked.get(action, ()), (rules, instance, before, after))
+        times = (*self.worked.get(action, ()), Worked(rules, instance, before, after))
         return self.but(worked={**self.worked, action: times})
 
     def begun(

@@ -1,18 +1,16 @@
 """Actions with the goal's things that were never done: for when no plan trusts the manual."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import inf
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rpms.logic.achievers import command_of
-from rpms.logic.actions import ActionSchema, Instance
+from rpms.logic.actions import ActionSchema, names_for
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Clause, Truth
 from rpms.logic.rules import ActiveRules
+from rpms.planning.edges import Option
 from rpms.planning.experience.adapt import AdaptContext
 from rpms.planning.reason import reasoner_of
-from rpms.planning.search import Option
 from rpms.planning.trust import ManualLine, Trust
 
 Spelling = Callable[[str], str]
@@ -30,18 +28,19 @@ def untried(
     situation, goal = context.situation, context.situation.goal
     things = {*situation.belief.called(goal.object), *situation.belief.called(goal.destination)}
     done = {turn.action for turn in context.history}
-    judge = _Objections(rules, situation, trust)
+    names = reasoner_of(rules).names(situation)
     found: list[_Untried] = []
-    for instance in reasoner_of(rules).actions_with(situation, things):
-        most = found[-1].against - 1 if len(found) == _TRIED else inf
-        lacking = judge.known_against(instance, most)
-        if lacking is None:
-            continue
-        written = spell(command_of(instance.schema, instance.binding))
-        if written in done or trust.bars(written, rules, situation):
-            continue
-        found.append(_Untried(len(lacking), written, lacking))
-        found = sorted(found, key=lambda one: one.against)[:_TRIED]
+    for schema in rules.environment:
+        choosing = _Choosing(rules, situation, trust, schema)
+        every = [names_for(name, names) for name in schema.variables]
+        for binding, lacking in choosing.choices(every, things, found):
+            written = spell(command_of(schema, binding))
+            if written in done or trust.bars(written, rules, situation):
+                continue
+            against = tuple(clause.bind(binding) for clause in lacking)
+            found.append(_Untried(len(against), written, against))
+            found.sort(key=_against)
+            del found[_TRIED:]
     return tuple(_option(one, rules, situation) for one in found)
 
 
@@ -51,6 +50,10 @@ class _Untried(NamedTuple):
     against: int
     command: str
     lacking: tuple[Clause, ...]
+
+
+def _against(one: _Untried) -> int:
+    return one.against
 
 
 def _option(one: _Untried, rules: ActiveRules, situation: Situation) -> Option:
@@ -71,50 +74,77 @@ class _WeighedNeed(NamedTuple):
     """True if a refusal in this episode confirmed it: without it, the action is known to fail."""
 
 
-@dataclass
-class _Objections:
-    """Finds what is known against actions in one situation.
+class _Choosing:
+    """Finds the choices of names for an action of which little is known against.
 
-    Many actions ask for the same facts: each is judged once.
+    A need is judged as soon as its things are named, and once for all choices with these.
     """
 
-    rules: ActiveRules
-    situation: Situation
-    trust: Trust
-    _needs: dict[str, Sequence[_WeighedNeed]] = field(init=False, default_factory=dict)
-    _false: dict[tuple[object, ...], bool] = field(init=False, default_factory=dict)
+    def __init__(
+        self, rules: ActiveRules, situation: Situation, trust: Trust, schema: ActionSchema
+    ) -> None:
+        self._situation = situation
+        self._variables = schema.variables
+        self._false: dict[tuple[object, ...], bool] = {}
+        self._needs: list[list[_WeighedNeed]] = [[] for _ in (*schema.variables, "none")]
+        """The needs that can be judged once so many variables have names."""
+        for clause in rules.needs_of(schema):
+            line = ManualLine.of_need(rules, schema, clause)
+            need = _WeighedNeed(
+                clause, _named_in(clause, schema), trust.evidence.get(line, 0.0) > 0
+            )
+            places = [schema.variables.index(name) + 1 for name in need.parameters]
+            self._needs[max(places, default=0)].append(need)
 
-    def known_against(self, instance: Instance, most: float) -> tuple[Clause, ...] | None:
-        """The needs of an action that are known not to hold; None if these are more than `most`,
-        or if a refusal confirmed one of them.
+    def choices(
+        self, names: Sequence[Sequence[str]], things: Container[str], found: Sequence[_Untried]
+    ) -> Iterator[tuple[dict[str, str], Sequence[Clause]]]:
+        """The choices with one of some things among them, in the order of the names, each with
+        the needs that are known not to hold: fewer than of the worst that was found so far, once
+        there are enough.
         """
-        lacking: list[Clause] = []
-        for need in self._needs_of(instance.schema):
-            if not self._is_false(need, instance.binding):
-                continue
-            lacking.append(need.clause)
-            if need.confirmed or len(lacking) > most:
-                return None
-        return tuple(clause.bind(instance.binding) for clause in lacking)
+        return self._complete(names, things, found, {}, [])
 
-    def _needs_of(self, schema: ActionSchema) -> Sequence[_WeighedNeed]:
-        if schema.name not in self._needs:
-            self._needs[schema.name] = tuple(self._weigh(schema))
-        return self._needs[schema.name]
-
-    def _weigh(self, schema: ActionSchema) -> Iterator[_WeighedNeed]:
-        for clause in self.rules.needs_of(schema):
-            named: set[str] = set()
-            for literal in clause.literals:
-                named.update(literal.atom.args)
-            parameters = tuple(name for name in schema.variables if name in named)
-            line = ManualLine.of_need(self.rules, schema, clause)
-            confirmed = self.trust.evidence.get(line, 0.0) > 0
-            yield _WeighedNeed(clause, parameters, confirmed)
+    def _complete(
+        self,
+        names: Sequence[Sequence[str]],
+        things: Container[str] | None,
+        found: Sequence[_Untried],
+        binding: dict[str, str],
+        lacking: Sequence[Clause],
+    ) -> Iterator[tuple[dict[str, str], Sequence[Clause]]]:
+        """Name the variables that are left; `things` is None once one of them is named."""
+        for need in self._needs[len(binding)]:
+            if self._is_false(need, binding):
+                if need.confirmed:
+                    return
+                lacking = [*lacking, need.clause]
+        if len(found) == _TRIED and len(lacking) >= found[-1].against:
+            return
+        if len(binding) == len(self._variables):
+            if things is None:
+                yield binding, lacking
+            return
+        variable = self._variables[len(binding)]
+        is_last = len(binding) + 1 == len(self._variables)
+        for name in names[len(binding)]:
+            is_thing = things is None or name in things
+            if is_thing or not is_last:
+                left = None if is_thing else things
+                bound = {**binding, variable: name}
+                yield from self._complete(names, left, found, bound, lacking)
 
     def _is_false(self, need: _WeighedNeed, binding: Mapping[str, str]) -> bool:
         """True if a need is known not to hold with some names."""
         key = (id(need.clause), *[binding[name] for name in need.parameters])
         if key not in self._false:
-            self._false[key] = need.clause.truth(self.situation, binding) is Truth.FALSE
+            self._false[key] = need.clause.truth(self._situation, binding) is Truth.FALSE
         return self._false[key]
+
+
+def _named_in(clause: Clause, schema: ActionSchema) -> tuple[str, ...]:
+    """The variables of an action that a need is about."""
+    named: set[str] = set()
+    for literal in clause.literals:
+        named.update(literal.atom.args)
+    return tuple(name for name in schema.variables if name in named)

@@ -20,7 +20,7 @@ from rpms.paper.memory import Stride, SuccessSnippet
 from rpms.paper.prompt import Turn
 from rpms.paper.verdict import Candidate, Fate, Trail, Verdict, reordered
 from rpms.planning.lift import Lifted, Role, lift, names_of, renamed
-from rpms.planning.search import FURTHER_DOWN
+from rpms.planning.ways import FURTHER_DOWN
 from rpms.planning.whereabouts import Whereabouts
 
 _WINDOW = 50

@@ -1,0 +1,237 @@
+"""Plans for one situation: for the goal, for what an action lacks, or to find out anything."""
+
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf
+from typing import NamedTuple, Self
+
+from rpms.logic.achievers import Fact, Judged, Need
+from rpms.logic.facts import Atom, Truth
+from rpms.logic.rules import Purpose
+from rpms.planning.edges import GOAL, UNSEEN, Edge, Link, Option
+from rpms.planning.search import Priced
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Options, best first."""
+
+    options: tuple[Option, ...] = ()
+    cost: float = inf
+    imagined: bool = False
+    """True if it needs other things than the known ones, of which none will do."""
+    opened: bool = False
+    """True if no plan is left that trusts the manual, so that the choice is open to more."""
+    searching: bool = False
+    """True if nothing known leads to the goal, and something that nobody has seen yet might."""
+    cut: bool = False
+    """True if there were too many doubts to weigh them all: there may be a cheaper plan."""
+
+    @property
+    def stranded(self) -> bool:
+        """True if neither the manual nor anything left to look at leads to the goal."""
+        return self.opened or (self.cost == inf and not self.searching)
+
+    def respelled(self, spell: Callable[[str], str], failed: Container[str]) -> Self:
+        """The same plan with commands as a game wants them written, and what just failed after
+        all else.
+        """
+        options = [option.spelled(spell) for option in self.options]
+        return self.offering(sorted(options, key=lambda option: option.command in failed))
+
+    def offering(self, options: Iterable[Option]) -> Self:
+        """The same plan with other options."""
+        return replace(self, options=tuple(options))
+
+
+class Remedy(NamedTuple):
+    """Help for an action that cannot be done."""
+
+    command: str = ""
+    """The first command: `open drawer 3`; empty if nothing helps."""
+    fact: Atom | None = None
+    """Its purpose, or if nothing helps, the fact that rules the action out for good."""
+    after: tuple[str, ...] = ()
+    """The following commands, as far as they can be predicted before the first step."""
+
+
+def left_of(judged: Iterable[Judged]) -> tuple[Fact, ...]:
+    """The facts that judged needs leave to be achieved."""
+    return tuple([one.left for one in judged if one.left is not None])
+
+
+class Graph(Priced):
+    """The actions that matter in one situation, from the goal down to what can be done now."""
+
+    def plan(self, purposes: Sequence[tuple[Purpose, float]]) -> Plan:
+        """Plan for one of several purposes, each with its price: with known things, or else with
+        things that nobody has seen.
+        """
+        cut = False
+        for imagined in (False, True):
+            reached = self._reaches(self._furthest_edges(purposes, imagined=imagined))
+            cut = cut or reached.cut
+            if reached.found:
+                return Plan(self._options(), self._costs[GOAL], imagined, cut=cut)
+            if reached.given_up:
+                break
+        return Plan(cut=cut)
+
+    def _furthest_edges(
+        self, purposes: Sequence[tuple[Purpose, float]], *, imagined: bool
+    ) -> list[Edge]:
+        """What is left to do for each purpose and choice of things, where most stages are
+        behind; without what cannot be had.
+        """
+        edges: list[Edge] = []
+        furthest = 0
+        for purpose, price in purposes:
+            for binding in self.bindings(purpose, self._situation.goal, imagined=imagined):
+                stages, wanted = self.left(purpose, binding)
+                edge = self._edge_to(wanted, price)
+                if edge is None or stages < furthest:
+                    continue
+                if stages > furthest:
+                    furthest = stages
+                    edges = []
+                edges.append(edge)
+        return edges
+
+    def remedy(
+        self, needs: Sequence[Need], binding: Mapping[str, str], *, explained: bool
+    ) -> Remedy:
+        """The first step towards making all the needs hold. Searching elsewhere is no remedy."""
+        in_order = sorted(needs, key=lambda need: need.moving)
+        wanted = [self._judge(need, binding) for need in in_order]
+        possible = all(one.possible is not False for one in wanted)
+        if not possible and not explained:
+            return Remedy()
+        reached = self._reaches([Edge(GOAL, left_of(wanted), 0.0)])
+        if reached.found and possible:
+            options = self._options()
+            if options:
+                return self._remedy_of(options[0].chain, binding)
+        if not explained:
+            return Remedy()
+        # The prices just found explain what stands against it.
+        return Remedy("", self._obstacle(needs, binding, frozenset()))
+
+    def _remedy_of(self, chain: Sequence[Link], binding: Mapping[str, str]) -> Remedy:
+        """A plan as a remedy; without a command where it begins with a look at other things."""
+        first = chain[0]
+        served = chain[-1].fact.atom
+        if not first.reveals:
+            return Remedy(first.command, served, tuple(link.command for link in chain[1:]))
+        instance = self._index.rules.instance(first.command)
+        names = set(instance.binding.values()) if instance is not None else None
+        elsewhere = names is not None and names.isdisjoint(binding.values())
+        return Remedy("" if elsewhere else first.command, served)
+
+    def _obstacle(
+        self, needs: Iterable[Need], binding: Mapping[str, str], above: frozenset[Fact]
+    ) -> Atom | None:
+        """The missing fact that blocks an action for good; a missing place comes before things
+        to do there.
+        """
+        for need in needs:
+            if not need.names.issubset(binding):
+                continue
+            judged = self._judge(need, binding)
+            if judged.possible is False:
+                # A ban in every state is for want of no fact.
+                lacking = self._fixed(need) or next(iter(need.literals), None)
+                return lacking.bound(binding).atom if lacking is not None else None
+            fact = judged.left
+            if fact is None or fact in above or fact in self._costs:
+                continue
+            found = self._obstacle_to(need, binding, fact, above)
+            if found is not None:
+                return found
+        return None
+
+    def _obstacle_to(
+        self, need: Need, binding: Mapping[str, str], fact: Fact, above: frozenset[Fact]
+    ) -> Atom | None:
+        """The missing fact that blocks a need which has no price: one of its own that no action
+        changes, one further down, or the fact itself where the action is asked about.
+        """
+        fixed = self._fixed(need)
+        if fixed is not None:
+            return fixed.bound(binding).atom
+        either = fact.alternatives or (fact,)
+        deeper = self._obstacle_before(either, above | {fact})
+        if deeper is not None or above:
+            return deeper
+        return either[0].atom
+
+    def _obstacle_before(self, facts: Iterable[Fact], above: frozenset[Fact]) -> Atom | None:
+        """The fact that blocks every way to some facts: in principle, with the names that these
+        have, whether the way can be gone or not.
+        """
+        for fact in facts:
+            for way in self._index.makers(fact.predicate, fact.negated):
+                if not all(map(self._suits, way.fact.args, fact.args)):
+                    continue
+                bound = dict(zip(way.fact.args, fact.args, strict=True))
+                deeper = self._obstacle(way.needs, bound, above)
+                if deeper is not None:
+                    return deeper
+        return None
+
+    def _fixed(self, need: Need) -> Fact | None:
+        """Of facts of which one would do, one that no action changes."""
+        makers = self._index.makers
+        return next(
+            (fact for fact in need.literals if not makers(fact.predicate, fact.negated)), None
+        )
+
+    def first_things(self) -> tuple[Option, ...]:
+        """Actions that restore the facts without which nothing else can be done; empty if they
+        hold.
+        """
+        broken = [
+            need
+            for clause, need in self._index.always
+            if clause.truth(self._situation) is Truth.FALSE
+        ]
+        edge = self._edge_to([(need, {}) for need in broken], 0.0) if broken else None
+        if edge is None or not self._reaches([edge]).found:
+            return ()
+        return self._options()
+
+    def is_nowhere(self, thing: str) -> bool:
+        """True if a thing is known to be in none of the places where looking would show it."""
+        return bool(self._index.revealers) and not self._glimpses(thing)
+
+    def may_show_more(self) -> bool:
+        """True if a look may show something that nobody has seen yet."""
+        return any(UNSEEN in fact.args for fact in self._looks)
+
+    @cached_property
+    def _looks(self) -> Sequence[Fact]:
+        """All that looking may tell of things that nobody has seen."""
+        return self._glimpses(UNSEEN)
+
+    def explore(self, sought: Sequence[str]) -> Plan:
+        """Find out whatever is unknown of what is sought: for when no way to the goal is known."""
+        edges: list[Edge] = []
+        for thing in sought:
+            looks = self._looks if thing == UNSEEN else self._glimpses(thing)
+            edges += [Edge(GOAL, (fact,), 0.0) for fact in looks]
+        reached = self._reaches(edges)
+        return Plan(self._options() if reached.found else (), cut=reached.cut)
+
+    def _edge_to(
+        self, wanted: Iterable[tuple[Need, Mapping[str, str]]], cost: float
+    ) -> Edge | None:
+        """One way to reach the goal: what is left to be done, in order."""
+        needs: dict[Fact, None] = {}
+        for need, one in wanted:
+            judged = self._judge(need, one)
+            if judged.possible is False:
+                return None
+            cost += judged.price
+            if judged.left is not None:
+                needs[judged.left] = None
+        return Edge(GOAL, tuple(needs), cost)
