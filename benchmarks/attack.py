@@ -16,6 +16,9 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Collection
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from random import Random
 
@@ -24,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from attacks.browser import page_campaign
 from attacks.inputs import KINDS, SLOW, Samples, make_samples
 from attacks.kills import WORKS, kill_campaign
+from attacks.learned import learned_files
 from attacks.servers import fault_campaign
 from attacks.watch import Tally, in_child, own_folder, watched
 
@@ -61,6 +65,17 @@ def _batch(name: str, numbers: range, seed: int, samples: Samples) -> Tally:
     return tally
 
 
+def _prepare(kinds: Collection[str]) -> None:
+    """Load and learn once what several kinds of input need: each is read in a process of its own,
+    forked from this one.
+    """
+    if {"learned manuals", "evidence", "explorations"} & set(kinds):
+        learned_files()
+    if {"guard sessions", "guard approvals"} & set(kinds):
+        with suppress(ImportError):  # an extra
+            import_module("rpms.guard.mcp_proxy")
+
+
 def main() -> int:
     arguments = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     arguments.add_argument("--inputs", type=int, default=3_000)
@@ -89,6 +104,8 @@ def main() -> int:
         print(f"seed {options.seed}\n\n{HEADINGS}")
         total = Tally()
         shares = {name: SLOW.get(name, 1.0) for name in kinds}
+        if options.inputs:
+            _prepare(kinds)
         for name, share in shares.items() if options.inputs else ():
             count = max(1, round(options.inputs * share / sum(shares.values())))
             tally = attack(name, count, options.seed, samples, deadline)

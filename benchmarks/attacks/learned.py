@@ -35,7 +35,7 @@ def learn_from(explored: Path, out: Path) -> None:
 
 
 @functools.cache
-def _sound() -> dict[str, bytes]:
+def learned_files() -> dict[str, bytes]:
     """A learned manual with all that is beside it, by its name."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "manual.yaml")
@@ -49,7 +49,7 @@ def _sound() -> dict[str, bytes]:
 
 def _laid_out(folder: Path, spoilt: Path, dice: Random) -> Path:
     """A learned manual with one of its files spoilt."""
-    for name, data in _sound().items():
+    for name, data in learned_files().items():
         (folder / name).write_bytes(data)
     data = spoilt.read_bytes()
     if spoilt.suffix == ".jsonl" and dice.random() < 0.6:
