@@ -132,5 +132,12 @@ def test_what_cannot_be_shown_is_said(rpms: Rpms, played, tmp_path):
         in rpms("show", played, "--task", "x").line
     )
     assert "--task needs a run's folder" in rpms("show", tmp_path / "x.json", "--task", 1).line
+    assert "is no run: there is no protocol.json in it" in rpms("show", tmp_path).line
     (tmp_path / "x.json").write_text("{}")
     assert "is not a whole episode file" in rpms("show", tmp_path / "x.json").line
+
+
+def test_a_misspelt_table_is_told_before_runs_are_looked_for(rpms: Rpms, tmp_path):
+    pytest.importorskip("numpy", reason="needs the extra `report`")
+    said = rpms("table", "ablaton", tmp_path / "nowhere").line
+    assert said == "unknown table 'ablaton'; did you mean ablation?"

@@ -195,6 +195,11 @@ def test_calls_that_bring_nothing_new_are_warned_of(guard):
     ("old", "new", "problem"),
     [
         ("requires: confirmed", "requires: comfirmed", "unknown fact 'comfirmed'"),
+        (
+            "requires: confirmed",
+            "requirs: confirmed",
+            "requirs: is not a known field; did you mean requires?",
+        ),
         ("of: order, path: status", "of: ordr, path: status", "no record is called 'ordr'"),
         (
             "requires: [pending(order_id)",

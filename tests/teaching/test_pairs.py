@@ -19,7 +19,7 @@ from rpms.play.run import Listener, run
 from rpms.play.seats import Seat
 from rpms.play.settings import Settings
 from rpms.store.runs import RunFolder
-from rpms.teaching.lessons import Classroom, correct, teach_pairs
+from rpms.teaching.lessons import Classroom, correct, read_conditions, teach_pairs
 from rpms.teaching.pairs import PairSource, add_pairs, read_pairs
 from rpms.teaching.teacher import Corrections, Follower, player_of, spread, taught_step
 from rpms.worlds.base import Setting
@@ -208,6 +208,13 @@ def test_a_game_that_the_teacher_does_not_win_is_named_and_not_taught(tmp_path, 
     report(done, out)
     said = capsys.readouterr().out
     assert f"not won, and so not taught: {room.tasks[0].id} (out of steps)" in said
+
+
+def test_a_misspelt_condition_is_told_with_its_option():
+    with pytest.raises(
+        InputError, match="--conditions: unknown condition 'ful'; did you mean full"
+    ):
+        read_conditions("baseline,ful")
 
 
 def test_a_file_of_something_else_is_refused_before_a_game_is_played(tmp_path):

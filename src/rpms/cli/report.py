@@ -1,5 +1,6 @@
 """Look at what was run: `rpms report`, `view`, `table`, `leaderboard`, `show`, `export`."""
 
+import os
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -115,6 +116,7 @@ def table(
 ) -> None:
     """Print one of the paper's tables from runs or a study, or write it into a page."""
     gather, table, tables = needs_extra("gather", "table", "tables")
+    tables.check_table_name(name)  # a misspelt name does not wait for runs to be read
     made = tables.named_tables(name, gather.gather(inputs), with_published=published)
     if into is not None:
         text = "\n".join(table.render(each, "markdown") for each in made)
@@ -168,6 +170,11 @@ def show(
             raise InputError(f"{episode}: {chosen} was not played yet")
     elif task is not None:
         raise InputError(f"--task needs a run's folder, and {episode} is not one")
+    elif os.path.isdir(episode):  # noqa: PTH112  never raises
+        raise InputError(
+            f"{episode}: is no run: there is no {PROTOCOL} in it; give a run's folder, or the file"
+            " of an episode"
+        )
     say(*transcript(read_episode(file), belief=belief, prompts=prompts))
 
 

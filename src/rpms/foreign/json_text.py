@@ -22,7 +22,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from rpms.foreign.limits import DEEPEST_JSON, LONGEST_NUMBER, MOST_JSON_VALUES
 from rpms.foreign.shown import excerpt
-from rpms.logic.errors import FileError
+from rpms.logic.errors import FileError, is_near, nearest
 
 _DIGITS = len(str(-LONGEST_NUMBER))
 _BLANK = re.compile(r"\s*")
@@ -310,6 +310,11 @@ def needed_by(kind: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
+def _hint(name: str, known: Iterable[str]) -> str:
+    """The field that was meant, where one is near."""
+    return f"; {nearest(name, known)}" if is_near(name, known) else ""
+
+
 def object_reader(
     readers: Mapping[str, Reader], needed: Sequence[str], make: Callable[[dict[str, Any]], _Value]
 ) -> Callable[[Any], _Value]:
@@ -321,7 +326,7 @@ def object_reader(
         given = {}
         for name, item in _as(dict, value).items():
             if name not in readers:
-                raise _at(name, NotJson("is not a known field"))
+                raise _at(name, NotJson(f"is not a known field{_hint(name, readers)}"))
             try:
                 given[name] = readers[name](item)
             except NotJson as error:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ruamel.yaml import YAML
 
-from rpms.logic.errors import InputError
+from rpms.logic.errors import InputError, nearest
 from rpms.models.catalogue import Backend, backend_of
 from rpms.report import outcomes
 from rpms.report.condition_tables import (
@@ -383,10 +383,16 @@ def named_tables(
     return made or tuple(make_table(name, each) for each in comparisons)  # which says why not
 
 
+def check_table_name(name: str) -> None:
+    """Refuse a name that no table has, `all` apart."""
+    if name not in _MAKERS and name != "all":
+        raise InputError(f"unknown table {name!r}; {nearest(name, TABLES)}")
+
+
 def make_table(name: str, comparison: Comparison, *, with_published: bool = False) -> Table:
     """One table by its name; one that the comparison has nothing for is an InputError."""
-    if (maker := _MAKERS.get(name)) is None:
-        raise InputError(f"unknown table {name!r}; choose one of {', '.join(TABLES)}")
+    check_table_name(name)
+    maker = _MAKERS[name]
     if not maker.applies(comparison):
         raise InputError(f"these runs have nothing for the table {name!r}: {maker.needs}")
     table = maker.make(comparison)

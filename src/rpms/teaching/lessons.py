@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from rpms.foreign.file_reader import beside
-from rpms.logic.errors import InputError
+from rpms.logic.errors import InputError, nearest
 from rpms.models.catalogue import IN_PROCESS, backend_of
-from rpms.paper.condition import CONDITIONS, named_condition
+from rpms.paper.condition import CONDITIONS
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.engines import InProcesses
 from rpms.play.plan import NamedModel, RunPlan, overlapping
@@ -125,8 +125,10 @@ def read_conditions(text: str) -> tuple[str, ...]:
     """Read names of conditions, separated by commas."""
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     for name in names:
-        if named_condition(name) is not CONDITIONS.get(name):
-            raise InputError(f"--conditions {name}: write a condition by its name, such as full")
+        if name not in CONDITIONS:
+            raise InputError(
+                f"--conditions: unknown condition {name!r}; {nearest(name, CONDITIONS)}"
+            )
     if not names:
         raise InputError(f"--conditions: give one or more of {', '.join(CONDITIONS)}")
     return names
