@@ -22,13 +22,10 @@ class Induced(Support):
     given: Clause | None = None  # Only where this holds
 
 
-def seen(steps: Sequence[Witness], against: int = 0) -> dict[str, Any]:
+def support_by(steps: Sequence[Witness], against: int = 0, note: str = "") -> Support:
     """Support by steps, of which some are kept."""
-    return {
-        "confirmed": len(steps),
-        "against": against,
-        "witnesses": tuple(steps[: LIMITS.witnesses]),
-    }
+    witnesses = tuple(steps[: LIMITS.witnesses])
+    return Support(confirmed=len(steps), against=against, witnesses=witnesses, note=note)
 
 
 def induced(

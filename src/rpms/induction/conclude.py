@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from rpms.induction.action_effects import Outcomes
-from rpms.induction.action_model import ActionModel, Induced, KindTable, kind_tables, seen
+from rpms.induction.action_model import ActionModel, Induced, KindTable, kind_tables, support_by
 from rpms.induction.attempts import NAME, Book
 from rpms.induction.deeds import ADVANCED, deed_processes, deeds_of, looks, winning_deeds
 from rpms.induction.goal_models import GoalModel, Makeable, goal_model
@@ -371,7 +371,7 @@ def _localities(sights: Iterable[Sights]) -> dict[str, dict[str, Support]]:
     found: dict[str, dict[str, Support]] = {}
     for row in rows:
         note = f"{len(row.steps)} of {row.looked} looked into"
-        found.setdefault(row.kind, {})[row.place] = Support(**seen(row.steps), note=note)
+        found.setdefault(row.kind, {})[row.place] = support_by(row.steps, note=note)
     return found
 
 

@@ -11,14 +11,13 @@ from itertools import combinations
 from math import log, log2
 from typing import NamedTuple
 
-from rpms.induction.action_model import seen
 from rpms.induction.attempts import Attempt, Book
 from rpms.induction.literals import bits, signed, union
 from rpms.induction.needs import Needs
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.witnesses import distinct
 from rpms.logic.facts import Atom, Literal
-from rpms.store.evidence import Support
+from rpms.store.evidence import Support, Witness
 
 _KIND = "kind"
 
@@ -34,6 +33,16 @@ class Circumstance(Support):
     @property
     def share(self) -> float:
         return self.confirmed / max(1, self.confirmed + self.against)
+
+
+def circumstance(
+    literals: tuple[Literal, ...], good: Sequence[Witness], bad: int = 0
+) -> Circumstance:
+    """Facts with the steps that came out well with them, of which some are kept, and the number
+    of those that did not.
+    """
+    witnesses = tuple(good[: LIMITS.witnesses])
+    return Circumstance(literals, confirmed=len(good), against=bad, witnesses=witnesses)
 
 
 def view(book: Book, attempts: Iterable[Attempt], well: Callable[[Attempt], bool]) -> Book:
@@ -61,7 +70,7 @@ def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Circumstan
     wanted = needs.explaining
     good = [row.attempt.witness for row in needs.wins]
     bad = sum(row.holds & wanted == wanted for row in needs.losses)
-    found = Circumstance(needs.literals(wanted), **seen(good, bad))
+    found = circumstance(needs.literals(wanted), good, bad)
     return found if found.share >= LIMITS.often else None
 
 
@@ -139,7 +148,7 @@ class _Grown(NamedTuple):
 def _circumstance(grown: _Grown, features: Sequence[_Feature]) -> Circumstance:
     literals = tuple(features[bit].literal for bit in bits(grown.mask))
     steps = [row.attempt.witness for row in grown.good]
-    return Circumstance(literals, **seen(steps, len(grown.bad)))
+    return circumstance(literals, steps, len(grown.bad))
 
 
 def _is_luck(found: Circumstance, good: int, bad: int, facts: int) -> bool:

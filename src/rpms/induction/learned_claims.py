@@ -4,7 +4,7 @@ not make it into the manual.
 
 from collections.abc import Iterator
 
-from rpms.induction.action_model import ActionModel, KindTable, seen
+from rpms.induction.action_model import ActionModel, KindTable, support_by
 from rpms.induction.conclude import Learned, processes_of
 from rpms.induction.goal_models import GoalModel
 from rpms.induction.scores import ScoreTable
@@ -67,8 +67,7 @@ def _claims_of_kinds(table: KindTable) -> Iterator[Claim]:
     note = _OF_NAMES if table.of_names else ""
     for key, rows in (("yes", table.worked), ("no", table.refused)):
         for kinds, steps in sorted(rows.items()):
-            support = Support(**seen(steps), note=note)
-            yield support.claim(("kinds", table.name), key, ", ".join(kinds))
+            yield support_by(steps, note=note).claim(("kinds", table.name), key, ", ".join(kinds))
 
 
 def _claims_of_goal(goal: GoalModel) -> Iterator[Claim]:

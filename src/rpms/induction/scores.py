@@ -10,11 +10,11 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from rpms.induction.action_model import seen
+from rpms.induction.action_model import support_by
 from rpms.induction.attempts import Attempt, Book
-from rpms.induction.conditions import Circumstance
+from rpms.induction.conditions import Circumstance, circumstance
 from rpms.induction.templates import SLOT
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Atom, Literal, kind_of
@@ -61,6 +61,14 @@ class Deed:
 class _Tally:
     tried: set[str] = field(default_factory=set)
     good: dict[str, Witness] = field(default_factory=dict)
+
+    @property
+    def in_vain(self) -> int:
+        return len(self.tried) - len(self.good)
+
+    @property
+    def support(self) -> Support:
+        return support_by(list(self.good.values()), self.in_vain)
 
     def share(self, usual: float) -> float:
         return (len(self.good) + LIMITS.doubt * usual) / (len(self.tried) + LIMITS.doubt)
@@ -193,16 +201,13 @@ def _asking(
     deed: Deed, literals: tuple[Literal, ...], args: tuple[str, str], rows: _Tallies
 ) -> Deed:
     """A deed under a condition of which the last fact is that of a table."""
-
-    def told(tallies: Sequence[_Tally]) -> dict[str, Any]:
-        steps = [step for each in tallies for step in each.good.values()]
-        return seen(steps, sum(len(each.tried) for each in tallies) - len(steps))
-
-    listed = {
-        where: {word: Support(**told([each])) for word, each in row.items()}
-        for where, row in rows.items()
-    }
-    when = Circumstance(
-        literals, **told([tally for row in rows.values() for tally in row.values()])
-    )
+    listed: dict[str, dict[str, Support]] = {}
+    good: list[Witness] = []
+    in_vain = 0
+    for where, row in rows.items():
+        listed[where] = {word: tally.support for word, tally in row.items()}
+        for tally in row.values():
+            good += tally.good.values()
+            in_vain += tally.in_vain
+    when = circumstance(literals, good, in_vain)
     return replace(deed, when=when, table=ScoreTable(literals[-1].atom.predicate, args, listed))

@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from rpms.induction.action_effects import Outcomes
-from rpms.induction.action_model import ActionModel, Induced, seen
+from rpms.induction.action_model import ActionModel, Induced
 from rpms.induction.attempts import NAME, Attempt, Book
 from rpms.induction.conditions import (
     Circumstance,
+    circumstance,
     condition,
     conditions,
     view,
@@ -206,7 +207,7 @@ def _side_effects(
         written.add(side.effect)
         binding = {ANYTHING: str(len(parameters))}
         literals = dict.fromkeys((Literal(side.relation.bind(binding)), *needs))
-        when = Circumstance(tuple(literals), **seen([*count.good.values()], len(count.bad)))
+        when = circumstance(tuple(literals), [*count.good.values()], len(count.bad))
         title = f"{action.name}_{side.effect.atom.predicate}"
         effect = side.effect.bind(binding)
         yield process_of(title, linked.template, (*parameters, role), when, [effect])
@@ -313,7 +314,7 @@ def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator
                 continue
             title = f"{action.name}_{role}"
             parameters = [role if each == parameter else each for each in action.parameters]
-            when = Circumstance(action.guessed, **seen([row.witness for row in rows]))
+            when = circumstance(action.guessed, [row.witness for row in rows])
             yield process_of(title, book.template, parameters, when, (), shown)
 
 
