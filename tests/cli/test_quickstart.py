@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from rpms.cli import main
+from rpms.report.comparison import Comparison
 from rpms.report.gather import gather
-from rpms.report.outcomes import Comparison, condition_label
+from rpms.report.outcomes import condition_label
 from rpms.report.tables import overview_table
 from rpms.study.study_files import read_study
 from tests.cli.command import Rpms

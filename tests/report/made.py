@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from rpms.paper.condition import CONDITIONS
 from rpms.paper.episode import Ending
-from rpms.report.outcomes import Comparison, Results
+from rpms.report.comparison import Comparison
+from rpms.report.outcomes import Results
 from rpms.store.episodes import EpisodeRow, MissingRow
 
 TYPES = {

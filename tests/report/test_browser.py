@@ -15,7 +15,8 @@ from rpms.paper.recall import EpisodicMemory
 from rpms.play.plan import NamedModel
 from rpms.play.run import run
 from rpms.play.settings import Settings
-from rpms.report.outcomes import Comparison, Results
+from rpms.report.comparison import Comparison
+from rpms.report.outcomes import Results
 from rpms.report.page_data import meta, script, task_chunks
 from rpms.report.pages import write_report
 from rpms.store.runs import RunFolder

@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from rpms.report.comparison import Comparison
 from rpms.report.figures import ablation_figure, all_figures, learning_figure, type_figure
-from rpms.report.outcomes import Comparison, LearningRound, Results
+from rpms.report.learning_curve import LearningRound
+from rpms.report.outcomes import Results
 from tests.report.made import paper, results, row, switches
 
 

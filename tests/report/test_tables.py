@@ -8,9 +8,11 @@ from dataclasses import replace
 import pytest
 
 from rpms.logic.errors import InputError
+from rpms.report.comparison import Comparison
 from rpms.report.contrasts import contrasts, interaction_of
+from rpms.report.learning_curve import rounds
 from rpms.report.notes import omissions
-from rpms.report.outcomes import Comparison, Results, rounds
+from rpms.report.outcomes import Results
 from rpms.report.table import Table, TableCell, groups, line, render, without_notes
 from rpms.report.tables import _MAKERS, all_tables, main_table, make_table, methods_table
 from rpms.store.protocol import TABLES

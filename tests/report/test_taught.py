@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rpms.paper.condition import ABLATION
-from rpms.report.outcomes import Comparison
+from rpms.report.comparison import Comparison
 from rpms.report.tables import applicable, named_tables
 from rpms.report.taught import taught_points, taught_table
 from tests.report.made import results, switches

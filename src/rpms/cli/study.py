@@ -28,7 +28,7 @@ from rpms.play.display import progress
 from rpms.play.plan import NamedModel, RunPlan
 from rpms.play.run import How, Listener
 from rpms.play.settings import Settings
-from rpms.report.outcomes import Comparison
+from rpms.report.comparison import Comparison
 from rpms.report.table import Table, terminal, without_notes
 from rpms.store.expel_material import Experience
 from rpms.store.files import read_text

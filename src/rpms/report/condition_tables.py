@@ -16,9 +16,10 @@ from rpms.logic.errors import FileError
 from rpms.paper.episode import Ending
 from rpms.paper.verdict import Fate
 from rpms.play.run import Agreement
+from rpms.report.comparison import Comparison
 from rpms.report.contrasts import contrasts
 from rpms.report.notes import omissions
-from rpms.report.outcomes import Comparison, Results, condition_label
+from rpms.report.outcomes import Results, condition_label
 from rpms.report.statistical_tests import ALPHA, Interval, success_rate
 from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
 from rpms.store.episodes import CandidateRecord, EpisodeRow

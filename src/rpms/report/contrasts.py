@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from rpms.report.outcomes import Cells, Comparison, Results, paired
+from rpms.report.comparison import Cells, ComparedPair, Comparison, paired
+from rpms.report.outcomes import Results
 from rpms.report.statistical_tests import (
     Interval,
     McNemar,
@@ -46,29 +47,29 @@ def contrasts(comparison: Comparison) -> tuple[Contrast, ...]:
 
     The tests are corrected for their number.
     """
-    pairs = {(first.name, second.name): (first, second) for first, second in _pairs(comparison)}
-    found = [_contrast(first, second) for first, second in pairs.values()]
+    pairs = {(pair.first.name, pair.second.name): pair for pair in _pairs(comparison)}
+    found = [_contrast(pair.first, pair.second) for pair in pairs.values()]
     adjusted = holm({contrast.name: contrast.test.exact for contrast in found})
     return tuple(replace(contrast, adjusted=adjusted[contrast.name]) for contrast in found)
 
 
-def _pairs(comparison: Comparison) -> Iterator[tuple[Results, Results]]:
+def _pairs(comparison: Comparison) -> Iterator[ComparedPair]:
     """The pairs of conditions that are compared; some may come twice."""
     for cells in comparison.ablations:
         for other in (cells.rules, cells.memory, cells.full):
-            yield cells.baseline, other
-        yield cells.rules, cells.full
-        yield cells.memory, cells.full
+            yield ComparedPair(cells.baseline, other)
+        yield ComparedPair(cells.rules, cells.full)
+        yield ComparedPair(cells.memory, cells.full)
     yield from comparison.soft_pairs
     yield from comparison.filter_pairs
     yield from comparison.memory_pairs
     yield from comparison.part_pairs
     reference = next(chain(*comparison.ablations, comparison), None)
     if reference is not None:
-        compared = {own.name for _, own in comparison.part_pairs}
+        compared = {pair.second.name for pair in comparison.part_pairs}
         for other in comparison:
             if other.name != reference.name and other.name not in compared:
-                yield reference, other
+                yield ComparedPair(reference, other)
 
 
 def _contrast(first: Results, second: Results) -> Contrast:
@@ -78,21 +79,19 @@ def _contrast(first: Results, second: Results) -> Contrast:
     return Contrast(
         first.name,
         second.name,
-        len(rows),
-        test,
-        paired_bootstrap([float(two.won) - float(one.won) for one, two in rows]),
-        paired_bootstrap([two.floored - one.floored for one, two in rows]),
-        1.0,
-        power_warning(test),
+        pairs=len(rows),
+        test=test,
+        success=paired_bootstrap([float(two.won) - float(one.won) for one, two in rows]),
+        score=paired_bootstrap([two.floored - one.floored for one, two in rows]),
+        warning=power_warning(test),
         provisional=first.going or second.going,
     )
 
 
 def interaction_of(cells: Cells, *, by_score: bool = False) -> Interval:
     """D - (B + C - A), paired by task over what all four were to play."""
-    tasks = paired(*cells)
-    values: list[list[float]] = []
-    for place in range(len(cells)):
-        rows = [each[place] for each in tasks]
-        values.append([row.floored if by_score else float(row.won) for row in rows])
+    values: list[list[float]] = [[] for _ in cells]
+    for rows in paired(*cells):
+        for of_cell, row in zip(values, rows, strict=True):
+            of_cell.append(row.floored if by_score else float(row.won))
     return interaction(*values)

@@ -14,15 +14,9 @@ from typing import Any
 
 from rpms.foreign.settings_files import settings_files_unread
 from rpms.paper.condition import CONDITIONS
-from rpms.report import outcomes
-from rpms.report.outcomes import (
-    ENFORCED,
-    Cells,
-    Comparison,
-    LearningRound,
-    Results,
-    condition_label,
-)
+from rpms.report.comparison import Cells, Comparison
+from rpms.report.learning_curve import LearningRound, rounds
+from rpms.report.outcomes import ENFORCED, Results, condition_label, type_label
 from rpms.report.statistical_tests import (
     Interval,
     additive_expectation,
@@ -227,7 +221,7 @@ def type_figure(comparison: Comparison) -> Picture:
             )
             _whisker(axes, at, list(rates.values()))
         counts = Counter(comparison.tasks.values())
-        labels = [f"{_drawn(outcomes.type_label(kind))}\n({counts[kind]})" for kind in types]
+        labels = [f"{_drawn(type_label(kind))}\n({counts[kind]})" for kind in types]
         long = max(map(len, labels), default=0) > 14
         axes.set_xticks(
             range(len(types)), labels, rotation=40 if long else 0, ha="right" if long else "center"
@@ -417,7 +411,7 @@ def all_figures(comparison: Comparison) -> tuple[Picture, ...]:
     pictures = []
     if comparison.ablations:
         pictures.append(ablation_figure([comparison]))
-    if points := outcomes.rounds(comparison):
+    if points := rounds(comparison):
         pictures.append(learning_figure(points))
     pictures.append(conduct_figure(comparison))
     if len(drawn_types(comparison)) > 1:

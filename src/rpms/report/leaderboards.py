@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rpms.foreign.shown import excerpt
 from rpms.play.methods import REACT
+from rpms.report.comparison import Comparison
 from rpms.report.condition_tables import (
     SUCCESS,
     Column,
@@ -22,7 +23,7 @@ from rpms.report.condition_tables import (
 )
 from rpms.report.gather import read_results, runs_in
 from rpms.report.notes import omissions
-from rpms.report.outcomes import Comparison, Results
+from rpms.report.outcomes import Results
 from rpms.report.statistical_tests import holm, mcnemar_of
 from rpms.report.table import Table, groups
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from rpms.report.outcomes import Comparison, Results
+from rpms.report.comparison import Comparison
+from rpms.report.outcomes import Results
 from rpms.report.table import plain
 from rpms.store.runs import CutAnswers, MemoryShown, lack_of_room
 from rpms.worlds.base import games_won

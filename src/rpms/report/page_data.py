@@ -13,8 +13,9 @@ from typing import Any
 
 from rpms.paper.prompt import SHARED, Block
 from rpms.paper.verdict import Fate
+from rpms.report.comparison import Comparison
 from rpms.report.condition_tables import why
-from rpms.report.outcomes import Comparison, Results, condition_label, part_name, type_label
+from rpms.report.outcomes import Results, condition_label, part_name, type_label
 from rpms.store.episodes import CandidateRecord, EpisodeRecord, EpisodeRow
 
 _SHORT = 12

@@ -20,10 +20,11 @@ from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call
 from rpms.guard.log import CheckLine, Event, ResultLine, ToldLine, read_guard_log
 from rpms.logic.errors import FileError, InputError
+from rpms.report.comparison import Comparison
 from rpms.report.figures import Picture, ablation_figure, all_figures, taught_figure
 from rpms.report.gather import gather
 from rpms.report.notes import omissions
-from rpms.report.outcomes import Comparison, condition_label
+from rpms.report.outcomes import condition_label
 from rpms.report.page_data import BUCKET, EntryBook, episode_data, meta, script, task_chunks
 from rpms.report.statistical_tests import success_rate
 from rpms.report.table import Table, comma_separated, latex, markdown

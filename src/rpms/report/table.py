@@ -57,9 +57,8 @@ class Table:
 
 def line(*cells: str | TableCell, published: bool = False) -> TableLine:
     """Make a line; plain text becomes a cell."""
-    return TableLine(
-        tuple(cell if isinstance(cell, TableCell) else TableCell(cell) for cell in cells), published
-    )
+    made = [cell if isinstance(cell, TableCell) else TableCell(cell) for cell in cells]
+    return TableLine(tuple(made), published)
 
 
 def groups(*parts: Iterable[TableLine]) -> tuple[tuple[TableLine, ...], ...]:
@@ -78,8 +77,10 @@ def without_notes(table: Table, told: set[str]) -> Table:
 
 def _marked(entry: TableLine) -> tuple[TableCell, ...]:
     """The cells of a line, the first one marked where the line is published."""
+    if not entry.published:
+        return entry.cells
     first, *rest = entry.cells
-    return (replace(first, text=f"{first.text} (published)") if entry.published else first, *rest)
+    return (replace(first, text=f"{first.text} (published)"), *rest)
 
 
 def terminal(table: Table, width: int | None = None) -> str:
@@ -134,12 +135,13 @@ def rich_table(table: Table) -> RichTable:
             made.add_section()
             made.add_row()
         for entry in group:
-            cells = (
-                (plain(cell.text), f"bold {cell.style}" if cell.strong else cell.style)
-                for cell in _marked(entry)
-            )
-            made.add_row(*(Text(text, style=style) for text, style in cells))
+            made.add_row(*map(_rich_text, _marked(entry)))
     return made
+
+
+def _rich_text(cell: TableCell) -> Text:
+    style = f"bold {cell.style}" if cell.strong else cell.style
+    return Text(plain(cell.text), style=style)
 
 
 def grid(
@@ -250,9 +252,8 @@ def _tex_cell(cell: TableCell, *, published: bool) -> str:
 
 def _tex(text: str) -> str:
     """Text as LaTeX prints it to the letter: two hyphens stay two, instead of becoming a dash."""
-    return "".join(
-        _LATEX.get(character, character) for character in re.sub("-(?=-)", "-\0", plain(text))
-    )
+    parted = re.sub("-(?=-)", "-\0", plain(text))
+    return "".join(_LATEX.get(character, character) for character in parted)
 
 
 def comma_separated(table: Table) -> str:
@@ -324,10 +325,9 @@ def _are_numbers(form: str, texts: Iterable[str]) -> bool:
 def _unformulated(text: str) -> str:
     """A word that a spreadsheet would take for a formula is led by an apostrophe."""
     text = whole_letters(text)
-    formula = text[:1] in ("=", "+", "-", "@", "\t", "\r") and not re.match(
-        r"[-+]?\d[\d.,]*%?\Z", text
-    )
-    return f"'{text}" if formula else text
+    is_number = re.match(r"[-+]?\d[\d.,]*%?\Z", text)
+    is_formula = text.startswith(("=", "+", "-", "@", "\t", "\r")) and not is_number
+    return f"'{text}" if is_formula else text
 
 
 FORMS: Mapping[str, Callable[[Table], str]] = {

@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 
 from rpms.logic.errors import InputError, nearest
 from rpms.models.catalogue import Backend, backend_of
-from rpms.report import outcomes
+from rpms.report.comparison import ARBITRATION_LABELS, Cells, Comparison
 from rpms.report.condition_tables import (
     SUCCESS,
     Column,
@@ -34,8 +34,9 @@ from rpms.report.condition_tables import (
     won,
 )
 from rpms.report.contrasts import interaction_of
+from rpms.report.learning_curve import MEMORY_SERIES, RULES_SERIES, rounds
 from rpms.report.notes import omissions, reservations
-from rpms.report.outcomes import Cells, Comparison, Results, condition_label, rounds, type_label
+from rpms.report.outcomes import ENFORCED, Results, condition_label, type_label
 from rpms.report.statistical_tests import additive_expectation
 from rpms.report.table import Table, TableLine, groups, line
 from rpms.report.taught import taught_points, taught_table
@@ -88,10 +89,11 @@ def overview_table(comparisons: Sequence[Comparison]) -> Table:
                 heading = f"random choice from its menus{suffix}"
                 columns[heading] = tuple(map(_won_at_random, ordered))
     total = len(comparisons[0].tasks) if comparisons else 0
-    rows = [
-        line(condition_label(name), *(values[place] for values in columns.values()))
-        for place, name in enumerate(("baseline", "memory-only", "rules-only", "full"))
-    ]
+    names = ("baseline", "memory-only", "rules-only", "full")
+    rows: list[TableLine] = []
+    for index, name in enumerate(names):
+        cells_of_row = [values[index] for values in columns.values()]
+        rows.append(line(condition_label(name), *cells_of_row))
     named = [_without_folders(comparison) for comparison in comparisons]
     notes = dict.fromkeys(chain.from_iterable(map(reservations, named)))
     return Table(
@@ -129,7 +131,7 @@ def _player(results: Results) -> str:
 
 def _suffix(results: Results, but: str = "") -> str:
     """What a condition's name has beyond that of the paper's, in brackets."""
-    beyond = results.name.partition(outcomes.ENFORCED)[2]
+    beyond = results.name.partition(ENFORCED)[2]
     return f" ({beyond})" if beyond and beyond != but else ""
 
 
@@ -148,14 +150,11 @@ def _control(name: str, results: Results) -> float | None:
 def type_table(comparison: Comparison) -> Table:
     """Success by task type: the paper's Table 2."""
     counts = Counter(comparison.tasks.values())
-    columns: Columns = {
-        "Method": method,
-        **{
-            f"{type_label(kind)} ({counts[kind]})": Column(partial(_rate, kind), percent, max)
-            for kind in comparison.types
-        },
-        f"All ({len(comparison.tasks)})": SUCCESS,
-    }
+    columns: dict[str, Any] = {"Method": method}
+    for kind in comparison.types:
+        heading = f"{type_label(kind)} ({counts[kind]})"
+        columns[heading] = Column(partial(_rate, kind), percent, max)
+    columns[f"All ({len(comparison.tasks)})"] = SUCCESS
     caption = "Success by task type, in per cent; the number of tasks in brackets."
     return by_condition("types", caption, comparison, columns)
 
@@ -184,15 +183,14 @@ def score_table(comparison: Comparison) -> Table:
         "Score (negatives as 0)": Column(lambda results: results.floored, best=max),
         "Score (raw)": Column(lambda results: results.score, best=max),
     }
-    editions = [results.protocol.get("edition") for results in comparison]
-    names = {
-        str(edition.get("simplifications", "none"))
-        for edition in editions
-        if isinstance(edition, Mapping)
-    }
-    simplified = (
-        f"simplifications: {', '.join(sorted(names))}" if names - {"none"} else "no simplifications"
-    )
+    names: set[str] = set()
+    for results in comparison:
+        edition = results.protocol.get("edition")
+        if isinstance(edition, Mapping):
+            names.add(str(edition.get("simplifications", "none")))
+    simplified = "no simplifications"
+    if names - {"none"}:
+        simplified = f"simplifications: {', '.join(sorted(names))}"
     caption = (
         f"Average score over {len(comparison.tasks)} episodes, {simplified}: with negative scores"
         " counted as 0, as the papers on this world do, and raw, as the simulator gives them."
@@ -216,14 +214,14 @@ def _two_by_two(name: str, caption: str, comparison: Comparison, measured: Colum
     lines = lines_of([*rows, *beside], columns)
     size = 4 if every else len(rows)
     parts = groups(*(lines[start : start + size] for start in range(0, len(lines), size)))
-    notes = [
-        _interaction_note(cells, by_score=name == "scores", named=len(every) > 1) for cells in every
-    ]
+    by_score = name == "scores"
+    named = len(every) > 1
+    notes = [_interaction_note(cells, by_score=by_score, named=named) for cells in every]
     return Table(name, caption, tuple(columns), parts, (*notes, *omissions(comparison)), words=3)
 
 
 def _lettered(results: Results) -> str:
-    letter = CELL_LETTERS.get(results.name.partition(outcomes.ENFORCED)[0])
+    letter = CELL_LETTERS.get(results.name.partition(ENFORCED)[0])
     return f"({letter}) {method(results)}" if letter else method(results)
 
 
@@ -252,7 +250,7 @@ def _interaction_note(cells: Cells, *, by_score: bool, named: bool) -> str:
 def arbitration_table(comparison: Comparison) -> Table:
     """Modes of arbitration with rules and memory on: the paper's Table 4."""
     columns: Columns = {
-        "Arb. mode": lambda results: outcomes.ARBITRATION_LABELS[results.switches["arbitration"]],
+        "Arb. mode": lambda results: ARBITRATION_LABELS[results.switches["arbitration"]],
         "Succ.": won,
         "Rate (%)": SUCCESS,
         "95% interval": interval,
@@ -269,7 +267,7 @@ def learning_table(comparison: Comparison) -> Table:
         "Round": lambda point: point.name,
         "Entries": lambda point: str(point.entries),
     }
-    for series in (outcomes.MEMORY_SERIES, outcomes.RULES_SERIES):
+    for series in (MEMORY_SERIES, RULES_SERIES):
         columns[f"{series} (%)"] = lambda point, name=series: (
             percent(point.results[name].rate) if name in point.results else None
         )

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from rpms.paper.condition import ABLATION
 from rpms.play.sources import MANUALS
+from rpms.report.comparison import Cells, Comparison, paired
 from rpms.report.condition_tables import p_value, percent, points, range_of
 from rpms.report.notes import reservations
-from rpms.report.outcomes import Cells, Comparison, Results, condition_label, paired
+from rpms.report.outcomes import Results, condition_label
 from rpms.report.statistical_tests import (
     Interval,
     holm,
