@@ -54,6 +54,13 @@ def test_trainings_on_as_many_games_are_one_point():
     assert many.success("full").estimate == pytest.approx(0.85)
 
 
+def test_a_game_that_the_teacher_lost_makes_no_point_of_its_own():
+    every = [trained(160, name="a"), trained(159, name="b"), trained(150, name="c")]
+    fewer, most = taught_points(every)
+    assert (fewer.teaching.games, most.teaching.games) == (150, 160)
+    assert [len(fewer.trainings), len(most.trainings)] == [1, 2]
+
+
 def test_a_task_that_all_trainings_win_leaves_an_interval_with_a_width():
     (point,) = taught_points([trained(160, more=8, name="a"), trained(160, more=8, name="b")])
     rate = point.success("full")

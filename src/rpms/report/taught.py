@@ -1,10 +1,10 @@
 """Models that were taught on more and more games: what rules and memory are worth to each.
 
-Several trainings on as many games are one point. They play the same tasks, so tasks are what is
-counted: a task's value is the share of trainings that won it.
+Several trainings on about as many games are one point. They play the same tasks, so tasks are what
+is counted: a task's value is the share of trainings that won it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -30,6 +30,9 @@ from rpms.store.episodes import EpisodeRow
 _IN_ORDER = ("baseline", "memory-only", "rules-only", "full")
 _CELL = {name: place for place, name in enumerate(ABLATION.values())}
 """The place of each condition among the cells of a 2x2."""
+_LOST = 0.05
+"""Share of games by which trainings of one point may differ: a teacher teaches no game that it
+lost, so that 160 games may be 159 with another seed."""
 
 
 class Teaching(NamedTuple):
@@ -61,6 +64,11 @@ class Teaching(NamedTuple):
         if self.manual:
             words.append(f"told {self.manual}")
         return ", ".join(words)
+
+    def is_nearly(self, larger: "Teaching") -> bool:
+        """True if it differs from another way of teaching by a few games less alone."""
+        alike = self._replace(games=larger.games) == larger
+        return alike and (1 - _LOST) * larger.games <= self.games <= larger.games
 
     @property
     def usual(self) -> bool:
@@ -133,13 +141,31 @@ def taught_points(comparisons: Sequence[Comparison]) -> tuple[TaughtPoint, ...]:
     """The points of a curve, by model and by games taught; none where nothing says that a model
     was taught.
     """
-    found: dict[Teaching, list[Cells]] = {}
+    trained: list[tuple[Teaching, Cells]] = []
     for comparison in comparisons:
         for cells in comparison.ablations:
             teaching = _teaching(cells.baseline)
             if teaching is not None:
-                found.setdefault(teaching, []).append(cells)
+                trained.append((teaching, cells))
+    named = _joined({teaching for teaching, _ in trained})
+    found: dict[Teaching, list[Cells]] = {}
+    for teaching, cells in trained:
+        found.setdefault(named[teaching], []).append(cells)
     return tuple(TaughtPoint(teaching, tuple(found[teaching])) for teaching in sorted(found))
+
+
+def _joined(teachings: Iterable[Teaching]) -> dict[Teaching, Teaching]:
+    """For each way of teaching the one that it is counted with: the same on a few games more,
+    where there is one.
+    """
+    named: dict[Teaching, Teaching] = {}
+    for teaching in sorted(teachings, reverse=True):
+        named[teaching] = teaching
+        for larger in named.values():
+            if teaching.is_nearly(larger):
+                named[teaching] = larger
+                break
+    return named
 
 
 def _teaching(results: Results) -> Teaching | None:
