@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rpms.foreign.settings_files import settings_files_unread
 from rpms.paper.condition import CONDITIONS
@@ -35,7 +35,7 @@ COLOURS = ("#999999", "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0
 HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
 """Hatches, by which bars differ in a grey print."""
 MARKERS = ("o", "s", "^", "D", "v", "P")
-_PLACES = {"baseline": 0, "rules-only": 2, "memory-only": 1, "full": 3}
+_COLOUR_NUMBERS = {"baseline": 0, "rules-only": 2, "memory-only": 1, "full": 3}
 """Each condition of the 2x2 has one colour in every figure, told or acting."""
 FEWEST = 6
 """Games that a task type must have to be drawn: with fewer, no difference between conditions
@@ -92,17 +92,22 @@ def _bar_style(name: str, number: int = 0) -> dict[str, Any]:
     knowledge acts.
     """
     base, acting, _ = name.partition(ENFORCED)
-    place = _PLACES.get(base, 4 + number % (len(COLOURS) - 4))
-    hatch = HATCHES[(place + 4) % len(HATCHES) if acting else place]
-    return {"color": COLOURS[place], "hatch": hatch, "edgecolor": "#222222", "linewidth": 0.7}
+    colour = _COLOUR_NUMBERS.get(base, 4 + number % (len(COLOURS) - 4))
+    hatch = (colour + 4) % len(HATCHES) if acting else colour
+    return {
+        "color": COLOURS[colour],
+        "hatch": HATCHES[hatch],
+        "edgecolor": "#222222",
+        "linewidth": 0.7,
+    }
 
 
-def _places(comparison: Comparison) -> dict[str, dict[str, Any]]:
+def _bar_styles(comparison: Comparison) -> dict[str, dict[str, Any]]:
     """The style of each condition's bars; those past the four are told apart by their order."""
     styles: dict[str, dict[str, Any]] = {}
     others = 0
     for results in comparison:
-        is_other = results.name.partition(ENFORCED)[0] not in _PLACES
+        is_other = results.name.partition(ENFORCED)[0] not in _COLOUR_NUMBERS
         styles[results.name] = _bar_style(results.name, others if is_other else 0)
         others += is_other
     return styles
@@ -139,22 +144,29 @@ def _measured(results: Results, *, scored: bool = False) -> Interval:
     return success_rate(results.won, len(results)).times(100)
 
 
+class _AblationPanel(NamedTuple):
+    """A 2x2 that is drawn in a panel of its own."""
+
+    comparison: Comparison
+    cells: Cells
+
+
 def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
     """Each 2x2 as bars in a panel of its own (the paper has two), with the additive expectation
     dotted.
     """
-    every: list[tuple[Comparison, Cells]] = []
+    panels: list[_AblationPanel] = []
     for comparison in comparisons:
-        every += [(comparison, cells) for cells in comparison.ablations]
+        panels += [_AblationPanel(comparison, cells) for cells in comparison.ablations]
     with _own_parameters():
-        figure = Figure(figsize=(3.6 * len(every) + 0.3, 3.0))
-        panels: dict[bool, list[Any]] = {}
-        for place, (comparison, cells) in enumerate(every, start=1):
-            axes = figure.add_subplot(1, len(every), place)
-            _ablation_panel(axes, comparison, cells)
-            panels.setdefault(comparison.scored, []).append(axes)
+        figure = Figure(figsize=(3.6 * len(panels) + 0.3, 3.0))
+        by_measure: dict[bool, list[Any]] = {}
+        for number, panel in enumerate(panels, start=1):
+            axes = figure.add_subplot(1, len(panels), number)
+            _draw_ablation(axes, panel.comparison, panel.cells)
+            by_measure.setdefault(panel.comparison.scored, []).append(axes)
         # one scale for panels of the same measure, so that bars can be compared
-        for alike in panels.values():
+        for alike in by_measure.values():
             bottoms, tops = zip(*(axes.get_ylim() for axes in alike), strict=True)
             for axes in alike:
                 axes.set_ylim(min(bottoms), max(tops))
@@ -165,7 +177,7 @@ def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
         return _save("ablation", caption, figure)
 
 
-def _ablation_panel(axes: Any, comparison: Comparison, cells: Cells) -> None:
+def _draw_ablation(axes: Any, comparison: Comparison, cells: Cells) -> None:
     measured = [_measured(results, scored=comparison.scored) for results in cells]
     for number, (condition, results) in enumerate(zip(CONDITIONS, cells, strict=True)):
         acting = ENFORCED if ENFORCED in results.name else ""
@@ -202,7 +214,7 @@ def drawn_types(comparison: Comparison) -> tuple[str, ...]:
 def type_figure(comparison: Comparison) -> Picture:
     """Success by task type, for types with enough games, with Wilson intervals."""
     types = drawn_types(comparison)
-    styles = _places(comparison)
+    styles = _bar_styles(comparison)
     bar_width = 0.8 / max(1, len(comparison))
     figure_width = 0.55 + 0.32 * len(types) * max(3, len(comparison))
     with _own_parameters():
@@ -211,7 +223,7 @@ def type_figure(comparison: Comparison) -> Picture:
         for number, results in enumerate(comparison):
             shift = (number - (len(comparison) - 1) / 2) * bar_width
             rates = _rates_by_type(results, types)
-            at = [place + shift for place in rates]
+            at = [column + shift for column in rates]
             axes.bar(
                 at,
                 [rate.estimate for rate in rates.values()],
@@ -233,13 +245,13 @@ def type_figure(comparison: Comparison) -> Picture:
 
 
 def _rates_by_type(results: Results, types: Sequence[str]) -> dict[int, Interval]:
-    """Success in per cent at the place of each type that a condition played."""
+    """Success in per cent in the column of each type that a condition played."""
     rates: dict[int, Interval] = {}
-    for place, kind in enumerate(types):
+    for column, kind in enumerate(types):
         rows = results.of_type(kind)
         if rows:
             won = sum(row.won for row in rows)
-            rates[place] = success_rate(won, len(rows)).times(100)
+            rates[column] = success_rate(won, len(rows)).times(100)
     return rates
 
 
@@ -251,16 +263,16 @@ def learning_figure(points: Sequence[LearningRound]) -> Picture:
         names: dict[str, None] = {}
         for point in points:
             names |= dict.fromkeys(point.results)
-        for number, name in enumerate(names):
-            at = [place for place, point in enumerate(points) if name in point.results]
-            rates = [_measured(points[place].results[name]) for place in at]
+        for series, name in enumerate(names):
+            at = [number for number, point in enumerate(points) if name in point.results]
+            rates = [_measured(points[number].results[name]) for number in at]
             _line(
                 axes,
                 at,
                 rates,
-                COLOURS[(6, 7, 3, 4)[number % 4]],
-                linestyle=("-", "--", "-.", ":")[number % 4],
-                marker=MARKERS[number % len(MARKERS)],
+                COLOURS[(6, 7, 3, 4)[series % 4]],
+                linestyle=("-", "--", "-.", ":")[series % 4],
+                marker=MARKERS[series % len(MARKERS)],
                 label=_drawn(name),
             )
         labels = [f"{point.name.partition(' ')[0]}\n{point.entries}" for point in points]
@@ -286,8 +298,8 @@ def taught_figure(every: Sequence[TaughtPoint]) -> Picture:
     with _own_parameters():
         figure = Figure(figsize=(4.2 * len(bases), 3.0))
         axes = None
-        for place, base in enumerate(bases, start=1):
-            axes = figure.add_subplot(1, len(bases), place, sharex=axes)
+        for number, base in enumerate(bases, start=1):
+            axes = figure.add_subplot(1, len(bases), number, sharex=axes)
             _taught_panel(axes, by_base[base])
             axes.set_xscale("log", base=2)
             axes.set_xticks(games, list(map(str, games)))
@@ -311,7 +323,7 @@ _BESIDE = 0.06
 def _taught_panel(axes: Any, every: Sequence[TaughtPoint]) -> None:
     plain = [point for point in every if not point.teaching.rounds]
     corrected = [point for point in every if point.teaching.rounds]
-    for (condition, colour), marker in zip(_PLACES.items(), MARKERS, strict=False):
+    for (condition, colour), marker in zip(_COLOUR_NUMBERS.items(), MARKERS, strict=False):
         if plain:
             _taught_line(axes, plain, condition, COLOURS[colour], marker=marker)
         if corrected:
@@ -330,7 +342,7 @@ def _taught_line(
     games = [float(point.teaching.games) for point in points]
     rates = [point.success(condition).times(100) for point in points]
     if len(points) == 1:  # a band of one point has no width: a whisker, beside the others'
-        beside = list(_PLACES).index(condition) - (len(_PLACES) - 1) / 2
+        beside = list(_COLOUR_NUMBERS).index(condition) - (len(_COLOUR_NUMBERS) - 1) / 2
         games[0] *= 2 ** (_BESIDE * beside)
         axes.vlines(games, rates[0].low, rates[0].high, color=colour, alpha=0.5, linewidth=1.5)
     _line(axes, games, rates, colour, **{"label": condition_label(condition), **style})
@@ -338,7 +350,7 @@ def _taught_line(
 
 def conduct_figure(comparison: Comparison) -> Picture:
     """Steps an episode, and infeasible actions per 100 steps, by condition."""
-    styles = _places(comparison)
+    styles = _bar_styles(comparison)
     with _own_parameters():
         figure = Figure(figsize=(min(14.0, max(5.6, 1.5 * len(comparison) + 1.4)), 2.8))
         steps, infeasible = figure.subplots(1, 2)
@@ -368,7 +380,7 @@ def _bar(axes: Any, at: float, interval: Interval, style: Mapping[str, Any]) -> 
     axes.bar(at, interval.estimate, 0.68, **style)
     _whisker(axes, [at], [interval])
     box = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
-    place = {
+    above = {
         "textcoords": "offset points",
         "ha": "center",
         "va": "bottom",
@@ -376,7 +388,7 @@ def _bar(axes: Any, at: float, interval: Interval, style: Mapping[str, Any]) -> 
         "bbox": box,
         "zorder": 4,
     }
-    axes.annotate(f"{interval.estimate:.1f}", (at, interval.high), (0, 3), **place)
+    axes.annotate(f"{interval.estimate:.1f}", (at, interval.high), (0, 3), **above)
 
 
 def _line(
