@@ -234,3 +234,12 @@ def test_a_side_effect_is_counted_once_for_the_same_things_in_an_episode() -> No
         seen = SeenStep(dark, bright, pressed.witness, refused=False)
         linked.add(pressed, seen, Names(), Random(0))
     assert [len(count.good) for count in linked.sides.values()] == [1]
+
+
+def test_one_lost_task_forbids_nothing() -> None:
+    survived = [done(f"day {day}", 0, (0, 0b11), (0b01, 0b10)) for day in range(5)]
+    lost = [done(f"end {day}", 0, (0b10, 0b01), (0b11, 0))._replace(lost=True) for day in range(2)]
+    assert outcomes([*survived, lost[0]]).ruinous() is None
+    ruin = outcomes([*survived, *lost]).ruinous()
+    assert ruin is not None
+    assert str(ruin.clause) == "hot(0)"

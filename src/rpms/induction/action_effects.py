@@ -37,6 +37,10 @@ class Success(NamedTuple):
         """True if a literal failed before it and held after it."""
         return bool(self.before.fails >> bit & self.after.holds >> bit & 1)
 
+    def left_false(self, bit: int) -> bool:
+        """True if a literal failed before it and after it."""
+        return bool(self.before.fails >> bit & self.after.fails >> bit & 1)
+
 
 @dataclass(eq=False)
 class Outcomes:
@@ -94,24 +98,28 @@ class Outcomes:
         show it.
         """
         changed = [row for row in self.rows if self._came_about(row, bit)]
-        against = [row for row in self.rows if row.after.fails >> bit & 1]
-        seen = [row for row in self.rows if row.after.holds >> bit & 1]
+        against = self._after(bit, holds=False)
+        seen = self._after(bit, holds=True)
+        literal = self._literal(bit)
         contradicted = count_witnesses(against)
         confirmed = count_witnesses(changed)
         shown = count_witnesses(seen)
-        if contradicted > LIMITS.exceptions * shown or confirmed <= contradicted:
-            return None
-        literal = self._literal(bit)
-        if _fixed(literal.atom) and 2 * confirmed < self._witnesses:
-            return None
-        if shown < LIMITS.mostly * self._witnesses:
+        refuted = contradicted > LIMITS.exceptions * shown or confirmed <= contradicted
+        by_luck = _fixed(literal.atom) and 2 * confirmed < self._witnesses
+        if refuted or by_luck or shown < LIMITS.mostly * self._witnesses:
             return None
         return induced(
             Clause((literal,)),
-            [row.witness for row in changed],
-            [row.witness for row in against],
+            _steps(changed),
+            _steps(against),
             unknown=len(self.rows) - len(seen),
         )
+
+    def _after(self, bit: int, *, holds: bool) -> list[Success]:
+        """Successes after which a literal is known to hold, or to fail."""
+        if holds:
+            return [row for row in self.rows if row.after.holds >> bit & 1]
+        return [row for row in self.rows if row.after.fails >> bit & 1]
 
     @cached_property
     def _witnesses(self) -> int:
@@ -168,13 +176,10 @@ class Outcomes:
             if literal in certain or _fixed(literal.atom):
                 continue
             did = [row for row in self.rows if row.made(bit)]
-            kept = [
-                row for row in self.rows if row.before.fails >> bit & row.after.fails >> bit & 1
-            ]
+            kept = [row for row in self.rows if row.left_false(bit)]
             given = self._condition(bit, did, kept)
             if given is not None:
-                witnesses = [row.witness for row in did]
-                found.append(induced(Clause((literal,)), witnesses, given=Clause((given,))))
+                found.append(induced(Clause((literal,)), _steps(did), given=Clause((given,))))
         return found
 
     def _condition(
@@ -209,15 +214,17 @@ class Outcomes:
     def ruinous(self) -> Induced | None:
         """The fact that held before every success that ended the task for good, and before no
         other.
+
+        One such end may have had any cause: the guard refuses by it only after a second.
         """
         lost = [row for row in self.rows if row.attempt.lost]
         survived = [row for row in self.rows if not row.attempt.lost]
-        if not lost or not survived:
+        if count_witnesses(lost) < LIMITS.decisive or not survived:
             return None
         always = self._all(row.before.holds for row in lost)
         always &= self._all(row.before.fails for row in survived)
         for bit in bits(always):  # facts come before their negations
-            return induced(Clause((self._literal(bit),)), [row.witness for row in lost])
+            return induced(Clause((self._literal(bit),)), _steps(lost))
         return None
 
     # Revelations.
@@ -232,29 +239,35 @@ class Outcomes:
         return [*found, *self._of_unnamed({atom.predicate for atom in told})]
 
     def _of_its_things(self, made: set[Atom]) -> Iterator[Induced]:
+        """Facts about the action's own things; `made`: what it brings about, and therefore does
+        not reveal.
+        """
         for place, atom in enumerate(self.book.facts):
-            place_of_agent = self.book.vocabulary.predicates[atom.predicate].exclusive
-            # a fact never true of its things after the action follows from it: a thing put down is
-            # in no hand
-            ever_true = any(row.after.holds >> place & 1 for row in self.rows)
-            follows = bool(atom.args) and not ever_true
-            if atom in made or atom in self.needed or _fixed(atom) or place_of_agent or follows:
+            if atom in made or atom in self.needed or not self._may_reveal(place, atom):
                 continue
             unknown = [row for row in self.rows if not row.before.known >> place & 1]
             known = [row for row in unknown if row.after.known >> place & 1]
             yield from self._revealed(atom, unknown, known, mask_of((place, place + self.size)))
 
+    def _may_reveal(self, place: int, atom: Atom) -> bool:
+        """True if a fact is neither about a thing by its name, nor about where the agent is, nor
+        one that follows from the action.
+        """
+        if _fixed(atom) or self.book.vocabulary.predicates[atom.predicate].exclusive:
+            return False
+        # a fact never true of its things after the action follows from it: a thing put down is in
+        # no hand
+        return not atom.args or any(row.after.holds >> place & 1 for row in self.rows)
+
     def _of_all_such(self) -> Iterator[Induced]:
+        """Facts about all there is of something, as far as a probe for it tells."""
         for place, atom in enumerate(self.book.revelations):
             probe = self.book.probes.get(atom)
             if probe is None:
                 continue
             counted = {attempt.witness for attempt in self.book.attempts[probe.since :]}
-            unknown = [
-                row
-                for row in self.rows
-                if row.witness in counted and not row.attempt.known >> place & 1
-            ]
+            probed = [row for row in self.rows if row.witness in counted]
+            unknown = [row for row in probed if not row.attempt.known >> place & 1]
             known = [row for row in unknown if row.attempt.known_after >> place & 1]
             yield from self._revealed(atom, unknown, known)
 
@@ -293,7 +306,7 @@ class Outcomes:
         confirmed = count_witnesses(known)
         if confirmed < LIMITS.several:
             return
-        witnesses = [row.witness for row in known]
+        witnesses = _steps(known)
         clause = Clause((Literal(atom),))
         shown = set(witnesses)
         still = [row for row in unknown if row.witness not in shown]
@@ -305,6 +318,10 @@ class Outcomes:
         given = self._telling(known, still, always & ~own)
         if given is not None:
             yield induced(clause, witnesses, given=Clause((given,)), unknown=0)
+
+
+def _steps(successes: Iterable[Success]) -> list[Witness]:
+    return [row.witness for row in successes]
 
 
 def count_witnesses(successes: Iterable[Success]) -> int:

@@ -149,7 +149,8 @@ class Diary:
 
     def add(self, step: Spoken) -> bool:
         """Take over a step; whether the world refused it."""
-        ledger, before = self._ledger, self.belief
+        ledger = self._ledger
+        before = self.belief
         self.steps.append(step)
         ledger.steps += 1
         after: Belief = ledger.world.update(before, step.command, step.answer)
@@ -159,90 +160,112 @@ class Diary:
         refused = ledger.world.infeasible(step.answer)
         if before.value(*_ASKED) or after.value(*_ASKED):
             return refused
-        witness = Witness(self.episode, len(self.steps))
         if not ledger.apart:
-            ledger.vocabulary.seen.add(SeenState(self.episode, after))
-            self._imagine(after)
-            self._attempt(step, SeenStep(before, after, witness, refused))
-            self._story.add(after, step, witness, ledger.changing, ledger.names, refused=refused)
-        ledger.scores |= step.score > self._score and not step.won
-        if not refused:
-            self.past += (Done(step.command, step.score > self._score),)
-        self._score, self._best = step.score, max(step.score, self._best)
+            witness = Witness(self.episode, len(self.steps))
+            self._take_over(step, SeenStep(before, after, witness, refused))
+        self._count_score(step, refused=refused)
         return refused
 
-    def _know(self, belief: Belief) -> None:
-        self._ledger.names.learn(belief.names)
-        # facts may speak of what nothing was known to have: an app's permissions
-        if isinstance(belief, FactBelief):
-            found: dict[str, list[str]] = {}
-            for atom in belief.known:
-                declared = self._ledger.vocabulary.predicates.get(atom.predicate)
-                for arg, role in zip(atom.args, declared.args if declared else (), strict=False):
-                    if arg != ANYTHING and arg not in self._ledger.names.roles:
-                        found.setdefault(role, []).append(arg)
-            self._ledger.names.learn(found)
-        new = list(
-            {
-                name: None
-                for some in belief.names.values()
-                for name in some
-                if name not in self._counted
-            }
+    def _take_over(self, said: Spoken, step: SeenStep) -> None:
+        """Learn from a step."""
+        ledger = self._ledger
+        ledger.vocabulary.seen.add(SeenState(self.episode, step.after))
+        self._imagine(step.after)
+        self._attempt(said, step)
+        self._story.add(
+            step.after, said, step.witness, ledger.changing, ledger.names, refused=step.refused
         )
+
+    def _count_score(self, step: Spoken, *, refused: bool) -> None:
+        """Remember the score, and the step among those that were done."""
+        rose = step.score > self._score
+        if rose and not step.won:
+            self._ledger.scores = True
+        if not refused:
+            self.past += (Done(step.command, rose),)
+        self._score = step.score
+        self._best = max(step.score, self._best)
+
+    def _know(self, belief: Belief) -> None:
+        """Learn the names that a belief knows."""
+        self._ledger.names.learn(belief.names)
+        if isinstance(belief, FactBelief):
+            self._ledger.names.learn(self._spoken_of(belief))
+        new: dict[str, None] = {}
+        for known in belief.names.values():
+            new |= dict.fromkeys(name for name in known if name not in self._counted)
         self._counted.update(new)
         self._tie(new, belief)
-        self._ledger.names.spread.update(new)
+        self._ledger.names.spread.update(list(new))
+
+    def _spoken_of(self, belief: FactBelief) -> dict[str, list[str]]:
+        """By role, names that facts speak of and nothing else was known to have: an app's
+        permissions.
+        """
+        found: dict[str, list[str]] = {}
+        for atom in belief.known:
+            declared = self._ledger.vocabulary.predicates.get(atom.predicate)
+            if declared is None:
+                continue
+            for arg, role in zip(atom.args, declared.args, strict=False):
+                if arg != ANYTHING and arg not in self._ledger.names.roles:
+                    found.setdefault(role, []).append(arg)
+        return found
 
     def _tie(self, names: Iterable[str], belief: Belief) -> None:
         """Find what else a name says: facts about it that the belief knew before anything was
         seen.
         """
         ledger = self._ledger
-        for name in names if ledger.scores else ():
+        if not ledger.scores:
+            return
+        for name in names:
             roles = ledger.names.roles[name]
             for predicate in ledger.vocabulary.predicates.values():
                 if len(predicate.args) != 2 or predicate.args[0] not in roles:
                     continue
                 for other in belief.names.get(predicate.args[1], ()):
-                    tie = Tie(predicate.name, predicate.args[1], other)
-                    known = ledger.ties.get(name, {})
-                    if (
-                        tie not in known
-                        and self._unseen.truth(Atom(predicate.name, (name, other))) is Truth.TRUE
-                    ):
-                        ledger.ties.setdefault(name, {})[tie] = None
+                    if self._unseen.truth(Atom(predicate.name, (name, other))) is Truth.TRUE:
+                        tie = Tie(predicate.name, predicate.args[1], other)
+                        ledger.ties.setdefault(name, {}).setdefault(tie)
 
     def _attempt(self, said: Spoken, step: SeenStep) -> None:
-        ledger, (before, after, _, refused) = self._ledger, step
-        if said.command in ledger.names.roles and (ledger.orders.slots or not refused):
-            ledger.orders.add(
-                self._recorded(ledger.orders, said, (said.command,), step), ledger.names
-            )
+        """Record a step in the book of its action, with what it changed and where it found
+        things.
+        """
+        ledger = self._ledger
+        orders = ledger.orders
+        if said.command in ledger.names.roles and (orders.slots or not step.refused):
+            orders.add(self._recorded(orders, said, (said.command,), step), ledger.names)
         reading = ledger.names.read(said.command)
-        book = ledger.books.get(reading.template)
-        if book is None:
-            if refused:
+        template = reading.template
+        if template not in ledger.books:
+            if step.refused:
                 return  # nonsense is no action
-            book = ledger.books[reading.template] = Book(reading.template, ledger.vocabulary)
+            ledger.books[template] = Book(template, ledger.vocabulary)
+        book = ledger.books[template]
         attempt = self._recorded(book, said, reading.names, step)
         book.add(attempt, ledger.names)
-        linked = ledger.linked.setdefault(
-            reading.template, Linked(reading.template, ledger.vocabulary)
-        )
+        linked = ledger.linked.setdefault(template, Linked(template, ledger.vocabulary))
         linked.add(attempt, step, ledger.names, self._dice)
-        if refused:
+        if step.refused:
             return
-        in_hand = ledger.in_hand.add(reading.template, reading.names, before.holding, self.episode)
+        holding = step.before.holding
+        in_hand = ledger.in_hand.add(template, reading.names, holding, self.episode)
         ledger.names.in_hand |= dict.fromkeys(in_hand)
-        for each in (book, linked.near):
-            last = each.attempts[-1] if each.attempts else None
-            if last is not None and last.witness == attempt.witness:
-                made = last.true_after & ~last.true
-                unmade = last.true & last.false_after
-                ledger.changing |= {each.facts[bit].predicate for bit in bits(made)}
-                ledger.changing |= {NOT + each.facts[bit].predicate for bit in bits(unmade)}
-        self._sight(book, attempt, after)
+        self._note_changes(book, step.witness)
+        self._note_changes(linked.near, step.witness)
+        self._sight(book, attempt, step.after)
+
+    def _note_changes(self, book: Book, witness: Witness) -> None:
+        """Note the predicates that a step made true or false, if it is the last in a book."""
+        if not book.attempts or book.attempts[-1].witness != witness:
+            return
+        last = book.attempts[-1]
+        for bit in bits(last.true_after & ~last.true):
+            self._ledger.changing.add(book.facts[bit].predicate)
+        for bit in bits(last.true & last.false_after):
+            self._ledger.changing.add(NOT + book.facts[bit].predicate)
 
     def _recorded(
         self, book: Book, said: Spoken, names: tuple[str, ...], step: SeenStep
@@ -268,14 +291,13 @@ class Diary:
         roles.
         """
         books = list(self._ledger.books.values())
+        if not books:
+            return
         for _ in range(LIMITS.imagined_at_step):
-            book = self._dice.choice(books) if books else None
-            if book is None or not book.slots or len(book.imagined) >= LIMITS.most_imagined:
+            book = self._dice.choice(books)
+            if not book.slots or len(book.imagined) >= LIMITS.most_imagined:
                 continue
-            roles: list[Collection[str]] = [roles or () for roles in book.roles]
-            if book.declared:
-                roles = [(parameter,) for parameter in book.declared]
-            names = draw(belief, roles, self._dice, twice=bool(book.declared))
+            names = draw(belief, _roles_of(book), self._dice, twice=bool(book.declared))
             if names is not None:
                 book.imagined.append(book.measure(belief, names))
 
@@ -283,19 +305,33 @@ class Diary:
         """Count what was found where, at the moment in which it became known."""
         fresh = attempt.known_after & ~attempt.known
         slots = slots_of(attempt.names)
-        companions = (
-            {each.exclusive for each in book.vocabulary.predicates.values()} if fresh else ()
-        )
-        answers = book.vocabulary.answers(after)
-        for place, atom in enumerate(book.revelations):
-            if not fresh >> place & 1 or len(atom.args) != 2 or atom.predicate in companions:
+        for bit in bits(fresh):
+            atom = book.revelations[bit]
+            places = [slots[arg] for arg in atom.args if arg != ANYTHING]
+            if len(atom.args) != 2 or not places:
                 continue
-            where = next((slots[arg] for arg in atom.args if arg != ANYTHING), None)
-            if where is not None:
-                known = dict.fromkeys(
-                    name for names in after.names.values() for name in names if name != where
-                )
-                true = [each for each in known if answers[atom.bind({**slots, ANYTHING: each})]]
-                self._ledger.sights.setdefault(atom.predicate, Sights()).add(
-                    where, true, attempt.witness
-                )
+            if atom.predicate not in book.vocabulary.companions:
+                things = self._things_found(book, attempt, atom, after)
+                sights = self._ledger.sights.setdefault(atom.predicate, Sights())
+                sights.add(places[0], things, attempt.witness)
+
+    def _things_found(self, book: Book, attempt: Attempt, atom: Atom, after: Belief) -> list[str]:
+        """Names that `_` in a revelation stands for truly: the things that are in a place."""
+        answers = book.vocabulary.answers(after)
+        slots = slots_of(attempt.names)
+        known: dict[str, None] = {}
+        for names in after.names.values():
+            known |= dict.fromkeys(names)
+        found = []
+        for name in known:
+            itself = any(slots.get(arg) == name for arg in atom.args)
+            if not itself and answers[atom.bind({**slots, ANYTHING: name})]:
+                found.append(name)
+        return found
+
+
+def _roles_of(book: Book) -> list[Collection[str]]:
+    """For each slot of an action, the roles that names in it may have."""
+    if book.declared:
+        return [(parameter,) for parameter in book.declared]
+    return [roles or () for roles in book.roles]
