@@ -157,6 +157,27 @@ def test_nor_where_neither_is_known_in_more_successes_than_the_weaker_one_carrie
     assert need in pairs(places, examined(6, 0b100, 0b001), unknown, near)
 
 
+def test_a_kind_is_not_blamed_where_one_of_two_facts_may_have_been_missing() -> None:
+    """Places are examined where they are near, other things in hand. Of a hanger it was not known
+    that it was near.
+    """
+    rows = [*examined(20, 0b011, 0b100), *examined(12, 0b100, 0b001)]
+    for number in range(6):
+        hanger = Attempt(
+            Witness(f"far {number}", 0), ("hanger",), ("hanger",), True, 1, 4, 0, 0, 0, 0
+        )
+        rows.append(hanger)
+    names = ("place", "near", "held")
+    predicates = {name: Predicate(name, ("thing",), name, f"not {name}") for name in names}
+    facts = [Atom(name, ("0",)) for name in names]
+    book = Book("examine <>", Vocabulary(predicates), [{"thing"}], facts, [], rows)
+    book.worked[("it",)] = 32
+    assert Needs(book).faultless == []
+    seen_near = [row._replace(true=row.true | 0b010) for row in rows[-6:]]
+    book.attempts = [*rows[:-6], *seen_near]
+    assert len(Needs(book).faultless) == 6
+
+
 def done(episode: str, step: int, before: tuple[int, int], after: tuple[int, int]) -> Attempt:
     """A success with the same thing, and the facts that were true and false before and after."""
     return Attempt(Witness(episode, step), ("it",), ("it",), False, *before, *after, 0, 0)

@@ -59,7 +59,7 @@ class EitherNeeds(Proofs):
         best_rank: tuple[object, ...] = ()
         every = count_independent(left)
         for pair in combinations(bits(union(row.fails for row in left)), 2):
-            if not self._one_always(*pair) or not self._explains(pair, left, puzzling, every):
+            if not self.one_always(*pair) or not self._explains(pair, left, puzzling, every):
                 continue
             lacking = _lacking_all(left, mask_of(pair))
             rank = (len(lacking), *map(self.worth, pair))
@@ -89,7 +89,7 @@ class EitherNeeds(Proofs):
         unknown = len(self.wins) - len(known)
         return induced(clause, known, (), shown, label=Label.NECESSARY, unknown=unknown)
 
-    def _one_always(self, one: int, other: int) -> bool:
+    def one_always(self, one: int, other: int) -> bool:
         """True if in enough independent successes one of two facts held, and in none both were
         false.
 

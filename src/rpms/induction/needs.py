@@ -144,13 +144,15 @@ class Needs(EitherNeeds):
         return [self.clause_mask(fact.clause) for fact in self.either]
 
     def _lacks_a_pair(self, refusal: Row) -> bool:
-        """True if two facts were false of which one held in every success: these may be to blame,
-        and not kinds, even before enough refusals show it.
+        """True if two facts may both have been missing of which one held in the successes: these
+        may be to blame, and not kinds, even before enough refusals show it.
+
+        One of them was false, and the other is not known to have held: it may have been missing,
+        too.
         """
-        lacking = refusal.fails & self.held & self.failed
-        for one in bits(lacking):
-            for other in bits(lacking & ~self._false_with(one)):
-                if self._often_alone(one, other) and self._often_alone(other, one):
+        for one in bits(refusal.fails & self.held & self.failed):
+            for other in bits(self.held & ~refusal.holds & ~self._false_with(one)):
+                if self._one_always_cached(one, other):
                     return True
         return False
 
@@ -166,10 +168,16 @@ class Needs(EitherNeeds):
         """By fact that was asked about, all that were false with it in some success."""
         return {}
 
-    def _often_alone(self, one: int, other: int) -> bool:
-        """True if one fact held without the other in several successes."""
-        alone = (row for row in self.wins if row.holds >> one & row.fails >> other & 1)
-        return count_independent(alone) >= LIMITS.several
+    def _one_always_cached(self, one: int, other: int) -> bool:
+        pair = (min(one, other), max(one, other))
+        if pair not in self._pairs_asked:
+            self._pairs_asked[pair] = self.one_always(*pair)
+        return self._pairs_asked[pair]
+
+    @cached_property
+    def _pairs_asked(self) -> dict[tuple[int, int], bool]:
+        """By pair of facts that was asked about, whether one of them held in the successes."""
+        return {}
 
     def unexplained(self, tables: Sequence[KindTable]) -> int:
         """Refusals for which neither facts nor kinds account."""
