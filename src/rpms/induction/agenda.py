@@ -240,6 +240,8 @@ class Agenda:
     """Actions that make things known and change nothing."""
     deadly: dict[str, Past] = field(default_factory=dict)
     """Actions that often ended the task for good, by template."""
+    _deadly_verbs: frozenset[str] = frozenset()
+    """First words of commands that often did so, whatever they named."""
     _manual: RuleManual = field(default_factory=RuleManual)
     _effects: list[frozenset[tuple[str, bool]]] = field(default_factory=list)
     """By action, predicates and signs."""
@@ -288,6 +290,20 @@ class Agenda:
         self.looks = _only_looking(every)
         often = [book for book in self.ledger.books.values() if book.losses >= LIMITS.deadly_often]
         self.deadly = {book.template: Past(book, lambda attempt: attempt.lost) for book in often}
+        self._deadly_verbs = _deadly_verbs(self.ledger.books.values())
+
+    @property
+    def has_deadly(self) -> bool:
+        """True if any action often ended the task."""
+        return bool(self.deadly or self._deadly_verbs)
+
+    def is_deadly_verb(self, template: str) -> bool:
+        """True if commands with a template's first word often ended the task, and little is known
+        of the template itself: a name that nobody knows makes a template of its own.
+        """
+        book = self.ledger.books.get(template)
+        is_known = book is not None and book.succeeded >= LIMITS.deadly_often
+        return not is_known and template.split(" ", maxsplit=1)[0] in self._deadly_verbs
 
     @property
     def schemas(self) -> tuple[ActionSchema, ...]:
@@ -415,6 +431,18 @@ class Agenda:
         return self.reasoner().plan(
             situation, seek=False, purpose=self._purposes[wanted], best=best
         )
+
+
+def _deadly_verbs(books: Iterable[Book]) -> frozenset[str]:
+    """First words of commands that often ended the task for good."""
+    done: Counter[str] = Counter()
+    lost: Counter[str] = Counter()
+    for book in books:
+        verb = book.template.split(" ")[0]
+        done[verb] += book.succeeded
+        lost[verb] += book.losses
+    often = [verb for verb, count in lost.items() if count >= LIMITS.deadly_often]
+    return frozenset(verb for verb in often if lost[verb] >= LIMITS.deadly * done[verb])
 
 
 def _wants_of(model: GoalModel) -> Iterator[State]:

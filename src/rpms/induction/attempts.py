@@ -63,6 +63,8 @@ class Attempt(NamedTuple):
     further: bool = False  # True if the score was higher after it than ever before in the episode
     # For each slot two bits: whether the goal's object, and whether its destination, is called so
     meant: int = 0
+    said: int = 0  # For each slot one bit: whether the goal's text names it
+    gain: float = 0.0  # Points that it brought; what is lost with the task is what it had scored
     # Of its revelations, those of which some fact about things it does not name became known
     shown: int = 0
     # And those of which some fact about things that are known by now is unknown still

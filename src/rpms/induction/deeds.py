@@ -72,7 +72,7 @@ def _deeds_of_all(
 
 def _deeds(book: Book, goal: str, names: Names, ties: Ties, *, blind: bool) -> Iterator[Deed]:
     """Circumstances in which an action scores: facts, or where those tell little, kinds of
-    things.
+    things, or else whatever gains more than it loses.
     """
     tried = [attempt for attempt in book.attempts if attempt.goal == goal]
     done = [attempt for attempt in tried if not attempt.refused]
@@ -82,16 +82,41 @@ def _deeds(book: Book, goal: str, names: Names, ties: Ties, *, blind: bool) -> I
     deed = Deed(goal, book, once)
     if once:
         done = _first_times(done)
-    told = [
-        when
-        for when in conditions(_with_goal(book, done, _has_scored))
-        if when.confirmed >= LIMITS.score_rises
-    ]
+    found = conditions(_with_goal(book, done, _has_scored))
+    told = [when for when in found if when.confirmed >= LIMITS.score_rises]
     parameters = book.called(names)
-    if len(book.slots) == 2 and parameters and _facts_tell_little(told, done):
-        yield from by_kinds(deed, parameters, done, ties)
-    else:
+    if parameters is None or not _are_few(told, done):
         yield from (replace(deed, when=when) for when in told)
+        return
+    harmless = _does_no_harm(done)
+    if len(book.slots) == 2 and harmless:
+        yield from by_kinds(deed, parameters, done, ties)
+        return
+    chances = list(_chances(deed, done))
+    if harmless or not chances:  # else what explains a few scores may be luck, and end tasks
+        yield from (replace(deed, when=when) for when in told)
+    yield from chances
+
+
+def _chances(deed: Deed, attempts: Sequence[Attempt]) -> Iterator[Deed]:
+    """Circumstances in which an action gains more points than it loses, seldom as it may score.
+
+    The goal's own text counts here: whoever has to guess does what it names.
+    """
+    book = _with_goal(deed.book, attempts, _has_scored, said=True)
+    least = max(LIMITS.hopeless, _break_even(attempts))
+    for when in conditions(book, least, LIMITS.score_told):
+        if when.confirmed >= LIMITS.score_rises:
+            yield replace(deed, when=when, chance=True)
+
+
+def _break_even(attempts: Iterable[Attempt]) -> float:
+    """Share of attempts that have to score for the gains to outweigh the losses."""
+    gains = [attempt.gain for attempt in attempts if attempt.scored]
+    losses = [-attempt.gain for attempt in attempts if not attempt.scored]
+    gain = sum(gains) / max(1, len(gains))
+    loss = max(0.0, sum(losses) / max(1, len(losses)))
+    return loss / (loss + gain) if gain > 0 else 1.0
 
 
 def _first_times(attempts: Iterable[Attempt]) -> list[Attempt]:
@@ -106,21 +131,25 @@ def _first_times(attempts: Iterable[Attempt]) -> list[Attempt]:
     return first
 
 
-def _facts_tell_little(told: Iterable[Circumstance], done: Sequence[Attempt]) -> bool:
-    """True if facts explain too few of the scores, and trying kinds of things does no harm.
+def _are_few(told: Iterable[Circumstance], done: Iterable[Attempt]) -> bool:
+    """True if facts explain too few of the scores."""
+    scored = sum(attempt.scored for attempt in done)
+    return sum(when.confirmed for when in told) < LIMITS.score_told * scored
+
+
+def _does_no_harm(done: Sequence[Attempt]) -> bool:
+    """True if trying kinds of things seldom ends the task.
 
     Harm is looked for among attempts with some kind that has scored in its slot.
     """
-    scored = [attempt for attempt in done if attempt.scored]
     promising: set[tuple[int, str]] = set()
-    for attempt in scored:
-        promising.update(enumerate(attempt.kinds))
+    for attempt in done:
+        if attempt.scored:
+            promising.update(enumerate(attempt.kinds))
     vain = [attempt for attempt in done if not attempt.scored]
     vain = [each for each in vain if not promising.isdisjoint(enumerate(each.kinds))]
     losses = sum(attempt.lost for attempt in vain)
-    if losses > LIMITS.score_harmless * len(vain):
-        return False
-    return sum(when.confirmed for when in told) < LIMITS.score_told * len(scored)
+    return losses <= LIMITS.score_harmless * len(vain)
 
 
 def _once(attempts: Sequence[Attempt], slots: int, *, blind: bool) -> tuple[int, ...]:
@@ -142,23 +171,31 @@ def _has_scored(attempt: Attempt) -> bool:
     return attempt.scored
 
 
-def _with_goal(book: Book, attempts: Iterable[Attempt], well: Callable[[Attempt], bool]) -> Book:
+def _with_goal(
+    book: Book,
+    attempts: Iterable[Attempt],
+    well: Callable[[Attempt], bool],
+    *,
+    said: bool = False,
+) -> Book:
     """A book of some attempts, in which those count that came out well, with facts about what the
-    goal names.
+    goal names: its fields, and if `said`, its text.
     """
+    slots = range(len(book.slots))
+    meant = []
+    for slot in slots:
+        meant += [Atom("goal_object", (str(slot),)), Atom("goal_destination", (str(slot),))]
+    fields = len(meant)
+    if said:
+        meant += [Atom("goal_names", (str(slot),)) for slot in slots]
     size = len(book.facts)
-    meant = [
-        Atom(name, (str(slot),))
-        for slot in range(len(book.slots))
-        for name in ("goal_object", "goal_destination")
-    ]
     every = (1 << len(meant)) - 1
-    rows = [
-        each._replace(
-            true=each.true | each.meant << size, false=each.false | (every & ~each.meant) << size
-        )
-        for each in attempts
-    ]
+    rows = []
+    for attempt in attempts:
+        known = attempt.meant | (attempt.said << fields if said else 0)
+        true = attempt.true | known << size
+        false = attempt.false | (every & ~known) << size
+        rows.append(attempt._replace(true=true, false=false))
     return view(replace(book, facts=[*book.facts, *meant]), rows, well)
 
 
@@ -218,7 +255,11 @@ def deed_processes(
             once=tuple(parameters[slot] for slot in deed.once),
             steps=round(1 / (deed.share or when.share), 1),  # deeds that often fail cost more
         )
-        yield found._replace(schema=schema, risk=_risk(deed.book, when))
+        risk = _risk(deed.book, when)
+        if deed.chance:  # what is sure comes first in play too
+            schema = replace(schema, steps=round(schema.steps + risk, 1))
+            risk = 0.0
+        yield found._replace(schema=schema, risk=risk)
 
 
 def _risk(book: Book, when: Circumstance) -> float:

@@ -17,7 +17,7 @@ from rpms.induction.vocabulary import SeenState, Vocabulary
 from rpms.induction.wants import NOT, GoalBook, Story
 from rpms.logic.belief import Belief, Done, FactBelief
 from rpms.logic.facts import Atom, Truth, kind_of
-from rpms.logic.goal import Goal
+from rpms.logic.goal import Goal, is_named
 from rpms.logic.rules import ANYTHING
 from rpms.play.sources import manual_of
 from rpms.store.evidence import Spoken, Trace, Witness
@@ -275,6 +275,7 @@ class Diary:
         meant = 0
         for slot, kind in enumerate(attempt.kinds):
             meant |= ((kind == goal.object) | (kind == goal.destination) << 1) << 2 * slot
+        named = [is_named(kind, goal.text) for kind in attempt.kinds]
         scored = said.score > self._score
         further = said.score > self._best
         return attempt._replace(
@@ -284,6 +285,8 @@ class Diary:
             scored=scored,
             further=further,
             meant=meant,
+            said=sum(1 << slot for slot, known in enumerate(named) if known),
+            gain=max(0.0, said.score) - max(0.0, self._score),
         )
 
     def _imagine(self, belief: Belief) -> None:

@@ -54,6 +54,7 @@ class Deed:
     roles: tuple[str, ...] = ()  # The role of one more slot, for the name that a thing is tied to
     table: ScoreTable | None = None
     share: float = 0.0  # Expected share of attempts that score; the observed share if 0
+    chance: bool = False  # True if it scores seldom, but gains more than it loses
     blind: bool = False  # True if it is tried with things of which nothing is known
 
 

@@ -1,17 +1,18 @@
 """An exploration: the next command of an episode, and the episodes one after the other."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
 
 from rpms.induction.agenda import Agenda, Exploring, Question
+from rpms.induction.as_told import as_told
 from rpms.induction.experimenter import Experimenter
 from rpms.induction.ledger import Diary, Ledger
 from rpms.induction.looking import Looking
 from rpms.induction.revelations import slots_of
-from rpms.induction.templates import draw, fill
+from rpms.induction.templates import SLOT, draw, fill, pattern_of
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.wants import State
 from rpms.logic.achievers import command_of
@@ -102,11 +103,22 @@ class Session(Looking):
             template for template, book in ledger.books.items() if book.succeeded >= LIMITS.familiar
         }
         some = [self.dice.choice(commands) for commands in by_verb(self.game.admissible())]
-        new = [command for command in some if ledger.names.read(command).template not in familiar]
+        new = [command for command in some if not self._is_familiar(command, familiar)]
         found = [
             command for command in new if not self.vain(command) and not self.too_early(command)
         ]
         return self.dice.choice(found) if found else ""
+
+    def _is_familiar(self, command: str, familiar: Collection[str]) -> bool:
+        """True if a command is of an action that is known well, be it with a name that nobody
+        knows for one.
+        """
+        template = self.agenda.ledger.names.read(command).template
+        if template in familiar:
+            return True
+        return SLOT not in template and any(
+            pattern_of(each).fullmatch(command) for each in familiar
+        )
 
     # Experiments.
 
@@ -237,6 +249,9 @@ class Session(Looking):
         """The next step towards a guess at what the goal wants; nothing where there is none
         left.
         """
+        command = self._do_as_told()
+        if command:
+            return command
         if self.scoring:
             return self.go_on() or self.towards_score() or self.venture() or self.elsewhere()
         for _ in range(4):
@@ -249,6 +264,31 @@ class Session(Looking):
             if command:
                 return command
             self.wanted = None
+        return ""
+
+    def _do_as_told(self) -> str:
+        """A command that the goal's own sentence says, or a step towards one, in types that score
+        on the way and are hardly ever won; late, where it may end the task.
+        """
+        agenda = self.agenda
+        book = agenda.ledger.goals[self.diary.goal.type]
+        rarely_won = len(book.wins) * LIMITS.episodes_for_a_win <= book.episodes
+        if not agenda.ledger.scores or not rarely_won:
+            return ""
+        is_late = self.left <= LIMITS.late
+        found = as_told(agenda.questions, self.diary.goal, self.diary.belief, self.told_done)
+        for command, instance in found:
+            if self.vain(command) or (self.too_early(command) and not is_late):
+                continue
+            if instance.feasible(self.situation) is not Truth.FALSE:
+                self.told_done.add(command)
+                return command
+            self.prepared[command] += 1
+            if self.prepared[command] > self.agenda.how.pursued:
+                continue
+            step = self.begin(instance.preconditions)
+            if step:
+                return step
         return ""
 
     def _take_up(self, guess: State | None) -> None:

@@ -50,6 +50,10 @@ class Standing:
     begun: Counter[str] = field(default_factory=Counter)
     """Commands with which plans towards the guess have begun."""
     ahead: list[str] = field(default_factory=list)  # Remaining commands of the current plan
+    told_done: set[str] = field(default_factory=set)
+    """Commands that were given since the goal's sentence says them."""
+    prepared: Counter[str] = field(default_factory=Counter)
+    """By such command, the steps that were to lead to it."""
     about_goal: bool = False
     scoring: bool = False  # True if actions known to score are pursued
     left: int = 0  # Steps that are left of the episode
@@ -88,12 +92,12 @@ class Standing:
         """True if an action that may end the task should wait, as long as there is something to
         lose by that.
         """
-        if not self.agenda.deadly or self.left <= LIMITS.last_steps:
+        if not self.agenda.has_deadly or self.left <= LIMITS.last_steps:
             return False
         parts = self.agenda.ledger.names.read(command)
         past = self.agenda.deadly.get(parts.template)
         if past is None:
-            return False
+            return self.agenda.is_deadly_verb(parts.template)
         is_careful = self.scoring and not venture
         if past.usual < LIMITS.deadly and not is_careful:
             return False

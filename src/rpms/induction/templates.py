@@ -5,6 +5,7 @@ of being written.
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from random import Random
 from typing import NamedTuple
@@ -24,6 +25,12 @@ _NUMBER = re.compile(r"\d")
 def words_in(text: str) -> list[str]:
     """The words of a template, a predicate or a goal, in lower case as these are."""
     return _WORD.findall(text)
+
+
+@lru_cache(maxsize=4_096)
+def pattern_of(template: str) -> re.Pattern[str]:
+    """Commands of a template with any names in its slots, known ones or not."""
+    return re.compile(".+".join(map(re.escape, template.split(SLOT))))
 
 
 class ReadCommand(NamedTuple):

@@ -151,6 +151,9 @@ class Thresholds:
     deadly: float = 1 / 3
     """Share of an action's successes that ended the task for good, from which on it is put off."""
     deadly_often: int = 5  # And the number of them
+    # Steps before the end from which on what a goal's sentence says is done, even if it may end the
+    # task: enough to walk there
+    late: int = 24
     last_steps: int = 8  # Steps at the end of an episode in which such actions are tried
     # Episodes of a type that say as much of its goal as one win, for the choice of the next task
     episodes_for_a_win: int = 8

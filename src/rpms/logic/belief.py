@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple, Self
 from urllib.parse import unquote
 
 from rpms.logic.facts import Atom, Facts, Literal, Truth, grouped, kind_of, parse_literal
-from rpms.logic.goal import Goal, GoalStep, escape
+from rpms.logic.goal import Goal, GoalStep, escape, is_named
 from rpms.logic.rules import ANYTHING
 
 _EMPTY_WORDS = {"holding": "none", "inventory": "empty"}
@@ -337,6 +337,7 @@ _GOAL_FACTS: dict[str, Callable[..., bool]] = {
     "kind": lambda _goal, name, kind: kind_of(name) == kind,
     "goal_object": lambda goal, name: kind_of(name) == goal.object,
     "goal_destination": lambda goal, name: kind_of(name) == goal.destination,
+    "goal_names": lambda goal, name: is_named(kind_of(name), goal.text),
     "goal_state": lambda goal, state: goal.state == state,
     "goal_type": lambda goal, type_: goal.type == type_,
 }
@@ -345,6 +346,7 @@ GOAL_PREDICATES = {
     "kind": 2,
     "goal_object": 1,
     "goal_destination": 1,
+    "goal_names": 1,
     "goal_state": 1,
     "goal_type": 1,
 }

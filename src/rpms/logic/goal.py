@@ -1,5 +1,6 @@
 """Goals, their signature γ, and how far along one is."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -10,6 +11,41 @@ UNKNOWN_GOAL = "unknown"
 """The type of a goal whose text fits no template."""
 EXPLORING = "explore"
 """The sub-goal where nothing is known of how to reach the goal."""
+
+
+_WORD = re.compile("[a-z0-9]+")
+_LITTLE_WORDS = frozenset({"a", "an", "the", "in", "on", "of", "to", "with"})
+_NAMING = 2 / 3
+"""Share of a name's words above which a text with them names the thing: all of three, or three of
+four, since a sentence may leave one out."""
+_SHORTEST_STEM = 4  # `plane` is in `planes`; of shorter words each is its own
+
+
+@lru_cache(maxsize=65_536)
+def is_named(name: str, text: str) -> bool:
+    """True if a text has nearly all words of a name, in any order.
+
+    >>> is_named("plane with a steel surface", "Which of the planes (steel, paper) is smoother?")
+    False
+    >>> is_named("steel plane", "Which of the planes (steel, paper) is smoother?")
+    True
+    """
+    said = _words_of(text)
+    words = [word for word in _words_of(name) if word not in _LITTLE_WORDS]
+    found = [word for word in words if _is_said(word, said)]
+    return len(found) > _NAMING * len(words)
+
+
+@lru_cache(maxsize=4_096)
+def _words_of(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_WORD.findall(text.casefold())))
+
+
+def _is_said(word: str, said: Sequence[str]) -> bool:
+    """True if a word is among some, in a longer form perhaps."""
+    if word in said:
+        return True
+    return len(word) >= _SHORTEST_STEM and any(other.startswith(word) for other in said)
 
 
 def escape(text: str, signs: str) -> str:
