@@ -16,6 +16,8 @@ from rpms.logic.facts import Atom, Clause, Literal
 
 ADVANCED = Atom("advanced")
 """The fact that a task has got further."""
+_FIELDS = ("goal_object", "goal_destination")
+"""Facts about each slot of an attempt, in the order of the bits of what was meant."""
 
 
 def deeds_of(books: list[Book], goal: str, names: Names, ties: Ties) -> list[Deed]:
@@ -46,7 +48,19 @@ def winning_deeds(books: Iterable[Book], goal: str, names: Names) -> Iterator[De
         won = _with_goal(book, tried, lambda each: each.won)
         for when in conditions(won, kept=LIMITS.mostly):  # facts that nearly all wins share
             if when.confirmed >= LIMITS.several:
-                yield Deed(goal, book, when=when)
+                literals = dict.fromkeys((*_meant_by_all(tried), *when.literals))
+                yield Deed(goal, book, when=replace(when, literals=tuple(literals)))
+
+
+def _meant_by_all(attempts: Iterable[Attempt]) -> Iterator[Literal]:
+    """The slots that the goal's fields named in every win: other things may never have been tried,
+    and are not what is asked for.
+    """
+    won = [attempt for attempt in attempts if attempt.won]
+    for slot in range(len(won[0].names)):
+        for place, name in enumerate(_FIELDS):
+            if all(attempt.meant >> (len(_FIELDS) * slot + place) & 1 for attempt in won):
+                yield Literal(Atom(name, (str(slot),)))
 
 
 def _once_an_episode(attempts: Iterable[Attempt]) -> list[Attempt]:
@@ -184,7 +198,7 @@ def _with_goal(
     slots = range(len(book.slots))
     meant = []
     for slot in slots:
-        meant += [Atom("goal_object", (str(slot),)), Atom("goal_destination", (str(slot),))]
+        meant += [Atom(name, (str(slot),)) for name in _FIELDS]
     fields = len(meant)
     if said:
         meant += [Atom("goal_names", (str(slot),)) for slot in slots]
