@@ -153,22 +153,26 @@ _FAILURE_LABELS = {
 
 def failure_table(comparison: Comparison) -> Table:
     """Endings of failed episodes: the paper's Table 7, with every ending there is."""
-    ended = [
-        Counter("" if row.missing else row.ending for row in results) for results in comparison
-    ]
+    endings = [_count_endings(results) for results in comparison]
     measured: list[TableLine] = []
     for ending, label in _FAILURE_LABELS.items():
-        counts = [each[ending] for each in ended]
+        counts = [each[ending] for each in endings]
         if any(counts) or ending == Ending.OUT_OF_STEPS:
             measured.append(line(label, *map(str, counts)))
-    total = line("Total failed", *(str(len(results) - results.won) for results in comparison))
+    failed = [str(len(results) - results.won) for results in comparison]
+    labels = [condition_label(results.name) for results in comparison]
     return Table(
         "failures",
         "How failed episodes ended.",
-        ("Failure mode", *(condition_label(results.name) for results in comparison)),
-        groups(measured, [total]),
+        ("Failure mode", *labels),
+        groups(measured, [line("Total failed", *failed)]),
         omissions(comparison),
     )
+
+
+def _count_endings(results: Results) -> Counter[str]:
+    """Episodes by how they ended; a missing one has no ending."""
+    return Counter("" if row.missing else row.ending for row in results)
 
 
 def action_table(comparison: Comparison) -> Table:

@@ -73,24 +73,18 @@ def task_chunks(comparison: Comparison, goals: Mapping[str, str]) -> Iterator[li
     """
     tasks = list(comparison.tasks.items())
     for start in range(0, len(tasks), CHUNK):
-        yield [
-            [
-                task,
-                kind,
-                goals.get(task, ""),
-                *(_outcome(each.rows.get(task)) for each in comparison),
-            ]
-            for task, kind in tasks[start : start + CHUNK]
-        ]
+        chunk: list[list[Any]] = []
+        for task, kind in tasks[start : start + CHUNK]:
+            outcomes = [_outcome(results.rows.get(task)) for results in comparison]
+            chunk.append([task, kind, goals.get(task, ""), *outcomes])
+        yield chunk
 
 
 def _outcome(row: EpisodeRow | None) -> list[Any] | None:
     """Ending, won, score, steps, infeasible actions; None if there is no episode."""
-    return (
-        None
-        if row is None or row.missing
-        else [row.ending, int(row.won), row.score, row.steps, row.infeasible]
-    )
+    if row is None or row.missing:
+        return None
+    return [row.ending, int(row.won), row.score, row.steps, row.infeasible]
 
 
 def episode_data(record: EpisodeRecord) -> dict[str, Any]:
