@@ -9,6 +9,7 @@ import zipfile
 
 import pytest
 
+from rpms.worlds.jvm import process
 from rpms.worlds.jvm.process import shared_jvm, shutdown
 from rpms.worlds.scienceworld import faster
 from rpms.worlds.scienceworld.faster import ClassFile
@@ -104,7 +105,7 @@ def test_from_a_jar_that_is_not_known_nothing_is_written(jar, tmp_path, change):
 def test_games_say_the_same_with_and_without_the_edited_classes(monkeypatch):
     assert len(shared_jvm(PROGRAM).class_path) == 2
     edited = transcript()
-    shutdown()
+    monkeypatch.setattr(process, "_shared", {})  # the JVM of other tests, which is warm, stays
     monkeypatch.setattr(
         sys.modules[ScienceWorldGame.__module__], "write_faster_classes", lambda *_: ()
     )
