@@ -14,7 +14,10 @@ from rpms.paper.enforcement import STRICT, with_part
 from rpms.paper.episode import Episode, Step
 from rpms.paper.recall import EpisodicMemory
 from rpms.planning.advice import plan_of
+from rpms.planning.edges import Edge
+from rpms.planning.effort import EXPANDED
 from rpms.planning.plan_with_doubts import NOT_ALL_WEIGHED
+from rpms.planning.search import Priced, Reached
 from rpms.planning.surprise import SurpriseKind
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
@@ -71,12 +74,13 @@ def test_stranded_is_said_once_nothing_is_left_to_look_at():
     assert lost.steps[0].surprises[0].kind == SurpriseKind.STRANDED
 
 
-def steps_towards(**misread: str) -> list[Step]:
-    """The steps of a game whose goal is misread."""
+def steps_towards(named: str = "", **misread: str) -> list[Step]:
+    """The steps of a game, the first that is named so, whose goal is misread."""
     condition = replace(RULES_ONLY, enforcement=STRICT)
     mind = compose(condition, knowledge_of(alfworld), EpisodicMemory())
     player = Player(alfworld, mind, open_model("planner"), Decoding())
-    task = alfworld.tasks("builtin", Setting())[0]
+    tasks = alfworld.tasks("builtin", Setting())
+    task = next(one for one in tasks if named in one.id)
     game = alfworld.open(task, Setting())
     outcome = game.reset()
     goal = replace(alfworld.goal(outcome.observation), **misread)
@@ -111,3 +115,24 @@ def test_a_destination_that_the_room_does_not_have_is_said_at_once_and_no_line_i
     steps = steps_towards(destination="bathtubbasin")
     assert [one.kind for one in steps[0].surprises] == [SurpriseKind.STRANDED]
     assert not doubts_in(steps)
+
+
+def test_a_search_that_went_on_in_vain_stops_at_its_first_bound_while_things_are_the_same(
+    monkeypatch,
+):
+    """Two things are wanted, and only one was found in all places there are."""
+    spent: dict[Priced, int] = {}
+
+    def reaches(graph: Priced, edges: list[Edge]) -> Reached:
+        reached = once(graph, edges)
+        if not reached.found:
+            spent[graph] = graph._effort.spent - graph._begun
+        return reached
+
+    once = Priced._reaches_with_doubts
+    monkeypatch.setattr(Priced, "_reaches_with_doubts", reaches)
+    steps_towards("pick_two_obj_and_place-Spatula", object="soapbottle", destination="countertop")
+    long = [effort for effort in spent.values() if effort > 1.2 * EXPANDED]
+    stopped = [effort for effort in spent.values() if EXPANDED < effort < 1.2 * EXPANDED]
+    assert len(long) == 1
+    assert len(stopped) > 3

@@ -16,6 +16,7 @@ from rpms.logic.belief import Situation
 from rpms.logic.rules import ActiveRules
 from rpms.planning.doubtful_rules import DoubtBook, doubted, doubts_rest_on
 from rpms.planning.edges import UNSEEN, Option
+from rpms.planning.effort import Effort
 from rpms.planning.experience.adapt import AdaptContext
 from rpms.planning.plan_graph import Plan
 from rpms.planning.reason import Reasoner, reasoner_of
@@ -32,7 +33,7 @@ _PLANNED = 3
 _DEAR = FULL * STEPS
 """Steps of a plan above which a cheaper doubt is looked for: as much as doubting a stated line."""
 NOT_ALL_WEIGHED = "not all doubts were weighed"
-"""Said of the best option where the search ended at its bound (`search.EXPANDED`)."""
+"""Said of the best option where the search ended at its bound (`planning.effort`)."""
 _CHEAPER = 1e-6
 """Steps by which a plan has to be cheaper than one at hand to be looked for."""
 _DOUBTING_KEPT = 16
@@ -47,7 +48,9 @@ def plan_with_doubts(
     context: AdaptContext, rules: ActiveRules, spell: Spelling, noticed: PlanNoticed
 ) -> tuple[Plan, PlanNoticed]:
     """Plan from the manual and the trust left in it."""
-    step = _DoubtingStep(context, rules, spell)
+    circumstances = noticed.trust.circumstances(context.situation)
+    effort = Effort(is_cut_short=noticed.trust.in_vain == circumstances)
+    step = _DoubtingStep(context, rules, spell, effort)
     begun = _BegunBefore(context, rules, noticed.trust)
     best, noticed = _best_that_leads_on(step, begun, noticed)
     options = sorted(best.options, key=begun.leads_back)
@@ -57,7 +60,10 @@ def plan_with_doubts(
     if best.cut and options and not options[0].evidence:
         options[0] = replace(options[0], evidence=NOT_ALL_WEIGHED)
     offered = {one.command: one.chain for one in reversed(options) if one.chain}
-    return best.offering(options), noticed.trusting(noticed.trust.but(offered=offered))
+    trust = noticed.trust.but(offered=offered)
+    if effort.is_in_vain:
+        trust = trust.but(in_vain=circumstances)
+    return best.offering(options), noticed.trusting(trust)
 
 
 class _BegunBefore:
@@ -91,6 +97,8 @@ def _best_that_leads_on(
         noticed = circle(noticed, step.rules, first.chain, step.context.situation)
         if noticed.trust == before:  # no line is to blame
             idle |= {first.command}
+        if step.effort.is_spent:
+            return replace(best, cut=True), noticed
     return best, noticed
 
 
@@ -105,6 +113,7 @@ class _DoubtingStep:
     context: AdaptContext
     rules: ActiveRules
     spell: Spelling
+    effort: Effort
 
     @property
     def _situation(self) -> Situation:
@@ -178,6 +187,8 @@ class _DoubtingStep:
             if _settles(best):
                 return best
         found = self._doubting(known, trust, idle, best)
+        if found.cost == inf and not best.options:
+            self.effort.is_in_vain = True
         best = _better(best, replace(found, opened=not self._is_contradicted(found, trust, idle)))
         if best.options or not self._stated.cost:
             return best
@@ -188,7 +199,7 @@ class _DoubtingStep:
 
     def _looks(self, known: Reasoner, sought: Sequence[str] = (UNSEEN,)) -> Plan:
         """A plan to find things that nobody has seen yet, or whatever is unknown."""
-        return known.search(self._situation, self._order, sought)
+        return known.search(self._situation, self._order, sought, self.effort)
 
     def _contradicted(self, trust: Trust, idle: frozenset[str]) -> Reasoner | None:
         """The rules in which contradicted lines alone are doubted; None where there are none."""
@@ -220,7 +231,7 @@ class _DoubtingStep:
         """
         if best.options:
             most = min(most, best.cost - _CHEAPER)
-        found = known.plan(self._situation, self._order, seek=False, most=most)
+        found = known.plan(self._situation, self._order, seek=False, most=most, effort=self.effort)
         return self._sound(found, trust, idle)
 
     def _sound(self, plan: Plan, trust: Trust, idle: frozenset[str]) -> Plan:

@@ -24,6 +24,7 @@ from rpms.logic.actions import Instance, names_for
 from rpms.logic.belief import Situation
 from rpms.logic.rules import ActiveRules, Purpose, kept_with_rules
 from rpms.planning.edges import UNSEEN, Link, Option
+from rpms.planning.effort import Effort
 from rpms.planning.impasse import Impasse
 from rpms.planning.plan_graph import Graph, Plan, Remedy
 from rpms.planning.whereabouts import Order, Whereabouts, likely_places
@@ -44,11 +45,12 @@ class Reasoner:
         *,
         seek: bool = True,
         most: float = inf,
+        effort: Effort | None = None,
         purpose: Purpose | None = None,
         best: bool = False,
     ) -> Plan:
         """Plan for a situation, if one costs no more than `most`; if none, and `seek`, one that
-        finds out anything.
+        finds out anything. Where lines may be doubted, the search counts its `effort`.
 
         Another `purpose` than that of the rules shares with it what was derived in earlier plans.
         Best: of the options the first alone, which takes less time.
@@ -57,7 +59,7 @@ class Reasoner:
         purposes = self._purposes(purpose)
         plan = Plan()
         if purposes:
-            graph = self._graph(situation, order, most, best=best)
+            graph = self._graph(situation, order, most, effort=effort, best=best)
             plan = graph.plan(purposes)
         if self.rules.lore.always:
             first = self._graph(situation, order).first_things()
@@ -124,9 +126,10 @@ class Reasoner:
         situation: Situation,
         order: Order,
         sought: Sequence[str] = (UNSEEN,),
+        effort: Effort | None = None,
     ) -> Plan:
         """Plan to find things nobody has seen yet, or whatever is unknown."""
-        return self._graph(situation, order).explore(sought)
+        return self._graph(situation, order, effort=effort).explore(sought)
 
     def _graph(
         self,
@@ -134,13 +137,14 @@ class Reasoner:
         order: Order,
         most: float = inf,
         *,
+        effort: Effort | None = None,
         best: bool = False,
     ) -> Graph:
         """The actions that matter in a situation: one graph for all plans made in it, unless
         lines are doubted.
         """
         if self.rules.lore.doubts:
-            return Graph(self.achievers, situation, order, most)
+            return Graph(self.achievers, situation, order, most, effort=effort)
         key = "best graph" if best else "graph"
         kept: Graph | None = self.achievers.kept.get(key)
         if kept is None or not kept.serves(situation, order):

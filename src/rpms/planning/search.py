@@ -24,17 +24,12 @@ from rpms.logic.achievers import Achievers, Fact
 from rpms.logic.belief import Situation
 from rpms.logic.facts import is_unseen
 from rpms.planning.edges import GOAL, Edge, Link, Option
+from rpms.planning.effort import EXPANDED, FURTHER, Effort
 from rpms.planning.ways import Ways
 from rpms.planning.whereabouts import Order
 
 MARGIN = 8.0
 """Steps beyond the cheapest plan up to which all plans are found where lines may be doubted."""
-EXPANDED = 500
-"""Ways to facts that are tried where lines may be doubted, and edges that are found by them; then
-the best plan so far is taken. Doubts are many, and the cheapest are found first. A plan that trusts
-the manual takes about a tenth."""
-FURTHER = 8
-"""Times as many that are tried where there is no plan so far."""
 
 
 class LeftOut(IntEnum):
@@ -149,10 +144,13 @@ class Priced(Ways):
         order: Order,
         most: float = inf,
         *,
+        effort: Effort | None = None,
         best: bool = False,
     ) -> None:
-        super().__init__(achievers, situation, order, best=best)
+        super().__init__(achievers, situation, order, effort=effort, best=best)
         self._most = most
+        self._begun = self._effort.spent
+        """Effort of the step's searches before this one."""
         self._edges: dict[Fact, Sequence[Edge]] = {}
         """The edges to each fact that some edge needs, and to the goal: what is priced."""
         self._unpriced: list[Fact] = []
@@ -193,17 +191,17 @@ class Priced(Ways):
         allowed = EXPANDED
         priced = -1
         while True:
-            left_out = self._regress(edges, limit, allowed)
-            if self._expansions > priced:
+            left_out = self._regress(edges, limit, self._begun + allowed)
+            if self._effort.spent > priced:
                 self._price(whole=False)
-                priced = self._expansions
+                priced = self._effort.spent
             if left_out is LeftOut.TO_BE_PRICED:
                 continue
             cost = self._costs.get(GOAL, inf)
             if left_out is LeftOut.NOTHING or self._is_best(cost, edges, limit):
                 return Reached(cost < inf)
             if left_out is LeftOut.TOO_MANY:
-                if cost < inf or allowed >= EXPANDED * FURTHER:
+                if cost < inf or self._effort.is_cut_short or allowed >= EXPANDED * FURTHER:
                     return Reached(cost < inf, cut=True)
                 allowed *= 2
             elif self._is_too_dear(cost, edges, limit):
@@ -245,7 +243,7 @@ class Priced(Ways):
         agenda = _Agenda(limit)
         left_out = agenda.add_needs(edges, 0.0)
         while not agenda.is_done():
-            if self._expansions > allowed:
+            if self._effort.spent > allowed:
                 return LeftOut.TOO_MANY
             spent, fact = agenda.take()
             left_out = max(left_out, self._expand(fact, limit - spent))

@@ -120,6 +120,8 @@ class Trust:
     """The command that the plan at hand begins with."""
     offered: Mapping[str, Chain] = field(default_factory=dict)
     """Commands that the plans at hand begin with, and these plans."""
+    in_vain: object = None
+    """The last circumstances in which no plan was found, whatever was doubted."""
     last: str = ""
     """The last surprise, in words."""
     held: frozenset[Literal] | None = None
@@ -161,6 +163,13 @@ class Trust:
     def weighed(self, line: ManualLine, weight: float) -> Self:
         """The same with more evidence on a line."""
         return self.but(evidence={**self.evidence, line: self.evidence.get(line, 0.0) + weight})
+
+    def circumstances(self, situation: Situation) -> object:
+        """All that decides if there is a plan with doubts, prices apart: known things, and what
+        was learned or is suspected.
+        """
+        things = frozenset[str]().union(*situation.belief.names.values())
+        return things, self.learned, self.unexplained, self.held
 
     def bars(self, command: str, rules: ActiveRules, situation: Situation) -> bool:
         """True if a command was refused when all about its things and the place was as it is

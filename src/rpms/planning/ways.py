@@ -15,6 +15,7 @@ from rpms.logic.belief import Situation
 from rpms.logic.facts import is_unseen, kind_of
 from rpms.logic.rules import ANYTHING
 from rpms.planning.edges import UNSEEN, Edge
+from rpms.planning.effort import Effort
 from rpms.planning.filling import Filled, Filling, Surroundings
 from rpms.planning.whereabouts import Order
 
@@ -52,10 +53,10 @@ class Ways(Filling):
         situation: Situation,
         order: Order,
         *,
+        effort: Effort | None = None,
         best: bool = False,
     ) -> None:
-        self._expansions = 0
-        """Ways that were tried, and edges that were found by them."""
+        self._effort = effort if effort is not None else Effort()
         self._best = best
         self._doubting = achievers.shares
         super().__init__(achievers, situation, order)
@@ -231,7 +232,7 @@ class Ways(Filling):
             edges.append(self._finding(edge))
             if schema.doubt and len(edges) == CHOICES:
                 break
-        self._expansions += 1 + len(edges)
+        self._effort.spent += 1 + len(edges)
         return edges
 
     def _to_choose_from(self, way: Achiever, args: tuple[str, ...]) -> Sequence[Filled]:
