@@ -57,7 +57,7 @@ class RulesFromTraces(PassiveAlgorithmAdapter):
                     keep(_trace(domain, str(number), Path(file).read_text("utf-8")))
             plan = RulesPlan(world, split="train", runs=(episodes,))
             result = learn_rules(plan, Path(folder, "manual.yaml"))
-        return to_pddl(domain, result.learned)
+        return to_pddl(domain, result.learned, cautious=True)
 
 
 def _trace(domain: Domain, name: str, text: str) -> Trace:
@@ -81,7 +81,9 @@ class RulesByExperiment(ActiveAlgorithmAdapter):
         walk = _Walk(simulator)
         episode = max(1, -(-max_steps // _EPISODES))
         world = PddlWorld(domain, [walk.simulator()])
-        how = Exploring(steps=max_steps, per_episode=episode, seed=seed, played=0.0, aside=0)
+        how = Exploring(
+            steps=max_steps, per_episode=episode, seed=seed, played=0.0, aside=0, growth=1.5
+        )
         tasks = tuple(world.tasks("train", Setting()))
         plan = RulesPlan(world, tasks, split="train", how=how)
         with tempfile.TemporaryDirectory() as folder:

@@ -285,6 +285,7 @@ class PddlWorld(World):
     """The world of one domain; its tasks are problems."""
 
     splits = ("train",)
+    nothing_hidden = True
     wording = Wording(instruction="Explore.", example="No example.")
 
     def __init__(self, domain: Domain, simulators: Sequence[Simulator] = ()) -> None:
@@ -394,24 +395,26 @@ def _typed_facts(
 # The way back to PDDL.
 
 
-def to_pddl(domain: Domain, learned: Learned) -> str:
+def to_pddl(domain: Domain, learned: Learned, *, cautious: bool = False) -> str:
     """What was learned, as a domain: needs as preconditions, certain effects as effects.
 
-    A predicate that no action would then need or change is there for some reason: an action needs
-    it that has a word with it in common, where it was never seen to be false.
+    Cautious: needs are the safe bound, all that held in every success and follows from nothing
+    else, whether or not it was ever seen to be false. That suits traces, in which nothing could be
+    tried out.
+
+    Otherwise such a line is written for a predicate that no action would need or change, as it is
+    there for some reason, if the action has a word with it in common.
     """
-    writers = {}
-    for model in learned.actions:
-        writers[model.name] = _Writer(domain, model.name, model)
-    used = set[str]()
-    for writer in writers.values():
-        used |= writer.used
-    idle = domain.predicates.keys() - used
+    writers = {model.name: _Writer(domain, model.name, model) for model in learned.actions}
+    asked = set(domain.predicates)
+    if not cautious:
+        for writer in writers.values():
+            asked -= writer.used
     bodies = []
     for name in domain.actions:
         if name in writers:
             writer = writers[name]
-            needs = [*writer.needs(), *writer.untested(idle)]
+            needs = [*writer.needs(), *writer.untested(asked, by_word=not cautious)]
             bodies.append(domain.action_text(name, needs, writer.effects()))
         else:
             bodies.append(domain.action_text(name))
@@ -440,13 +443,18 @@ class _Writer:
         found = [fact.clause.literals[0] for fact in told]
         return self._written(found, negative=self._domain.negative)
 
-    def untested(self, predicates: Container[str]) -> list[str]:
-        """Needs with some predicates that were never seen to be false."""
+    def untested(self, predicates: Container[str], *, by_word: bool) -> list[str]:
+        """Needs with some predicates that were never seen to be false.
+
+        By word: only those that have a word in common with the action.
+        """
         found = []
         for fact in self._model.labelled(Label.UNTESTED):
             literal = fact.clause.literals[0]
             predicate = literal.atom.predicate
-            if predicate in predicates and not literal.negated and self._shares_word(predicate):
+            if literal.negated or predicate not in predicates:
+                continue
+            if not by_word or self._shares_word(predicate):
                 found.append(literal)
         return self._written(found)
 

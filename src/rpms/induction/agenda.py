@@ -8,7 +8,7 @@ from itertools import combinations, permutations, starmap
 from typing import NamedTuple
 
 from rpms.induction.attempts import Book
-from rpms.induction.conclude import Learned, bolder, conclude, manual_from
+from rpms.induction.conclude import Learned, bolder, conclude, manual_from, reconsidered
 from rpms.induction.goal_guesses import guesses, says_all, words_of, words_said
 from rpms.induction.goal_models import GoalModel
 from rpms.induction.laboratory import Laboratory, Untried, laboratory_of
@@ -235,7 +235,8 @@ class Agenda:
     questions: list[Question] = field(default_factory=list)
     laboratories: list[Laboratory] = field(default_factory=list)
     _pursued_facts: dict[str, Counter[Literal]] = field(default_factory=dict)
-    untried: list[Untried] = field(init=False)  # Declared actions that had not worked by then
+    untried: list[Untried] = field(default_factory=list)
+    """Declared actions that had not worked by then."""
     looks: list[ActionSchema] = field(default_factory=list)
     """Actions that make things known and change nothing."""
     deadly: dict[str, Past] = field(default_factory=dict)
@@ -256,8 +257,14 @@ class Agenda:
 
     def _look_for_untried(self) -> None:
         books = self.ledger.books.values()
-        never = [book for book in books if book.declared and not book.settled]
-        self.untried = [Untried(book, self.ledger.names) for book in never]
+        known = [laboratory.odds.needs for laboratory in self.laboratories]
+        before = {untried.book.template: untried for untried in self.untried}
+        self.untried = []
+        for book in books:
+            if book.declared and not book.settled:
+                untried = before.get(book.template) or Untried(book, self.ledger.names)
+                untried.others = known
+                self.untried.append(untried)
 
     def draw_conclusions(self) -> None:
         """Conclude anew where enough was seen since the last time."""
@@ -267,20 +274,53 @@ class Agenda:
             self._due = int(self._due * self.how.growth) + 1
         self.adopt(conclude(self.ledger))
 
+    def reconsider(self, command: str) -> None:
+        """Draw conclusions about one action anew, so that the next trial knows how the last one
+        ended.
+        """
+        template = self.ledger.names.read(command).template
+        if template not in self.ledger.books:
+            return
+        if self.learned is None:
+            self.adopt(conclude(self.ledger))
+        elif self._was_expected(template):
+            self._set_up_laboratories(self.learned)
+        else:
+            self._plan_with(reconsidered(self.learned, self.ledger, template))
+
+    def _was_expected(self, template: str) -> bool:
+        """True if the last attempt of an action ended as its needs foretold: plans stay as they
+        are.
+        """
+        book = self.ledger.books[template]
+        known = [each for each in self.laboratories if each.book is book]
+        if not known or known[0].odds.needs.size != len(book.facts):
+            return False
+        needs = known[0].odds.needs
+        last = book.attempts[-1]
+        facts = signed(last.true, last.false, needs.size)
+        if last.refused:
+            return bool(facts.fails & needs.explaining)
+        return book.succeeded > LIMITS.several and not facts.fails & needs.safe
+
     def adopt(self, learned: Learned) -> None:
         """Ask about conclusions from now on."""
+        self._plan_with(learned)
+        books = {action.name: self.ledger.books[action.template] for action in learned.actions}
+        schemas = self._manual.actions
+        self.questions = [Question(schema, books[schema.name]) for schema in schemas]
+        often = [book for book in self.ledger.books.values() if book.losses >= LIMITS.deadly_often]
+        self.deadly = {book.template: Past(book, lambda attempt: attempt.lost) for book in often}
+        self._deadly_verbs = _deadly_verbs(self.ledger.books.values())
+
+    def _plan_with(self, learned: Learned) -> None:
+        """Plan trials, and ways to them, by conclusions from now on."""
         self.learned = learned
         self._manual = manual_from(bolder(learned) if self.bold else learned, guessing=True)
         self._purposes.clear()
         schemas = self._manual.actions
         self._effects = [_signs(schema.effects) for schema in schemas]
-        books = {action.name: self.ledger.books[action.template] for action in learned.actions}
-        self.questions = [Question(schema, books[schema.name]) for schema in schemas]
-        self.laboratories = [
-            laboratory_of(each.needs, self._pursued_facts.setdefault(each.book.template, Counter()))
-            for each in self.questions
-            if each.book.slots
-        ]
+        self._set_up_laboratories(learned)
         self._look_for_untried()
         every = (*schemas, *self._manual.lore.processes)
         changing: set[str] = set()
@@ -288,9 +328,23 @@ class Agenda:
             changing.update(effect.atom.predicate for effect in schema.effects)
         self.changing = frozenset(changing)
         self.looks = _only_looking(every)
-        often = [book for book in self.ledger.books.values() if book.losses >= LIMITS.deadly_often]
-        self.deadly = {book.template: Past(book, lambda attempt: attempt.lost) for book in often}
-        self._deadly_verbs = _deadly_verbs(self.ledger.books.values())
+
+    def _set_up_laboratories(self, learned: Learned) -> None:
+        """Make ready to try actions that have worked; one of which nothing was seen since then
+        stays as it is.
+        """
+        before = {laboratory.book.template: laboratory for laboratory in self.laboratories}
+        self.laboratories = []
+        for action in learned.actions:
+            book = self.ledger.books[action.template]
+            if not book.slots:
+                continue
+            known = before.get(action.template)
+            if known is None or len(known.odds.needs.rows) != len(book.attempts):
+                pursued = self._pursued_facts.setdefault(action.template, Counter())
+                known = laboratory_of(needs_of(book), pursued)
+            known.asked.clear()
+            self.laboratories.append(known)
 
     @property
     def has_deadly(self) -> bool:

@@ -121,6 +121,15 @@ def _models(ledger: Ledger, excluded: Excluded) -> tuple[ActionModel, ...]:
     return tuple(actions.values())
 
 
+def reconsidered(learned: Learned, ledger: Ledger, template: str) -> Learned:
+    """Conclusions with those about one action drawn anew, where the world declares its commands."""
+    others = {model.name: model for model in learned.actions if model.template != template}
+    model = _action(ledger.books[template], ledger.names, others.keys(), Excluded())
+    if model is None:
+        return learned
+    return replace(learned, actions=(*others.values(), model))
+
+
 def _without_sights(model: ActionModel) -> ActionModel:
     """A model of moving, which shows nothing of things in general.
 

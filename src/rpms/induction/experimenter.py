@@ -6,6 +6,7 @@ from random import Random
 from typing import Protocol
 
 from rpms.induction.agenda import Agenda
+from rpms.induction.forward_search import ForwardSearch
 from rpms.induction.laboratory import Aim, Laboratory, Trial, Untried
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import names_for
@@ -46,15 +47,25 @@ class Experimenter:
     _walked: int = 0  # Steps since anything was tried
     _given_up: set[Aim] = field(default_factory=set)
     _begun: Counter[str] = field(default_factory=Counter)  # Commands given for the aim
+    _way: list[str] = field(default_factory=list)  # Commands that are left to the aim
+    _last: str = ""  # The last of these that was given
+
+    def __post_init__(self) -> None:
+        self._search = ForwardSearch(self.agenda.ledger.vocabulary)
 
     def choose(self) -> str:
         """The next command; empty where nothing is to be tried."""
-        command = self._pursue() or self._try_here() or self._new_aim()
+        command = self._pursue()
+        if not command:
+            trial = self._best_trial()
+            command = trial.command
+            if trial.worth <= LIMITS.informative:
+                command = self._new_aim() or command
         if command:
             self._walked = 0
             return command
         self._walked += 1
-        return self._walk()
+        return self._walk() if self.agenda.untried else ""
 
     @property
     def idle(self) -> bool:
@@ -79,25 +90,25 @@ class Experimenter:
 
     # Here.
 
-    def _try_here(self) -> str:
+    def _best_trial(self) -> Trial:
         """The trial that would tell most, of all that can be made now."""
-        for untried in self._untried():
-            tried = len(untried.book.attempts)
-            if self.episode.dice.random() > LIMITS.patience / (LIMITS.patience + tried):
-                continue
-            trial = untried.trial(self._belief, self.episode.dice)
-            if trial is not None and not self.episode.vain(trial.command):
-                return trial.command
-        best = Trial("", LIMITS.informative)
+        best = Trial("", 0.0)
         chosen: Laboratory | None = None
+        for untried in self._untried():
+            trial = untried.trial(self._belief, self.episode.dice)
+            if trial is not None and self._is_better(trial, best):
+                best = trial
         for laboratory in self.agenda.laboratories:
             for trial in laboratory.trials(self._belief, self.episode.dice):
-                if trial.worth > best.worth and not self.episode.vain(trial.command):
+                if self._is_better(trial, best):
                     best = trial
                     chosen = laboratory
         if chosen is not None:
             chosen.asked[best.about] += 1
-        return best.command
+        return best
+
+    def _is_better(self, trial: Trial, best: Trial) -> bool:
+        return trial.worth > best.worth and not self.episode.vain(trial.command)
 
     def _walk(self) -> str:
         """Something that will probably succeed, of actions that did so least."""
@@ -122,28 +133,57 @@ class Experimenter:
         aim = self.aim
         if aim is None:
             return ""
-        self._patience -= 1
         situation = self.episode.situation
         if all(clause.truth(situation) is Truth.TRUE for clause in aim.wanted):
             self.aim = None
             self.episode.ahead = []
             return "" if self.episode.vain(aim.command) else aim.command
-        if self._patience > 0:
-            command = self.episode.go_on() or self.episode.begin(aim.wanted)
-            self._begun[command] += 1
-            if command and self._begun[command] < LIMITS.several:  # else it leads round and round
-                return command
-        self._given_up.add(aim)
-        self.aim = None
-        return ""
+        command = self._next_step(aim)
+        if not command:
+            self._given_up.add(aim)
+            self.aim = None
+        return command
+
+    def _next_step(self, aim: Aim) -> str:
+        """The next step of the way to an aim; empty where it leads round and round."""
+        if self._sees_all:
+            return self._go_on() or self._begin(aim)
+        self._patience -= 1
+        if self._patience <= 0:
+            return ""
+        command = self.episode.go_on() or self.episode.begin(aim.wanted)
+        self._begun[command] += 1
+        return command if self._begun[command] < LIMITS.several else ""
+
+    @property
+    def _sees_all(self) -> bool:
+        """True if nothing is hidden, so that a way can be searched state by state."""
+        return self.agenda.ledger.world.nothing_hidden
+
+    def _begin(self, aim: Aim) -> str:
+        """The first step of a way to an aim; empty where none is found, or too often."""
+        self._patience -= 1
+        if self._patience < 0:
+            return ""
+        way = self._search.way(self.agenda.schemas, self.agenda.changing, self._belief, aim.wanted)
+        self._way = list(way)
+        return self._go_on()
+
+    def _go_on(self) -> str:
+        """The next step of the way, unless the last one was refused."""
+        if not self._way or (self._last and self.episode.vain(self._last)):
+            self._last = ""
+            self._way = []
+            return ""
+        self._last = self._way.pop(0)
+        return self._last
 
     def _new_aim(self) -> str:
         """The first step towards a trial that cannot be made here."""
         changing = self.agenda.changing
         dice = self.episode.dice
-        known = [laboratory.odds.needs for laboratory in self.agenda.laboratories]
         for untried in self._untried()[: LIMITS.aims]:
-            for aim in untried.aims(self._belief, changing, self._makeable, known, dice):
+            for aim in untried.aims(self._belief, changing, self._makeable, dice):
                 command = self._take(aim)
                 if command:
                     return command
@@ -180,11 +220,12 @@ class Experimenter:
         """The first step of a plan towards an aim; empty where there is none."""
         if aim in self._given_up or not aim.wanted:
             return ""
-        command = self.episode.begin(aim.wanted)
+        self._begun.clear()
+        self._way = []
+        self._patience = LIMITS.several if self._sees_all else 2 * self.agenda.how.pursued
+        command = self._begin(aim) if self._sees_all else self.episode.begin(aim.wanted)
         if command:
             self.aim = aim
-            self._begun.clear()
-            self._patience = 2 * self.agenda.how.pursued
         else:
             self._given_up.add(aim)
         return command

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from rpms.induction.action_model import strange
 from rpms.induction.attempts import Attempt
 from rpms.induction.implications import Implications
-from rpms.induction.literals import Row, bits, mask_of, signed, union
+from rpms.induction.literals import Row, bits, union
 from rpms.induction.safe_bound import SafeBound
 from rpms.induction.templates import words_in
 from rpms.induction.thresholds import LIMITS
@@ -161,25 +161,6 @@ class Explanations(SafeBound):
             if explains or not self.book.declared or meant.says_it >= rank.says_it:
                 allowed |= 1 << other
         return Premises(allowed, preferred)
-
-    def _undone(self) -> int:
-        """Facts that every success made false: an action needs what it takes away.
-
-        Not so for what is near: who takes a thing has it in hand, and so it lies nowhere.
-        """
-        found = self.held & (1 << self.size) - 1
-        for row in self.wins:
-            after = signed(row.attempt.true_after, row.attempt.false_after, self.size)
-            if not row.attempt.names_twice:
-                found &= after.fails
-        return found & ~mask_of(bit for bit in bits(found) if self._near(bit))
-
-    def _near(self, bit: int) -> bool:
-        """True if a fact says that a thing is where the agent is, which follows from where both
-        are.
-        """
-        predicate = self.book.vocabulary.predicates[self.literal(bit).atom.predicate]
-        return predicate.exclusive not in ("", "always")
 
     @property
     def likely(self) -> int:

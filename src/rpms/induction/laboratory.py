@@ -2,14 +2,13 @@
 
 An action that has worked before is tried with names that lack little of what it may need; the worth
 of a trial is the entropy of its outcome (`odds`). One that has never worked is tried with names of
-which many facts hold: needs are mostly facts about an action's things. What was refused with more
-facts holding is not tried again.
+which many facts hold, rather rare ones and such as were lacking when it was refused. What was
+refused with more facts holding is not tried again.
 """
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import islice
 from math import inf, log2
 from random import Random
@@ -19,7 +18,7 @@ from rpms.induction.attempts import Book
 from rpms.induction.bindings import Bindings
 from rpms.induction.literals import bits, literal_of, mask_of, signed
 from rpms.induction.needs import Needs
-from rpms.induction.odds import Odds, entropy
+from rpms.induction.odds import FirstOdds, Odds, entropy
 from rpms.induction.templates import Names, fill
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import names_for
@@ -130,39 +129,48 @@ class Untried:
 
     book: Book
     names: Names
+    others: Sequence[Needs] = ()  # Needs of the actions that have worked
     _apart: dict[tuple[int, int], bool] = field(default_factory=dict)
     """By two facts, True if they exclude each other."""
+    _rests_on: tuple[int, int] = (-1, -1)  # The attempts and facts when it was last judged
+    odds: FirstOdds = field(init=False)
+    """How likely each fact is needed, by the refusals until then."""
+    _weights: dict[Atom, float] = field(default_factory=dict)
+    """By fact, how much it speaks for names that it holds of them: a rare fact is the more telling,
+    and one that was lacking in refusals is the more likely to be needed."""
+
+    def _judge(self) -> None:
+        """Judge what it needs, where more was seen of it since the last time."""
+        seen = len(self.book.attempts), len(self.book.facts)
+        if self._rests_on == seen:
+            return
+        self._rests_on = seen
+        self.odds = FirstOdds(self.book, self.others)
+        held = Counter(place for known in self.book.imagined for place in bits(known.true))
+        every = len(self.book.imagined) + 2
+        for place, atom in enumerate(self.book.facts):
+            surprise = -log2((held[place] + 1) / every)
+            self._weights[atom] = surprise * self.odds.weight(place)
 
     def trial(self, belief: Belief, dice: Random) -> Trial | None:
-        """A trial here, with names of which many facts hold; None where more facts held in some
-        refusal.
-        """
+        """The likeliest trial here of some; None where more facts held in some refusal."""
         best: Trial | None = None
-        for _ in range(LIMITS.first_choices):
-            chosen = self._related(belief, dice, self.book.facts)
+        self._judge()
+        for number in range(LIMITS.first_choices):
+            # the best names first, then others: the best may be refused for good
+            greed = LIMITS.greed / (1 + number)
+            chosen = self._related(belief, dice, self.book.facts, greed)
             if chosen is None:
                 return None
             self.book.widen(chosen, self.names)
-            true = self.book.measure(belief, chosen).true
-            worth = sum(self._surprise(self.book.facts[place]) for place in bits(true))
-            if self._hopeless(true) or (best is not None and worth <= best.worth):
+            self._judge()
+            known = self.book.measure(belief, chosen)
+            success = self.odds.success(known.false)
+            if self._hopeless(known.true) or (best is not None and success <= best.success):
                 continue
-            best = Trial(fill(self.book.template, chosen), worth, true)
+            worth = LIMITS.first_success * success
+            best = Trial(fill(self.book.template, chosen), worth, known.true, success)
         return best
-
-    def _surprise(self, atom: Atom) -> float:
-        """Bits by which a fact is rarer than one that always holds: a rare one is the more
-        telling.
-        """
-        return self._surprises.get(atom, 1.0)
-
-    @cached_property
-    def _surprises(self) -> dict[Atom, float]:
-        held = Counter(place for known in self.book.imagined for place in bits(known.true))
-        every = len(self.book.imagined) + 2
-        return {
-            atom: -log2((held[place] + 1) / every) for place, atom in enumerate(self.book.facts)
-        }
 
     def _hopeless(self, true: int) -> bool:
         """True if all these facts held in a refusal."""
@@ -174,7 +182,6 @@ class Untried:
         belief: Belief,
         changing: Container[str],
         makeable: Callable[[Atom], bool],
-        others: Sequence[Needs],
         dice: Random,
     ) -> Iterator[Aim]:
         """Trials for which more facts are to be made true than held in any refusal: what actions
@@ -182,6 +189,7 @@ class Untried:
 
         `makeable`: whether some action is known to make a fact true.
         """
+        self._judge()
         facts = self.book.facts
         lasting = [atom for atom in facts if atom.predicate not in changing]
         chosen = self._related(belief, dice, lasting)
@@ -189,7 +197,7 @@ class Untried:
             return
         within_reach = self._within_reach(belief, chosen, changing, makeable)
         command = fill(self.book.template, chosen)
-        for needed in (*self._by_analogy(others, dice), []):
+        for needed in (*self._by_analogy(dice), []):
             for places in self._sets_of(needed, within_reach.made, dice):
                 if places and not self._hopeless(within_reach.given | mask_of(places)):
                     literals = [Literal(facts[place]) for place in places]
@@ -226,10 +234,10 @@ class Untried:
         few = len(begun) + int(dice.expovariate(LIMITS.few_facts))
         return begun, more[: few + 1], more
 
-    def _by_analogy(self, others: Sequence[Needs], dice: Random) -> Iterator[list[int]]:
+    def _by_analogy(self, dice: Random) -> Iterator[list[int]]:
         """Facts that some action with the same parameters, in whatever order, needs."""
         places = {atom: place for place, atom in enumerate(self.book.facts)}
-        for needs in dice.sample(others, len(others)):
+        for needs in dice.sample(self.others, len(self.others)):
             slots = _same_parameters(needs.book.declared, self.book.declared)
             if slots is None:
                 continue
@@ -238,7 +246,7 @@ class Untried:
 
     def _compatible(self, begun: Sequence[int], every: Sequence[int], dice: Random) -> list[int]:
         """Some facts and others that may hold together with them, the rarest rather first."""
-        rank = {place: self._surprise(self.book.facts[place]) * dice.random() for place in every}
+        rank = {place: self._weights[self.book.facts[place]] * dice.random() for place in every}
         found = list(begun)
         for place in sorted(every, key=rank.__getitem__, reverse=True):
             if place not in found and not any(self._exclusive(place, other) for other in found):
@@ -266,14 +274,19 @@ class Untried:
                     return True
         return False
 
+    def _may_name_twice(self, dice: Random) -> bool:
+        """True if one name may stand in two slots: rarely, and only where others were refused."""
+        often = len(self.book.attempts) > LIMITS.patience
+        return often and not self.book.succeeded and dice.random() < LIMITS.names_twice
+
     def _related(
-        self, belief: Belief, dice: Random, facts: Sequence[Atom]
+        self, belief: Belief, dice: Random, facts: Sequence[Atom], greed: float = LIMITS.greed
     ) -> tuple[str, ...] | None:
         """Names for all slots, chosen one after the other such that facts hold of them together."""
         answers = self.book.vocabulary.answers(belief)
         slots = list(range(len(self.book.declared)))
         dice.shuffle(slots)
-        twice = not self.book.succeeded and dice.random() < LIMITS.names_twice
+        twice = self._may_name_twice(dice)
         chosen: dict[str, str] = {}
         for slot in slots:
             every = names_for(self.book.declared[slot], belief.names)
@@ -282,14 +295,15 @@ class Untried:
                 return None
             bound = {*chosen, str(slot)}
             asked = [each for each in facts if str(slot) in each.args and bound >= {*each.args}]
+            telling = [atom for atom in asked if self._weights.get(atom, 1.0) > 0]
             ranked: list[tuple[float, float, str]] = []
             for name in known:
                 filled = {**chosen, str(slot): name}
-                true = [atom for atom in asked if answers[atom.bind(filled)]]
-                ranked.append((sum(map(self._surprise, true)), dice.random(), name))
+                true = [atom for atom in telling if answers[atom.bind(filled)]]
+                weight = sum(self._weights.get(atom, 1.0) for atom in true)
+                ranked.append((weight, dice.random(), name))
             ranked.sort(reverse=True)
-            # mostly the best one, at times the second or third: the best may be refused for good
-            place = min(int(dice.expovariate(LIMITS.greed)), len(ranked) - 1)
+            place = min(int(dice.expovariate(greed)), len(ranked) - 1)
             chosen[str(slot)] = ranked[place][2]
         return tuple(chosen[str(slot)] for slot in range(len(slots)))
 

@@ -84,6 +84,7 @@ def vocabulary_of(world: World) -> Vocabulary:
     return Vocabulary(
         {name: each for name, each in told.items() if name in answered or name in companions},
         positive=world.positive_needs,
+        decisive=1 if world.nothing_hidden else LIMITS.decisive,
     )
 
 

@@ -62,7 +62,7 @@ class Proofs(Explanations):
         candidates = {each.missing for each in lacking}
         for suspects in sorted(candidates, key=lambda mask: (mask.bit_count(), mask)):
             shown = [each.row for each in lacking if not each.missing & ~suspects]
-            if count_independent(shown) >= LIMITS.decisive:
+            if count_independent(shown) >= self.book.vocabulary.decisive:
                 same = self._same(bit, suspects)
                 return Proof(suspects & ~same, shown, same)
         return None

@@ -173,13 +173,35 @@ class SafeBound:
         known.
 
         An action that was never refused may have been chosen carefully, so that its successes
-        prove little: then a fact counts as tested if it is false of names drawn at random.
+        prove little: then a fact counts as tested if it is false of names drawn at random. Where
+        the world declares its commands, so does what every success took away.
         """
         if self.losses:
             ever = union(row.fails for row in self.losses)
         else:
             ever = union(row.fails for row in self._drawn)
+        if self.book.declared and self.book.settled:
+            ever |= self._undone()
         return self.safe & ever & ~self.seldom
+
+    def _undone(self) -> int:
+        """Facts that every success made false: an action needs what it takes away.
+
+        Not so for what is near: who takes a thing has it in hand, and so it lies nowhere.
+        """
+        found = self.held & (1 << self.size) - 1
+        for row in self.wins:
+            after = signed(row.attempt.true_after, row.attempt.false_after, self.size)
+            if not row.attempt.names_twice:
+                found &= after.fails
+        return found & ~mask_of(bit for bit in bits(found) if self._near(bit))
+
+    def _near(self, bit: int) -> bool:
+        """True if a fact says that a thing is where the agent is, which follows from where both
+        are.
+        """
+        predicate = self.book.vocabulary.predicates[self.literal(bit).atom.predicate]
+        return predicate.exclusive not in ("", "always")
 
     @cached_property
     def seldom(self) -> int:

@@ -19,6 +19,7 @@ from rpms.logic.achievers import command_of
 from rpms.logic.actions import Instance
 from rpms.logic.errors import FileError, InputError, WorldError
 from rpms.logic.facts import Literal, Truth, kind_of
+from rpms.logic.goal import UNKNOWN_GOAL
 from rpms.store.evidence import Spoken, Trace
 from rpms.worlds.base import Setting, Task, World, by_verb
 
@@ -41,9 +42,9 @@ class Session(Looking):
 
     def choose(self) -> str:
         """Next command."""
-        if self.agenda.ledger.names.signatures and not self._astray():
+        if self.agenda.ledger.names.signatures and not (self._has_goal and self._astray()):
             command = self.experimenter.choose()
-            if command:
+            if command or not self._has_goal:
                 return command
         command, self.then = self.then, ""
         return (
@@ -55,6 +56,11 @@ class Session(Looking):
             or self._listed()
             or self._anything()
         )
+
+    @property
+    def _has_goal(self) -> bool:
+        """True if there is something to be won; else all that can be learned is by experiment."""
+        return self.diary.goal.type != UNKNOWN_GOAL
 
     def _look_around(self) -> str:
         """Now and then, a command that finds out what is unknown, in worlds where nothing has to
@@ -398,6 +404,7 @@ class Explorer:
     episodes: int = 0
     steps: int = 0
     failed: int = 0  # Episodes in which the world failed
+    _without_trials: int = 0  # Episodes since there was anything to try
     _types: dict[str, str] = field(default_factory=dict)
     """By task and by its type, the types of goals that were seen."""
     _seen: dict[str, set[str]] = field(default_factory=dict)
@@ -439,12 +446,14 @@ class Explorer:
         Every second task is of a type whose goal is not settled, and of these the least known.
         """
         order = self.shuffled()
-        while self.steps < self.until:
+        while self.steps < self.until and self._without_trials < LIMITS.idle_episodes:
             some = self._least_known(order) if self.episodes % 2 else order
             task = some[self.episodes % len(some)]
             trace = self.episode(task)
             self.episodes, self.steps = self.episodes + 1, self.steps + max(1, len(trace.steps))
             self.note_type(trace)
+            idle = bool(trace.opening) and not trace.steps
+            self._without_trials = self._without_trials + 1 if idle else 0
             yield trace
             self.agenda.draw_conclusions()
 
@@ -538,6 +547,8 @@ class Explorer:
         """Play until the game is over, the steps are used, or there is nothing left to ask."""
         for session.left in range(steps, 0, -1):
             command = session.choose()
+            if not command:
+                break
             outcome = session.game.step(command)
             lost = outcome.done and not outcome.won
             refused = session.diary.add(
@@ -546,5 +557,6 @@ class Explorer:
             session.told(command, refused=refused)
             if learns and self.ledger.names.signatures:
                 self.agenda.draw_conclusions()
+                self.agenda.reconsider(command)
             if outcome.done or session.experimenter.idle:
                 break

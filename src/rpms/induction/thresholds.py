@@ -170,6 +170,8 @@ class Thresholds:
     needs_fact: float = 0.5
     needs_negation: float = 0.15
     needs_name: float = 0.1
+    usual_needs: float = 4.0  # Facts that an action needs which has never worked, for a start
+    first_success: float = 8.0  # Bits that the first success of an action tells
     surest: float = 0.9  # And at most, as long as it is not shown twice
     unlikely: float = 0.05  # Likelihood of success below which a trial is not looked at
     near_misses: int = 24  # Trials of one action that are compared at a step
@@ -181,9 +183,13 @@ class Thresholds:
     # Share of steps at which others are tried where one did in every success
     untwisting: float = 0.3
     walks: int = 6  # Steps without an experiment after which an episode ends
+    idle_episodes: int = 2  # Episodes without anything to try after which exploration ends
     few_facts: float = 0.7  # Rate by which fewer facts are brought about for a first trial
+    ground_actions: int = 2_000  # Ways to fill the slots of one action that a search knows at most
+    search_nodes: int = 60  # States that a search for a way looks at
+    greedy_search: float = 2.0  # Weight of the steps that are left against those that were done
     aims: int = 3  # Trials elsewhere that are planned for at a step
-    first_choices: int = 8  # Choices of names that are compared for an action that never worked
+    first_choices: int = 12  # Choices of names that are compared for an action that never worked
     informative: float = 0.2  # Bits that a trial has to tell at least
     any_kind: float = 0.4  # Share of imagined actions with any kinds
     fitting: float = 0.3  # Share of imagined actions with kinds that have worked in every slot

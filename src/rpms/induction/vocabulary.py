@@ -58,6 +58,7 @@ class Vocabulary:
 
     predicates: Mapping[str, Predicate]
     positive: bool = False  # True if no action needs a fact to be false
+    decisive: int = LIMITS.decisive  # Refusals with one fact alone false that make it necessary
     seen: Reservoir = field(default_factory=Reservoir, compare=False)
     _answers: dict[int, AskedOnce] = field(default_factory=dict, compare=False)
     """Of the last beliefs, by identity."""

@@ -85,6 +85,9 @@ class World(ABC):
     block."""
     positive_needs: bool = False
     """True if no command needs a fact to be false, as in planning domains without negation."""
+    nothing_hidden: bool = False
+    """True if the belief knows every fact there is and a command does the same in the same state:
+    for a learner, one refusal then proves as much as two."""
     not_understood: str = "Nothing happens."
     """The simulator's own answer to what is no command of its."""
     options: tuple[str, ...] = ()
