@@ -19,8 +19,8 @@ that was stopped goes on. The recorded rows, with what they lack measured:
 They have everything for the domains reported apart, and ours for all. For the first ten, the others
 are judged mostly by their lines, OLAM without a limit, the information-gain agent not yet.
 
-Learning has a limit of processor time for each domain. OLAM and the information-gain agent are then
-judged by what they have learned, and the table names the domain under `stopped`; others `failed`,
+Learning has a limit of processor time for each domain. OLAM, the information-gain agent and our
+experiments are then judged by what they have learned, and the table names the domain under `stopped`; others `failed`,
 with 0 for every measure. A number in brackets counts the domains for which something was measured.
 Where the planner runs out of time, a problem counts as not solved. The wheel of Fast Downward is for
 x86-64; the kept rows were solved with version 20.06, built for aarch64.
@@ -163,7 +163,7 @@ def learn(job: Job, model: Path, limit: TimeLimit, args: argparse.Namespace) -> 
         active = RulesByExperiment(str(given))
     else:
         active = get_algorithm(job.algorithm, input_domain_path=str(given))
-    if job.algorithm in {"OLAM", "InformationGainAgent"}:
+    if job.algorithm in {ACTIVE[0], "OLAM", "InformationGainAgent"}:
         limit.let_others_stop()
     text, _ = active.learn(simulator, max_steps=args.steps, seed=_SEED + args.seed)
     # AMLGym's measures cannot read the first of these, which the information-gain agent writes

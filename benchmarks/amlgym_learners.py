@@ -34,6 +34,7 @@ from unified_planning.plans import ActionInstance
 from unified_planning.shortcuts import SequentialSimulator
 
 from rpms.induction.agenda import Exploring
+from rpms.induction.experimenter import Experimenter
 from rpms.induction.learn import RulesPlan, learn_rules
 from rpms.store import evidence as store
 from rpms.store.evidence import Spoken, Trace
@@ -189,8 +190,9 @@ class OutOfTime(BaseException):
 class TimeLimit:
     """A limit on the processor time of this process and its children, looked at every second.
 
-    OLAM and the information-gain agent stop by themselves when they find nothing to do. Past the
-    limit they find nothing, and give what they have learned. Any other learner is interrupted.
+    OLAM, the information-gain agent and our experiments stop by themselves when they find nothing
+    to do. Past the limit they find nothing, and give what they have learned. Any other learner is
+    interrupted.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -222,6 +224,7 @@ class TimeLimit:
         self._may_interrupt = False
         select = select_in_one_process(InformationGainLearner.select_action)
         InformationGainLearner.select_action = self._stopping(select, ("no_action", []))
+        Experimenter.choose = self._stopping(Experimenter.choose, "")
         OlamLearner.plan_for_operator = self._stopping(OlamLearner.plan_for_operator, None)
         for name in ("get_learning_actions_precs", "get_learning_actions_effs"):
             choose = getattr(ActionGenerator, name)
