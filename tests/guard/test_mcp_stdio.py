@@ -123,7 +123,9 @@ def test_where_nobody_hears_the_user_the_start_says_so_and_a_person_may_approve(
         )
         with (tmp_path / f"{manual.stem}.err").open("w") as errors:
             transport = mcp.stdio_client(server, errlog=errors)
-            async with mcp.Client(transport, elicitation_callback=decide) as client:
+            # without a mode, the client would ask for it, and wait only so long for an answer
+            mode = versions.LATEST_MODERN_VERSION
+            async with mcp.Client(transport, mode=mode, elicitation_callback=decide) as client:
                 await client.call_tool("get_order", {"order_id": "W1"})
                 given = {"order_id": "W1", "user_id": "mia"}
                 return said(await client.call_tool("cancel_order", given))
