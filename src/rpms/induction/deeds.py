@@ -90,26 +90,36 @@ def _deeds(book: Book, goal: str, names: Names, ties: Ties, *, blind: bool) -> I
     """
     tried = [attempt for attempt in book.attempts if attempt.goal == goal]
     done = [attempt for attempt in tried if not attempt.refused]
-    if not any(attempt.scored for attempt in done):
+    if not any(map(_has_scored, done)):
         return
     once = _once(tried, len(book.slots), blind=blind) if book.template != SLOT else ()
     deed = Deed(goal, book, once)
     if once:
         done = _first_times(done)
-    found = conditions(_with_goal(book, done, _has_scored))
-    told = [when for when in found if when.confirmed >= LIMITS.score_rises]
+    told = _told_by_facts(deed, done)
     parameters = book.called(names)
-    if parameters is None or not _are_few(told, done):
-        yield from (replace(deed, when=when) for when in told)
-        return
-    harmless = _does_no_harm(done)
-    if len(book.slots) == 2 and harmless:
+    if parameters is None or not _are_few([each.when for each in told], done):
+        yield from told
+    elif len(book.slots) == 2 and _does_no_harm(done):
         yield from by_kinds(deed, parameters, done, ties)
-        return
+    else:
+        yield from _with_chances(told, deed, done)
+
+
+def _told_by_facts(deed: Deed, done: Iterable[Attempt]) -> list[Deed]:
+    """Circumstances in which an action mostly scores."""
+    found = conditions(_with_goal(deed.book, done, _has_scored))
+    return [replace(deed, when=when) for when in found if when.confirmed >= LIMITS.score_rises]
+
+
+def _with_chances(told: Sequence[Deed], deed: Deed, done: Sequence[Attempt]) -> list[Deed]:
+    """What facts tell, and chances; these alone where an action often ends the task: what explains
+    a few scores may be luck.
+    """
     chances = list(_chances(deed, done))
-    if harmless or not chances:  # else what explains a few scores may be luck, and end tasks
-        yield from (replace(deed, when=when) for when in told)
-    yield from chances
+    if chances and not _does_no_harm(done):
+        return chances
+    return [*told, *chances]
 
 
 def _chances(deed: Deed, attempts: Sequence[Attempt]) -> Iterator[Deed]:
