@@ -42,6 +42,17 @@ def test_plans_solve_train_tickets_without_a_refusal(task):
     assert not [step.contradictions for step in episode.steps if step.contradictions]
 
 
+@pytest.mark.parametrize("task", TASKS if SLOW else TASKS[5::18], ids=lambda task: task.id)
+def test_a_sound_manual_is_never_surprised(task):
+    """Service that comes back with the last fault is foretold, also where a need is unknown."""
+    condition = replace(RULES_ONLY, enforcement=STRICT)
+    strict = compose(condition, knowledge_of(world), EpisodicMemory())
+    player = Player(world, strict, open_model("planner"), Decoding())
+    episode = play(Play(player, world.open(task, Setting()), task, world.step_budget))
+    assert episode.ending is Ending.WON
+    assert [step.surprises for step in episode.steps if step.surprises] == []
+
+
 _FINAL = ("done", "transfer", "refuel", "suspend", "send_payment", "resume")
 """Calls that end a ticket, or do what no later call undoes."""
 

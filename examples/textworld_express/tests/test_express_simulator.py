@@ -96,6 +96,17 @@ def test_the_planner_wins_and_is_never_refused(mind, name):
         assert not any(step.infeasible or step.contradictions for step in episode.steps)
 
 
+@pytest.mark.parametrize("name", GAMES)
+def test_a_sound_manual_is_never_surprised_and_its_guard_refuses_no_planned_command(
+    strict_mind, name
+):
+    for seed in (3, 4, *SEEDS):
+        episode = planned(strict_mind, task_at(name, FOLDS["dev"][seed]))
+        for step in episode.steps:
+            assert step.surprises == (), (name, seed, step.number)
+            assert step.refusals == (), (name, seed, step.number)
+
+
 @pytest.mark.parametrize(("name", "parameters"), OTHER_GAMES)
 def test_the_planner_wins_with_other_parameters(mind, name, parameters):
     episode = planned(mind, task_at(name, 1), parameters)

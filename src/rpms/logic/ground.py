@@ -2,7 +2,7 @@
 could be brought about, and which are impossible.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
@@ -83,11 +83,6 @@ class Ground:
             return name in self._known_names.called.get(parameter, ())
         self._known_names.strangers.add(name)
         return parameter not in self._index.lasting_names
-
-    def _row(self, predicate: str, name: str) -> Container[str]:
-        """All that a permanent fact is true of, beside a name: by itself or by its kind."""
-        table = self._lore.facts[predicate]
-        return table.get(name) or table.get(kind_of(name)) or ()
 
     def _judge(self, need: Need, binding: Mapping[str, str]) -> Judged:
         """Judge a precondition: whether it can be had at all, what taking it for granted costs,
@@ -199,8 +194,7 @@ class Ground:
 
     def _find_value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
         if predicate in self._lore.facts:
-            row = self._row(predicate, args[0])
-            return args[1] in row or kind_of(args[1]) in row
+            return self._lore.holds(predicate, args)
         if predicate in self._lore.kinds:
             value = self._lore.kinds[predicate].truth(args).known
         else:

@@ -2,7 +2,7 @@
 `rpms.logic.actions`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property, wraps
@@ -16,7 +16,7 @@ from rpms.logic.actions import (
     fixed_words,
     ways_to_write,
 )
-from rpms.logic.facts import Atom, Clause, Kinds, Literal, Truth
+from rpms.logic.facts import Atom, Clause, Kinds, Literal, Truth, kind_of
 
 ANYTHING = "_"
 """Stands in what an action reveals for whatever there is."""
@@ -211,6 +211,16 @@ class Lore:
     """Facts about kinds of things, by predicate; untried ones are unknown."""
     doubts: tuple[ActionSchema, ...] = ()
     """Actions against lines of the manual, at a price (`planning.trust`); only plans use them."""
+
+    def row(self, predicate: str, name: str) -> Container[str]:
+        """All that a permanent fact is true of, beside a name: by itself or by its kind."""
+        table = self.facts[predicate]
+        return table.get(name) or table.get(kind_of(name)) or ()
+
+    def holds(self, predicate: str, args: tuple[str, ...]) -> bool:
+        """True if a permanent fact is listed for two names, or for the kind of the second."""
+        row = self.row(predicate, args[0])
+        return args[1] in row or kind_of(args[1]) in row
 
 
 @dataclass(frozen=True, eq=False)

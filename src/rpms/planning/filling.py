@@ -245,7 +245,7 @@ class Filling(Purposeful):
         """
         for fact in level.listed:
             first = fact.args[0]
-            row = self._row(fact.predicate, binding.get(first, first))
+            row = self._lore.row(fact.predicate, binding.get(first, first))
             names = [name for name in names if name in row or kind_of(name) in row]
         return names
 

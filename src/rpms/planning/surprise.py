@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 from rpms.logic.actions import ActionSchema, Instance, Revelation, names_for
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Atom, Clause, Literal, Truth
-from rpms.logic.rules import ANYTHING, ActiveRules, atoms_over, kept_with_rules
+from rpms.logic.rules import ANYTHING, ActiveRules, Lore, atoms_over, kept_with_rules
 from rpms.paper import beyond
 from rpms.paper.beyond import StepContext, Surprise
 from rpms.paper.memory import SuccessSnippet
@@ -203,12 +203,10 @@ def compare(
     noticed = _with_blank_look(noticed, done)
     noticed = _with_effects(noticed, done, instance.schema, instance.binding, due=True)
     still = before.belief == after.belief
-    told: set[Literal] = set()
     for process, binding in processes_of(rules, command, before):
         # A process may take time: it is due where nothing at all has changed.
         noticed = _with_effects(noticed, done, process, binding, due=still)
-        told.update(effect.bind(binding) for effect in process.effects)
-    return _changes(noticed, done, told)
+    return _changes(noticed, done)
 
 
 def _with_blank_look(noticed: PlanNoticed, done: _Done) -> PlanNoticed:
@@ -335,20 +333,38 @@ class _NeedOfOthers:
     clause: Clause
     names_in: _Pick
     """The things it is about, out of a choice of names."""
+    met: Sequence[Truth]
+    """Values with which it counts as met."""
     judged: dict[object, bool] = field(default_factory=dict)
 
 
+class _KnownOrListed(NamedTuple):
+    """Facts of a situation, and those that the manual itself lists, which no belief knows."""
+
+    situation: Situation
+    lore: Lore
+
+    def truth(self, atom: Atom, /) -> Truth:
+        if atom.predicate in self.lore.facts:
+            return Truth.of(self.lore.holds(atom.predicate, atom.args))
+        return self.situation.truth(atom)
+
+
 def processes_of(
-    rules: ActiveRules, command: str, facts: Situation
+    rules: ActiveRules, command: str, situation: Situation, *, perhaps: bool = False
 ) -> Iterator[tuple[ActionSchema, Mapping[str, str]]]:
-    """The processes that a command sets off, as far as is known: those with all needs met."""
+    """The processes that a command sets off: those with all needs met as far as is known, and
+    those with none known to be unmet that it sets off `perhaps`.
+    """
+    facts = _KnownOrListed(situation, rules.lore)
+    met = (Truth.TRUE, Truth.UNKNOWN) if perhaps else (Truth.TRUE,)
     for process in rules.lore.processes:
         named = process.match(command)
         if named is None:
             continue
         named_alone, others = _split_needs(process)
-        if all(clause.truth(facts, named) is Truth.TRUE for clause in named_alone):
-            needs = [_NeedOfOthers(clause, names_in) for clause, names_in in others]
+        if all(clause.truth(facts, named) in met for clause in named_alone):
+            needs = [_NeedOfOthers(clause, names_in, met) for clause, names_in in others]
             for binding in _bindings_met(process, named, needs, facts):
                 yield process, binding
 
@@ -357,10 +373,10 @@ def _bindings_met(
     process: ActionSchema,
     named: Mapping[str, str],
     needs: Sequence[_NeedOfOthers],
-    facts: Situation,
+    facts: _KnownOrListed,
 ) -> Iterator[Mapping[str, str]]:
     """Names for all things of a process, those that its command names and others, with which
-    all that it needs of the others is known to hold.
+    all that it needs of the others counts as met.
     """
 
     def bind(chosen: tuple[str, ...]) -> dict[str, str]:
@@ -369,10 +385,11 @@ def _bindings_met(
     def is_met(need: _NeedOfOthers, chosen: tuple[str, ...]) -> bool:
         names = need.names_in(chosen)
         if names not in need.judged:
-            need.judged[names] = need.clause.truth(facts, bind(chosen)) is Truth.TRUE
+            need.judged[names] = need.clause.truth(facts, bind(chosen)) in need.met
         return need.judged[names]
 
-    choices = [names_for(name, facts.belief.names) for name in process.others]
+    known = facts.situation.belief.names
+    choices = [names_for(name, known) for name in process.others]
     for chosen in islice(product(*choices), _BOUND):
         if all(is_met(need, chosen) for need in needs):
             yield bind(chosen)
@@ -399,13 +416,11 @@ def _split_needs(process: ActionSchema) -> tuple[list[Clause], list[tuple[Clause
     return named, others
 
 
-def _changes(noticed: PlanNoticed, done: _Done, told: Container[Literal]) -> PlanNoticed:
-    """Facts on a command's things that changed or came to be known without a line that says so;
-    `told` are those that its processes bring about.
-    """
+def _changes(noticed: PlanNoticed, done: _Done) -> PlanNoticed:
+    """Facts on a command's things that changed or came to be known without a line that says so."""
     rules, instance = done.rules, done.instance
     learned = noticed.trust.learned.get(done.key, ())
-    changed = _unforetold(done, {*instance.schema.effects, *learned}, told)
+    changed = _unforetold(done, {*instance.schema.effects, *learned})
     shown_before = {one.atom for one in learned if isinstance(one, Revelation)}
     shown = [seen for seen in _shown(done) if seen.atom not in shown_before]
     if not changed and not shown:
@@ -420,11 +435,16 @@ def _changes(noticed: PlanNoticed, done: _Done, told: Container[Literal]) -> Pla
     return noticed.trusting(trust)
 
 
-def _unforetold(
-    done: _Done, known: Container[Literal | Revelation], told: Container[Literal]
-) -> list[Literal]:
-    """Changes that neither known lines of the action nor its processes bring about."""
+def _unforetold(done: _Done, known: Container[Literal | Revelation]) -> list[Literal]:
+    """Changes that neither known lines of the action bring about nor processes that it may have
+    set off.
+    """
     unknown = [fact for fact in _changed(done) if fact not in known]
+    if not unknown:
+        return []
+    told: set[Literal] = set()
+    for process, binding in processes_of(done.rules, done.command, done.before, perhaps=True):
+        told.update(effect.bind(binding) for effect in process.effects)
     return [fact for fact in unknown if fact.bind(done.instance.binding) not in told]
 
 

@@ -1,0 +1,54 @@
+"""Changes are foretold by processes too, as far as their needs are known or listed."""
+
+from __future__ import annotations
+
+import pytest
+
+from rpms.logic.belief import FactBelief, Situation
+from rpms.logic.goal import Goal
+from rpms.planning.surprise import SurpriseKind, compare
+from rpms.planning.trust import UNSHAKEN
+from rpms.store.manual_reader import ManualText
+from rpms.store.manuals import read_manual
+
+KITCHEN = """\
+world: kitchen
+predicates:
+  cooked: {args: [food]}
+  does: {args: [heater, manner]}
+  wants: {args: [food, manner]}
+  on: {args: [heater]}
+facts:
+  does: {stove: [fry], oven: [roast]}
+goals:
+  cook: {over: {x: object}, holds: [cooked(x)]}
+processes:
+  heat:
+    command: cook <food> in <heater>
+    needs: ["wants(food, manner)", "does(heater, manner)", on(heater)]
+    effects: [cooked(food)]
+environment:
+  cook:
+    syntax: cook <food> in <heater>
+"""
+BEFORE = ("not cooked(egg)", "wants(egg, fry)", "not wants(egg, roast)")
+
+
+@pytest.mark.parametrize(
+    ("heater", "known", "kinds"),
+    [
+        ("stove", ["on(stove)"], []),
+        ("stove", [], []),  # perhaps it was on
+        ("stove", ["not on(stove)"], [SurpriseKind.CHANGED]),
+        ("oven", ["on(oven)"], [SurpriseKind.CHANGED]),  # roasts, and the egg is to be fried
+    ],
+)
+def test_a_change_is_a_surprise_only_where_no_process_can_have_brought_it(heater, known, kinds):
+    rules = read_manual(ManualText("kitchen.yaml", KITCHEN)).active("cook")
+    goal = Goal("cook", "egg")
+    names = {"food": ["egg"], "heater": ["stove", "oven"], "manner": ["fry", "roast"]}
+    belief = FactBelief().learn(*BEFORE, *known, **names)
+    before = Situation(belief, goal)
+    after = Situation(belief.learn("cooked(egg)"), goal)
+    noticed = compare(UNSHAKEN, rules, before, f"cook egg in {heater}", after, refused=False)
+    assert [one.kind for one in noticed.surprises] == kinds
