@@ -13,11 +13,14 @@ from typing import Any
 import pytest
 
 from rpms.conformance import PROPERTIES, Finding, Status, check_world
+from rpms.conformance.walk import Subject
 from rpms.logic.belief import StateSignature
 from rpms.logic.errors import InputError, WorldError
 from rpms.logic.facts import Truth
 from rpms.logic.goal import Goal
+from rpms.paper.beyond import Surprise
 from rpms.paper.wording import Wording
+from rpms.planning.surprise import SurpriseKind
 from rpms.worlds.base import Command, Game, Outcome, Setting, Task, World
 from rpms.worlds.registry import find_world, world_names
 from tests.planning import maze
@@ -105,6 +108,20 @@ class Shifting(maze.Maze):
 
 def test_a_world_in_which_nothing_has_a_name_yet_has_every_property():
     assert failures(maze.world) == {}
+
+
+def test_a_step_without_a_plan_is_found_where_the_plans_win(monkeypatch):
+    played = Subject.strict_episode
+
+    def stranded_at_once(subject: Subject, task: Task, *, doubt: bool):
+        episode = played(subject, task, doubt=doubt)
+        none = Surprise(str(SurpriseKind.STRANDED), "", "nothing known leads to the goal any more")
+        first, *rest = episode.steps
+        return replace(episode, steps=(replace(first, surprises=(none,)), *rest))
+
+    monkeypatch.setattr(Subject, "strict_episode", stranded_at_once)
+    found = failures(maze.world, only=("doubt",))
+    assert "step 1: nothing is known that leads to the goal" in found["doubt"]
 
 
 class Listing(Toolbox):

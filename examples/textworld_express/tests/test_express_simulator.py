@@ -114,6 +114,16 @@ def test_the_planner_wins_with_other_parameters(mind, name, parameters):
     assert not any(step.contradictions for step in episode.steps)
 
 
+def test_what_did_not_score_where_it_was_put_goes_to_another_place(strict_mind):
+    """Nothing says where a red hot pepper belongs: the first place is wrong, the second right."""
+    episode = planned(strict_mind, task_at("twc", 10_037))
+    assert episode.ending is Ending.WON
+    commands = [step.command for step in episode.steps]
+    puts = [each for each in commands if each.startswith("put red hot pepper in ")]
+    assert len(puts) == len(set(puts)) > 1
+    assert not any(step.infeasible or step.surprises for step in episode.steps)
+
+
 def test_a_random_choice_tidies_up_with_a_sound_manual_and_never_lacks_a_plan(strict_mind):
     """Rooms that nobody has seen yet are explored: the manual is not doubted for them."""
     model = menu_random("menu-random/1", "1")

@@ -376,6 +376,7 @@ ExpressBelief.answers = asking(
     hides=lambda belief, name, room: name in _unopened(belief, room),
     is_a=lambda _belief, thing, sort: _is_a(thing, sort),
     tidy=lambda belief, thing: thing in belief.placed,
+    settled=lambda _belief: False,
     studied=lambda belief: belief.recipe is not None,
     ingredient=lambda belief, thing: (
         None if belief.recipe is None else thing in belief.recipe.ingredients

@@ -27,6 +27,7 @@ from rpms.logic.goal import UNKNOWN_GOAL, GoalSignature
 from rpms.logic.rules import Predicate, RuleManual
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
+from rpms.paper.beyond import Surprise
 from rpms.paper.compose import compose
 from rpms.paper.condition import BASELINE, FULL
 from rpms.paper.decide import decide
@@ -536,51 +537,71 @@ def planner(subject: Subject) -> str:
 
 
 def doubt(subject: Subject) -> str:
-    """Where its plans win and nothing contradicts the manual, doubting it changes no command."""
+    """Where its plans win and nothing contradicts the manual, doubting it changes no command, and
+    no step lacks a plan.
+    """
     if not subject.manual.purposes:
         raise Skipped("the manual has no goals")
-    won, contradicted = 0, list[str]()
+    won = 0
+    same = 0
+    contradicted: list[str] = []
     for walk in subject.walks:
         trusting = subject.strict_episode(walk.task, doubt=False)
         if not trusting.won:
             continue
         won += 1
         doubting = subject.strict_episode(walk.task, doubt=True)
-        number = _first_difference(trusting, doubting)
-        if number is None:
-            continue
-        surprise = _contradiction(doubting, number)
-        one, other = (_command_at(episode, number) for episode in (trusting, doubting))
+        same += _commands_of(trusting) == _commands_of(doubting)
+        surprise = _contradiction(doubting)
+        if surprise:
+            contradicted.append(f"{walk.task.id}: {surprise}")
+        _require_same_until_contradicted(trusting, doubting)
+    note = f"; the manual is contradicted in {contradicted[0]}" if contradicted else ""
+    return f"{same} of {won} games that plans win are the same{note}"
+
+
+def _commands_of(episode: Episode) -> list[str]:
+    return [step.command for step in episode.steps]
+
+
+def _require_same_until_contradicted(trusting: Episode, doubting: Episode) -> None:
+    """Refuse other commands with doubt than without it, and steps said to lack a plan, up to the
+    first answer that contradicts the manual.
+    """
+    for number in range(1, max(len(trusting.steps), len(doubting.steps)) + 1):
+        one = _command_at(trusting, number)
+        other = _command_at(doubting, number)
         require(
-            bool(surprise),
-            f"{walk.task.id}, step {number}: `{one}` without doubt, `{other}` with it, though"
+            one == other,
+            f"{doubting.task}, step {number}: `{one}` without doubt, `{other}` with it, though"
             " nothing contradicts the manual",
         )
-        contradicted.append(f"{walk.task.id}: {surprise}")
-    note = f"; the manual is contradicted in {contradicted[0]}" if contradicted else ""
-    return f"{won - len(contradicted)} of {won} games that plans win are the same{note}"
-
-
-def _first_difference(one: Episode, other: Episode) -> int | None:
-    """Number of the first step at which two episodes differ; None where they are the same."""
-    for number in range(1, max(len(one.steps), len(other.steps)) + 1):
-        if _command_at(one, number) != _command_at(other, number):
-            return number
-    return None
+        surprises = doubting.steps[number - 1].surprises
+        if any(_contradicts(surprise) for surprise in surprises):
+            return
+        require(
+            all(surprise.kind != SurpriseKind.STRANDED for surprise in surprises),
+            f"{doubting.task}, step {number}: nothing is known that leads to the goal, though the"
+            " manual's plans win and nothing contradicts it",
+        )
 
 
 def _command_at(episode: Episode, number: int) -> str:
     return episode.steps[number - 1].command if number <= len(episode.steps) else "(no step)"
 
 
-def _contradiction(episode: Episode, number: int) -> str:
-    """What contradicted the manual before a step; empty where nothing did."""
-    planning = (SurpriseKind.STRANDED, SurpriseKind.CIRCLE)
-    for step in episode.steps[: number - 1]:
+def _contradiction(episode: Episode) -> str:
+    """What first contradicted the manual; empty where nothing did."""
+    for step in episode.steps:
         for surprise in step.surprises:
-            if surprise.kind not in planning:
+            if _contradicts(surprise):
                 return surprise.text
     return ""
+
+
+def _contradicts(surprise: Surprise) -> bool:
+    """True if an answer of the game surprised, and not a plan that is missing or led back."""
+    return surprise.kind not in (SurpriseKind.STRANDED, SurpriseKind.CIRCLE)
 
 
 PROPERTIES: tuple[
