@@ -305,14 +305,21 @@ class Session(Looking):
         self.begun.clear()
 
     def _begin_guess(self, wanted: State) -> str:
-        """The first step of a plan towards a guess; nothing where plans lead round and round."""
+        """The first step of a plan towards a guess; nothing where plans lead round and round.
+
+        An action that is thought to need too much makes every guess go in the same circle: put
+        down, taken up, put down. Experiments find out what it needs, so they come first then.
+        """
         command = self.begin(wanted)
         if not command:
             return ""
         if not self.begun:
             self.agenda.pursued[self.diary.goal.type, wanted] += 1
         self.begun[command] += 1
-        return command if self.begun[command] < LIMITS.several else ""
+        here = self.state_now, command
+        self.begun_here[here] += 1
+        leads_on = self.begun_here[here] < LIMITS.several
+        return command if leads_on and self.begun[command] < LIMITS.several else ""
 
     def towards_score(self) -> str:
         """The next step towards what scores; nothing where nothing is known to score now."""
