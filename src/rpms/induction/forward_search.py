@@ -8,7 +8,7 @@ were ever undone.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from itertools import count
+from itertools import count, islice
 from math import inf
 from typing import NamedTuple
 
@@ -91,24 +91,25 @@ class ForwardSearch:
         self, schema: ActionSchema, changing: Collection[str], belief: Belief
     ) -> list[GroundAction]:
         """All ways to fill an action's slots such that what no action changes is as needed."""
-        known = self.vocabulary.predicates
-        clauses = [clause for clause in schema.preconditions if len(clause.literals) == 1]
-        literals = [clause.literals[0] for clause in clauses]
-        needs = [each for each in literals if each.atom.predicate in known]
-        own = frozenset(each.atom.predicate for each in needs) & frozenset(changing)
-        key = schema, own
+        made: list[Literal] = []
+        lasting: list[Literal] = []
+        for need in self._single_needs(schema):
+            (made if need.atom.predicate in changing else lasting).append(need)
+        key = schema, frozenset(need.atom.predicate for need in made)
         if key not in self._grounded:
-            lasting = [each for each in needs if each.atom.predicate not in own]
-            made = [each for each in needs if each.atom.predicate in own]
-            found = []
-            for binding in self._bindings(schema.variables, lasting, belief, {}):
-                bound = tuple(need.bind(binding) for need in made)
-                effects = tuple(effect.bind(binding) for effect in schema.effects)
-                found.append(GroundAction(command_of(schema, binding), bound, effects))
-                if len(found) >= LIMITS.ground_actions:
-                    break
-            self._grounded[key] = found
+            bindings = self._bindings(schema.variables, lasting, belief, {})
+            some = islice(bindings, LIMITS.ground_actions)
+            self._grounded[key] = [_grounded(schema, made, binding) for binding in some]
         return self._grounded[key]
+
+    def _single_needs(self, schema: ActionSchema) -> list[Literal]:
+        """The needs of an action that are one literal, over predicates that are known."""
+        found: list[Literal] = []
+        for clause in schema.preconditions:
+            if len(clause.literals) == 1:
+                found += clause.literals
+        known = self.vocabulary.predicates
+        return [need for need in found if need.atom.predicate in known]
 
     def _bindings(
         self,
@@ -134,6 +135,15 @@ class ForwardSearch:
             filled = {**chosen, variable: name}
             if all(self._holds(literal.bind(filled), belief) for literal in now):
                 yield from self._bindings(variables, lasting, belief, filled)
+
+
+def _grounded(
+    schema: ActionSchema, needs: Iterable[Literal], binding: Mapping[str, str]
+) -> GroundAction:
+    """An action with names in place of its slots."""
+    bound = tuple([need.bind(binding) for need in needs])
+    effects = tuple([effect.bind(binding) for effect in schema.effects])
+    return GroundAction(command_of(schema, binding), bound, effects)
 
 
 class _Problem:
@@ -176,41 +186,66 @@ class _Problem:
 
     def _estimate(self, state: _State) -> _Estimate:
         """Spread costs from what holds now until all of the goal is reached."""
-        holding = [each for each in self._needing if (each.atom in state) is not each.negated]
-        costs = dict.fromkeys(holding, 0.0)
-        order = count()
-        queue = [(0.0, next(order), literal) for literal in holding]
-        lacking = [len(action.needs) for action in self._actions]
-        spent = [1.0] * len(self._actions)
-        applicable = [action for action in self._actions if not action.needs]
-        for action in applicable:
-            self._reach(action, 1.0, costs, queue, order)
-        done: set[Literal] = set()
-        while queue and not (done >= self._goal and queue[0][0] > 0):
-            cost, _, literal = heappop(queue)
-            if literal in done:
-                continue
-            done.add(literal)
-            for number in self._needing[literal]:
-                lacking[number] -= 1
-                spent[number] += cost
-                if lacking[number] == 0:
-                    if spent[number] == 1.0:
-                        applicable.append(self._actions[number])
-                    self._reach(self._actions[number], spent[number], costs, queue, order)
-        total = sum(costs[each] if each in done else inf for each in self._goal)
-        return _Estimate(total, applicable)
+        spreading = _Spreading(self._actions, self._needing)
+        return spreading.until(self._goal, state)
 
-    def _reach(
-        self,
-        action: GroundAction,
-        cost: float,
-        costs: dict[Literal, float],
-        queue: list[tuple[float, int, Literal]],
-        order: Iterator[int],
+
+class _Spreading:
+    """Costs of literals, spread from what holds in one state through the actions that it
+    allows.
+    """
+
+    def __init__(
+        self, actions: Sequence[GroundAction], needing: Mapping[Literal, Sequence[int]]
     ) -> None:
-        """Note that an action can bring its effects about for so much."""
+        self._actions = actions
+        self._needing = needing
+        self._costs: dict[Literal, float] = {}
+        self._queue: list[tuple[float, int, Literal]] = []
+        self._order = count()
+        self._lacking = [len(action.needs) for action in actions]
+        """By action, the needs that were not reached yet."""
+        self._spent = [1.0] * len(actions)
+        """By action, its own step and what its needs cost."""
+        self._applicable: list[GroundAction] = []
+
+    def until(self, goal: frozenset[Literal], state: _State) -> _Estimate:
+        """Spread until all of the goal is reached, and all that can be done at once is known."""
+        for literal in self._needing:
+            if (literal.atom in state) is not literal.negated:
+                self._reach(literal, 0.0)
+        for number, action in enumerate(self._actions):
+            if not action.needs:
+                self._allow(number)
+        done: set[Literal] = set()
+        while self._queue and not (done >= goal and self._queue[0][0] > 0):
+            cost, _, literal = heappop(self._queue)
+            if literal not in done:
+                done.add(literal)
+                self._meet(literal, cost)
+        total = sum(self._costs[each] if each in done else inf for each in goal)
+        return _Estimate(total, self._applicable)
+
+    def _meet(self, literal: Literal, cost: float) -> None:
+        """Note for each action that needs a literal that it can be had for so much."""
+        for number in self._needing[literal]:
+            self._lacking[number] -= 1
+            self._spent[number] += cost
+            if self._lacking[number] == 0:
+                self._allow(number)
+
+    def _allow(self, number: int) -> None:
+        """Note that an action can be done, and what its effects cost then."""
+        action = self._actions[number]
+        cost = self._spent[number]
+        if cost == 1.0:
+            self._applicable.append(action)
         for effect in action.effects:
-            if effect in self._needing and cost < costs.get(effect, inf):
-                costs[effect] = cost
-                heappush(queue, (cost, next(order), effect))
+            if effect in self._needing:
+                self._reach(effect, cost)
+
+    def _reach(self, literal: Literal, cost: float) -> None:
+        """Note that a literal can be had for so much, unless it is cheaper otherwise."""
+        if cost < self._costs.get(literal, inf):
+            self._costs[literal] = cost
+            heappush(self._queue, (cost, next(self._order), literal))
