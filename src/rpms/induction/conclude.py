@@ -86,18 +86,19 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
     deeds = _scoring_deeds(ledger, models)
     by_template = {model.template: model for model in models}
     scores = [*deed_processes(deeds, by_template, ledger.names), *looks(deeds, links)]
-    scoring = tuple(dict.fromkeys(deed.goal for deed in deeds)) if scores else ()
+    scoring = _goals_of(deeds) if scores else ()
     goals = _goals(ledger, _makeable(models, links, ledger.vocabulary.predicates))
     found = [goal for goal in goals if goal.type not in scoring]
-    told = {*scoring, *(goal.type for goal in found if goal.stands)}
+    standing = tuple([goal for goal in found if goal.stands])
+    told = {*scoring, *(goal.type for goal in standing)}
     last = _winning_deeds(ledger, models, told)
     won = list(deed_processes(last, by_template, ledger.names, "win"))
-    by_deed = tuple(dict.fromkeys(deed.goal for deed in last)) if won else ()
+    by_deed = _goals_of(last) if won else ()
     return Learned(
         ledger.world.name,
         _predicates(ledger, (*scoring, *by_deed)),
         models,
-        tuple(goal for goal in found if goal.stands),
+        standing,
         _localities(ledger.sights.values()),
         _confirmed((*links, *scores, *won), excluded),
         scoring,
@@ -105,6 +106,11 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
         tuple(deed.table for deed in deeds if deed.table is not None),
         tuple(goal for goal in found if not goal.stands),
     )
+
+
+def _goals_of(deeds: Iterable[Deed]) -> tuple[str, ...]:
+    """The types of goals that some deeds serve, each once."""
+    return tuple(dict.fromkeys([deed.goal for deed in deeds]))
 
 
 def _models(ledger: Ledger, excluded: Excluded) -> tuple[ActionModel, ...]:

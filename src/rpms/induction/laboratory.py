@@ -7,7 +7,7 @@ refused with more facts holding is not tried again.
 """
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf, log2
@@ -293,19 +293,28 @@ class Untried:
             known = [name for name in every if twice or name not in chosen.values()]
             if not known:
                 return None
-            bound = {*chosen, str(slot)}
-            asked = [each for each in facts if str(slot) in each.args and bound >= {*each.args}]
-            telling = [atom for atom in asked if self._weights.get(atom, 1.0) > 0]
+            telling = self._telling(facts, str(slot), chosen)
             ranked: list[tuple[float, float, str]] = []
             for name in known:
                 filled = {**chosen, str(slot): name}
-                true = [atom for atom in telling if answers[atom.bind(filled)]]
-                weight = sum(self._weights.get(atom, 1.0) for atom in true)
-                ranked.append((weight, dice.random(), name))
+                weights = [weight for atom, weight in telling if answers[atom.bind(filled)]]
+                ranked.append((sum(weights), dice.random(), name))
             ranked.sort(reverse=True)
             place = min(int(dice.expovariate(greed)), len(ranked) - 1)
             chosen[str(slot)] = ranked[place][2]
         return tuple(chosen[str(slot)] for slot in range(len(slots)))
+
+    def _telling(
+        self, facts: Iterable[Atom], slot: str, chosen: Collection[str]
+    ) -> list[tuple[Atom, float]]:
+        """The facts about a slot and others that were chosen, with what each tells."""
+        bound = {*chosen, slot}
+        found: list[tuple[Atom, float]] = []
+        for atom in facts:
+            weight = self._weights.get(atom, 1.0)
+            if weight > 0 and slot in atom.args and bound.issuperset(atom.args):
+                found.append((atom, weight))
+        return found
 
 
 def _same_parameters(one: Sequence[str], other: Sequence[str]) -> dict[str, str] | None:

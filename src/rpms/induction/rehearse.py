@@ -66,24 +66,16 @@ class Rehearsal:
         """Play until all steps are used or nothing surprises; episodes that are known already
         are not played again.
         """
-        explorer, earlier = self.explorer, list(known)
-        # number of times, and True if anything surprised since
-        mended = 0
-        surprised = False
+        explorer = self.explorer
+        earlier = list(known)
+        mended = 0  # So often
+        surprised = False  # True if anything surprised since
         mind: Mind | None = None
         for tasks in self._rounds():
             if mind is None or (surprised and mended <= LIMITS.rounds):
-                learned = self.learned(self.doubted)
-                explorer.agenda.bold = True
-                explorer.agenda.adopt(learned)
-                knowledge = replace(knowledge_of(explorer.world), manual=self.mend(learned)[1])
-                mind = compose(RULES_ONLY, knowledge, EpisodicMemory())
-                mended, surprised = mended + 1, False
-                self._mended = {type_: len(games) for type_, games in self.results.items()}
-                # now each type has to be won once more
-                self._quiet = Counter(
-                    {type_: min(won, self._enough - 1) for type_, won in self._quiet.items()}
-                )
+                mind = self._mended_mind()
+                mended += 1
+                surprised = False
             for type_, task in tasks.items():
                 again = bool(earlier) and earlier[0].task == task.id
                 trace = earlier.pop(0) if again else self._next(task, mind)
@@ -100,6 +92,20 @@ class Rehearsal:
                     yield trace
                 if explorer.steps >= explorer.how.steps:
                     return
+
+    def _mended_mind(self) -> Mind:
+        """A mind with the manual as it was learned and mended so far. With it each type has to
+        be won once more.
+        """
+        explorer = self.explorer
+        learned = self.learned(self.doubted)
+        explorer.agenda.bold = True
+        explorer.agenda.adopt(learned)
+        knowledge = replace(knowledge_of(explorer.world), manual=self.mend(learned)[1])
+        self._mended = {type_: len(games) for type_, games in self.results.items()}
+        for type_, won in self._quiet.items():
+            self._quiet[type_] = min(won, self._enough - 1)
+        return compose(RULES_ONLY, knowledge, EpisodicMemory())
 
     def _rounds(self) -> Iterator[dict[str, Task]]:
         """Tasks, one of each type that may surprise in a round, until none does or none can be

@@ -14,6 +14,7 @@ from rpms.induction.looking import Looking
 from rpms.induction.revelations import slots_of
 from rpms.induction.templates import SLOT, draw, fill, pattern_of
 from rpms.induction.thresholds import LIMITS
+from rpms.induction.ventures import Prospect
 from rpms.induction.wants import State
 from rpms.logic.achievers import command_of
 from rpms.logic.actions import Instance
@@ -336,25 +337,36 @@ class Session(Looking):
         ventures = self.ventures
         if ventures.pursued is not None and self.patience <= 0:
             ventures.give_up(ventures.pursued)
-        pursued = ventures.pursued
-        for prospect in [pursued] if pursued is not None else ventures.prospects(self.situation):
-            if prospect is not pursued:
-                self.patience = 2 * self.agenda.how.pursued
-                self.ahead = []
+        if ventures.pursued is not None:
+            return self._pursue(ventures.pursued)
+        for prospect in ventures.prospects(self.situation):
+            self.patience = 2 * self.agenda.how.pursued
+            self.ahead = []
             ventures.pursued = prospect
-            self.patience -= 1
-            command = "" if self.vain(prospect.command) else prospect.command
-            truths = [clause.truth(self.situation) for clause in prospect.needs if command]
-            # an unknown fact is found out by trying
-            if any(truth is not Truth.TRUE for truth in truths):
-                command = self.begin(prospect.needs) or (
-                    "" if Truth.FALSE in truths else prospect.command
-                )
-            if command in ("", prospect.command):
-                ventures.give_up(prospect)
+            command = self._pursue(prospect)
             if command:
                 return command
         return ""
+
+    def _pursue(self, prospect: Prospect) -> str:
+        """The next step towards a prospect, which is given up once it is tried or there is none."""
+        self.patience -= 1
+        command = "" if self.vain(prospect.command) else self._towards_prospect(prospect)
+        if command in ("", prospect.command):
+            self.ventures.give_up(prospect)
+        return command
+
+    def _towards_prospect(self, prospect: Prospect) -> str:
+        """The prospect's command where its needs hold, or else a step towards them; an unknown
+        one is found out by trying.
+        """
+        truths = [clause.truth(self.situation) for clause in prospect.needs]
+        if all(truth is Truth.TRUE for truth in truths):
+            return prospect.command
+        step = self.begin(prospect.needs)
+        if step or Truth.FALSE in truths:
+            return step
+        return prospect.command
 
     def elsewhere(self) -> str:
         """Some way to another place, now and then: what can be done next may be seen there."""

@@ -1,6 +1,6 @@
 """Ventures: actions that may score, tried once all that is known to score is done."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from random import Random
@@ -12,7 +12,7 @@ from rpms.induction.templates import fill
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import Instance
 from rpms.logic.belief import Belief, Situation
-from rpms.logic.facts import Clause, Truth, kind_of
+from rpms.logic.facts import Atom, Clause, Truth, kind_of
 
 
 class Prospect(NamedTuple):
@@ -97,21 +97,27 @@ class Ventures:
         """Names for an action: what is in hand or just came into being, such as have worked,
         such as are remarkable.
         """
-        slots, near = [], {*belief.holding, *self.born}
         lasting = [
             fact for fact in past.rare.values() if fact.predicate not in self.agenda.changing
         ]
-        for slot, (role, fit) in enumerate(
-            zip(question.schema.variables, question.needs.fit, strict=True)
-        ):
+        slots: list[list[str]] = []
+        for slot, role in enumerate(question.schema.variables):
             known = belief.names.get(role, ())
-            own = [fact for fact in lasting if [*filter(str.isdigit, fact.args)] == [str(slot)]]
-            facts = {name: [fact.bind({str(slot): name}) for fact in own] for name in known}
-            remarkable = [name for name in known if Truth.TRUE in map(belief.truth, facts[name])]
-            some = [name for name in known if name in near or kind_of(name) in fit]
-            every = dict.fromkeys((*filter(known.__contains__, self.born), *remarkable, *some))
+            new = [name for name in self.born if name in known]
+            remarkable = _remarkable(known, str(slot), lasting, belief)
+            some = self._at_hand_or_fit(known, question.needs.fit[slot], belief)
+            every = dict.fromkeys((*new, *remarkable, *some))
             slots.append(list(every)[: LIMITS.names_tried])
-        yield from (names for names in product(*slots) if len(set(names)) == len(names))
+        for names in product(*slots):
+            if len(set(names)) == len(names):
+                yield names
+
+    def _at_hand_or_fit(
+        self, known: Iterable[str], fit: Collection[str], belief: Belief
+    ) -> list[str]:
+        """Names of what is in hand or just came into being, and of kinds that have worked."""
+        near = {*belief.holding, *self.born}
+        return [name for name in known if name in near or kind_of(name) in fit]
 
     def _worth(
         self, question: Question, past: Past, names: tuple[str, ...], belief: Belief, *, ready: bool
@@ -151,3 +157,16 @@ class Ventures:
         if deadly is None or deadly.usual < past.usual:
             return True
         return not self.too_early(fill(question.book.template, names))
+
+
+def _remarkable(
+    known: Iterable[str], slot: str, facts: Iterable[Atom], belief: Belief
+) -> list[str]:
+    """Names of which a fact is known to hold that is about one slot alone."""
+    own = [fact for fact in facts if [*filter(str.isdigit, fact.args)] == [slot]]
+    found: list[str] = []
+    for name in known:
+        truths = [belief.truth(fact.bind({slot: name})) for fact in own]
+        if Truth.TRUE in truths:
+            found.append(name)
+    return found
