@@ -183,7 +183,10 @@ class ExpressBelief(Belief):
     @property
     def fingerprint(self) -> str:
         places, states = sorted(self.places), sorted(self.states)
-        return f"{self.location}|{self.holding}|{places}|{self.orders}|{len(self.placed)}|{states}"
+        lying = sorted(self.last_seen.items())
+        return (
+            f"{self.location}|{self.holding}|{places}|{self.orders}|{lying}|{self.placed}|{states}"
+        )
 
     def lines(self) -> tuple[str, ...]:
         told = {
