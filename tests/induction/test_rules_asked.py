@@ -15,7 +15,7 @@ from rpms.induction.goal_models import GoalModel
 from rpms.induction.ledger import Diary, Ledger, vocabulary_of
 from rpms.induction.looking import Looking
 from rpms.induction.needs import Needs
-from rpms.induction.session import Explorer, Session
+from rpms.induction.session import Explorer
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.vocabulary import SeenState, Vocabulary
 from rpms.induction.wants import GoalBook, Win
@@ -204,26 +204,6 @@ def test_plans_that_come_to_what_was_refused_again_and_again_are_passed_over(
     monkeypatch.setattr(agenda, "towards", lambda *_, **__: plan)
     standing.failures["clean mug with table"] = failures
     assert standing.begin(frozenset({Atom("clean", ("x",))})) == first
-
-
-def test_guesses_whose_plans_begin_alike_do_not_lead_round_and_round(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """An action that is thought to need too much makes each guess put down and take up again."""
-    world = House()
-    ledger = Ledger(world, vocabulary())
-    agenda = Agenda(ledger)
-    diary = Diary(ledger, "1", world.open(world.tasks("train", None)[0], None).reset().observation)  # type: ignore[arg-type]
-    session = Session(agenda, diary, None, Random(0))  # type: ignore[arg-type]  no game is asked
-    link = Link("put mug on table", Atom("clean", ("mug",)), False)
-    plan = Plan((Option(link.command, 0.0, (link,)),), 1.0)
-    monkeypatch.setattr(agenda, "towards", lambda *_, **__: plan)
-    given = []
-    for name in ("clean", "hot", "wet", "cold"):
-        guess = frozenset({Atom(name, ("x",))})
-        session._take_up(guess)
-        given += [session._begin_guess(guess) for _ in range(4)]
-    assert [command for command in given if command] == [link.command] * (LIMITS.several - 1)
 
 
 class TestTheNextTask:

@@ -306,21 +306,14 @@ class Session(Looking):
         self.begun.clear()
 
     def _begin_guess(self, wanted: State) -> str:
-        """The first step of a plan towards a guess; nothing where plans lead round and round.
-
-        An action that is thought to need too much makes every guess go in the same circle: put
-        down, taken up, put down. Experiments find out what it needs, so they come first then.
-        """
+        """The first step of a plan towards a guess; nothing where plans lead round and round."""
         command = self.begin(wanted)
         if not command:
             return ""
         if not self.begun:
             self.agenda.pursued[self.diary.goal.type, wanted] += 1
         self.begun[command] += 1
-        here = self.state_now, command
-        self.begun_here[here] += 1
-        leads_on = self.begun_here[here] < LIMITS.several
-        return command if leads_on and self.begun[command] < LIMITS.several else ""
+        return command if self.begun[command] < LIMITS.several else ""
 
     def towards_score(self) -> str:
         """The next step towards what scores; nothing where nothing is known to score now."""
@@ -468,10 +461,12 @@ class Explorer:
         while self.steps < self.until and self._without_trials < LIMITS.idle_episodes:
             some = self._least_known(order) if self.episodes % 2 else order
             task = some[self.episodes % len(some)]
+            failed_before = self.failed
             trace = self.episode(task)
-            self.episodes, self.steps = self.episodes + 1, self.steps + max(1, len(trace.steps))
+            self.episodes += 1
+            self.steps += max(1, len(trace.steps))
             self.note_type(trace)
-            idle = bool(trace.opening) and not trace.steps
+            idle = not trace.steps and self.failed == failed_before
             self._without_trials = self._without_trials + 1 if idle else 0
             yield trace
             self.agenda.draw_conclusions()

@@ -49,8 +49,6 @@ class Standing:
     """Refusals of each command in the whole episode."""
     begun: Counter[str] = field(default_factory=Counter)
     """Commands with which plans towards the guess have begun."""
-    begun_here: Counter[tuple[str, str]] = field(default_factory=Counter)
-    """By state and command, plans towards any guess that have begun so in this episode."""
     ahead: list[str] = field(default_factory=list)  # Remaining commands of the current plan
     told_done: set[str] = field(default_factory=set)
     """Commands that were given since the goal's sentence says them."""
@@ -72,12 +70,6 @@ class Standing:
             self.about_goal = self.dice.random() < agenda.how.goals
         learned = agenda.learned
         self.scoring = self.about_goal and learned is not None and goal.type in learned.scoring
-
-    @property
-    def state_now(self) -> str:
-        """Text that tells the present state from others of the episode."""
-        belief = self.diary.belief
-        return f"{belief.signature()}|{belief.fingerprint}"
 
     @property
     def situation(self) -> Situation:
