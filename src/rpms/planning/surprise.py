@@ -229,7 +229,7 @@ def _with_effects(
     due: bool,
 ) -> PlanNoticed:
     """Effects of an action, or of a process it set off: those that came speak for their lines,
-    those that are due and did not come, against.
+    those that are due and did not come, against. What an action only may do is never due.
     """
     for effect in schema.effects:
         line = ManualLine.of_effect(done.rules, schema, effect)
@@ -237,7 +237,7 @@ def _with_effects(
         value = bound.truth(done.after)
         if value is Truth.TRUE:
             noticed = noticed.trusting(noticed.trust.weighed(line, CONFIRMED))
-        elif value is Truth.FALSE and due:
+        elif value is Truth.FALSE and due and effect not in schema.supposed:
             text = f"`{done.command}` was done, but not: {_said(done.rules, bound)}"
             trust = noticed.trust.weighed(line, CONTRADICTED)
             noticed = noticed.with_(SurpriseKind.ABSENT, line, text, trust)
