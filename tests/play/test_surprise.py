@@ -136,6 +136,17 @@ def test_a_wrong_line_surprises_and_the_game_is_won_all_the_same(kind):
     assert episode.won
 
 
+def test_what_an_action_only_may_do_is_no_surprise_where_it_does_not_come():
+    perhaps = parse_literal("cleaned(object)")
+    manual = with_action(
+        "heat",
+        lambda one: replace(
+            one, effects=(*one.effects, perhaps), supposed=one.supposed | {perhaps}
+        ),
+    )
+    assert not kinds(played(manual, HEAT))
+
+
 @pytest.mark.parametrize("kind", WRONG)
 def test_a_surprise_names_the_line_that_it_speaks_against(kind):
     manual, game = WRONG[kind]
