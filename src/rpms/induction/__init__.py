@@ -1,13 +1,18 @@
 """Rules from interaction: exploration by experiment, induction with evidence, verification, a
 manual.
 
-`templates` takes commands apart, `attempts`, `linked_attempts`, `wants` and `ledger` keep what was
-seen, `conclude` draws conclusions: `needs` of actions, `conditions`, `action_effects` and
-`unnamed_effects`; of goals `goal_models`, and of scores `scores` and `deeds`. `agenda` has what is
-open, `goal_guesses` what a goal may want, `ventures` what may score by `past_outcomes`; `standing`
-has an episode as it stands, `looking` finds out what is unknown in it and `session` chooses.
-`rehearse` plays with the manual, `write` writes it and `learned_claims` its evidence. `tool_rules`
-learns from the log of a guard.
+`templates` takes commands apart, `vocabulary` has the facts that a belief answers; `attempts`,
+`linked_attempts`, `wants` and `ledger` keep what was seen, and `witnesses` tells which attempts say
+something new. `conclude` draws conclusions: `needs` of actions (the `safe_bound`, `explanations`,
+`proofs` and `either_needs` before them), `conditions`, `action_effects`, `revelations` and
+`unnamed_effects`; of goals `goal_models`, and of scores `scores` and `deeds`.
+
+`agenda` has what is open, `goal_guesses` what a goal may want and `as_told` what its sentence says,
+`ventures` what may score by `past_outcomes`; `standing` has an episode as it stands, `looking`
+finds out what is unknown in it and `session` chooses. Where commands are declared, `experimenter`
+chooses, by the trials of each action in its `laboratory`, the `odds` of what they tell, and ways
+that `forward_search` finds. `rehearse` plays with the manual, `write` writes it and
+`learned_claims` its evidence. `tool_rules` learns from the log of a guard.
 
 Of a manual, learned or not: `manual_verify` holds it against `recorded_episodes`, `mend` finds the
 `manual_edits` that episodes ask for, `manual_compare` compares two, `manual_review` takes learned

@@ -621,15 +621,7 @@ class Achievers:
     def forget(self) -> None:
         """Drop what was kept for the next step."""
         self.groundwork.forget()
-        for of_one_step in (
-            "answers",
-            "doubting",
-            "doubts",
-            "groundworks",
-            "reaches",
-            "graph",
-            "best graph",
-        ):
+        for of_one_step in _OF_ONE_STEP:
             self.kept.pop(of_one_step, None)
 
     def answers_of(self, situation: Situation) -> Answers:
