@@ -214,7 +214,7 @@ def test_an_answer_without_an_action_is_an_empty_command():
         (lambda: rpms.Agent("alfworld", memory="none").act("hello"), "call reset"),
         (lambda: rpms.Agent("alfworld", memory="none").explain(), "nothing has been decided"),
         (lambda: rpms.Agent("alfword"), "did you mean alfworld"),
-        (lambda: rpms.Agent("alfworld", condition="half"), "unknown condition"),
+        (lambda: rpms.Agent("alfworld", condition="half"), "is no condition"),
         (
             lambda: rpms.Agent("alfworld", memory=EpisodicMemory(world="elsewhere")),
             "a memory of elsewhere",

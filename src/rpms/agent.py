@@ -222,23 +222,16 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         trials has the model write, after a failure, what it will read when the same task is reset
         next.
         """
-        course, move = self._course, self._move
-        if course is None:
-            raise InputError(
-                "there is no episode to end; call reset(task) and act(observation) first"
-            )
         if won and fatal:
             raise InputError(
                 "an episode that is won did not end for good: give won or fatal, not both"
             )
-        if move is not None and (observation or won or fatal):
-            course = self._player.after(course, move, Outcome(observation))
-        ending = Ending.LOST if fatal else Ending.OUT_OF_STEPS
+        ending = Ending.OUT_OF_STEPS
+        if fatal:
+            ending = Ending.LOST
         if won:
             ending = Ending.WON
-        episode = Episode(
-            self._task, course.goal.type, course.goal.text, ending, float(won), course.steps
-        )
+        episode = self._end(ending, observation)
         origin = f"agent/{_name_of(episode)}"
         found = harvest_by(self._harvest, episode, self._player.mind.schemas, origin)
         self._course = None
@@ -247,6 +240,21 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         if self.method.question and not won:
             self._reflect_on(episode)
         return found
+
+    def _end(self, ending: Ending, observation: str) -> Episode:
+        """The episode as it was played, with the last step where something is known of it."""
+        course = self._course
+        if course is None:
+            raise InputError(
+                "there is no episode to end; call reset(task) and act(observation) first"
+            )
+        says_something = bool(observation) or ending is not Ending.OUT_OF_STEPS
+        if self._move is not None and says_something:
+            course = self._player.after(course, self._move, Outcome(observation))
+        won = ending is Ending.WON
+        return Episode(
+            self._task, course.goal.type, course.goal.text, ending, float(won), course.steps
+        )
 
     def _remember_too(self, found: Iterable[Entry]) -> None:
         """Add entries to the memory, and have the player recall them."""

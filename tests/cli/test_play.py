@@ -97,7 +97,7 @@ class TestPlay:
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            (("--condition", "nope"), "unknown condition 'nope'; choose one of baseline"),
+            (("--condition", "nope"), "'nope' is no condition; choose one of baseline"),
             (("--task", "99"), "no task '99': give a number from 1 to 24"),
             (("--task", "nope"), "no task 'nope'"),
             (("--split", "nope"), "no split 'nope'; choose one of builtin"),

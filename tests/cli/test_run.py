@@ -159,7 +159,7 @@ class TestRun:
             (("--split", "nope"), "no split 'nope'"),
             (("--task", ""), "--task '' names no task"),
             (("--task", " , "), "--task ' , ' names no task"),
-            (("--condition", "E"), "unknown condition 'E'"),
+            (("--condition", "E"), "'E' is no condition"),
             (("--part", "3/2"), "--part '3/2': write it like 1/2"),
             (("--model", "menu-best"), "menu-best chooses from a menu, and there is none"),
         ],

@@ -89,7 +89,7 @@ def test_every_knob_says_what_it_is():
         ({"enforce": ["menu"]}, "write NAME=VALUE"),
         ({"enforce": {"guard": "maybe"}}, "choose off, advise or block"),
         ({"sample": 0}, "from 1 to"),
-        ({"condition": "half"}, "unknown condition 'half'"),
+        ({"condition": "half"}, "'half' is no condition"),
     ],
 )
 def test_a_mistake_is_named(given, problem):

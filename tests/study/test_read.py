@@ -231,7 +231,7 @@ def test_paths_are_relative_to_the_file(tmp_path):
     ("text", "line", "problem"),
     [
         ("conditions: {}", 4, "conditions"),
-        ("conditions:\n  fulll:\n", 5, "unknown condition 'fulll'"),
+        ("conditions:\n  fulll:\n", 5, "'fulll' is no condition"),
         (
             "conditions:\n  full:\n  x: {condition: full, arbitration: firm}\n",
             6,

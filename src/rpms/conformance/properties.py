@@ -3,7 +3,7 @@ found.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice, pairwise, product
 
 from rpms.conformance.walk import (
@@ -24,7 +24,7 @@ from rpms.logic.belief import Belief, Situation, StateSignature
 from rpms.logic.errors import InputError
 from rpms.logic.facts import Atom, Truth
 from rpms.logic.goal import UNKNOWN_GOAL, GoalSignature
-from rpms.logic.rules import Predicate, RuleManual
+from rpms.logic.rules import ActiveRules, Predicate, RuleManual
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.beyond import Surprise
@@ -352,26 +352,41 @@ def schemas(subject: Subject) -> str:
         rules = subject.rules(walk.goal)
         for number, (before, after) in enumerate(pairwise(walk.moments)):
             situation = Situation(before.belief, walk.goal)
-            failed = subject.world.infeasible(after.outcome.observation)
-            possible = {*before.admissible, after.action or ""}
-            if failed:
-                possible.discard(after.action or "")
-            for command in sorted(possible):
-                refusal = review(command, rules, situation)
-                if refusal is not None and replays:
-                    replays -= 1
-                    text = subject.answer(walk, number, command).observation
-                    where = f"{walk.task.id}, step {number}"
-                    wrong = (
-                        f"{where}: the game allows `{command}`, the manual does not: {refusal.text}"
-                    )
-                    require(subject.world.infeasible(text), wrong)
+            done = after.action or ""
+            possible = {*before.admissible, done}
+            if subject.world.infeasible(after.outcome.observation):
+                possible.discard(done)
+                refused += 1
+                foreseen += review(done, rules, situation) is not None
             allowed += len(possible)
-            refused += failed
-            foreseen += failed and review(after.action or "", rules, situation) is not None
+            blocked = _blocked(possible, rules, situation)
+            for command, reason in blocked[:replays]:
+                _require_refusal(subject, walk, number, command, reason)
+            replays = max(0, replays - len(blocked))
     if not allowed:
         raise Skipped("no command worked on any walk, and the game lists none")
     return f"of {allowed} possible commands none blocked; of {refused} refused, {foreseen} foreseen"
+
+
+def _blocked(
+    commands: Iterable[str], rules: ActiveRules, situation: Situation
+) -> list[tuple[str, str]]:
+    """The commands that the manual blocks, in the order of their letters, each with the reason."""
+    blocked: list[tuple[str, str]] = []
+    for command in sorted(commands):
+        refusal = review(command, rules, situation)
+        if refusal is not None:
+            blocked.append((command, refusal.text))
+    return blocked
+
+
+def _require_refusal(subject: Subject, walk: Walk, step: int, command: str, reason: str) -> None:
+    """Fail unless the game too refuses a command at some step of a walk."""
+    text = subject.answer(walk, step, command).observation
+    require(
+        subject.world.infeasible(text),
+        f"{walk.task.id}, step {step}: the game allows `{command}`, the manual does not: {reason}",
+    )
 
 
 def effects(subject: Subject) -> str:

@@ -7,7 +7,7 @@ is evaluated.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -134,7 +134,7 @@ def _from_text(text: str, signatures: Mapping[str, Sequence[str]]) -> WrittenCal
     name = opening[1]
     place = opening.end()
     arguments: dict[str, Any] = {}
-    unnamed = list(signatures.get(name, ()))
+    parameters = signatures.get(name, ())
     closed = text[place : place + 1] == ")"
     place += closed
     while not closed:
@@ -142,11 +142,8 @@ def _from_text(text: str, signatures: Mapping[str, Sequence[str]]) -> WrittenCal
         if key is not None:
             parameter = key[1] or key[2] or key[3]
             place = key.end()
-            unnamed = [each for each in unnamed if each != parameter]
-        elif unnamed:
-            parameter = unnamed.pop(0)
         else:
-            raise NotACall(f"an argument of {name} has no name; write {name}(argument=value, …)")
+            parameter = _next_parameter(name, parameters, arguments)
         if parameter in arguments:
             raise NotACall(f"{name} is given {parameter} twice")
         arguments[parameter], place = _value(text, place, name)
@@ -158,6 +155,14 @@ def _from_text(text: str, signatures: Mapping[str, Sequence[str]]) -> WrittenCal
     if text[place:].strip(" .;"):
         raise NotACall(f"more follows after {name}(…); make one call at a time")
     return WrittenCall(name, arguments)
+
+
+def _next_parameter(name: str, parameters: Sequence[str], given: Container[str]) -> str:
+    """The first parameter of a tool that was not given yet: a value without a name is its."""
+    for parameter in parameters:
+        if parameter not in given:
+            return parameter
+    raise NotACall(f"an argument of {name} has no name; write {name}(argument=value, …)")
 
 
 def _value(text: str, place: int, name: str) -> tuple[object, int]:

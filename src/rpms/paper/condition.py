@@ -83,5 +83,5 @@ def named_condition(name: str) -> Condition:
     """Find a condition by its name or the paper's letter."""
     found = CONDITIONS.get(ABLATION.get(name, name))
     if found is None:
-        raise InputError(f"unknown condition {name!r}; {nearest(name, CONDITIONS)}")
+        raise InputError(f"{name!r} is no condition; {nearest(name, CONDITIONS)}")
     return found

@@ -117,6 +117,8 @@ Kind.SUCCESS = register_kind("success", top=3)
 Kind.FAILURE = register_kind("failure", top=3)
 Kind.SCHEMA = register_kind("schema", top=2)
 Kind.REQUEST = register_kind("request", top=0, told=False)
+PAPER_KINDS = (Kind.CRITICAL_FAILURE, Kind.SUCCESS, Kind.FAILURE, Kind.SCHEMA)
+"""The kinds of the paper's Appendix F, in the order a prompt shows them."""
 
 
 def told_kinds() -> tuple[Kind, ...]:

@@ -15,7 +15,7 @@ from rapidfuzz import fuzz
 from rpms.logic.belief import Situation
 from rpms.logic.errors import InputError
 from rpms.logic.goal import UNKNOWN_GOAL, Goal, GoalSignature
-from rpms.paper.memory import Entry, Kind, VerifiedSchema, told_kinds
+from rpms.paper.memory import PAPER_KINDS, Entry, Kind, VerifiedSchema, told_kinds
 from rpms.paper.verdict import KEPT, Candidate, Fate, Verdict
 from rpms.paper.wording import untagged_line
 
@@ -117,12 +117,7 @@ class Retrieval:
     """θ: entries of goals less alike are no candidates. The same type gives 0.5, with the
     object's category 0.68."""
     top: Mapping[Kind, int] = field(
-        default_factory=lambda: {
-            Kind.CRITICAL_FAILURE: 2,
-            Kind.SUCCESS: 3,
-            Kind.FAILURE: 3,
-            Kind.SCHEMA: 2,
-        }
+        default_factory=lambda: {kind: kind.top for kind in PAPER_KINDS}
     )
     """Entries of each kind in a prompt; together they fit the memory budget."""
     schemas_by_goal: bool = False

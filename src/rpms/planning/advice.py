@@ -3,6 +3,8 @@
 The paper has none.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -213,11 +215,9 @@ class PlanAdvice(Advice):
     @cached_property
     def menu(self) -> Menu:
         how = self.adviser.how
-        return (
-            make_menu(self._choices(), self._tried, how.menu, ranked=how.ranked)
-            if how.menu
-            else Menu()
-        )
+        if not how.menu:
+            return Menu()
+        return make_menu(self._choices(), self._tried, how.menu, ranked=how.ranked)
 
     @cached_property
     def _tried(self) -> Counter[str]:
@@ -256,21 +256,31 @@ class PlanAdvice(Advice):
         """Choices, best first: first actions of plans, or without rules the next steps of
         recalled snippets.
         """
-        adviser, how, situation = self.adviser, self.adviser.how, self.step.situation
         if not self.rules.environment:
-            for command, why in recalled_steps(
-                self.memories, self.step, self._tried, how.slack or inf
-            ):
-                yield adviser.spell(command, situation.belief), why
-        elif how.ranked:
-            for option in self.plan.options:
-                if option.regret <= how.slack or not how.slack or self.plan.opened:
-                    doubt = next((f"if {link.doubt}" for link in option.chain if link.doubt), "")
-                    words = (purpose_of(option, self.rules), doubt, option.evidence)
-                    yield option.command, "; ".join(filter(None, words))
+            yield from self._recalled_choices()
+        elif self.adviser.how.ranked:
+            yield from self._planned_choices()
         else:
-            feasible = feasible_actions(self.rules, situation)
-            yield from ((adviser.spell(command, situation.belief), "") for command in feasible)
+            situation = self.step.situation
+            for command in feasible_actions(self.rules, situation):
+                yield self.adviser.spell(command, situation.belief), ""
+
+    def _recalled_choices(self) -> Iterator[tuple[str, str]]:
+        """The next steps of recalled snippets, each with its source."""
+        slack = self.adviser.how.slack or inf
+        belief = self.step.situation.belief
+        for command, source in recalled_steps(self.memories, self.step, self._tried, slack):
+            yield self.adviser.spell(command, belief), source
+
+    def _planned_choices(self) -> Iterator[tuple[str, str]]:
+        """First actions of plans that are not much longer than the best, each with its purpose."""
+        slack = self.adviser.how.slack
+        takes_all = not slack or self.plan.opened
+        for option in self.plan.options:
+            if takes_all or option.regret <= slack:
+                doubts = [f"if {link.doubt}" for link in option.chain if link.doubt]
+                words = (purpose_of(option, self.rules), *doubts[:1], option.evidence)
+                yield option.command, "; ".join(filter(None, words))
 
 
 def plan_of(decision: Decision) -> Plan:
@@ -340,26 +350,28 @@ def find_loop(history: Sequence[Turn], state: str) -> str:
 
     `state` is the present one, progress included.
     """
-    if (
-        len(history) >= 2
-        and history[-1].failed
-        and history[-2].failed
-        and history[-1].action == history[-2].action
-    ):
+    if _failed_twice(history):
         action = history[-1].action
         what = f"`{brief(action)}` has failed" if action else "Your answer held no action"
         return f"{what} twice in a row. Do something else."
-    recent = list(history[-_WINDOW:])
+    recent = history[-_WINDOW:]
     here = [place for place, turn in enumerate(recent) if turn.state == state]
-    if state and len(here) >= _RETURNS - 1:
-        actions = list(
-            dict.fromkeys(brief(turn.action) for turn in recent[here[0] :] if turn.action)
-        )
-        return (
-            f"You keep coming back to this same state. Tried in vain: {', '.join(actions)}. Do"
-            " something new."
-        )
-    return ""
+    if not state or len(here) < _RETURNS - 1:
+        return ""
+    since = recent[here[0] :]
+    actions = dict.fromkeys(brief(turn.action) for turn in since if turn.action)
+    return (
+        f"You keep coming back to this same state. Tried in vain: {', '.join(actions)}. Do"
+        " something new."
+    )
+
+
+def _failed_twice(history: Sequence[Turn]) -> bool:
+    """True if the last two turns failed with the same action, or both had none."""
+    if len(history) < 2:
+        return False
+    before, last = history[-2:]
+    return before.failed and last.failed and before.action == last.action
 
 
 def recalled_steps(
@@ -374,23 +386,45 @@ def recalled_steps(
     Once all of these were tried in this state, places to search come too, and then the snippets'
     later steps.
     """
-    bound = list(_bound_snippets(memories, context))
-    ready = [each for each in bound if not each.how.seeks]
-    now = [each for each in ready if each.entry.sub_goal_type == context.progress.sub_goal]
-    ordered = [*now, *(each for each in ready if each not in now)]
-    if any(each.how.followed for each in ordered):
-        yield from _next_steps(ordered)
+    snippets = _sort_snippets(_bound_snippets(memories, context), context.progress.sub_goal)
+    ready = [*snippets.for_now, *snippets.for_later]
+    if any(snippet.trail.followed for snippet in ready):
+        yield from _next_steps(ready)
         return
-    first = list(_first_steps(now or ordered, context))
+    first = list(_first_steps(snippets.for_now or ready, context))
     yield from first
-    if all(command in tried for command, _ in first):
-        sought = [each.how.seeks for each in bound if each.how.seeks]
-        for kind in dict.fromkeys(sought or context.missing()):
-            yield from context.search(kind, tried, slack)
-        yield from _all_steps(ordered, context)
+    if any(command not in tried for command, _ in first):
+        return
+    for kind in snippets.sought or dict.fromkeys(context.missing()):
+        yield from context.search(kind, tried, slack)
+    yield from _all_steps(ready, context)
 
 
-def _next_steps(snippets: Iterable["_BoundSnippet"]) -> Iterator[tuple[str, str]]:
+@dataclass(slots=True)
+class _SortedSnippets:
+    """Recalled snippets by what they are good for at this step."""
+
+    for_now: list[_BoundSnippet] = field(default_factory=list)
+    """Those for the sub-goal that is next."""
+    for_later: list[_BoundSnippet] = field(default_factory=list)
+    sought: dict[str, None] = field(default_factory=dict)
+    """Kinds of things that the other snippets need and nobody has seen here, in order."""
+
+
+def _sort_snippets(snippets: Iterable[_BoundSnippet], sub_goal: str) -> _SortedSnippets:
+    """Snippets by what they are good for, each list in their order."""
+    result = _SortedSnippets()
+    for snippet in snippets:
+        if snippet.trail.seeks:
+            result.sought[snippet.trail.seeks] = None
+        elif snippet.entry.sub_goal_type == sub_goal:
+            result.for_now.append(snippet)
+        else:
+            result.for_later.append(snippet)
+    return result
+
+
+def _next_steps(snippets: Iterable[_BoundSnippet]) -> Iterator[tuple[str, str]]:
     """The next step of each snippet, with its source."""
     for each in snippets:
         if each.entry.actions:
@@ -398,7 +432,7 @@ def _next_steps(snippets: Iterable["_BoundSnippet"]) -> Iterator[tuple[str, str]
 
 
 def _all_steps(
-    snippets: Iterable["_BoundSnippet"], context: AdaptContext
+    snippets: Iterable[_BoundSnippet], context: AdaptContext
 ) -> Iterator[tuple[str, str]]:
     """Every step of the snippets that was not refused here, with its source."""
     for each in snippets:
@@ -408,7 +442,7 @@ def _all_steps(
 
 
 def _first_steps(
-    snippets: Iterable["_BoundSnippet"], context: AdaptContext
+    snippets: Iterable[_BoundSnippet], context: AdaptContext
 ) -> Iterator[tuple[str, str]]:
     """The next step of each snippet that was not refused here, with its source."""
     for each in snippets:
@@ -421,11 +455,11 @@ class _BoundSnippet(NamedTuple):
     """A snippet with the names that are here in place of its own."""
 
     entry: SuccessSnippet
-    how: Trail
+    trail: Trail
 
     @property
     def source(self) -> str:
-        return f"adapted from {self.entry.id}: {self.how.note}"
+        return f"adapted from {self.entry.id}: {self.trail.note}"
 
 
 def _bound_snippets(

@@ -129,21 +129,37 @@ def _finding(deeds: Sequence[Stride], held: frozenset[str], goal: GoalSignature)
     """The first action that names a new thing beside a place, or the last one if it names a new
     thing of the goal alone; nothing once an action uses what was in hand.
     """
-    about = (goal.object, goal.destination)
     visited: list[str] = []
     for at, deed in enumerate(deeds):
         if held.intersection(deed.names):
             return _Find()
-        new = [name for name in deed.names if name not in visited]
-        if len(deed.names) == 2 and new:
-            one, other = deed.names
-            return _Find(at, one, other) if one in new else _Find(at, other, one)
-        is_last = at + 1 == len(deeds)
-        is_alone = len(deed.names) == 1 and bool(new)
-        if is_last and is_alone and visited and kind_of(new[0]) in about:
-            return _Find(at, new[0], visited[-1])
+        found = _found_beside(at, deed.names, visited)
+        if found is None and at + 1 == len(deeds):
+            found = _found_alone(at, deed.names, visited, goal)
+        if found is not None:
+            return found
         visited += [name for name in deed.names if name not in visited[-1:]]
     return _Find()
+
+
+def _found_beside(at: int, names: Sequence[str], visited: Sequence[str]) -> _Find | None:
+    """A find by an action of two names, one of which is new: the other is the place."""
+    if len(names) != 2:
+        return None
+    one, other = names
+    if one not in visited:
+        return _Find(at, one, other)
+    return _Find(at, other, one) if other not in visited else None
+
+
+def _found_alone(
+    at: int, names: Sequence[str], visited: Sequence[str], goal: GoalSignature
+) -> _Find | None:
+    """A find by an action of one name: a new thing of the goal, at the place visited last."""
+    if len(names) != 1 or not visited or names[0] in visited:
+        return None
+    is_of_goal = kind_of(names[0]) in (goal.object, goal.destination)
+    return _Find(at, names[0], visited[-1]) if is_of_goal else None
 
 
 def _seeing(snippet: SuccessSnippet, deeds: Sequence[Stride], held: frozenset[str]) -> _Find:

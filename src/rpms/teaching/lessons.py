@@ -126,9 +126,7 @@ def read_conditions(text: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     for name in names:
         if name not in CONDITIONS:
-            raise InputError(
-                f"--conditions: unknown condition {name!r}; {nearest(name, CONDITIONS)}"
-            )
+            raise InputError(f"--conditions: {name!r} is no condition; {nearest(name, CONDITIONS)}")
     if not names:
         raise InputError(f"--conditions: give one or more of {', '.join(CONDITIONS)}")
     return names

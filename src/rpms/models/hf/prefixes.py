@@ -119,19 +119,7 @@ class Prefixes:
         if not layers:
             self._most = 0
             return
-        made: dict[bytes, _Copy] = {}
-        for place, (prompt, one) in enumerate(zip(prompts, known, strict=True)):
-            name = _name(prompt)
-            if name in made or name in self._rows or one.row.startswith(name):
-                continue
-            row = self._row_to_replace(one) if replace else None
-            there = row is not None and row.shape[-2] >= len(prompt)
-            if not there:
-                taken = sum(copy.row.shape[-2] for copy in made.values())
-                row = self._new_row(len(prompt), self._most - taken, layers)
-            if row is not None:
-                made[name] = _Copy(place, row, one.length, len(prompt), there)
-                self.tokens += row.shape[-2]
+        made = self._make_room(prompts, known, layers, replace=replace)
         if made:
             _fill(list(made.values()), past, layers)
         for name, copy in made.items():  # only now, when they are complete
@@ -147,11 +135,42 @@ class Prefixes:
         self._most //= 2
         return anything
 
-    def _row_to_replace(self, known: KnownPrefix) -> Any:
-        """The row that a prompt begins with, given up if the prompt has most of it; else None."""
+    def _make_room(
+        self,
+        prompts: Sequence[Sequence[int]],
+        known: Sequence[KnownPrefix],
+        layers: Sequence[tuple[Any, Any]],
+        *,
+        replace: bool,
+    ) -> dict[bytes, _Copy]:
+        """Rows for the prompts of a batch that are not kept yet, each still to be filled."""
+        made: dict[bytes, _Copy] = {}
+        room = self._most
+        for place, (prompt, one) in enumerate(zip(prompts, known, strict=True)):
+            name = _name(prompt)
+            if name in made or name in self._rows or one.row.startswith(name):
+                continue
+            row = self._row_to_replace(one, len(prompt)) if replace else None
+            there = row is not None
+            if row is None:
+                row = self._new_row(len(prompt), room, layers)
+            if row is None:
+                continue
+            made[name] = _Copy(place, row, one.length, len(prompt), there)
+            self.tokens += row.shape[-2]
+            room -= row.shape[-2]
+        return made
+
+    def _row_to_replace(self, known: KnownPrefix, length: int) -> Any:
+        """The row that a prompt of this length begins with, if it has room for all of it.
+
+        It is given up in any case where the prompt has most of it.
+        """
         if known.length < REPLACED * (len(known.row) // _BYTES):
             return None
-        return self._give_up(known.row)
+        row = self._give_up(known.row)
+        has_room = row is not None and row.shape[-2] >= length
+        return row if has_room else None
 
     def _new_row(self, length: int, most: int, layers: Sequence[tuple[Any, Any]]) -> Any:
         """An empty row, after giving up what it needs; None where that is more than `most`."""

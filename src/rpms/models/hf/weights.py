@@ -42,29 +42,34 @@ def load_weights(name: str, weights: WeightsName, dtype: Any) -> LoadedWeights:
 def _load_base(name: str, source: str, dtype: Any) -> LoadedWeights:
     transformers: Any = importlib.import_module("transformers")
     path = Path(source).expanduser()
-    options: dict[str, Any] = {"local_files_only": True} if requests_forbidden() else {}
+    is_gguf = path.suffix == ".gguf" and path.is_file()
     place = str(path) if path.is_dir() else source
-    if path.suffix == ".gguf" and path.is_file():
-        options["gguf_file"], place = path.name, str(path.parent)
+    options: dict[str, Any] = {"local_files_only": True} if requests_forbidden() else {}
+    if is_gguf:
+        place = str(path.parent)
+        options["gguf_file"] = path.name
     version = tuple(map(int, transformers.__version__.split(".")[:2]))
-    loading: dict[str, Any] = {"dtype" if version >= (4, 56) else "torch_dtype": dtype, **options}
-    if "gguf_file" in options and hasattr(
-        transformers, "GgufConfig"
-    ):  # else it may compute packed, in float32
+    loading = {**options, "dtype" if version >= (4, 56) else "torch_dtype": dtype}
+    if is_gguf and hasattr(transformers, "GgufConfig"):
+        # without it, transformers may compute on packed weights, in float32
         loading["quantization_config"] = transformers.GgufConfig(dequantize=True)
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
         model = transformers.AutoModelForCausalLM.from_pretrained(place, **loading)
     except (OSError, ValueError, ImportError) as error:
-        needs = " and ".join(
-            name for name in ("gguf", "accelerate") if importlib.util.find_spec(name) is None
-        )
-        if "gguf_file" in options and needs:
+        missing = _missing_for_gguf() if is_gguf else ""
+        if missing:
             raise ModelUnavailable(
-                f"{name}: a .gguf file also needs {needs}: pip install 'rpms[hf]'"
+                f"{name}: a .gguf file also needs {missing}: pip install 'rpms[hf]'"
             ) from None
         raise ModelUnavailable(f"{name}: cannot be loaded: {excerpt(str(error))}") from error
     return LoadedWeights(tokenizer, model)
+
+
+def _missing_for_gguf() -> str:
+    """The packages that transformers needs to read a .gguf file and that are not installed."""
+    needed = ("gguf", "accelerate")
+    return " and ".join(name for name in needed if importlib.util.find_spec(name) is None)
 
 
 def _merge_adapter(name: str, model: Any, adapter: str) -> Any:

@@ -5,7 +5,7 @@ Only the agent changes the world, so what was seen stays so until the agent chan
 is a site, not a place: several places may share one, as far as the text lets one conclude.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Self
@@ -126,24 +126,32 @@ class Recalled:
     state: StateSignature
 
     def truth(self, atom: Atom, /) -> Truth:
-        held = self.state.get("holding")
-        location = self.state.get("location")
         known: bool | None = None
         match atom.predicate, atom.args:
-            case "hand_empty", ():
-                known = None if held is None else not held
-            case "holding", (thing,):
-                known = None if held is None else thing in held
             case "at", (place,):
+                location = self.state.get("location")
                 known = _same(location[0], place) if location else None
             case "same_place", (one, other):
                 known = _same(one, other)
             case "closed", (place,):
                 known = False if place in (self.state.get("open") or ()) else None
-            case deed, (_,) if deed in _DEEDS and deed != "lit":
-                # a thing taken from here on was not treated before
-                known = False if held == () else None
+            case predicate, things:
+                known = self._in_hand(predicate, things)
         return Truth.of(known)
+
+    def _in_hand(self, predicate: str, things: Sequence[str]) -> bool | None:
+        """A fact that what was in hand decides; None for any other."""
+        held = self.state.get("holding")
+        if held is None:
+            return None
+        match predicate, things:
+            case "hand_empty", ():
+                return not held
+            case "holding", (thing,):
+                return thing in held
+            case deed, (_,) if deed in _DEEDS and deed != "lit" and not held:
+                return False  # a thing taken from here on was not treated before
+        return None
 
 
 @lru_cache(maxsize=16_384)

@@ -155,18 +155,26 @@ def _completed(verb: str, name: str, belief: AlfworldBelief, repairs: list[str])
     it was seen in.
     """
     if verb == "take":
-        thing = _name(name, belief.names["object"], repairs)
-        holding = [place for place, inside in belief.contents.items() if thing in inside]
-        homes = [place for place in holding if belief.here(place)]
-        if len(homes) == 1:
-            repairs.append("the only place that holds it here")
-            return f"take {thing} from {homes[0]}"
-    elif verb in affordances.TOOLS:
-        tools = [place for place in belief.places if kind_of(place) == affordances.TOOLS[verb][0]]
-        if len(tools) == 1:
-            repairs.append("the only appliance for it")
-            return f"{verb} {_name(name, belief.holding, repairs)} with {tools[0]}"
-    return None
+        return _take_from_here(name, belief, repairs)
+    if verb not in affordances.TOOLS:
+        return None
+    wanted = affordances.TOOLS[verb][0]
+    tools = [place for place in belief.places if kind_of(place) == wanted]
+    if len(tools) != 1:
+        return None
+    repairs.append("the only appliance for it")
+    return f"{verb} {_name(name, belief.holding, repairs)} with {tools[0]}"
+
+
+def _take_from_here(name: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
+    """Take a thing from the only place here that holds it."""
+    thing = _name(name, belief.names["object"], repairs)
+    holding = [place for place, inside in belief.contents.items() if thing in inside]
+    homes = [place for place in holding if belief.here(place)]
+    if len(homes) != 1:
+        return None
+    repairs.append("the only place that holds it here")
+    return f"take {thing} from {homes[0]}"
 
 
 def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:
