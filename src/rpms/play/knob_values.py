@@ -4,10 +4,11 @@ of `rpms.SEAM`.
 
 import hashlib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, fields
 from enum import Enum
+from functools import cache
 from importlib.metadata import (
     EntryPoint,
     PackageNotFoundError,
@@ -79,7 +80,7 @@ def identity(part: Part) -> dict[str, str]:
     owner = part if inspect.isroutine(part) or inspect.isclass(part) else type(part)
     module = inspect.getmodule(owner)
     name = f"{owner.__module__}:{getattr(owner, '__qualname__', type(part).__name__)}"
-    package = packages_distributions().get(owner.__module__.partition(".")[0], [""])[0]
+    package = _package_of(owner.__module__)
     source = released = ""
     with suppress(OSError, TypeError):
         source = inspect.getsource(module) if module is not None else ""
@@ -90,6 +91,20 @@ def identity(part: Part) -> dict[str, str]:
         "version": released,
         "source": hashlib.sha256(source.encode()).hexdigest(),
     }
+
+
+def _package_of(module: str) -> str:
+    """The installed package that a module is from; empty for a file of one's own."""
+    names = _installed_packages().get(module.partition(".")[0], ())
+    return names[0] if names else ""
+
+
+@cache
+def _installed_packages() -> Mapping[str, Sequence[str]]:
+    """Installed packages by the names of their modules: their lists of files are read once, for
+    where many are installed that takes half a second.
+    """
+    return packages_distributions()
 
 
 Read = Callable[[Any], Any]
