@@ -286,8 +286,13 @@ class ActiveRules:
         """The name of an action among lines; a process is another thing than the action it is
         done by.
         """
-        is_process = any(schema is one for one in self.lore.processes)
+        is_process = id(schema) in self.process_ids
         return f"process {schema.name}" if is_process else schema.name
+
+    @cached_property
+    def process_ids(self) -> frozenset[int]:
+        """The processes, by identity: one may equal an action."""
+        return frozenset(map(id, self.lore.processes))
 
     def needs_of(self, schema: ActionSchema) -> tuple[Clause, ...]:
         """Needs of an action: its preconditions, and that no rule forbids it."""

@@ -2,12 +2,11 @@
 lines they concern.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import islice, pairwise, product
-from operator import itemgetter
 from typing import NamedTuple, Self
 
 from rpms.logic.actions import ActionSchema, Instance, Revelation, names_for
@@ -42,8 +41,8 @@ from rpms.planning.trust import (
 )
 
 _BOUND = 200
-"""Ways to bind the parameters that a process does not name; more are not tried."""
-_Pick = Callable[[tuple[str, ...]], object]
+"""Ways to bind the parameters that a process does not name, each to a name that may do; more are
+not tried."""
 
 
 class SurpriseKind(StrEnum):
@@ -323,21 +322,6 @@ def _done_without(noticed: PlanNoticed, done: _Done, clause: Clause) -> PlanNoti
     return noticed.with_(SurpriseKind.ACCEPTED, line, text, trust)
 
 
-@dataclass
-class _NeedOfOthers:
-    """A need of a process about things that its command does not name.
-
-    Most are about one thing, which comes up together with many others: it is judged once.
-    """
-
-    clause: Clause
-    names_in: _Pick
-    """The things it is about, out of a choice of names."""
-    met: Sequence[Truth]
-    """Values with which it counts as met."""
-    judged: dict[object, bool] = field(default_factory=dict)
-
-
 class _KnownOrListed(NamedTuple):
     """Facts of a situation, and those that the manual itself lists, which no belief knows."""
 
@@ -362,58 +346,65 @@ def processes_of(
         named = process.match(command)
         if named is None:
             continue
-        named_alone, others = _split_needs(process)
-        if all(clause.truth(facts, named) in met for clause in named_alone):
-            needs = [_NeedOfOthers(clause, names_in, met) for clause, names_in in others]
-            for binding in _bindings_met(process, named, needs, facts):
+        needs = _needs_by_names(process)
+        if all(clause.truth(facts, named) in met for clause in needs.of_named):
+            for binding in _bindings_met(process, named, facts, met):
                 yield process, binding
 
 
 def _bindings_met(
-    process: ActionSchema,
-    named: Mapping[str, str],
-    needs: Sequence[_NeedOfOthers],
-    facts: _KnownOrListed,
+    process: ActionSchema, named: Mapping[str, str], facts: _KnownOrListed, met: Sequence[Truth]
 ) -> Iterator[Mapping[str, str]]:
     """Names for all things of a process, those that its command names and others, with which
     all that it needs of the others counts as met.
+
+    Names with which a need of one thing alone is not met are left out first: `at(room)` rules out
+    most rooms.
     """
-
-    def bind(chosen: tuple[str, ...]) -> dict[str, str]:
-        return {**named, **dict(zip(process.others, chosen, strict=True))}
-
-    def is_met(need: _NeedOfOthers, chosen: tuple[str, ...]) -> bool:
-        names = need.names_in(chosen)
-        if names not in need.judged:
-            need.judged[names] = need.clause.truth(facts, bind(chosen)) in need.met
-        return need.judged[names]
-
+    needs = _needs_by_names(process)
     known = facts.situation.belief.names
-    choices = [names_for(name, known) for name in process.others]
+    choices: list[list[str]] = []
+    for other in process.others:
+        names: list[str] = []
+        for name in names_for(other, known):
+            binding = {**named, other: name}
+            if all(clause.truth(facts, binding) in met for clause in needs.of_one[other]):
+                names.append(name)
+        if not names:
+            return
+        choices.append(names)
     for chosen in islice(product(*choices), _BOUND):
-        if all(is_met(need, chosen) for need in needs):
-            yield bind(chosen)
+        binding = {**named, **dict(zip(process.others, chosen, strict=True))}
+        if all(clause.truth(facts, binding) in met for clause in needs.of_several):
+            yield binding
+
+
+class _ProcessNeeds(NamedTuple):
+    """Needs of a process, by what they are about."""
+
+    of_named: list[Clause]
+    """Things that its command names."""
+    of_one: Mapping[str, list[Clause]]
+    """One thing that it does not name, by the parameter."""
+    of_several: list[Clause]
+    """Several of these."""
 
 
 @lru_cache(maxsize=1024)
-def _split_needs(process: ActionSchema) -> tuple[list[Clause], list[tuple[Clause, _Pick]]]:
-    """Needs about named things only, and needs about things the command does not name, each
-    with a getter of these.
-    """
-    named: list[Clause] = []
-    others: list[tuple[Clause, _Pick]] = []
-    args_of = {
-        clause: {arg for each in clause.literals for arg in each.atom.args}
-        for clause in process.preconditions
-    }
-    # Those about fewest things first: `at(room)` rules out most rooms.
-    for clause, args in sorted(args_of.items(), key=lambda item: len(item[1])):
-        about = [place for place, name in enumerate(process.others) if name in args]
-        if about:
-            others.append((clause, itemgetter(*about)))
+def _needs_by_names(process: ActionSchema) -> _ProcessNeeds:
+    """The needs of a process, apart by the number of things that its command does not name."""
+    of_named: list[Clause] = []
+    of_one: dict[str, list[Clause]] = {other: [] for other in process.others}
+    of_several: list[Clause] = []
+    for clause in process.preconditions:
+        others = [other for other in process.others if other in clause.names]
+        if not others:
+            of_named.append(clause)
+        elif len(others) == 1:
+            of_one[others[0]].append(clause)
         else:
-            named.append(clause)
-    return named, others
+            of_several.append(clause)
+    return _ProcessNeeds(of_named, of_one, of_several)
 
 
 def _changes(noticed: PlanNoticed, done: _Done) -> PlanNoticed:
@@ -458,11 +449,12 @@ def _changed(done: _Done) -> Iterator[Literal]:
         args = tuple(map(binding.get, atom.args, atom.args))
         if moved and here not in args:
             continue  # said of the place left behind
-        now = done.after.value(atom.predicate, args)
-        if now is None or (atom.predicate, not now) not in wanted:
-            continue
+        # The belief before was asked most of this in its own step, and remembers.
         was = done.before.value(atom.predicate, args)
-        if was is None or was is now:
+        if was is None:
+            continue
+        now = done.after.value(atom.predicate, args)
+        if now is None or was is now or (atom.predicate, not now) not in wanted:
             continue
         # Of what only one can be, others are not.
         implied = not now and rules.predicates[atom.predicate].exclusive

@@ -279,10 +279,10 @@ def unchanged(rules: ActiveRules, before: Situation, now: Situation) -> bool:
     things = dict.fromkeys(
         (*now.belief.holding, *(name for word in words if word for name in now.belief.called(word)))
     )
-    passing = [
-        (name, len(predicate.args))
-        for name, predicate in rules.predicates.items()
-        if not predicate.lasting
-    ]
-    facts = ((name, args) for name, number in passing for args in permutations(things, number))
-    return all(before.value(*fact) is now.value(*fact) for fact in facts)
+    for name, predicate in rules.predicates.items():
+        if predicate.lasting:
+            continue
+        for args in permutations(things, len(predicate.args)):
+            if before.value(name, args) is not now.value(name, args):
+                return False
+    return True
