@@ -8,12 +8,15 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from rpms.induction.action_model import ActionModel
 from rpms.induction.agenda import Exploring
-from rpms.induction.conclude import Learned, bolder, manual_from
+from rpms.induction.conclude import Learned, sampled
 from rpms.induction.hand_edits import merged
 from rpms.induction.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.induction.ledger import vocabulary_of
@@ -136,19 +139,21 @@ def test_a_type_that_the_manual_loses_is_explored_with_the_steps_that_are_left(
     assert not any(trace.episode.startswith(PLAYED) for trace in after)
 
 
-def test_what_may_be_doubted_is_left_out_for_types_that_are_not_won(tmp_path: Path) -> None:
-    learned = learn(tmp_path / "manual.yaml", 30).learned
-    bold = {
-        schema.name: set(schema.preconditions)
-        for schema in manual_from(bolder(learned), guessing=True).actions
+def test_episodes_plan_with_what_may_be_needed_as_often_as_it_is_likely() -> None:
+    chances = {
+        Literal(Atom("holding", ("0",))): 1.0,
+        Literal(Atom("heated", ("0",))): 0.9,
+        Literal(Atom("at", ("0",)), negated=True): 0.15,
     }
-    cautious = {
-        schema.name: set(schema.preconditions)
-        for schema in manual_from(learned, guessing=True).actions
-    }
-    assert all(bold[name] <= needs for name, needs in cautious.items())
-    assert bold != cautious
-    assert not any(table.refused for action in bolder(learned).actions for table in action.tables)
+    clean = ActionModel("clean", "clean <>", ("object",), 10, 3, 0, chances=chances)
+    learned = Learned("kitchen", {}, (clean,), ())
+    seen: Counter[Literal] = Counter()
+    times = 400
+    for seed in range(times):
+        (action,) = sampled(learned, Random(seed)).actions
+        seen.update(action.explaining)
+    for literal, chance in chances.items():
+        assert seen[literal] / times == pytest.approx(chance, abs=0.06)
 
 
 @pytest.mark.parametrize("change", ["edited", "a line left out", "two lines swapped", "emptied"])

@@ -1,7 +1,7 @@
 """A learned action, as values: facts over its slots, each with its evidence."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, log
 from typing import Any
 
@@ -102,6 +102,8 @@ class ActionModel:
     """The best guess at what is needed: the fewest facts that account for all refusals, once
     there were enough."""
     likely: tuple[Literal, ...] = ()  # Of these, those that hardly held in all successes by chance
+    chances: Mapping[Literal, float] = field(default_factory=dict)
+    """By fact that may be needed, how likely it is."""
     circumstances: tuple[Literal, ...] = ()
     """Of an action that hardly ever worked, what else may have been needed."""
 

@@ -5,16 +5,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, permutations, starmap
-from typing import NamedTuple
+from random import Random
 
 from rpms.induction.attempts import Book
-from rpms.induction.conclude import Learned, bolder, conclude, manual_from, reconsidered
+from rpms.induction.conclude import Learned, conclude, manual_from, reconsidered, sampled
 from rpms.induction.goal_guesses import guesses, says_all, words_of, words_said
 from rpms.induction.goal_models import GoalModel
 from rpms.induction.laboratory import Laboratory, Untried, laboratory_of
 from rpms.induction.ledger import Ledger
-from rpms.induction.literals import bits, mask_of, signed
+from rpms.induction.literals import Row, bits, count_independent, mask_of, signed
+from rpms.induction.need_chances import chances_of
 from rpms.induction.needs import Needs, needs_of
+from rpms.induction.odds import entropy
 from rpms.induction.past_outcomes import Past
 from rpms.induction.revelations import slots_of
 from rpms.induction.templates import SLOT
@@ -38,23 +40,6 @@ from rpms.planning.reason import Reasoner, reasoner_of
 from rpms.store.evidence import Label
 
 
-class _Shown(NamedTuple):
-    """A refusal that shows that a fact is needed, unless something else that lacked is."""
-
-    witness: tuple[str, tuple[str, ...]]  # The episode, and the things it was done to
-    lacking: int  # Other facts that may be needed and were not known to hold
-
-
-def _refusals_that_show(needs: Needs, bit: int) -> list[_Shown]:
-    """Refusals in which an explaining fact was false and all other explaining ones were true."""
-    found = []
-    for row in needs.decisive(bit):
-        attempt = row.attempt
-        others = needs.tested & ~(1 << bit)
-        found.append(_Shown((attempt.witness.episode, attempt.names), others & ~row.holds))
-    return found
-
-
 def _unusual_facts(needs: Needs) -> int:
     """Facts about an action's things that held in hardly any of its successes."""
     book = needs.book
@@ -75,27 +60,27 @@ class Question:
         self.schema = schema
         self.book = book
         self.needs = needs = needs_of(book)
-        successes = len(book.successes)
-        self.wanted = needs.required if successes < LIMITS.few_successes else needs.explaining
+        self.chances = chances_of(needs)
+        """By fact that it may need, how likely it is needed."""
+        self.wanted = mask_of(bit for bit, chance in self.chances.items() if chance >= 0.5)
         """The best guess at what it needs."""
-        asked_of_states = self.wanted | needs.required | needs.tested
-        self.places = tuple(sorted({bit % needs.size for bit in bits(asked_of_states)}))
-        """Places of the facts that decide what a trial of it would settle."""
-        self._shown: dict[int, list[_Shown]] = {}
-        """By fact, the refusals that show that it is needed."""
-        for bit in bits(needs.explaining):
-            self._shown[bit] = _refusals_that_show(needs, bit)
+        self.places = tuple(sorted({bit % needs.size for bit in self.chances}))
+        """Places of these facts."""
         faultless = {(each.witness.episode, each.names): each.kinds for each in needs.faultless}
         self.faultless = Counter(faultless.values())
         """Independent refusals that only kinds can explain, by kinds."""
         self.unusual = _unusual_facts(needs)
         """Facts about its things with which it has hardly ever succeeded: who knows what it
         does to them."""
-        self.rare = min(1.0, LIMITS.many_successes / max(1, successes))
-        self.interest = 1 / (1 + successes / LIMITS.half_interest) if book.slots else 0.0
+        self.interest = 1 / (1 + len(book.successes) / LIMITS.half_interest) if book.slots else 0.0
         """Weight among other actions: an action of nothing has nothing to be settled."""
         # Trials since conclusions were drawn, by what each was to settle
         self.asked: Counter[object] = Counter()
+
+    @property
+    def is_familiar(self) -> bool:
+        """True if it has worked so often that a single attempt tells little more."""
+        return len(self.needs.wins) >= LIMITS.few_successes
 
     def rarity(self, true: int, false: int) -> tuple[float, int]:
         """1 / (1 + trials with the unusual facts that hold), 0 if a refusal is to be expected;
@@ -107,27 +92,56 @@ class Question:
             1 / (1 + self.asked[unusual]) if unusual and not fails & self.needs.explaining else 0.0
         ), unusual
 
-    def gain(self, true: int, false: int, kinds: tuple[str, ...]) -> tuple[float, object]:
-        """Value of doing it where some facts are true and some false, and the question it would
-        settle.
+    def information(self, true: int, false: int, kinds: tuple[str, ...]) -> tuple[float, object]:
+        """Bits that doing it would tell where some facts are true and some false, and the question
+        it would settle: the entropy of the outcome, less the more often it was asked.
         """
         holds, fails = signed(true, false, self.needs.size)
-        missing = self.wanted & (fails | ~holds & ~self._often_unknown)
-        if missing:
-            return self._by_missing(missing, holds, fails, kinds), missing
-        never_alone = self.needs.required & ~holds
-        if never_alone:
-            tried = self.fits(kinds) and fails & never_alone
-            return (5.0 / (1 + self.asked[never_alone]) if tried else 0.0), never_alone
-        return self._by_kinds(kinds), kinds
+        lacking = mask_of(bit for bit in self.chances if fails >> bit & 1)
+        missing = mask_of(bit for bit in self.chances if not holds >> bit & 1)
+        about: object = lacking or kinds
+        foretold = any(not before & ~missing for before in self._refused_without)
+        if foretold or (lacking and not self.book.worked[kinds]):
+            return 0.0, about  # of two reasons nobody could tell which it was
+        success = self.fitness(kinds)
+        for bit, chance in self.chances.items():
+            if lacking >> bit & 1:
+                success *= 1 - chance
+            elif missing >> bit & 1:
+                success *= 1 - chance * self._missing_if_unknown[bit]
+        uses = 1.0 if self.book.worked[kinds] else self.new_kinds
+        return uses * entropy(success) / (1 + self.asked[about]), about
 
     @cached_property
-    def never_alone(self) -> tuple[Literal, ...]:
-        """Facts that plans see to although no refusal lacked one of them alone: what plans always
-        bring about is true in every success, whether it is needed or not.
+    def _refused_without(self) -> list[int]:
+        """Sets of facts without which it was refused, often enough to foretell it."""
+        witnesses: dict[int, list[Row]] = {}
+        for row in self.needs.explainable:
+            lacking = self.needs.required & ~row.holds
+            witnesses.setdefault(lacking, []).append(row)
+        least = self.book.vocabulary.decisive
+        often = [mask for mask, rows in witnesses.items() if count_independent(rows) >= least]
+        return [mask for mask in often if mask]
+
+    @cached_property
+    def _missing_if_unknown(self) -> dict[int, float]:
+        """By fact, how likely it is missing where nothing is known of it: hardly, if it was unknown
+        in successes too.
         """
-        doubtful = [bit for bit in bits(self.wanted) if not self._shown.get(bit)]
-        return self.needs.literals(mask_of(doubtful))
+        wins = self.needs.wins
+        found = {}
+        for bit in self.chances:
+            unknown = sum(not row.known >> bit & 1 for row in wins)
+            found[bit] = 1 / (2 + unknown)
+        return found
+
+    def doubts(self) -> list[tuple[Literal, float]]:
+        """Facts that may be needed or not, with the bits that a trial without each would tell."""
+        found = []
+        for bit, chance in self.chances.items():
+            literal = self.needs.literal(bit)
+            found.append((literal, entropy(chance) / (1 + self.asked[literal])))
+        return found
 
     def without(self, literal: Literal) -> ActionSchema:
         """The action as plans have it, without one of its needs."""
@@ -135,45 +149,14 @@ class Question:
         kept = [each for each in self.schema.preconditions if each.literals != (bound,)]
         return replace(self.schema, preconditions=tuple(kept))
 
-    @cached_property
-    def _often_unknown(self) -> int:
-        """Facts that were unknown in several successes: a trial needs not know them either."""
-        unknown = Counter(bit for row in self.needs.wins for bit in bits(self.wanted & ~row.known))
-        return mask_of(bit for bit, count in unknown.items() if count >= LIMITS.several)
-
-    def _by_missing(self, missing: int, holds: int, fails: int, kinds: tuple[str, ...]) -> float:
-        """Value of doing it without some facts that it may need: something only where one alone
-        is missing, and few refusals have shown by now that it is needed.
-        """
-        single = missing & (missing - 1) == 0 and fails & missing
-        known_pair = not self.needs.paired or bool(self.book.worked[kinds])
-        if not single or not self.fits(kinds) or not known_pair:
-            return 0.0
-        known = self._settled(missing.bit_length() - 1, holds) + self.asked[missing]
-        return 4.0 / (1 + known) if known < 2 * LIMITS.decisive else 0.0
-
-    def _settled(self, bit: int, holds: int) -> int:
-        """Independent refusals that foretell what comes of a trial without a fact, in a state
-        in which others hold.
-
-        A refusal foretells it only if all that holds now held then: what was refused at a closed
-        door may work at an open one.
-        """
-        told = {shown.witness for shown in self._shown.get(bit, ()) if not shown.lacking & holds}
-        return len(told)
-
     def most(self, kinds: tuple[str, ...]) -> float:
-        """The most that doing it with things of some kinds can be worth, whatever is so of them."""
-        return max(self._by_kinds(kinds), self._by_facts if self.fits(kinds) else 0.0)
-
-    @cached_property
-    def _by_facts(self) -> float:
-        """The most that a fact that is missing can be worth."""
-        if self.needs.required & ~self.wanted:
-            return 5.0
-        everything = (1 << 2 * self.needs.size) - 1
-        known = [self._settled(bit, everything) for bit in bits(self.wanted)]
-        return 4.0 / (1 + min(known, default=2 * LIMITS.decisive))
+        """The most bits that doing it with things of some kinds can tell, whatever is so of
+        them.
+        """
+        is_open = any(chance < 1 for chance in self.chances.values())
+        if self.book.worked[kinds] and not is_open:
+            return 0.0
+        return 1.0
 
     def fits(self, kinds: tuple[str, ...]) -> bool:
         """True if it has worked with each of some kinds in its slot."""
@@ -190,13 +173,35 @@ class Question:
                 share *= (len(fit) + 1) / (len(fit) + len(refused) + 2)
         return share
 
-    def _by_kinds(self, kinds: tuple[str, ...]) -> float:
-        """Value of doing it with things of some kinds where no fact is missing."""
-        worked = self.book.worked[kinds]
-        tried = self.faultless.get(kinds, 0) + self.asked[kinds]
-        if not worked and tried < LIMITS.refused_kinds:
-            return (4.0 if not self.fits(kinds) else 3.0) / (1 + tried) * self.rare
-        return self.rare / (1 + worked + self.asked[kinds])
+    def fitness(self, kinds: tuple[str, ...]) -> float:
+        """Likelihood that it works with things of some kinds, also by how often it was refused
+        with just these and nothing else missing.
+        """
+        if self.book.worked[kinds]:
+            return 1.0
+        tried = self.faultless.get(kinds, 0)
+        if tried >= LIMITS.refused_kinds:
+            return 0.0
+        together = self._together if len(kinds) > 1 else 1.0
+        chance: float = self.fitting(kinds) * together * 0.5**tried
+        return chance
+
+    @cached_property
+    def new_kinds(self) -> float:
+        """Likelihood that the next use of it is with kinds never used before, by Good and Turing's
+        estimate: a kind's answer serves uses with that kind alone, a need's serves all.
+        """
+        once = sum(count == 1 for count in self.book.worked.values())
+        return once / max(1, self.book.succeeded)
+
+    @cached_property
+    def _together(self) -> float:
+        """Likelihood that kinds which work each work together, by Laplace's rule of succession."""
+        worked = len(self.book.worked)
+        refused = 0
+        for kinds in self.faultless:
+            refused += self.fits(kinds) and not self.book.worked[kinds]
+        return (worked + 1) / (worked + refused + 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +235,6 @@ class Agenda:
     ledger: Ledger
     how: Exploring = field(default_factory=Exploring)
     learned: Learned | None = None
-    bold: bool = False  # True to doubt all that may be doubted: for types that are not won with it
     _due: int = 10  # The number of steps at which conclusions are drawn next
     questions: list[Question] = field(default_factory=list)
     laboratories: list[Laboratory] = field(default_factory=list)
@@ -288,6 +292,20 @@ class Agenda:
         else:
             self._plan_with(reconsidered(self.learned, self.ledger, template))
 
+    def review(self, command: str, dice: Random) -> None:
+        """Draw conclusions anew about an action that was just tried and has hardly ever worked,
+        and plan by these: what was refused for want of a doubtful need is not planned again.
+        """
+        template = self.ledger.names.read(command).template
+        asked = [each for each in self.questions if each.book.template == template]
+        if self.learned is None or not asked or asked[0].is_familiar:
+            return
+        self.learned = reconsidered(self.learned, self.ledger, template)
+        question = Question(asked[0].schema, asked[0].book)
+        question.asked = asked[0].asked
+        self.questions = [question if each is asked[0] else each for each in self.questions]
+        self.imagine(dice)
+
     def _was_expected(self, template: str) -> bool:
         """True if the last attempt of an action ended as its needs foretold: plans stay as they
         are.
@@ -313,10 +331,20 @@ class Agenda:
         self.deadly = {book.template: Past(book, lambda attempt: attempt.lost) for book in often}
         self._deadly_verbs = _deadly_verbs(self.ledger.books.values())
 
+    def imagine(self, dice: Random) -> None:
+        """Plan an episode by conclusions as they may well be: what is doubted is left out now and
+        then, so that a need that held by chance does not bar the way for good.
+
+        Where the world declares its commands, trials settle such doubts one by one.
+        """
+        if self.learned is not None and not self.ledger.names.signatures:
+            self._manual = manual_from(sampled(self.learned, dice), guessing=True)
+            self._purposes.clear()
+
     def _plan_with(self, learned: Learned) -> None:
         """Plan trials, and ways to them, by conclusions from now on."""
         self.learned = learned
-        self._manual = manual_from(bolder(learned) if self.bold else learned, guessing=True)
+        self._manual = manual_from(learned, guessing=True)
         self._purposes.clear()
         schemas = self._manual.actions
         self._effects = [_signs(schema.effects) for schema in schemas]

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from random import Random
 from typing import NamedTuple
 
 from rpms.induction.action_effects import Outcomes
@@ -11,6 +12,7 @@ from rpms.induction.attempts import NAME, Book
 from rpms.induction.deeds import ADVANCED, deed_processes, deeds_of, looks, winning_deeds
 from rpms.induction.goal_models import GoalModel, Makeable, goal_model
 from rpms.induction.ledger import Ledger, Sights
+from rpms.induction.need_chances import chances_of
 from rpms.induction.needs import Needs, circumstances, needs_of
 from rpms.induction.revelations import slots_of
 from rpms.induction.scores import Deed, ScoreTable
@@ -268,6 +270,7 @@ def _action(
         tuple(attempt.witness for attempt in wins[: LIMITS.witnesses]),
         needs.literals(needs.required if few else needs.explaining),
         needs.literals(needs.likely if few else needs.explaining),
+        {needs.literal(bit): chance for bit, chance in chances_of(needs).items()},
         circumstances(needs) if few else (),
     )
 
@@ -327,19 +330,27 @@ def _effects(
     )
 
 
-def bolder(learned: Learned) -> Learned:
-    """Conclusions without what may be doubted: needs that held by chance perhaps, and kinds
-    taken not to work.
+def sampled(learned: Learned, dice: Random) -> Learned:
+    """Conclusions as they may well be: each doubtful need is taken in as often as it is likely
+    (posterior sampling), and kinds that were refused are tried again, the seldomer the more often
+    they were.
     """
-    actions = (
-        replace(
-            each,
-            explaining=each.likely,
-            tables=tuple(replace(table, refused={}) for table in each.tables),
-        )
-        for each in learned.actions
-    )
+    actions = []
+    for action in learned.actions:
+        needed = [fact for fact, chance in action.chances.items() if dice.random() < chance]
+        tables = tuple(_sampled_table(table, dice) for table in action.tables)
+        actions.append(replace(action, explaining=tuple(needed), tables=tables))
     return replace(learned, actions=tuple(actions))
+
+
+def _sampled_table(table: KindTable, dice: Random) -> KindTable:
+    """A table without some of the kinds that were refused: by Laplace's rule of succession."""
+    refused = {}
+    for kinds, steps in table.refused.items():
+        works = 1 / (len(steps) + 2)
+        if dice.random() >= works:
+            refused[kinds] = steps
+    return replace(table, refused=refused)
 
 
 def _makeable(

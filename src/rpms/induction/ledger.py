@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from rpms.induction.attempts import Attempt, Book
+from rpms.induction.contexts import Contexts
 from rpms.induction.linked_attempts import Linked
 from rpms.induction.literals import bits
 from rpms.induction.revelations import SeenStep, slots_of
@@ -108,6 +109,7 @@ class Ledger:
     ties: dict[str, dict[Tie, None]] = field(default_factory=dict)
     """By name, what it is tied to for good."""
     in_hand: InHand = field(default_factory=InHand)
+    contexts: Contexts = field(default_factory=Contexts)
     apart: bool = False  # True if of an episode only the names are taken over
     orders: Book = field(init=False)  # Commands that were names themselves
 
@@ -147,6 +149,11 @@ class Diary:
         ledger.names.begin()
         ledger.episodes += 1
         self._know(self.belief)
+
+    @property
+    def learns(self) -> bool:
+        """True if anything is learned from the episode but names."""
+        return not self._ledger.apart
 
     def add(self, step: Spoken) -> bool:
         """Take over a step; whether the world refused it."""
@@ -239,6 +246,7 @@ class Diary:
         if said.command in ledger.names.roles and (orders.slots or not step.refused):
             orders.add(self._recorded(orders, said, (said.command,), step), ledger.names)
         reading = ledger.names.read(said.command)
+        ledger.contexts.add(reading, step)
         template = reading.template
         if template not in ledger.books:
             if step.refused:

@@ -13,6 +13,7 @@ from math import inf, log2, prod
 
 from rpms.induction.attempts import Book
 from rpms.induction.literals import Row, bits, count_independent, union
+from rpms.induction.need_chances import prior_of
 from rpms.induction.needs import Needs
 from rpms.induction.thresholds import LIMITS
 
@@ -56,7 +57,7 @@ class Odds:
     def open(self) -> dict[int, float]:
         """By fact that may be needed or not, how likely it is."""
         doubtful = self._doubtful & ~self.certain
-        before = {bit: self._prior(bit) for bit in bits(doubtful)}
+        before = {bit: prior_of(self.needs, bit) for bit in bits(doubtful)}
         found = dict(before)
         for row in self.needs.losses:
             lacking = [bit for bit in bits(row.fails & doubtful) if bit in before]
@@ -66,14 +67,6 @@ class Odds:
             for bit in lacking:
                 found[bit] = max(found[bit], before[bit] / refused)
         return {bit: min(chance, LIMITS.surest) for bit, chance in found.items()}
-
-    def _prior(self, bit: int) -> float:
-        """How likely a fact that held in every success is needed, before any refusal is seen."""
-        if self.needs.by_name(bit):
-            return LIMITS.needs_name
-        if bit >= self.needs.size:
-            return LIMITS.needs_negation
-        return LIMITS.needs_fact
 
     @cached_property
     def costs(self) -> dict[int, float]:

@@ -99,7 +99,6 @@ class Rehearsal:
         """
         explorer = self.explorer
         learned = self.learned(self.doubted)
-        explorer.agenda.bold = True
         explorer.agenda.adopt(learned)
         knowledge = replace(knowledge_of(explorer.world), manual=self.mend(learned)[1])
         self._mended = {type_: len(games) for type_, games in self.results.items()}

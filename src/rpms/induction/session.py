@@ -11,6 +11,7 @@ from rpms.induction.as_told import as_told
 from rpms.induction.experimenter import Experimenter
 from rpms.induction.ledger import Diary, Ledger
 from rpms.induction.looking import Looking
+from rpms.induction.odds import entropy
 from rpms.induction.revelations import slots_of
 from rpms.induction.templates import SLOT, draw, fill, pattern_of
 from rpms.induction.thresholds import LIMITS
@@ -53,6 +54,7 @@ class Session(Looking):
             or self.try_seen()
             or self._novelty()
             or self._look_around()
+            or self._carry_elsewhere()
             or self._follow_agenda()
             or self._listed()
             or self._anything()
@@ -102,9 +104,12 @@ class Session(Looking):
         return self.dice.random() < self.agenda.how.astray
 
     def _novelty(self) -> str:
-        """A command that the game lists of an action that has hardly ever been seen."""
+        """A command that the game lists of an action that has hardly ever been seen: in a new
+        context it is always asked for its list.
+        """
         ledger = self.agenda.ledger
-        if self.dice.random() >= self.agenda.how.listing:
+        is_new = ledger.contexts.just_entered and self.diary.learns
+        if not is_new and self.dice.random() >= self.agenda.how.listing:
             return ""
         familiar = {
             template for template, book in ledger.books.items() if book.succeeded >= LIMITS.familiar
@@ -115,6 +120,24 @@ class Session(Looking):
             command for command in new if not self.vain(command) and not self.too_early(command)
         ]
         return self.dice.choice(found) if found else ""
+
+    def _carry_elsewhere(self) -> str:
+        """A way to a place of a kind where nobody has been with such a thing in hand, as long as an
+        action that was never seen may well be listed there.
+        """
+        ledger = self.agenda.ledger
+        belief = self.diary.belief
+        if not belief.holding or not self.diary.learns:
+            return ""
+        worked = [book for book in ledger.books.values() if book.succeeded]
+        worth = LIMITS.first_success * ledger.contexts.chance_of_news(len(worked))
+        if worth <= LIMITS.informative:
+            return ""
+        ways = []
+        for command in self.game.admissible():
+            if ledger.contexts.is_new(ledger.names.read(command), belief):
+                ways.append(command)
+        return self.dice.choice(ways) if ways else ""
 
     def _is_familiar(self, command: str, familiar: Collection[str]) -> bool:
         """True if a command is of an action that is known well, be it with a name that nobody
@@ -130,9 +153,11 @@ class Session(Looking):
     # Experiments.
 
     def _experiment(self) -> str:
-        """Action possible right now that would settle most, if any would."""
+        """Action possible right now that would tell most, if any would tell enough."""
 
-        def gain(question: Question, names: tuple[str, ...], least: float) -> tuple[float, object]:
+        def information(
+            question: Question, names: tuple[str, ...], least: float
+        ) -> tuple[float, object]:
             kinds = tuple(map(kind_of, names))
             if question.most(kinds) <= least:
                 return 0.0, None
@@ -141,10 +166,12 @@ class Session(Looking):
                 if question.places
                 else (0, 0)
             )
-            return question.gain(*known, kinds)
+            return question.information(*known, kinds)
 
         return self.best_trial(
-            ((each, self._imagine(each)) for each in self._some_questions()), gain, LIMITS.worth_it
+            ((each, self._imagine(each)) for each in self._some_questions()),
+            information,
+            LIMITS.informative,
         )
 
     def _some_questions(self) -> list[Question]:
@@ -214,7 +241,7 @@ class Session(Looking):
             names = self._imagine(question)
             if names is None:
                 continue
-            prospect = self._without_a_need(question, names) or self._with_kinds(question, names)
+            prospect = self._prospect(question, names)
             if prospect.worth > best and not self.too_early(fill(question.book.template, names)):
                 best = prospect.worth
                 found = prospect
@@ -224,31 +251,39 @@ class Session(Looking):
             found.question.asked[found.without] += 1
         return found.instance
 
+    def _prospect(self, question: Question, names: tuple[str, ...]) -> _Target:
+        """An action with some names, with all that it may need, or without what it needs
+        perhaps: what tells more.
+        """
+        found = self._with_kinds(question, names)
+        if not question.fits(tuple(map(kind_of, names))):
+            return found
+        for literal, told in question.doubts():
+            worth = told * question.interest
+            if worth <= found.worth:
+                continue
+            if literal.bind(slots_of(names)).truth(self.situation) is Truth.FALSE:
+                binding = dict(zip(question.schema.variables, names, strict=True))
+                instance = Instance(question.without(literal), binding)
+                found = _Target(worth, instance, question, literal)
+        return found
+
     def _with_kinds(self, question: Question, names: tuple[str, ...]) -> _Target:
-        """An action with some names, worth more if such kinds were never tried together."""
+        """An action with some names: kinds that were never tried tell whether they work, others
+        the less the more often they were.
+        """
         kinds = tuple(map(kind_of, names))
         tried = question.book.worked[kinds] + question.faultless.get(kinds, 0)
-        new = sum(kind not in fit for kind, fit in zip(kinds, question.needs.fit, strict=True))
-        worth = (2.0 if not tried else 0.5 / tried) * question.interest / max(1, new)
+        if tried:
+            told = LIMITS.once_more / tried
+        else:
+            told = question.new_kinds * entropy(question.fitness(kinds))
+        worth = told * question.interest
         named = {self.diary.goal.object, self.diary.goal.destination}
         if self.about_goal and not tried and not named.isdisjoint(kinds):
             worth *= LIMITS.about_goal
         binding = dict(zip(question.schema.variables, names, strict=True))
         return _Target(worth, Instance(question.schema, binding), question)
-
-    def _without_a_need(self, question: Question, names: tuple[str, ...]) -> _Target | None:
-        """An action with kinds that worked, where a need is false now that was never the only one
-        to lack; None where there is no such need.
-        """
-        if not question.fits(tuple(map(kind_of, names))):
-            return None
-        for literal in question.never_alone:
-            if literal.bind(slots_of(names)).truth(self.situation) is Truth.FALSE:
-                binding = dict(zip(question.schema.variables, names, strict=True))
-                worth = 2.0 * question.interest / (1 + question.asked[literal])
-                instance = Instance(question.without(literal), binding)
-                return _Target(worth, instance, question, literal)
-        return None
 
     # The goal.
 
@@ -545,6 +580,7 @@ class Explorer:
                 ledger = Ledger(self.world, ledger.vocabulary, ledger.names, apart=True)
             diary = Diary(ledger, name, opening)
             dice = Random(f"{self.how.seed}:{number}")  # noqa: S311
+            self.agenda.imagine(dice)
             session = Session(self.agenda, diary, game, dice, about_goal=mending)
             until = self.how.steps if mending else self.until
             left = min(self.how.per_episode or self.world.step_budget, until - self.steps)
@@ -572,5 +608,7 @@ class Explorer:
             if learns and self.ledger.names.signatures:
                 self.agenda.draw_conclusions()
                 self.agenda.reconsider(command)
+            elif learns:
+                self.agenda.review(command, session.dice)
             if outcome.done or session.experimenter.idle:
                 break

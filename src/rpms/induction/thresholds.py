@@ -160,7 +160,8 @@ class Thresholds:
     guesses: int = 60  # Guesses at a goal that are weighed against each other
     again: int = 5  # Simpler guesses that go first for each time that a guess was pursued already
     familiar: int = 6  # Successes from which on an action is no novelty
-    worth_it: float = 0.9  # Gain above which an experiment is made on the spot
+    # Bits that an action tells which is done again with kinds that it was done with once
+    once_more: float = 0.5
     # Worth below which no plan towards an experiment is made: plans cost most of the time
     worth_a_plan: float = 0.05
     # Weight of what was never tried with the goal's things, while the goal is sought
@@ -195,7 +196,6 @@ class Thresholds:
     fitting: float = 0.3  # Share of imagined actions with kinds that have worked in every slot
     # Chance to experiment here rather than to go elsewhere where nothing is known that may score
     staying: float = 0.5
-    many_successes: int = 200  # Successes from which on further kinds matter ever less
     # Successes with which an action comes up half as often as one that never succeeded
     half_interest: int = 40
 
