@@ -103,7 +103,7 @@ class Question:
         foretold = any(not before & ~missing for before in self._refused_without)
         if foretold or (lacking and not self.book.worked[kinds]):
             return 0.0, about  # of two reasons nobody could tell which it was
-        success = self.fitness(kinds)
+        success = self.fitness(kinds) * self._reliability
         for bit, chance in self.chances.items():
             if lacking >> bit & 1:
                 success *= 1 - chance
@@ -122,6 +122,20 @@ class Question:
         least = self.book.vocabulary.decisive
         often = [mask for mask, rows in witnesses.items() if count_independent(rows) >= least]
         return [mask for mask in often if mask]
+
+    @cached_property
+    def _reliability(self) -> float:
+        """How often it works where all that it is known to need holds: where it was refused
+        nevertheless, there is a reason that nobody knows yet.
+        """
+        needs = self.needs
+        puzzling = []
+        for row in needs.losses:
+            complete = row.holds & needs.explaining == needs.explaining
+            if complete and not row.fails & needs.required and self.book.worked[row.attempt.kinds]:
+                puzzling.append(row)
+        worked = needs.independent_wins + 1
+        return worked / (worked + count_independent(puzzling))
 
     @cached_property
     def _missing_if_unknown(self) -> dict[int, float]:
@@ -153,10 +167,9 @@ class Question:
         """The most bits that doing it with things of some kinds can tell, whatever is so of
         them.
         """
-        is_open = any(chance < 1 for chance in self.chances.values())
-        if self.book.worked[kinds] and not is_open:
-            return 0.0
-        return 1.0
+        doubtful = any(chance < 1 for chance in self.chances.values())
+        settled = self.book.worked[kinds] and not doubtful and self._reliability == 1.0
+        return 0.0 if settled else 1.0
 
     def fits(self, kinds: tuple[str, ...]) -> bool:
         """True if it has worked with each of some kinds in its slot."""

@@ -121,7 +121,7 @@ class Needs(EitherNeeds):
     @cached_property
     def faultless(self) -> list[Attempt]:
         """Refusals for which no fact accounts: all that explains other refusals is known to be
-        true.
+        true, and nothing that may be needed is known to be false.
         """
         found = []
         for row in self.losses:
@@ -134,7 +134,7 @@ class Needs(EitherNeeds):
         """True if all that explains other refusals is known to have been true."""
         # names that say no kind are blamed only where all that may be needed is known to be true
         needed = self.required if self.names_for_kinds else self.explaining
-        if refusal.holds & needed != needed:
+        if refusal.holds & needed != needed or refusal.fails & self.required:
             return False
         return all(refusal.holds & pair for pair in self._pair_masks)
 
