@@ -8,13 +8,14 @@ from random import Random
 import pytest
 
 from rpms.induction.action_model import induced, kind_tables
-from rpms.induction.agenda import Agenda, Question
+from rpms.induction.agenda import Agenda
 from rpms.induction.attempts import Attempt, Book, Known
 from rpms.induction.goal_guesses import words_of, words_said
 from rpms.induction.goal_models import GoalModel
 from rpms.induction.ledger import Diary, Ledger, vocabulary_of
 from rpms.induction.looking import Looking
 from rpms.induction.needs import Needs
+from rpms.induction.questions import Question
 from rpms.induction.session import Explorer
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.vocabulary import SeenState, Vocabulary

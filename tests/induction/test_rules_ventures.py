@@ -9,7 +9,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.induction.agenda import Agenda, Question
+from rpms.induction.agenda import Agenda
 from rpms.induction.attempts import Attempt, Book
 from rpms.induction.conditions import conditions
 from rpms.induction.deeds import deeds_of
@@ -19,6 +19,7 @@ from rpms.induction.looking import Looking
 from rpms.induction.manual_verify import verify
 from rpms.induction.needs import Needs
 from rpms.induction.past_outcomes import Past
+from rpms.induction.questions import Question
 from rpms.induction.templates import Names
 from rpms.induction.ventures import Ventures
 from rpms.induction.vocabulary import Vocabulary

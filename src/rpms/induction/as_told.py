@@ -8,7 +8,7 @@ else.
 from collections.abc import Collection, Iterable, Iterator
 from itertools import product
 
-from rpms.induction.agenda import Question
+from rpms.induction.questions import Question
 from rpms.induction.templates import fill
 from rpms.logic.actions import Instance
 from rpms.logic.belief import Belief

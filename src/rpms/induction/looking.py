@@ -5,8 +5,8 @@ hardly ever so.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rpms.induction.agenda import Question
 from rpms.induction.literals import bits
+from rpms.induction.questions import Question
 from rpms.induction.revelations import slots_of
 from rpms.induction.standing import Standing
 from rpms.induction.templates import draw, fill

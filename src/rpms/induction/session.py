@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
 
-from rpms.induction.agenda import Agenda, Exploring, Question
+from rpms.induction.agenda import Agenda, Exploring
 from rpms.induction.as_told import as_told
 from rpms.induction.experimenter import Experimenter
 from rpms.induction.ledger import Diary, Ledger
 from rpms.induction.looking import Looking
 from rpms.induction.odds import entropy
+from rpms.induction.questions import Question
 from rpms.induction.revelations import slots_of
 from rpms.induction.templates import SLOT, draw, fill, pattern_of
 from rpms.induction.thresholds import LIMITS

@@ -9,9 +9,10 @@ from functools import partial
 from random import Random
 from typing import NamedTuple
 
-from rpms.induction.agenda import Agenda, Question
+from rpms.induction.agenda import Agenda
 from rpms.induction.attempts import NOTHING_KNOWN
 from rpms.induction.ledger import Diary
+from rpms.induction.questions import Question
 from rpms.induction.templates import fill
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.ventures import Ventures

@@ -6,8 +6,9 @@ from itertools import product
 from random import Random
 from typing import NamedTuple
 
-from rpms.induction.agenda import Agenda, Question
+from rpms.induction.agenda import Agenda
 from rpms.induction.past_outcomes import Past
+from rpms.induction.questions import Question
 from rpms.induction.templates import fill
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import Instance
