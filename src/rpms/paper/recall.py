@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from heapq import heappop, heappush, nlargest
@@ -234,9 +233,8 @@ class Ranking(Iterator[Candidate]):
 
     def again(self) -> Self:
         """The same from the start: what was found already is not looked for again."""
-        other = copy(self)
-        other._position = 0  # noqa: SLF001  its own kind
-        other._ended = False  # noqa: SLF001
+        other = object.__new__(type(self))  # `copy` takes three times as long, at every step
+        vars(other).update(vars(self), _position=0, _ended=False)
         return other
 
     def __next__(self) -> Candidate:

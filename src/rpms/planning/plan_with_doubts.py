@@ -70,14 +70,17 @@ class _BegunBefore:
     """Plans that were begun in this very state before, nothing having been learned since."""
 
     def __init__(self, context: AdaptContext, rules: ActiveRules, trust: Trust) -> None:
-        self._begun = trust.begun(context.situation, context.state, rules)
+        self._context = context
+        self._rules = rules
+        self._trust = trust
         self._last = context.history[-1].action if context.history else ""
 
     def leads_back(self, option: Option) -> bool:
         """True if the same plan was begun here before, and this is not just more waiting."""
-        if (option.command, doubts_of(option.chain)) not in self._begun:
+        if _waits(option) and option.command == self._last:
             return False
-        return not (_waits(option) and option.command == self._last)
+        here = self._context
+        return self._trust.has_begun(option, here.state, here.situation, self._rules)
 
 
 def _best_that_leads_on(

@@ -17,7 +17,7 @@ from rpms.logic.actions import ActionSchema, Instance, Revelation
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Clause, Facts, Literal, Truth
 from rpms.logic.rules import ActiveRules, atoms_over
-from rpms.planning.edges import Link
+from rpms.planning.edges import Link, Option
 from rpms.planning.filling import Surroundings
 
 FULL = 4.0
@@ -220,18 +220,16 @@ class Trust:
         times = (*self.worked.get(action, ()), Worked(rules, instance, before, after))
         return self.but(worked={**self.worked, action: times})
 
-    def begun(
-        self, present: Situation, state: str, rules: ActiveRules
-    ) -> set[tuple[str, tuple[str, ...]]]:
-        """Plans that were begun in this very state, nothing having been learned since: first
-        command and doubts.
+    def has_begun(self, option: Option, state: str, present: Situation, rules: ActiveRules) -> bool:
+        """True if a plan with the same first command and doubts was begun in this very state,
+        nothing having been learned since.
         """
-        here = [(command, chain, then) for was, command, then, chain in self.walked if was == state]
-        return {
-            (command, doubts_of(chain))
-            for command, chain, then in here
-            if unchanged(rules, then, present)
-        }
+        for was, command, then, chain in self.walked:
+            if was != state or command != option.command:
+                continue
+            if doubts_of(chain) == doubts_of(option.chain) and unchanged(rules, then, present):
+                return True
+        return False
 
     def learning(self, action: str, news: Iterable[Literal | Revelation], *, lacking: bool) -> Self:
         """The same with changes that no line foretold."""

@@ -142,6 +142,8 @@ def is_substance(thing: Thing) -> bool:
 class Seen(NamedTuple):
     """A thing in its place."""
 
+    name: str
+    """The thing's: asked for hundreds of times a step."""
     thing: Thing
     holders: Forest
     """Things that hold it, the nearest first."""
@@ -149,10 +151,6 @@ class Seen(NamedTuple):
     """Its room, or `inventory`."""
     path: tuple[int, ...]
     """The way to it from there."""
-
-    @property
-    def name(self) -> str:
-        return self.thing.name
 
     @property
     def carried(self) -> bool:
@@ -211,7 +209,7 @@ def _walk(forest: Forest, place: str, above: Forest = (), path: tuple[int, ...] 
     found: list[Seen] = []
     for number, thing in enumerate(forest):
         here = (*path, number)
-        found.append(Seen(thing, above, place, here))
+        found.append(Seen(thing.name, thing, above, place, here))
         if thing.contents:
             found += _walk(thing.contents, place, (thing, *above), here)
     return found
