@@ -89,6 +89,7 @@ def main() -> int:
         "--minutes", type=float, default=120.0, help="no part begins anything new after these"
     )
     arguments.add_argument("--only", default="", help="kinds of input, with commas between")
+    arguments.add_argument("--but", default="", help="kinds of input to leave out")
     arguments.add_argument(
         "--works", default=",".join(WORKS), help="kinds of work to kill, with commas between"
     )
@@ -96,7 +97,9 @@ def main() -> int:
     options = arguments.parse_args()
     if options.full:
         options.inputs, options.kills, options.faults, options.pages = 200_000, 600, 250, 10
-    kinds = [name for name in KINDS if not options.only or name in options.only.split(",")]
+    wanted = options.only.split(",") if options.only else list(KINDS)
+    left_out = options.but.split(",")
+    kinds = [name for name in KINDS if name in wanted and name not in left_out]
     deadline = time.monotonic() + 60 * options.minutes
     failures = 0
     with own_folder() as folder:

@@ -71,33 +71,37 @@ def report(played: Path, here: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in (here / "report" / "figures").iterdir()}
 
 
-def test_figures_are_drawn_with_the_packages_own_parameters(played, tmp_path):
-    pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
-    for name in ("clean", "sizes", "bytes", "fifo"):
+@pytest.fixture(scope="module")
+def drawn(played, tmp_path_factory) -> dict[str, bytes]:
+    """The run's figures, drawn in this process."""
+    return draw(played, tmp_path_factory.mktemp("report"), size=10)
+
+
+def draw(played: Path, out: Path, size: int) -> dict[str, bytes]:
+    """Draw the run's figures in this process, whose parameters are others than the package's."""
+    mpl = pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
+    write_report = importlib.import_module("rpms.report.pages").write_report
+    with mpl.rc_context({"font.size": size, "savefig.bbox": "tight", "lines.linewidth": size}):
+        write_report([played], out)
+        assert mpl.rcParams["font.size"] == size
+    return {file.name: file.read_bytes() for file in (out / "figures").iterdir()}
+
+
+def test_figures_are_drawn_with_the_packages_own_parameters(played, drawn, tmp_path):
+    for name in ("sizes", "bytes", "fifo"):
         (tmp_path / name).mkdir()
     sizes = "figure.figsize: 1, 1\nfont.size: 30\ntext.usetex: True\nsavefig.bbox: tight\n"
     (tmp_path / "sizes" / "matplotlibrc").write_text(sizes)
     (tmp_path / "bytes" / "matplotlibrc").write_bytes(bytes(range(256)) * 9)
     os.mkfifo(tmp_path / "fifo" / "matplotlibrc")
-    whole = report(played, tmp_path / "clean")
-    assert whole
+    assert drawn
     for name in ("sizes", "bytes", "fifo"):
-        assert report(played, tmp_path / name) == whole
+        assert report(played, tmp_path / name) == drawn
 
 
-def test_parameters_that_a_program_set_change_no_figure(played, tmp_path):
+def test_parameters_that_a_program_set_change_no_figure(played, drawn, tmp_path):
     """In a process that drew before, with other parameters."""
-    mpl = pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
-    write_report = importlib.import_module("rpms.report.pages").write_report
-
-    figures = []
-    for size in (10, 30):
-        with mpl.rc_context({"font.size": size, "savefig.bbox": "tight", "lines.linewidth": size}):
-            write_report([played], tmp_path / str(size))
-            assert mpl.rcParams["font.size"] == size
-        folder = tmp_path / str(size) / "figures"
-        figures.append({file.name: file.read_bytes() for file in folder.iterdir()})
-    assert figures[0] == figures[1]
+    assert draw(played, tmp_path / "report", size=30) == drawn
 
 
 @pytest.mark.timeout(300)

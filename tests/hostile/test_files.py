@@ -497,43 +497,79 @@ BOUND = "--bounding-set=-dac_override,-dac_read_search"
 SETPRIV = shutil.which("setpriv")
 
 
+CLOSED = (
+    ("run", "alfworld", "--limit", "1", "--out", "{}/run"),
+    ("report", "{}"),
+    ("table", "main", "{}"),
+    ("memory", "show", "{}/memory.jsonl"),
+    ("rules", "check", "{}/x.yaml"),
+    ("study", "run", "{}/x.yaml"),
+    ("run", "alfworld", "--limit", "1", "--data", "{}", "--split", "train", "--out", "o"),
+    ("run", "alfworld", "--limit", "1", "--model", "replay/{}", "--out", "o"),
+    ("learn", "alfworld", "--limit", "1", "--out", "{}/m.jsonl"),
+)
+"""Commands that are given a folder which may not be entered."""
+IN_TURN = """
+import contextlib, io, json, os, sys, traceback
+from rpms.cli import main
+
+ended = []
+for place, words in json.loads(sys.argv[1]):
+    os.chdir(place)
+    sys.argv = ["rpms", *words]
+    code = 0
+    said = io.StringIO()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+        except BaseException:
+            code = 1
+            traceback.print_exc()
+    ended.append([code, said.getvalue()])
+print(json.dumps(ended))
+"""
+"""Runs commands one after the other, each in a folder of its own."""
+
+
+@pytest.fixture(scope="module")
+def refused() -> dict[tuple[str, ...], tuple[int, str]]:
+    """The exit code of each command and what it complains of, in one process whom permissions
+    bind.
+    """
+    with tempfile.TemporaryDirectory() as top:
+        given = []
+        for number, command in enumerate(CLOSED):
+            folder = Path(top) / str(number) / "closed"
+            folder.mkdir(parents=True)
+            folder.chmod(0o000)
+            words = [word.replace("{}", str(folder)) for word in command]
+            given.append((str(folder.parent), words))
+        bound = [SETPRIV, BOUND] if os.geteuid() == 0 else []
+        done = subprocess.run(
+            [*bound, sys.executable, "-c", IN_TURN, json.dumps(given)],
+            cwd=top,
+            env={**os.environ, "HOME": top, "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        for place, _ in given:
+            Path(place, "closed").chmod(0o700)
+    assert done.returncode == 0, done.stderr
+    ended = [(code, said) for code, said in json.loads(done.stdout)]
+    return dict(zip(CLOSED, ended, strict=True))
+
+
 @pytest.mark.skipif(
     os.name == "nt" or (os.geteuid() == 0 and not SETPRIV),
     reason="permissions do not bind this user",
 )
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("run", "alfworld", "--limit", "1", "--out", "{}/run"),
-        ("report", "{}"),
-        ("table", "main", "{}"),
-        ("memory", "show", "{}/memory.jsonl"),
-        ("rules", "check", "{}/x.yaml"),
-        ("study", "run", "{}/x.yaml"),
-        ("run", "alfworld", "--limit", "1", "--data", "{}", "--split", "train", "--out", "o"),
-        ("run", "alfworld", "--limit", "1", "--model", "replay/{}", "--out", "o"),
-        ("learn", "alfworld", "--limit", "1", "--out", "{}/m.jsonl"),
-    ],
-    ids=lambda command: " ".join(command[:2]),
-)
-def test_a_folder_without_permission_is_one_line(command):
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place) / "closed"
-        folder.mkdir()
-        folder.chmod(0o000)
-        bound = [SETPRIV, BOUND] if os.geteuid() == 0 else []
-        words = [word.replace("{}", str(folder)) for word in command]
-        environment = {**os.environ, "HOME": place, "PYTHONDONTWRITEBYTECODE": "1"}
-        done = subprocess.run(
-            [*bound, sys.executable, "-m", "rpms", *words],
-            cwd=place,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        folder.chmod(0o700)
-    assert done.returncode in (1, 2), done
-    assert len(complaints(done.stderr)) == 1, done.stderr
-    assert "Traceback" not in done.stderr
+@pytest.mark.parametrize("command", CLOSED, ids=lambda command: " ".join(command[:2]))
+def test_a_folder_without_permission_is_one_line(refused, command):
+    code, said = refused[command]
+    assert code in (1, 2), said
+    assert len(complaints(said)) == 1, said
+    assert "Traceback" not in said
