@@ -246,15 +246,17 @@ class Subject:
 
     def moments(self) -> Iterator[tuple[Walk, WalkStep]]:
         """Every moment of every walk."""
-        yield from ((walk, moment) for walk in self.walks for moment in walk.moments)
+        for walk in self.walks:
+            for moment in walk.moments:
+                yield walk, moment
 
     def some_moments(self) -> list[tuple[Walk, WalkStep]]:
         """The first, the middle and the last moment of each walk."""
-        return [
-            (walk, walk.moments[at])
-            for walk in self.walks
-            for at in sorted({0, len(walk.moments) // 2, -1})
-        ]
+        some: list[tuple[Walk, WalkStep]] = []
+        for walk in self.walks:
+            for at in sorted({0, len(walk.moments) // 2, -1}):
+                some.append((walk, walk.moments[at]))
+        return some
 
     def states(self) -> list[tuple[Goal, Belief]]:
         """Every belief with its goal, those after nonsense included."""
@@ -295,11 +297,13 @@ class Subject:
         rules = self.rules(walk.goal)
         for commands in by_verb(moment.admissible):
             instance = rules.instance(commands[0])
-            if instance is not None:
-                yield from (
-                    literal.atom for clause in instance.preconditions for literal in clause.literals
-                )
-                yield from (literal.atom for literal in instance.effects)
+            if instance is None:
+                continue
+            for clause in instance.preconditions:
+                for literal in clause.literals:
+                    yield literal.atom
+            for effect in instance.effects:
+                yield effect.atom
 
 
 def names_of(moment: WalkStep) -> tuple[str, ...]:

@@ -117,11 +117,11 @@ def schema_lines(schema: ActionSchema, assumed: frozenset[str] = frozenset()) ->
     Its effects are for checking; what of them surprises is a warning.
     """
     lines = [f"  {schema.name.upper().replace('_', ' ')}:", f"    Syntax: {schema.syntax[0]}"]
-    predicates = (
-        (clause, {each.atom.predicate for each in clause.literals})
-        for clause in schema.preconditions
-    )
-    needs = [str(clause) for clause, named in predicates if not named <= assumed]
+    needs: list[str] = []
+    for clause in schema.preconditions:
+        named = {each.atom.predicate for each in clause.literals}
+        if not named <= assumed:
+            needs.append(str(clause))
     if needs:
         lines.append(f"    Needs: {'; '.join(needs)}")
     lines.extend(f"    CRITICAL: {warning}" for warning in schema.warnings)
@@ -147,12 +147,12 @@ def standing_blocks(rules: ActiveRules, wording: Wording) -> tuple[Block, ...]:
 
 def situation_lines(rules: ActiveRules, facts: Facts) -> tuple[str, ...]:
     """The rules that are for just this situation: those whose condition is known to hold."""
-    met = (
-        rule
-        for rule in rules.rules
-        if rule.when and all(one.truth(facts) is Truth.TRUE for one in rule.when)
-    )
-    return tuple(f"  - {rule.id}: {rule.text}" for rule in met)
+    lines: list[str] = []
+    for rule in rules.rules:
+        holds = all(one.truth(facts) is Truth.TRUE for one in rule.when)
+        if rule.when and holds:
+            lines.append(f"  - {rule.id}: {rule.text}")
+    return tuple(lines)
 
 
 def memory_line(candidate: Candidate) -> str:

@@ -183,9 +183,9 @@ class PlanAdvice(Advice):
         if not self.adviser.how.doubt:
             return False
         begun = [option for option in self.plan.options if option.command == command]
-        return any(
-            self.plan.opened or any(link.doubt for link in option.chain[:1]) for option in begun
-        )
+        if self.plan.opened:
+            return bool(begun)
+        return any(option.chain and option.chain[0].doubt for option in begun)
 
     def caution(self, command: str, candidates: Iterable[Candidate]) -> Refusal | None:
         """Objection of a critical failure to an action: memory's own guard."""
@@ -297,7 +297,7 @@ def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
     """Of the rules, those that matter to what is to be done now: prohibitions of it, and where
     to look for things.
     """
-    links = [link for option in plan.options[:1] for link in option.chain]
+    links = plan.options[0].chain if plan.options else ()
     instances = filter(None, (rules.instance(link.command) for link in links))
     actions = frozenset(instance.schema.name for instance in instances)
     return _about(rules, actions, any(link.reveals for link in links))

@@ -273,10 +273,10 @@ def surroundings(command: str, rules: ActiveRules, situation: Situation) -> Surr
 
 def unchanged(rules: ActiveRules, before: Situation, now: Situation) -> bool:
     """True if all that is known of the goal's things and what is in hand is as it was before."""
-    words = (now.goal.object, now.goal.destination)
-    things = dict.fromkeys(
-        (*now.belief.holding, *(name for word in words if word for name in now.belief.called(word)))
-    )
+    things = dict.fromkeys(now.belief.holding)
+    for word in (now.goal.object, now.goal.destination):
+        if word:
+            things |= dict.fromkeys(now.belief.called(word))
     for name, predicate in rules.predicates.items():
         if predicate.lasting:
             continue

@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import islice, takewhile
-from typing import Self
+from typing import NamedTuple, Self
 
-from rpms.logic.facts import grouped, kind_of
+from rpms.logic.facts import kind_of
 from rpms.logic.goal import Goal
 from rpms.logic.rules import ActiveRules, kept_with_rules
 from rpms.paper.memory import Entry, SuccessSnippet
@@ -110,6 +110,17 @@ class Tally:
 Tallies = Mapping[str, Tally]
 """By kind of place."""
 _NONE = Tally()
+
+
+class _Search(NamedTuple):
+    """What came of looking for a kind of thing in a kind of place, beside what others say of it."""
+
+    tally: Tally
+    stated: Mapping[str, float]
+    """Places for the kind by the manual, each with its rank."""
+    place: str
+    general: float
+    """Finds per step there, from experience with other things."""
 
 
 @dataclass(eq=False)
@@ -233,36 +244,34 @@ class Whereabouts:
         """α: maximum-likelihood trust in the manual, given the tallies of kinds it places;
         `DOUBT` favours more.
         """
-        told = (
-            (kind, *each)
-            for kind in self._about
-            if kind in self.manual
-            for each in self.of(kind).items()
-        )
-        seen = [
-            (tally, self.manual[kind], place, self._general(kind)[place])
-            for kind, place, tally in told
-        ]
+        searches = list(self._searches_the_manual_places())
 
-        def likelihood(trust: float) -> float:
-            rates = (
-                (each, pooled(known, place, general, trust)) for each, known, place, general in seen
-            )
-            return sum(
-                one.found * math.log(rate) + (one.steps - one.found) * math.log(1 - rate)
-                for one, rate in rates
-            )
+        def posterior(trust: float) -> float:
+            total = 0.0
+            for search in searches:
+                rate = pooled(search.stated, search.place, search.general, trust)
+                found = search.tally.found
+                missed = search.tally.steps - found
+                total += found * math.log(rate) + missed * math.log(1 - rate)
+            return total + DOUBT * trust
 
-        return max(TRUST, key=lambda trust: likelihood(trust) + DOUBT * trust)
+        return max(TRUST, key=posterior)
+
+    def _searches_the_manual_places(self) -> Iterator[_Search]:
+        """What came of searches for kinds that the manual places."""
+        for kind in self._about:
+            if kind not in self.manual:
+                continue
+            for place, tally in self.of(kind).items():
+                yield _Search(tally, self.manual[kind], place, self._general(kind)[place])
 
     def best(self, kind: str) -> str:
         """Experience with the best place for a kind, by finds per step, in words."""
         found = {place: tally for place, tally in self.of(kind).items() if tally.found}
-        return (
-            self.told(kind, max(found, key=lambda place: found[place].posterior(NOWHERE, 1.0)))
-            if found
-            else ""
-        )
+        if not found:
+            return ""
+        best = max(found, key=lambda place: found[place].posterior(NOWHERE, 1.0))
+        return self.told(kind, best)
 
     def akin(self, one: str, other: str) -> bool:
         """True if experience with one kind says something of another: things of one category
@@ -273,16 +282,14 @@ class Whereabouts:
     @cached_property
     def _about(self) -> Mapping[str, Sequence[SuccessSnippet]]:
         """The snippets by the kinds that their goals name."""
-        goals = (
-            (entry, entry.goal_signature)
-            for entry in self.entries
-            if isinstance(entry, SuccessSnippet)
-        )
-        return grouped(
-            (name, entry)
-            for entry, goal in goals
-            for name in {goal.object, goal.destination} - {""}
-        )
+        about: dict[str, list[SuccessSnippet]] = {}
+        for entry in self.entries:
+            if not isinstance(entry, SuccessSnippet):
+                continue
+            goal = entry.goal_signature
+            for kind in {goal.object, goal.destination} - {""}:
+                about.setdefault(kind, []).append(entry)
+        return about
 
     @cached_property
     def _every(self) -> Tallies:
@@ -363,6 +370,7 @@ def _stated_places(rules: ActiveRules) -> Order:
     for locality in sorted(localities, key=lambda each: len(each.objects)):
         for kind in locality.objects:
             order.setdefault(kind, {}).update(dict.fromkeys(locality.places))
-    return {
-        kind: {place: rank for rank, place in enumerate(places)} for kind, places in order.items()
-    }
+    ranks: dict[str, dict[str, int]] = {}
+    for kind, places in order.items():
+        ranks[kind] = {place: rank for rank, place in enumerate(places)}
+    return ranks

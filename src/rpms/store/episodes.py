@@ -186,6 +186,11 @@ def _are_messages(value: object) -> bool:
     return True
 
 
+def _has_texts(value: object, names: Sequence[str]) -> bool:
+    """True for an object that has a text under each of these names."""
+    return isinstance(value, dict) and all(isinstance(value.get(name), str) for name in names)
+
+
 @dataclass(frozen=True)
 class _AsSent:
     """Gives the messages that were recorded, whatever the blocks are."""
@@ -218,15 +223,14 @@ class StepRecord(Happening):
         """
         if not _are_messages(self.extras.get("messages", [])):
             raise ValueError("`messages` is not a list of pairs of texts: role and content")
-        for extra, inside in {"refused": ("command", "reason"), "readings": ("goal",)}.items():
-            items = self.extras.get(extra, [])
-            if not isinstance(items, list) or not all(
-                isinstance(each, dict) and all(isinstance(each.get(name), str) for name in inside)
-                for each in items
-            ):
-                raise ValueError(
-                    f"`{extra}` is not a list of objects, each with {' and '.join(inside)}"
-                )
+        self._check_objects("refused", "command", "reason")
+        self._check_objects("readings", "goal")
+
+    def _check_objects(self, extra: str, *texts: str) -> None:
+        """Refuse an extra that is no list of objects with these texts."""
+        items = self.extras.get(extra, [])
+        if not isinstance(items, list) or not all(_has_texts(each, texts) for each in items):
+            raise ValueError(f"`{extra}` is not a list of objects, each with {' and '.join(texts)}")
 
     @classmethod
     def of(cls, step: Step) -> Self:

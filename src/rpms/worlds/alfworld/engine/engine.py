@@ -323,13 +323,11 @@ class GameEngine:
         if not here:
             return "You are in the middle of a room. Looking quickly around you, you see nothing."
         facing = _listing([self.layout.receptacle_names[receptacle] for receptacle in here])
-        removed = [state.removed[receptacle] for receptacle in here]
-        beside = [
-            thing
-            for thing in bits(state.around[state.location])
-            for gone in removed
-            if gone >> thing & 1
-        ]
+        beside: list[int] = []
+        for thing in bits(state.around[state.location]):
+            for receptacle in here:
+                if state.removed[receptacle] >> thing & 1:
+                    beside.append(thing)
         return f"You are facing the {facing}. Next to it, you see {self._things(beside)}."
 
     def _describe(self, state: State, thing: int) -> str:

@@ -265,16 +265,11 @@ def requested(tasks: Iterable[Task], split: str) -> list[Task]:
         raise InputError(
             f"no sentences come with the split {LARGE}: play {BUILTIN}, or give --goal"
         )
-    found = [
-        Task(
-            f"{task.id}{SENTENCE}{number}",
-            task.split,
-            task.type,
-            {**task.source, REQUEST: sentence},
-        )
-        for task in tasks
-        for number, sentence in enumerate(_sentences(task), start=1)
-    ]
+    found: list[Task] = []
+    for task in tasks:
+        for number, sentence in enumerate(_sentences(task), start=1):
+            id_ = f"{task.id}{SENTENCE}{number}"
+            found.append(Task(id_, task.split, task.type, {**task.source, REQUEST: sentence}))
     if not found:
         raise InputError(
             f"no game of {split} has goals in people's words: {ANNOTATIONS} beside each game has"
