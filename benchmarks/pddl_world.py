@@ -404,21 +404,58 @@ def to_pddl(domain: Domain, learned: Learned, *, cautious: bool = False) -> str:
 
     Otherwise such a line is written for a predicate that no action would need or change, as it is
     there for some reason, if the action has a word with it in common.
+
+    An action that was never seen to work is written by analogy: with the lines that all actions
+    have that share its parameters and a word of its name.
     """
     writers = {model.name: _Writer(domain, model.name, model) for model in learned.actions}
     asked = set(domain.predicates)
     if not cautious:
         for writer in writers.values():
             asked -= writer.used
+    written = {}
+    for name, writer in writers.items():
+        needs = [*writer.needs(), *writer.untested(asked, by_word=not cautious)]
+        written[name] = ActionLines(needs, writer.effects())
     bodies = []
     for name in domain.actions:
-        if name in writers:
-            writer = writers[name]
-            needs = [*writer.needs(), *writer.untested(asked, by_word=not cautious)]
-            bodies.append(domain.action_text(name, needs, writer.effects()))
-        else:
-            bodies.append(domain.action_text(name))
+        lines = written.get(name) or lines_by_analogy(domain, name, written)
+        bodies.append(domain.action_text(name, lines.needs, lines.effects))
     return "\n".join((domain.header, *bodies, ")\n"))
+
+
+class ActionLines(NamedTuple):
+    """What an action needs and does, in PDDL."""
+
+    needs: Sequence[str] = ()
+    effects: Sequence[str] = ()
+
+
+def lines_by_analogy(domain: Domain, name: str, written: Mapping[str, ActionLines]) -> ActionLines:
+    """The lines that all actions have with the same types of parameters and a word in common."""
+    variables = domain.variables[name]
+    words = set(_WORD.findall(name))
+    alike = []
+    for other, lines in written.items():
+        same_types = domain.actions[other] == domain.actions[name]
+        if same_types and not words.isdisjoint(_WORD.findall(other)):
+            renamed = dict(zip(domain.variables[other], variables, strict=True))
+            needs = [_renamed(text, renamed) for text in lines.needs]
+            effects = [_renamed(text, renamed) for text in lines.effects]
+            alike.append(ActionLines(needs, effects))
+    if not alike:
+        return ActionLines()
+    first, *others = alike
+    needs = [text for text in first.needs if all(text in each.needs for each in others)]
+    effects = [text for text in first.effects if all(text in each.effects for each in others)]
+    return ActionLines(needs, effects)
+
+
+def _renamed(text: str, variables: Mapping[str, str]) -> str:
+    """A line with other variables."""
+    words = text.replace("(", "( ").replace(")", " )").split(" ")
+    renamed = " ".join(variables.get(word, word) for word in words)
+    return renamed.replace("( ", "(").replace(" )", ")")
 
 
 class _Writer:

@@ -1,6 +1,7 @@
 """The next experiment of an episode: here, or after a plan that leads to it."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 from typing import Protocol
@@ -182,8 +183,10 @@ class Experimenter:
         """The first step towards a trial that cannot be made here."""
         changing = self.agenda.changing
         dice = self.episode.dice
-        for untried in self._untried()[: LIMITS.aims]:
-            for aim in untried.aims(self._belief, changing, self._makeable, dice):
+        untried_actions = self._untried()[: LIMITS.aims]
+        makeable = self._makeable() if untried_actions else self._is_made
+        for untried in untried_actions:
+            for aim in untried.aims(self._belief, changing, makeable, dice):
                 command = self._take(aim)
                 if command:
                     return command
@@ -194,7 +197,15 @@ class Experimenter:
                     return command
         return ""
 
-    def _makeable(self, atom: Atom) -> bool:
+    def _makeable(self) -> Callable[[Atom], bool]:
+        """Tells of a fact whether it can be made true: from here, where nothing is hidden."""
+        if not self._sees_all:
+            return self._is_made
+        agenda = self.agenda
+        reachable = self._search.reachable(agenda.schemas, agenda.changing, self._belief)
+        return reachable.__contains__
+
+    def _is_made(self, atom: Atom) -> bool:
         """True if some action is known to make a fact true of such things."""
         names = self._belief.names
         for schema in self.agenda.schemas:

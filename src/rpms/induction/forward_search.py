@@ -2,7 +2,10 @@
 
 Actions are put into effect on the facts that some action changes; those that none does are looked
 up once. The heuristic is additive: the sum of what each wanted literal costs by itself if nothing
-were ever undone.
+were ever undone. Facts that it finds no cost for can never be brought about from here.
+
+A state is an integer with a bit for each fact. Of fact number n, the literal is numbered 2n and its
+negation 2n + 1.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -10,8 +13,10 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count, islice
 from math import inf
+from operator import is_
 from typing import NamedTuple
 
+from rpms.induction.literals import mask_of
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.vocabulary import Vocabulary
 from rpms.logic.achievers import command_of
@@ -19,7 +24,7 @@ from rpms.logic.actions import ActionSchema, names_for
 from rpms.logic.belief import Belief
 from rpms.logic.facts import Atom, Clause, Literal
 
-_State = frozenset[Atom]  # The changing facts that are true
+_NEVER = -1  # No literal: what nothing leads to
 
 
 class GroundAction(NamedTuple):
@@ -29,24 +34,18 @@ class GroundAction(NamedTuple):
     needs: tuple[Literal, ...]  # Those that actions change: all others hold
     effects: tuple[Literal, ...]
 
-    def after(self, state: _State) -> _State:
-        """The state that it leads to."""
-        unmade = {effect.atom for effect in self.effects if effect.negated}
-        made = {effect.atom for effect in self.effects if not effect.negated}
-        return (state - unmade) | made
-
 
 class _Estimate(NamedTuple):
-    """The additive heuristic of a state, and the actions that can be done in it."""
+    """The additive heuristic of a state, and the actions that can be done in it, by number."""
 
     cost: float
-    applicable: list[GroundAction]
+    applicable: list[int]
 
 
 class _Node(NamedTuple):
     """A state on the way."""
 
-    state: _State
+    state: int
     commands: tuple[str, ...]  # That lead to it
     estimate: _Estimate
 
@@ -60,6 +59,8 @@ class ForwardSearch:
         default_factory=dict
     )
     """By action and its changing predicates, all ways to fill its slots."""
+    _known: "tuple[list[list[GroundAction]], _Problem] | None" = None
+    """The last actions, and the problem that they make."""
 
     def way(
         self,
@@ -71,17 +72,40 @@ class ForwardSearch:
         """Commands after which all wanted facts hold, as far as is known; none where no way was
         found or none is needed.
         """
-        goal = [clause.literals[0] for clause in wanted]
-        lasting = [literal for literal in goal if literal.atom.predicate not in changing]
-        if not all(self._holds(literal, belief) for literal in lasting):
-            return ()
-        actions: list[GroundAction] = []
-        for schema in schemas:
-            actions += self._ground(schema, changing, belief)
-        asked = [each for each in goal if each.atom.predicate in changing]
-        problem = _Problem(actions, asked)
+        problem = self._problem(schemas, changing, belief)
+        goal = []
+        for clause in wanted:
+            literal = clause.literals[0]
+            if literal.atom in problem.numbers:
+                goal.append(literal)
+            elif not self._holds(literal, belief):
+                return ()
+        return problem.solve(self._state(problem, belief), goal)
+
+    def reachable(
+        self, schemas: Iterable[ActionSchema], changing: Collection[str], belief: Belief
+    ) -> frozenset[Atom]:
+        """Facts that actions change and that hold or may be brought about from here, if nothing
+        were ever undone.
+        """
+        problem = self._problem(schemas, changing, belief)
+        return problem.reachable(self._state(problem, belief))
+
+    def _state(self, problem: "_Problem", belief: Belief) -> int:
         answers = self.vocabulary.answers(belief)
-        return problem.solve(frozenset(atom for atom in problem.atoms if answers[atom]))
+        return sum(1 << number for atom, number in problem.numbers.items() if answers[atom])
+
+    def _problem(
+        self, schemas: Iterable[ActionSchema], changing: Collection[str], belief: Belief
+    ) -> "_Problem":
+        """The ground actions with their literals as numbers; the last ones are kept."""
+        by_schema = [self._ground(schema, changing, belief) for schema in schemas]
+        if self._known is None or not _same_lists(self._known[0], by_schema):
+            actions: list[GroundAction] = []
+            for some in by_schema:
+                actions += some
+            self._known = by_schema, _Problem(actions)
+        return self._known[1]
 
     def _holds(self, literal: Literal, belief: Belief) -> bool:
         value = self.vocabulary.answers(belief)[literal.atom]
@@ -146,26 +170,57 @@ def _grounded(
     return GroundAction(command_of(schema, binding), bound, effects)
 
 
+def _same_lists(some: Sequence[object], others: Sequence[object]) -> bool:
+    """True if two lists have the very same members."""
+    return len(some) == len(others) and all(map(is_, some, others))
+
+
+class _Numbered(NamedTuple):
+    """A ground action: its needs and effects as numbers of literals, and what it does to a
+    state.
+    """
+
+    needs: list[int]
+    effects: list[int]
+    made: int
+    unmade: int
+
+    def after(self, state: int) -> int:
+        """The state that it leads to."""
+        return state & ~self.unmade | self.made
+
+
 class _Problem:
-    """Ground actions, and literals that are to hold together."""
+    """Ground actions, with their facts and literals as numbers."""
 
-    def __init__(self, actions: Sequence[GroundAction], goal: Sequence[Literal]) -> None:
-        self._actions = actions
-        self._goal = frozenset(goal)
-        self._needing: dict[Literal, list[int]] = {literal: [] for literal in goal}
-        """By literal that is wanted or needed, the actions that need it."""
-        for number, action in enumerate(actions):
-            for need in dict.fromkeys(action.needs):
-                self._needing.setdefault(need, []).append(number)
-        self.atoms = {literal.atom for literal in self._needing}
-        """Facts that anything depends on."""
+    def __init__(self, actions: Sequence[GroundAction]) -> None:
+        self._commands = [action.command for action in actions]
+        self.numbers: dict[Atom, int] = {}
+        """By fact that some action needs or changes, its number."""
+        self._actions: list[_Numbered] = []
         for action in actions:
-            self.atoms.update(effect.atom for effect in action.effects)
+            needs = [self._number(need) for need in dict.fromkeys(action.needs)]
+            effects = [self._number(effect) for effect in dict.fromkeys(action.effects)]
+            made = mask_of(effect // 2 for effect in effects if not effect % 2)
+            unmade = mask_of(effect // 2 for effect in effects if effect % 2)
+            self._actions.append(_Numbered(needs, effects, made, unmade))
+        self._needing: list[list[int]] = [[] for _ in range(2 * len(self.numbers))]
+        """By literal, the actions that need it."""
+        for number, numbered in enumerate(self._actions):
+            for need in numbered.needs:
+                self._needing[need].append(number)
 
-    def solve(self, start: _State) -> tuple[str, ...]:
-        """Commands that lead to the goal; none where it holds, or none was found."""
+    def _number(self, literal: Literal) -> int:
+        number = self.numbers.setdefault(literal.atom, len(self.numbers))
+        return 2 * number + literal.negated
+
+    def solve(self, start: int, wanted: Iterable[Literal]) -> tuple[str, ...]:
+        """Commands that lead to a state with the wanted literals; none where they hold, or none
+        were found.
+        """
+        goal = frozenset(self._number(literal) for literal in wanted)
         order = count()
-        waiting = [(0.0, next(order), _Node(start, (), self._estimate(start)))]
+        waiting = [(0.0, next(order), _Node(start, (), self._estimate(start, goal)))]
         seen = {start}
         for _ in range(LIMITS.search_nodes):
             if not waiting:
@@ -173,21 +228,28 @@ class _Problem:
             _, _, node = heappop(waiting)
             if node.estimate.cost == 0:
                 return node.commands
-            for action in node.estimate.applicable:
-                state = action.after(node.state)
+            for number in node.estimate.applicable:
+                state = self._actions[number].after(node.state)
                 if state in seen:
                     continue
                 seen.add(state)
-                further = _Node(state, (*node.commands, action.command), self._estimate(state))
+                commands = (*node.commands, self._commands[number])
+                further = _Node(state, commands, self._estimate(state, goal))
                 if further.estimate.cost < inf:
-                    rank = len(further.commands) + LIMITS.greedy_search * further.estimate.cost
+                    rank = len(commands) + LIMITS.greedy_search * further.estimate.cost
                     heappush(waiting, (rank, next(order), further))
         return ()
 
-    def _estimate(self, state: _State) -> _Estimate:
+    def _estimate(self, state: int, goal: frozenset[int]) -> _Estimate:
         """Spread costs from what holds now until all of the goal is reached."""
+        return _Spreading(self._actions, self._needing).until(goal, state)
+
+    def reachable(self, state: int) -> frozenset[Atom]:
+        """Facts that hold or may be brought about, if nothing were ever undone."""
         spreading = _Spreading(self._actions, self._needing)
-        return spreading.until(self._goal, state)
+        spreading.until(frozenset({_NEVER}), state)
+        found = [atom for atom, number in self.numbers.items() if 2 * number in spreading.done]
+        return frozenset(found)
 
 
 class _Spreading:
@@ -195,38 +257,39 @@ class _Spreading:
     allows.
     """
 
-    def __init__(
-        self, actions: Sequence[GroundAction], needing: Mapping[Literal, Sequence[int]]
-    ) -> None:
+    def __init__(self, actions: Sequence[_Numbered], needing: Sequence[Sequence[int]]) -> None:
         self._actions = actions
         self._needing = needing
-        self._costs: dict[Literal, float] = {}
-        self._queue: list[tuple[float, int, Literal]] = []
-        self._order = count()
+        self._costs = [inf] * len(needing)
+        self._queue: list[tuple[float, int]] = []
         self._lacking = [len(action.needs) for action in actions]
         """By action, the needs that were not reached yet."""
         self._spent = [1.0] * len(actions)
         """By action, its own step and what its needs cost."""
-        self._applicable: list[GroundAction] = []
+        self._applicable: list[int] = []
+        self.done: set[int] = set()
+        """Literals whose cost is final."""
 
-    def until(self, goal: frozenset[Literal], state: _State) -> _Estimate:
+    def until(self, goal: frozenset[int], state: int) -> _Estimate:
         """Spread until all of the goal is reached, and all that can be done at once is known."""
-        for literal in self._needing:
-            if (literal.atom in state) is not literal.negated:
-                self._reach(literal, 0.0)
+        for number in range(len(self._needing) // 2):
+            holding = 2 * number + (not state >> number & 1)
+            self._costs[holding] = 0.0
+            self._queue.append((0.0, holding))
         for number, action in enumerate(self._actions):
             if not action.needs:
                 self._allow(number)
-        done: set[Literal] = set()
-        while self._queue and not (done >= goal and self._queue[0][0] > 0):
-            cost, _, literal = heappop(self._queue)
-            if literal not in done:
-                done.add(literal)
+        left = set(goal)
+        while self._queue and (left or self._queue[0][0] == 0):
+            cost, literal = heappop(self._queue)
+            if literal not in self.done:
+                self.done.add(literal)
+                left.discard(literal)
                 self._meet(literal, cost)
-        total = sum(self._costs[each] if each in done else inf for each in goal)
+        total = inf if left else sum(self._costs[each] for each in goal)
         return _Estimate(total, self._applicable)
 
-    def _meet(self, literal: Literal, cost: float) -> None:
+    def _meet(self, literal: int, cost: float) -> None:
         """Note for each action that needs a literal that it can be had for so much."""
         for number in self._needing[literal]:
             self._lacking[number] -= 1
@@ -236,16 +299,10 @@ class _Spreading:
 
     def _allow(self, number: int) -> None:
         """Note that an action can be done, and what its effects cost then."""
-        action = self._actions[number]
         cost = self._spent[number]
         if cost == 1.0:
-            self._applicable.append(action)
-        for effect in action.effects:
-            if effect in self._needing:
-                self._reach(effect, cost)
-
-    def _reach(self, literal: Literal, cost: float) -> None:
-        """Note that a literal can be had for so much, unless it is cheaper otherwise."""
-        if cost < self._costs.get(literal, inf):
-            self._costs[literal] = cost
-            heappush(self._queue, (cost, next(self._order), literal))
+            self._applicable.append(number)
+        for effect in self._actions[number].effects:
+            if cost < self._costs[effect]:
+                self._costs[effect] = cost
+                heappush(self._queue, (cost, effect))

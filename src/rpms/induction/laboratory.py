@@ -7,7 +7,7 @@ refused with more facts holding is not tried again.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf, log2
@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 from rpms.induction.attempts import Book
 from rpms.induction.bindings import Bindings
-from rpms.induction.literals import bits, literal_of, mask_of, signed
+from rpms.induction.first_guesses import FirstGuesses, needed_by, needed_by_analogy
+from rpms.induction.literals import bits, literal_of, mask_of, signed, union
 from rpms.induction.needs import Needs
-from rpms.induction.odds import FirstOdds, Odds, entropy
+from rpms.induction.odds import Odds, entropy
 from rpms.induction.templates import Names, fill
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import names_for
@@ -130,40 +131,58 @@ class Untried:
     book: Book
     names: Names
     others: Sequence[Needs] = ()  # Needs of the actions that have worked
-    _apart: dict[tuple[int, int], bool] = field(default_factory=dict)
-    """By two facts, True if they exclude each other."""
+    _apart: dict[int, bool] = field(default_factory=dict)
+    """By two facts, as bits, True if they exclude each other."""
+    _held: int = 0  # Facts that were seen to hold of any names
     _rests_on: tuple[int, int] = (-1, -1)  # The attempts and facts when it was last judged
-    odds: FirstOdds = field(init=False)
-    """How likely each fact is needed, by the refusals until then."""
-    _weights: dict[Atom, float] = field(default_factory=dict)
-    """By fact, how much it speaks for names that it holds of them: a rare fact is the more telling,
-    and one that was lacking in refusals is the more likely to be needed."""
+    odds: FirstGuesses = field(init=False)
+    """Guesses at what it needs, by the refusals until then."""
+    _surprise: list[float] = field(default_factory=list)
+    """By fact, the bits that it tells of names that it holds of them: a rare one tells more."""
 
-    def _judge(self) -> None:
-        """Judge what it needs, where more was seen of it since the last time."""
+    def _judge(self, dice: Random) -> None:
+        """Guess what it needs, where more was seen of it since the last time."""
         seen = len(self.book.attempts), len(self.book.facts)
         if self._rests_on == seen:
             return
         self._rests_on = seen
-        self.odds = FirstOdds(self.book, self.others)
+        self._held = union(known.true for known in self.book.imagined)
+        self._held |= union(attempt.true for attempt in self.book.attempts)
+        usual = needed_by(self.others)
+        analogous = needed_by_analogy(self.book, self.others)
+        self.odds = FirstGuesses(self.book, usual, analogous, self._exclusive, dice)
         held = Counter(place for known in self.book.imagined for place in bits(known.true))
         every = len(self.book.imagined) + 2
-        for place, atom in enumerate(self.book.facts):
-            surprise = -log2((held[place] + 1) / every)
-            self._weights[atom] = surprise * self.odds.weight(place)
+        self._surprise = []
+        for place in range(len(self.book.facts)):
+            self._surprise.append(-log2((held[place] + 1) / every))
+
+    def _weights(self, guess: int) -> list[float]:
+        """By fact, how much it speaks for names that it holds of them, if a guess is right."""
+        weights = []
+        for place, surprise in enumerate(self._surprise):
+            counts = 1.0 if guess >> place & 1 else LIMITS.beside_guess
+            weights.append(surprise * counts)
+        return weights
 
     def trial(self, belief: Belief, dice: Random) -> Trial | None:
         """The likeliest trial here of some; None where more facts held in some refusal."""
         best: Trial | None = None
-        self._judge()
+        self._judge(dice)
+        answers = self.book.vocabulary.answers(belief)
+
+        def holding(atom: Atom) -> bool:
+            return bool(answers[atom])
+
         for number in range(LIMITS.first_choices):
             # the best names first, then others: the best may be refused for good
             greed = LIMITS.greed / (1 + number)
-            chosen = self._related(belief, dice, self.book.facts, greed)
+            weights = self._weights(dice.choice(self.odds.guesses))
+            chosen = self._related(belief, dice, holding, weights, greed)
             if chosen is None:
                 return None
             self.book.widen(chosen, self.names)
-            self._judge()
+            self._judge(dice)
             known = self.book.measure(belief, chosen)
             success = self.odds.success(known.false)
             if self._hopeless(known.true) or (best is not None and success <= best.success):
@@ -184,23 +203,27 @@ class Untried:
         makeable: Callable[[Atom], bool],
         dice: Random,
     ) -> Iterator[Aim]:
-        """Trials for which more facts are to be made true than held in any refusal: what actions
-        with such parameters need, then some facts that go together.
+        """Trials for which facts are to be made true that some guess has, and others that go with
+        them: more than held in any refusal.
 
         `makeable`: whether some action is known to make a fact true.
         """
-        self._judge()
-        facts = self.book.facts
-        lasting = [atom for atom in facts if atom.predicate not in changing]
-        chosen = self._related(belief, dice, lasting)
-        if chosen is None or not facts:
-            return
-        within_reach = self._within_reach(belief, chosen, changing, makeable)
-        command = fill(self.book.template, chosen)
-        for needed in (*self._by_analogy(dice), []):
-            for places in self._sets_of(needed, within_reach.made, dice):
+        self._judge(dice)
+        answers = self.book.vocabulary.answers(belief)
+
+        def within_reach_of(atom: Atom) -> bool:
+            return bool(answers[atom]) or (atom.predicate in changing and makeable(atom))
+
+        for guess in dice.sample(self.odds.guesses, LIMITS.aims):
+            weights = self._weights(guess)
+            chosen = self._related(belief, dice, within_reach_of, weights)
+            if chosen is None or not self.book.facts:
+                return
+            within_reach = self._within_reach(belief, chosen, changing, makeable)
+            command = fill(self.book.template, chosen)
+            for places in self._sets_of(guess, within_reach.made, weights, dice):
                 if places and not self._hopeless(within_reach.given | mask_of(places)):
-                    literals = [Literal(facts[place]) for place in places]
+                    literals = [Literal(self.book.facts[place]) for place in places]
                     yield Aim(command, _clauses(literals, chosen))
 
     def _within_reach(
@@ -224,43 +247,33 @@ class Untried:
         return _WithinReach(given, made)
 
     def _sets_of(
-        self, needed: Sequence[int], made: Sequence[int], dice: Random
+        self, guess: int, made: Sequence[int], weights: Sequence[float], dice: Random
     ) -> tuple[Sequence[int], ...]:
-        """Facts to bring about: those needed by analogy, these with a few more, and with all that
+        """Facts to bring about: those that were guessed, these with a few more, and with all that
         go together.
         """
-        begun = [place for place in needed if place in made]
-        more = self._compatible(begun, made, dice)
+        begun = [place for place in made if guess >> place & 1]
+        rank = {place: weights[place] * dice.random() for place in made}
+        more = self._compatible(begun, sorted(made, key=rank.__getitem__, reverse=True))
         few = len(begun) + int(dice.expovariate(LIMITS.few_facts))
         return begun, more[: few + 1], more
 
-    def _by_analogy(self, dice: Random) -> Iterator[list[int]]:
-        """Facts that some action with the same parameters, in whatever order, needs."""
-        places = {atom: place for place, atom in enumerate(self.book.facts)}
-        for needs in dice.sample(self.others, len(self.others)):
-            slots = _same_parameters(needs.book.declared, self.book.declared)
-            if slots is None:
-                continue
-            atoms = [literal.atom.bind(slots) for literal in needs.literals(needs.required)]
-            yield [places[atom] for atom in atoms if atom in places]
-
-    def _compatible(self, begun: Sequence[int], every: Sequence[int], dice: Random) -> list[int]:
-        """Some facts and others that may hold together with them, the rarest rather first."""
-        rank = {place: self._weights[self.book.facts[place]] * dice.random() for place in every}
+    def _compatible(self, begun: Sequence[int], ranked: Sequence[int]) -> list[int]:
+        """Some facts, and others in their order that may hold together with them."""
         found = list(begun)
-        for place in sorted(every, key=rank.__getitem__, reverse=True):
+        for place in ranked:
             if place not in found and not any(self._exclusive(place, other) for other in found):
                 found.append(place)
         return found
 
     def _exclusive(self, one: int, other: int) -> bool:
         """True if two facts were never seen to hold of the same names, though each was."""
-        key = (min(one, other), max(one, other))
-        if key not in self._apart:
-            self._apart[key] = not self._seen(mask_of(key)) and all(
-                self._seen(1 << place) for place in key
-            )
-        return self._apart[key]
+        both = 1 << one | 1 << other
+        if self._held & both != both:
+            return False
+        if both not in self._apart:
+            self._apart[both] = not self._seen(both)
+        return self._apart[both]
 
     def _seen(self, facts: int) -> bool:
         """True if some facts held together of any names in a state that was kept."""
@@ -280,10 +293,14 @@ class Untried:
         return often and not self.book.succeeded and dice.random() < LIMITS.names_twice
 
     def _related(
-        self, belief: Belief, dice: Random, facts: Sequence[Atom], greed: float = LIMITS.greed
+        self,
+        belief: Belief,
+        dice: Random,
+        holds: Callable[[Atom], bool],
+        weights: Sequence[float],
+        greed: float = LIMITS.greed,
     ) -> tuple[str, ...] | None:
         """Names for all slots, chosen one after the other such that facts hold of them together."""
-        answers = self.book.vocabulary.answers(belief)
         slots = list(range(len(self.book.declared)))
         dice.shuffle(slots)
         twice = self._may_name_twice(dice)
@@ -293,35 +310,28 @@ class Untried:
             known = [name for name in every if twice or name not in chosen.values()]
             if not known:
                 return None
-            telling = self._telling(facts, str(slot), chosen)
+            telling = self._telling(weights, str(slot), chosen)
             ranked: list[tuple[float, float, str]] = []
             for name in known:
                 filled = {**chosen, str(slot): name}
-                weights = [weight for atom, weight in telling if answers[atom.bind(filled)]]
-                ranked.append((sum(weights), dice.random(), name))
+                told = [weight for atom, weight in telling if holds(atom.bind(filled))]
+                ranked.append((sum(told), dice.random(), name))
             ranked.sort(reverse=True)
             place = min(int(dice.expovariate(greed)), len(ranked) - 1)
             chosen[str(slot)] = ranked[place][2]
         return tuple(chosen[str(slot)] for slot in range(len(slots)))
 
     def _telling(
-        self, facts: Iterable[Atom], slot: str, chosen: Collection[str]
+        self, weights: Sequence[float], slot: str, chosen: Collection[str]
     ) -> list[tuple[Atom, float]]:
         """The facts about a slot and others that were chosen, with what each tells."""
         bound = {*chosen, slot}
         found: list[tuple[Atom, float]] = []
-        for atom in facts:
-            weight = self._weights.get(atom, 1.0)
+        # a fact that was found since weights were given has none yet
+        for atom, weight in zip(self.book.facts, weights, strict=False):
             if weight > 0 and slot in atom.args and bound.issuperset(atom.args):
                 found.append((atom, weight))
         return found
-
-
-def _same_parameters(one: Sequence[str], other: Sequence[str]) -> dict[str, str] | None:
-    """Slots of one action by those of another with the same parameters; None if it has others."""
-    if sorted(one) != sorted(other):
-        return None
-    return {str(place): str(other.index(name)) for place, name in enumerate(one)}
 
 
 def laboratory_of(needs: Needs, pursued: Counter[Literal]) -> Laboratory:

@@ -5,13 +5,10 @@ outcome is open, and the entropy of the outcome is what can be learned from it: 
 is as likely as refusal. A refusal makes every fact that was lacking likelier to be needed.
 """
 
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf, log2, prod
 
-from rpms.induction.attempts import Book
 from rpms.induction.literals import Row, bits, count_independent, union
 from rpms.induction.need_chances import prior_of
 from rpms.induction.needs import Needs
@@ -91,53 +88,3 @@ class Odds:
             elif not holds >> bit & 1:
                 chance *= 1 - needed / 2
         return chance
-
-
-class FirstOdds:
-    """What an action needs that has never worked, or only with one thing in two slots.
-
-    All that was lacking in a refusal is likelier to be needed, the more so the less was lacking.
-    What was lacking in a success is not needed.
-    """
-
-    def __init__(self, book: Book, others: Iterable[Needs]) -> None:
-        usual = _needed_by(others)
-        self.chances: list[float] = []
-        """By place of a fact, how likely it is needed."""
-        few = min(LIMITS.needs_fact, LIMITS.usual_needs / max(1, len(book.facts)))
-        for atom in book.facts:
-            self.chances.append(min(LIMITS.surest, few * usual.get(atom.predicate, 1.0)))
-        for attempt in book.attempts:
-            if not attempt.refused:
-                for place in bits(attempt.false):
-                    self.chances[place] = 0.0
-        for attempt in book.attempts:
-            if attempt.refused:
-                self._blame(attempt.false)
-
-    def _blame(self, lacking: int) -> None:
-        """Take in a refusal."""
-        refused = 1 - self.success(lacking)
-        if refused <= 0:
-            return
-        for place in bits(lacking):
-            self.chances[place] = min(LIMITS.surest, self.chances[place] / refused)
-
-    def success(self, lacking: int) -> float:
-        """The likelihood that nothing is needed of what is lacking."""
-        return prod(1 - self.chances[place] for place in bits(lacking))
-
-    def weight(self, place: int) -> float:
-        """Bits by which a fact makes a success likelier."""
-        return -log2(1 - self.chances[place])
-
-
-def _needed_by(others: Iterable[Needs]) -> dict[str, float]:
-    """By predicate, how much likelier than others it is needed, as other actions tell."""
-    able: Counter[str] = Counter()
-    needing: Counter[str] = Counter()
-    for needs in others:
-        able.update({atom.predicate for atom in needs.book.facts})
-        explaining = needs.literals(needs.explaining)
-        needing.update({literal.atom.predicate for literal in explaining})
-    return {each: 2 * (needing[each] + 1) / (count + 2) for each, count in able.items()}

@@ -171,6 +171,10 @@ class Thresholds:
     needs_fact: float = 0.5
     needs_negation: float = 0.15
     needs_name: float = 0.1
+    first_guesses: int = 24  # Guesses at the needs of an action that has never worked
+    # How much likelier a fact is needed that an action with the same parameters needs
+    by_analogy: float = 3.0
+    beside_guess: float = 0.5  # Weight of facts that a guess does not have, in choosing names
     usual_needs: float = 4.0  # Facts that an action needs which has never worked, for a start
     first_success: float = 8.0  # Bits that the first success of an action tells
     surest: float = 0.9  # And at most, as long as it is not shown twice

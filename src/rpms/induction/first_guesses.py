@@ -1,0 +1,154 @@
+"""Guesses at the needs of an action that has never worked, or only with one thing in two slots.
+
+A guess is a set of facts. It lacks nothing that a success lacked, and of each refusal it has a fact
+that was lacking then; facts that never hold together are not in one guess. Guesses are drawn at
+random: first some facts by how likely they are needed, then, refusal by refusal, one of the facts
+that were lacking, rather such as explain many refusals at once.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from random import Random
+
+from rpms.induction.attempts import Book
+from rpms.induction.literals import bits, mask_of
+from rpms.induction.needs import Needs
+from rpms.induction.thresholds import LIMITS
+
+
+@dataclass(eq=False)
+class FirstGuesses:
+    """Guesses that fit all attempts of an action."""
+
+    book: Book
+    usual: Mapping[str, float]
+    """By predicate, how much likelier than others it is needed."""
+    analogous: int
+    """Facts that an action with the same parameters needs, as bits."""
+    exclusive: Callable[[int, int], bool]
+    dice: Random
+    guesses: list[int] = field(default_factory=list)
+    chances: list[float] = field(default_factory=list)
+    """By fact, the share of the guesses that have it."""
+
+    _apart: dict[tuple[int, int], bool] = field(default_factory=dict)
+    """By two facts, whether they exclude each other, as far as was asked."""
+
+    def __post_init__(self) -> None:
+        self._refusals = _least_lacking(self.book)
+        self._prior = self._prior_chances()
+        for _ in range(LIMITS.first_guesses):
+            self.guesses.append(self._draw())
+        held = Counter(place for guess in self.guesses for place in bits(guess))
+        for place in range(len(self.book.facts)):
+            self.chances.append(min(LIMITS.surest, held[place] / LIMITS.first_guesses))
+
+    def _prior_chances(self) -> dict[int, float]:
+        """By fact that no success lacked, how likely it is needed before anything was refused."""
+        refuted = 0
+        for attempt in self.book.attempts:
+            if not attempt.refused:
+                refuted |= attempt.false
+        few = min(LIMITS.needs_fact, LIMITS.usual_needs / max(1, len(self.book.facts)))
+        found = {}
+        for place, atom in enumerate(self.book.facts):
+            if not refuted >> place & 1:
+                chance = few * self.usual.get(atom.predicate, 1.0)
+                if self.analogous >> place & 1:
+                    chance *= LIMITS.by_analogy
+                found[place] = min(LIMITS.needs_fact, chance)
+        return found
+
+    def _draw(self) -> int:
+        """A guess that explains every refusal, if any set of facts that go together does."""
+        some = [place for place, chance in self._prior.items() if self.dice.random() < chance]
+        self.dice.shuffle(some)
+        guess = 0
+        for place in some:
+            if self._goes_with(place, guess):
+                guess |= 1 << place
+        left = [lacking for lacking in self._refusals if not lacking & guess]
+        while left:
+            fact = self._explaining(self.dice.choice(left), left, guess)
+            if fact is None:
+                break
+            guess |= 1 << fact
+            left = [lacking for lacking in left if not lacking >> fact & 1]
+        return guess
+
+    def _explaining(self, lacking: int, left: Iterable[int], guess: int) -> int | None:
+        """One of the facts that a refusal lacked, by how likely it is needed and how many other
+        refusals it explains; None where none goes with the guess.
+        """
+        facts = []
+        weights = []
+        for place in bits(lacking):
+            if place in self._prior and self._goes_with(place, guess):
+                explained = sum(other >> place & 1 for other in left)
+                facts.append(place)
+                weights.append(self._prior[place] * explained)
+        if not facts:
+            return None
+        return self.dice.choices(facts, weights)[0]
+
+    def _goes_with(self, place: int, guess: int) -> bool:
+        for other in bits(guess):
+            key = (place, other)
+            if key not in self._apart:
+                self._apart[key] = self.exclusive(place, other)
+            if self._apart[key]:
+                return False
+        return True
+
+    def success(self, lacking: int) -> float:
+        """The likelihood that nothing is needed of what is lacking: the share of the guesses that
+        have none of it; where all have some, as if facts were needed independently.
+        """
+        independent = prod(1 - self.chances[place] for place in bits(lacking))
+        fitting = sum(not guess & lacking for guess in self.guesses)
+        return (fitting + independent) / (len(self.guesses) + 1)
+
+
+def _least_lacking(book: Book) -> list[int]:
+    """By refusal, the facts that were lacking; without refusals that lacked more than another."""
+    found: list[int] = []
+    every = {attempt.false for attempt in book.attempts if attempt.refused}
+    for lacking in sorted(every, key=int.bit_count):
+        if all(other & ~lacking for other in found):
+            found.append(lacking)
+    return found
+
+
+def needed_by(others: Iterable[Needs]) -> dict[str, float]:
+    """By predicate, how much likelier than others it is needed, as other actions tell."""
+    able: Counter[str] = Counter()
+    needing: Counter[str] = Counter()
+    for needs in others:
+        able.update({atom.predicate for atom in needs.book.facts})
+        explaining = needs.literals(needs.explaining)
+        needing.update({literal.atom.predicate for literal in explaining})
+    return {each: 2 * (needing[each] + 1) / (count + 2) for each, count in able.items()}
+
+
+def needed_by_analogy(book: Book, others: Iterable[Needs]) -> int:
+    """Facts that actions with the same parameters, in whatever order, need, as bits."""
+    places = {atom: place for place, atom in enumerate(book.facts)}
+    found = set()
+    for needs in others:
+        slots = _same_parameters(needs.book.declared, book.declared)
+        if slots is None:
+            continue
+        for literal in needs.literals(needs.required):
+            atom = literal.atom.bind(slots)
+            if atom in places:
+                found.add(places[atom])
+    return mask_of(found)
+
+
+def _same_parameters(one: Sequence[str], other: Sequence[str]) -> dict[str, str] | None:
+    """Slots of one action by those of another with the same parameters; None if it has others."""
+    if sorted(one) != sorted(other):
+        return None
+    return {str(place): str(other.index(name)) for place, name in enumerate(one)}
