@@ -3,10 +3,13 @@
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
+from typing import NamedTuple
 
 import pytest
 
 from rpms.induction.agenda import Exploring
+from rpms.induction.first_guesses import FirstGuesses
 from rpms.induction.forward_search import ForwardSearch
 from rpms.induction.learn import RulesPlan, learn_rules
 from rpms.induction.ledger import vocabulary_of
@@ -142,28 +145,73 @@ def test_experiments_end_once_nothing_is_open_and_every_need_is_known(tmp_path: 
     }
 
 
+_HERE = Literal(Atom("at", ("room",)))
+_GO = ActionSchema(
+    "go",
+    ("go(<room>, <room_2>)",),
+    (Clause((_HERE,)), Clause((Literal(Atom("linked", ("room", "room_2"))),))),
+    (_HERE.opposite(), Literal(Atom("at", ("room_2",)))),
+)
+_LIGHT = ActionSchema(
+    "light",
+    ("light(<room>)",),
+    (Clause((_HERE,)), Clause((Literal(Atom("wired", ("room",))),))),
+    (Literal(Atom("lit", ("room",))),),
+)
+_CHANGING = {"at", "lit"}
+
+
+def _first_belief(world):
+    return world.update(world.start(world.goal("")), None, _House().reset().observation)
+
+
 def test_a_way_makes_facts_true_together_and_is_none_where_they_exclude_each_other():
     world = _Lamps()
-    here = Literal(Atom("at", ("room",)))
-    go = ActionSchema(
-        "go",
-        ("go(<room>, <room_2>)",),
-        (Clause((here,)), Clause((Literal(Atom("linked", ("room", "room_2"))),))),
-        (here.opposite(), Literal(Atom("at", ("room_2",)))),
-    )
-    light = ActionSchema(
-        "light",
-        ("light(<room>)",),
-        (Clause((here,)), Clause((Literal(Atom("wired", ("room",))),))),
-        (Literal(Atom("lit", ("room",))),),
-    )
-    start = world.update(world.start(world.goal("")), None, _House().reset().observation)
+    start = _first_belief(world)
     wanted = [
         Clause((Literal(Atom("at", ("room 3",))),)),
         Clause((Literal(Atom("lit", ("room 1",))),)),
     ]
     search = ForwardSearch(vocabulary_of(world))
-    way = search.way([go, light], {"at", "lit"}, start, wanted)
+    way = search.way([_GO, _LIGHT], _CHANGING, start, wanted)
     assert way == ("light(room 1)", "go(room 1, room 2)", "go(room 2, room 3)")
     elsewhere = Clause((Literal(Atom("at", ("room 2",))),))
-    assert search.way([go, light], {"at", "lit"}, start, [*wanted, elsewhere]) == ()
+    assert search.way([_GO, _LIGHT], _CHANGING, start, [*wanted, elsewhere]) == ()
+
+
+def test_a_room_without_a_lamp_cannot_be_lit_from_anywhere():
+    world = _Lamps()
+    search = ForwardSearch(vocabulary_of(world))
+    reachable = search.reachable([_GO, _LIGHT], _CHANGING, _first_belief(world))
+    assert reachable == {
+        Atom("at", ("room 1",)),
+        Atom("at", ("room 2",)),
+        Atom("at", ("room 3",)),
+        Atom("lit", ("room 1",)),
+        Atom("lit", ("room 3",)),
+    }
+
+
+class _TriedInVain(NamedTuple):
+    true: int
+    false: int
+    refused: bool = True
+
+
+class _FourFacts(NamedTuple):
+    """An action with four facts, refused three times."""
+
+    facts: tuple[Atom, ...]
+    attempts: tuple[_TriedInVain, ...]
+
+
+def test_guesses_explain_refusals_with_facts_that_go_together():
+    facts = tuple(Atom(name, ("0",)) for name in ("held", "hung", "hot", "new"))
+    # once all but `held` was true, once all but `hung` and `hot`
+    attempts = (_TriedInVain(0b1110, 0b0001), _TriedInVain(0b1001, 0b0110))
+    book = _FourFacts(facts, attempts)
+    guesses = FirstGuesses(book, {}, 0, lambda *two: {*two} == {0, 1}, Random(1))
+    assert not any(guess & 0b0011 == 0b0011 for guess in guesses.guesses)
+    complete = [guess for guess in guesses.guesses if guess & 0b0101 == 0b0101]
+    assert len(complete) > len(guesses.guesses) / 2
+    assert guesses.success(0b0101) < guesses.success(0b1000)

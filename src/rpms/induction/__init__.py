@@ -12,8 +12,9 @@ something new. `conclude` draws conclusions: `needs` of actions (the `safe_bound
 score by `past_outcomes`, `contexts` where the agent has been with what; `standing` has an episode
 as it stands, `looking` finds out what is unknown in it and `session` chooses. Where commands are
 declared, `experimenter` chooses, by the trials of each action in its `laboratory`, the `odds` of
-what they tell, and ways that `forward_search` finds. `rehearse` plays with the manual, `write`
-writes it and `learned_claims` its evidence. `tool_rules` learns from the log of a guard.
+what they tell, the `first_guesses` at what an action needs that never worked, and ways that
+`forward_search` finds. `rehearse` plays with the manual, `write` writes it and `learned_claims` its
+evidence. `tool_rules` learns from the log of a guard.
 
 Of a manual, learned or not: `manual_verify` holds it against `recorded_episodes`, `mend` finds the
 `manual_edits` that episodes ask for, `manual_compare` compares two, `manual_review` takes learned

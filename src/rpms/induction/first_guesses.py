@@ -1,9 +1,9 @@
 """Guesses at the needs of an action that has never worked, or only with one thing in two slots.
 
-A guess is a set of facts. It lacks nothing that a success lacked, and of each refusal it has a fact
-that was lacking then; facts that never hold together are not in one guess. Guesses are drawn at
-random: first some facts by how likely they are needed, then, refusal by refusal, one of the facts
-that were lacking, rather such as explain many refusals at once.
+A guess is a set of facts. No success lacked any of them, each refusal lacked one as far as that can
+be, and facts that never hold together are not in one guess. Guesses are drawn at random: first some
+facts by how likely they are needed, then, refusal by refusal, one of those that were lacking:
+rather one that explains many refusals at once.
 """
 
 from collections import Counter
@@ -62,7 +62,7 @@ class FirstGuesses:
         return found
 
     def _draw(self) -> int:
-        """A guess that explains every refusal, if any set of facts that go together does."""
+        """A guess that explains as many refusals as go with the facts that it began with."""
         some = [place for place, chance in self._prior.items() if self.dice.random() < chance]
         self.dice.shuffle(some)
         guess = 0

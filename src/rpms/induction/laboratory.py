@@ -1,9 +1,9 @@
 """Trials of one action: those that can be made in a state, and states to bring about for one.
 
 An action that has worked before is tried with names that lack little of what it may need; the worth
-of a trial is the entropy of its outcome (`odds`). One that has never worked is tried with names of
-which many facts hold, rather rare ones and such as were lacking when it was refused. What was
-refused with more facts holding is not tried again.
+of a trial is the entropy of its outcome (`odds`). One that has never worked is tried as if one of
+the guesses at its needs were right (`first_guesses`), with names of which the guessed facts hold
+and many others, rather rare ones. What was refused with more facts holding is not tried again.
 """
 
 from collections import Counter
