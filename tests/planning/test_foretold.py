@@ -52,3 +52,43 @@ def test_a_change_is_a_surprise_only_where_no_process_can_have_brought_it(heater
     after = Situation(belief.learn("cooked(egg)"), goal)
     noticed = compare(UNSHAKEN, rules, before, f"cook egg in {heater}", after, refused=False)
     assert [one.kind for one in noticed.surprises] == kinds
+
+
+WARM_KITCHEN = """\
+world: kitchen
+predicates:
+  cooked: {args: [food]}
+  wants: {args: [food, manner]}
+  on: {args: [heater]}
+goals:
+  cook: {over: {x: object}, holds: [cooked(x)]}
+processes:
+  heat:
+    command: cook <food>
+    needs: ["wants(food, manner)", on(heater)]
+    effects: [cooked(food)]
+environment:
+  cook:
+    syntax: cook <food>
+"""
+
+
+def test_a_process_is_found_among_more_things_than_can_all_be_combined():
+    rules = read_manual(ManualText("kitchen.yaml", WARM_KITCHEN)).active("cook")
+    goal = Goal("cook", "egg")
+    heaters = [f"heater {number}" for number in range(30)]
+    manners = [f"manner {number}" for number in range(30)]
+    cold = [f"not on({heater})" for heater in heaters[:-1]]
+    unwanted = [f"not wants(egg, {manner})" for manner in manners[:-1]]
+    belief = FactBelief().learn(
+        "not cooked(egg)",
+        *(*cold, "on(heater 29)"),
+        *(*unwanted, "wants(egg, manner 29)"),
+        food=["egg"],
+        heater=heaters,
+        manner=manners,
+    )
+    before = Situation(belief, goal)
+    after = Situation(belief.learn("cooked(egg)"), goal)
+    noticed = compare(UNSHAKEN, rules, before, "cook egg", after, refused=False)
+    assert noticed.surprises == ()

@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
+from functools import cached_property
 from itertools import chain
 from typing import ClassVar, NamedTuple, Protocol
 
@@ -248,12 +248,7 @@ class FailureLesson(_OfGoal):
         )
 
 
-@lru_cache(maxsize=16_384)
-def _confirmed(origins: frozenset[Origin]) -> int:
-    return sum(not origin.failed for origin in origins)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class VerifiedSchema(_Observed):
     """An action with preconditions and effects that experience has confirmed."""
 
@@ -269,13 +264,14 @@ class VerifiedSchema(_Observed):
     kind = Kind.SCHEMA
     prefix = "schema"
 
-    @property
+    @cached_property
     def success_count(self) -> int:
-        return _confirmed(self.origins)
+        """The number of times it worked, counted once: prompts tell it at every step."""
+        return sum(not origin.failed for origin in self.origins)
 
     @property
     def failure_count(self) -> int:
-        return len(self.origins) - _confirmed(self.origins)
+        return len(self.origins) - self.success_count
 
     @property
     def confidence(self) -> float:

@@ -182,10 +182,13 @@ class AdaptContext(StepContext):
             return self._to_fetch(known)
         if len(known) < 2:
             return known
-        # a place where something handled before is now, then the one the agent is at
         here = self.belief.location
-        gathered = set(map(self.place_of, self._handled))
-        return sorted(known, key=lambda name: (name not in gathered, name != here))
+        return sorted(known, key=lambda name: (name not in self._gathered, name != here))
+
+    @cached_property
+    def _gathered(self) -> frozenset[str]:
+        """The places where things handled before are now."""
+        return frozenset(map(self.place_of, self._handled))
 
     def _to_fetch(self, known: Iterable[str]) -> list[str]:
         """Things that are not in hand or brought already; last those at the goal's destination,
