@@ -16,7 +16,7 @@ from rpms.logic.facts import is_unseen, kind_of
 from rpms.logic.rules import ANYTHING
 from rpms.planning.edges import UNSEEN, Edge
 from rpms.planning.effort import Effort
-from rpms.planning.filling import Filled, Filling, Surroundings
+from rpms.planning.filling import PLACES, Filled, Filling, Surroundings
 from rpms.planning.whereabouts import Order
 
 SEEN = "<seen>"
@@ -304,7 +304,7 @@ class Ways(Filling):
         """Looks that may show something new, and facts about no thing that nobody knows.
 
         Facts about known things are what plans for the goal look at themselves, so they come in
-        where there is nothing else.
+        where there is nothing else, and of them those that are seen to soonest.
         """
         new: list[Achiever] = []
         known: list[Achiever] = []
@@ -312,7 +312,14 @@ class Ways(Filling):
             for way in revealers:
                 is_new = ANYTHING in way.fact.args or not way.fact.args
                 (new if is_new else known).append(way)
-        return self._unknown_of_all(new) or self._unknown_of_all(known)
+        found = self._unknown_of_all(new)
+        if found:
+            return found
+        return sorted(self._unknown_of_all(known), key=self._left_to_see)[:PLACES]
+
+    def _left_to_see(self, fact: Fact) -> float:
+        """The least number of needs that an action which shows a fact leaves to be seen to."""
+        return min([len(edge.needs) for edge in self._edges_to(fact, inf)], default=inf)
 
     def _unknown_of_all(self, ways: Iterable[Achiever]) -> Sequence[Fact]:
         """Facts that some ways show and nobody knows, about whatever may be found."""
