@@ -339,7 +339,10 @@ class Answers(NamedTuple):
 
     belief: Belief
     goal: Goal
+    told: dict[tuple[str, tuple[str, ...]], bool | None]
+    """The belief's own answers, for all indexes over the same rules."""
     known: dict[tuple[str, tuple[str, ...]], bool | None]
+    """The same, and what follows for the agent's places by one index."""
     possible: dict[tuple[object, ...], Passing]
     here: dict[str, list[str]]
     reached: dict[tuple[object, ...], int]
@@ -353,7 +356,9 @@ class Groundwork:
     It keeps the needs alive, since judgements are kept by their identity.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, asker: Self | None = None) -> None:
+        """`asker`: the groundwork that asks the belief for this one too."""
+        self._asker = asker
         self.names: KnownNames | None = None
         self.answers: Answers | None = None
         self._needs: dict[Need, Need] = {}
@@ -377,7 +382,8 @@ class Groundwork:
         belief, goal, kept = situation.belief, situation.goal, self.answers
         if kept is None or kept.belief is not belief or kept.goal is not goal:
             self._moments += 1
-            kept = self.answers = Answers(belief, goal, {}, {}, {}, {}, self._moments)
+            told = {} if self._asker is None else self._asker.answers_of(situation).told
+            kept = self.answers = Answers(belief, goal, told, {}, {}, {}, {}, self._moments)
         return kept
 
     def forget(self) -> None:
@@ -389,9 +395,10 @@ class Groundwork:
 class Achievers:
     """Index of the rules by the facts they bring about. One for all steps of an episode."""
 
-    def __init__(self, rules: ActiveRules) -> None:
+    def __init__(self, rules: ActiveRules, asker: Groundwork | None = None) -> None:
+        """`asker`: the groundwork that asks the belief for this index too."""
         self.rules = rules
-        self.groundwork = Groundwork()
+        self.groundwork = Groundwork(asker)
         self.shares = False
         """True if others, at other prices, share its groundwork."""
         self._makers: dict[tuple[str, bool], tuple[Achiever, ...]] = {}
@@ -408,9 +415,10 @@ class Achievers:
         """
         doubts = tuple([(schema.name, schema.doubt) for schema in self.rules.lore.doubts])
         outline = (self.rules.all_actions, doubts)
-        if outline not in reaches:
-            reaches[outline] = self.reach
-        self.groundwork = groundworks.setdefault(reaches[outline], self.groundwork)
+        reach = reaches.get(outline)
+        if reach is None:
+            reach = reaches[outline] = self.reach
+        self.groundwork = groundworks.setdefault(reach, self.groundwork)
         self.shares = True
 
     @property

@@ -47,6 +47,7 @@ class Ground:
         self._made = self._known_names.made
         self._judged = self._known_names.judged
         answers = achievers.answers_of(situation)
+        self._told = answers.told
         self._known = answers.known
         self._here = answers.here
         self._reached = answers.reached
@@ -70,7 +71,7 @@ class Ground:
         """True if all that a way of moving to a place makes so is so already."""
         binding = {way.fact.args[0]: name}
         for effect in way.schema.effects:
-            value = self._situation.value(*effect.atom.bind(binding))
+            value = self._ask(*effect.atom.bind(binding))
             if value is not (not effect.negated):
                 return False
         return True
@@ -198,9 +199,17 @@ class Ground:
         if predicate in self._lore.kinds:
             value = self._lore.kinds[predicate].truth(args).known
         else:
-            value = self._situation.value(predicate, args)
+            value = self._ask(predicate, args)
         if value is None and self._is_beside(predicate, args):
             return True
+        return value
+
+    def _ask(self, predicate: str, args: tuple[str, ...]) -> bool | None:
+        """The belief's own answer: indexes with doubts ask much that others asked."""
+        key = (predicate, args)
+        value: bool | None = self._told.get(key, UNASKED)
+        if value is UNASKED:
+            value = self._told[key] = self._situation.value(predicate, args)
         return value
 
     def _is_beside(self, predicate: str, args: tuple[str, ...]) -> bool:

@@ -194,9 +194,10 @@ class _Doubting:
         suspects = frozenset(self.trust.suspects(action).items())
         refusals = self.trust.unexplained.get(action, ())
         key = (action, self.wide, schema, self._evidence_on(old), suspects, refusals)
-        if key not in self.book:
-            self.book[key] = tuple(self._make_doubts(old, schema))
-        return self.book[key]
+        made = self.book.get(key)
+        if made is None:
+            made = self.book[key] = tuple(self._make_doubts(old, schema))
+        return made
 
     def _make_doubts(self, old: ActionSchema, schema: ActionSchema) -> Iterator[ActionSchema]:
         trust, rules = self.trust, self.rules
@@ -319,9 +320,10 @@ class _Doubting:
         vain = self._in_vain(old)
         action = self.rules.key_of(old)
         key = (action, schema, self._evidence_on(old), frozenset(vain.items()), made)
-        if key not in self.book:
-            self.book[key] = tuple(self._make_hopes(old, schema, made, vain))
-        return self.book[key]
+        hopes = self.book.get(key)
+        if hopes is None:
+            hopes = self.book[key] = tuple(self._make_hopes(old, schema, made, vain))
+        return hopes
 
     def _make_hopes(
         self,

@@ -266,10 +266,12 @@ def _doubting(rules: ActiveRules, trust: Trust, idle: frozenset[str], *, wide: b
     """The reasoner over the rules with doubts; one of an earlier step where nothing that its
     doubts rest on changed.
     """
-    every = achievers_of(rules).kept
+    trusting = achievers_of(rules)
+    every = trusting.kept
     kept: dict[object, Reasoner] = every.setdefault("doubting", {})
     key = (wide, idle, doubts_rest_on(trust, wide=wide))
-    if key not in kept:
+    known = kept.get(key)
+    if known is None:
         reaches: dict[object, object] = every.setdefault("reaches", {})
         if len(kept) >= _DOUBTING_KEPT:
             kept.clear()
@@ -280,7 +282,8 @@ def _doubting(rules: ActiveRules, trust: Trust, idle: frozenset[str], *, wide: b
         book: DoubtBook = every.setdefault("doubts", {})
         if len(book) >= _DOUBTS_KEPT:
             book.clear()
-        achievers = Achievers(doubted(rules, trust, wide=wide, idle=idle, book=book))
+        with_doubts = doubted(rules, trust, wide=wide, idle=idle, book=book)
+        achievers = Achievers(with_doubts, trusting.groundwork)
         achievers.share(groundworks, reaches)
-        kept[key] = Reasoner(achievers.rules, achievers)
-    return kept[key]
+        known = kept[key] = Reasoner(with_doubts, achievers)
+    return known
