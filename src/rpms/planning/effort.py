@@ -11,8 +11,8 @@ EXPANDED = 500
 """Ways to facts that one search tries, and edges that are found by them, before the best plan so
 far is taken."""
 FURTHER = 8
-"""Times as many that are tried where there is no plan so far, once: not again with the same doubts
-in the same circumstances."""
+"""Times as many that are tried where there is no plan so far and any line may be doubted, once: not
+again with the same doubts in the same circumstances."""
 OF_STEP = 2 * EXPANDED
 """The same for all searches of a step: past it, no other plan is looked for in place of one that
 leads back."""

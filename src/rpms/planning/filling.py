@@ -15,8 +15,7 @@ from rpms.paper.progress import Purposeful
 from rpms.planning.whereabouts import Order, place_ranks
 
 PLACES = 12
-"""Places considered at a time for something unseen, and looks at known things where nothing else
-is left to look at: more than a menu holds."""
+"""Places considered at a time for something unseen: more than a menu holds."""
 FILLINGS = 60
 """Choices of two names or more that are considered for one fact where lines may be doubted: a
 full hand can be had with anything that can be taken from anywhere."""

@@ -201,13 +201,21 @@ class Priced(Ways):
             if left_out is LeftOut.NOTHING or self._is_best(cost, edges, limit):
                 return Reached(cost < inf)
             if left_out is LeftOut.TOO_MANY:
-                if cost < inf or self._effort.is_cut_short or allowed >= EXPANDED * FURTHER:
+                if cost < inf or allowed >= self._most_allowed():
                     return Reached(cost < inf, cut=True)
                 allowed *= 2
             elif self._is_too_dear(cost, edges, limit):
                 return Reached(False, given_up=True)
             else:
                 limit = self._next_limit(limit, cost)
+
+    def _most_allowed(self) -> int:
+        """The number of edges at which a search ends though there is no plan: sooner where it went
+        on in vain before, or where a plan may cost only so much and another search follows.
+        """
+        if self._effort.is_cut_short or self._most < inf:
+            return EXPANDED
+        return EXPANDED * FURTHER
 
     def _next_limit(self, limit: float, cost: float) -> float:
         """The next limit to what is looked at, where the best plan so far costs so much: half as

@@ -16,7 +16,7 @@ from rpms.logic.facts import is_unseen, kind_of
 from rpms.logic.rules import ANYTHING
 from rpms.planning.edges import UNSEEN, Edge
 from rpms.planning.effort import Effort
-from rpms.planning.filling import PLACES, Filled, Filling, Surroundings
+from rpms.planning.filling import Filled, Filling, Surroundings
 from rpms.planning.whereabouts import Order
 
 SEEN = "<seen>"
@@ -25,6 +25,8 @@ apart from predicates of a manual, which cannot have any."""
 CHOICES = 4
 """Choices of names with which one doubt is considered for a fact. It asks whether an action works
 against a line, and any things that the fact leaves open will tell: those that need least."""
+LOOKS = 4
+"""Looks at known things that are considered at a time where nothing else is left to look at."""
 SEARCH = 2.0
 """Steps that a look costs beyond the way there, since it may find nothing."""
 FURTHER_DOWN = 2.0
@@ -315,7 +317,7 @@ class Ways(Filling):
         found = self._unknown_of_all(new)
         if found:
             return found
-        return sorted(self._unknown_of_all(known), key=self._left_to_see)[:PLACES]
+        return sorted(self._unknown_of_all(known), key=self._left_to_see)[:LOOKS]
 
     def _left_to_see(self, fact: Fact) -> float:
         """The least number of needs that an action which shows a fact leaves to be seen to."""
