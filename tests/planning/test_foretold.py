@@ -92,3 +92,33 @@ def test_a_process_is_found_among_more_things_than_can_all_be_combined():
     after = Situation(belief.learn("cooked(egg)"), goal)
     noticed = compare(UNSHAKEN, rules, before, "cook egg", after, refused=False)
     assert noticed.surprises == ()
+
+
+GARDEN = """\
+world: garden
+predicates:
+  ripe: {}
+  kept: {args: [plant]}
+  wet: {args: [pot]}
+goals:
+  grow: {over: {x: object}, holds: [ripe, kept(x)]}
+processes:
+  ripen: {command: wait, effects: [ripe]}
+environment:
+  look: {syntax: look around}
+  water: {syntax: water <pot>, effects: [wet(pot)]}
+  wait: {syntax: wait}
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "kinds"), [("look around", []), ("water pot 1", [SurpriseKind.CHANGED])]
+)
+def test_a_look_may_show_what_a_process_brought_about_meanwhile(command, kinds):
+    rules = read_manual(ManualText("garden.yaml", GARDEN)).active("grow")
+    goal = Goal("grow", "apple")
+    belief = FactBelief().learn("not ripe", pot=["pot 1"])
+    before = Situation(belief, goal)
+    after = Situation(belief.learn("ripe", "wet(pot 1)"), goal)
+    noticed = compare(UNSHAKEN, rules, before, command, after, refused=False)
+    assert [one.kind for one in noticed.surprises] == kinds

@@ -152,14 +152,14 @@ class _DoubtingStep:
     def best(self, trust: Trust, idle: frozenset[str]) -> Plan:
         """The first plan with something to do, of those that doubt more and more.
 
-        What the manual states comes first while nothing contradicts it: its plan, or looking at
-        what may lead to one. A dear plan gives way to a cheaper doubt. No plan begins with an
-        `idle` command, which led back to this state.
+        What the manual states comes first while nothing contradicts it: its plan, however dear,
+        or looking at what may lead to one. No plan begins with an `idle` command, which led back
+        to this state.
         """
         best = Plan()
         if not trust.shaken and not self._stated.stranded:
             best = self._sound(self._stated, trust, idle)
-            if best.options and not (best.imagined and best.cost > _DEAR):
+            if best.options:
                 return best
         if self._nowhere:
             return self._sound(replace(self._stated, opened=True), trust, idle)

@@ -428,15 +428,27 @@ def _changes(noticed: PlanNoticed, done: _Done) -> PlanNoticed:
 
 def _unforetold(done: _Done, known: Container[Literal | Revelation]) -> list[Literal]:
     """Changes that neither known lines of the action bring about nor processes that it may have
-    set off.
+    set off, nor those that it may only have shown.
     """
     unknown = [fact for fact in _changed(done) if fact not in known]
+    unknown = [fact for fact in unknown if fact.signed not in _going_on_meanwhile(done)]
     if not unknown:
         return []
     told: set[Literal] = set()
     for process, binding in processes_of(done.rules, done.command, done.before, perhaps=True):
         told.update(effect.bind(binding) for effect in process.effects)
     return [fact for fact in unknown if fact.bind(done.instance.binding) not in told]
+
+
+def _going_on_meanwhile(done: _Done) -> frozenset[tuple[str, bool]]:
+    """Facts that processes of other commands bring about, by predicate and sign, where an action
+    is a look: plants flower in time, and a look around shows it.
+    """
+    schema = done.instance.schema
+    if schema.effects and not schema.observes:
+        return frozenset()
+    processes = done.rules.lore.processes
+    return facts_made(one for one in processes if one.match(done.command) is None)
 
 
 def _changed(done: _Done) -> Iterator[Literal]:
