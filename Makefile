@@ -13,6 +13,8 @@ unexport PYTHONDONTWRITEBYTECODE
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
 
 EXTRAS = anthropic,scienceworld,report,ray,inspect,mcp,gym,openenv,parquet
+# Folders of packages that no test imports: why compile them?
+UNUSED = tests|rllib|inspect_evals|pip|debugpy|setuptools|datasets|mypyc
 # Worlds that are packages of their own, each with its simulator.
 WORLDS = examples/textworld_express examples/tau2_telecom
 
@@ -43,7 +45,7 @@ $(VENV)/.base: $(VENV)/.python constraints.txt
 $(VENV)/.test: $(VENV)/.python constraints.txt $(WORLDS:=/pyproject.toml)
 	$(PIP) install 'pip>=25.1'  # knows dependency groups
 	$(PIP) install --no-compile $(LOCKED) -e '.[$(EXTRAS)]' $(WORLDS:%=-e ./%) --group test
-	-$(BIN)/python -m compileall -qq -j 0 -x '/tests/|/rllib/' $(VENV)/lib  # pip uses one processor, and compiles all
+	-$(BIN)/python -m compileall -qq -j 0 -x '/($(UNUSED))/' $(VENV)/lib  # pip uses one processor, and compiles all
 	touch $@
 
 install: $(VENV)/.test

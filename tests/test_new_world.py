@@ -59,6 +59,7 @@ def test_its_own_tests_pass_where_it_is_installed(new: Path):
     Whether its entry point leads anywhere is tested below.
     """
     environment = {**os.environ, "PYTHONPATH": f"{new}{os.pathsep}{SOURCE}"}
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # others' plugins load for a second
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     ran = subprocess.run(
         command, cwd=new, env=environment, capture_output=True, text=True, check=False, timeout=120
