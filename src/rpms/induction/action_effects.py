@@ -80,7 +80,34 @@ class Outcomes:
         # that a thing is near once it was put down here follows from where the agent is, and is no
         # way to get anywhere
         moving = all(exclusive for _, exclusive in found)
-        return [fact for fact, exclusive in found if moving or exclusive in ("", "always")]
+        kept = [fact for fact, exclusive in found if moving or exclusive in ("", "always")]
+        return [*kept, *self._near_on_arrival(kept)]
+
+    def _near_on_arrival(self, effects: Sequence[Induced]) -> Iterator[Induced]:
+        """Facts that say what is near, of the place that the action leads to and before which
+        they are needed: who goes to a room next door is near all that adjoins it.
+        """
+        vocabulary = self.book.vocabulary
+        placing = [predicate.name for predicate in vocabulary.placing]
+        for fact in effects:
+            literal = fact.clause.literals[0]
+            if literal.negated or literal.atom.predicate not in placing:
+                continue
+            for predicate in vocabulary.predicates.values():
+                atom = Atom(predicate.name, literal.atom.args)
+                is_near = predicate.exclusive not in ("", "always")
+                if is_near and atom in self.needed and atom in self.book.facts:
+                    yield from self._always_after(self.book.facts.index(atom))
+
+    def _always_after(self, bit: int) -> Iterator[Induced]:
+        """A fact as an effect, where it was known to hold after nearly all successes and never
+        known to fail.
+        """
+        seen = self._after(bit, holds=True)
+        enough = count_witnesses(seen) >= LIMITS.mostly * self._witnesses
+        if enough and not self._after(bit, holds=False):
+            clause = Clause((self._literal(bit),))
+            yield induced(clause, _steps(seen), [], unknown=len(self.rows) - len(seen))
 
     @cached_property
     def certain(self) -> list[Induced]:

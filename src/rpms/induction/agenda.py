@@ -88,6 +88,8 @@ class Agenda:
     """By the facts to be brought about."""
     pursued: Counter[tuple[str, State]] = field(default_factory=Counter)
     """By goal type and guess at what it wants, the episodes with steps towards it."""
+    listings: int = 0  # Times that a game was asked for its commands
+    novelties: int = 0  # And those at which one was new
 
     def __post_init__(self) -> None:
         self._look_for_untried()

@@ -97,7 +97,10 @@ class Book:
     refused: Counter[tuple[str, ...]] = field(default_factory=Counter)
     losses: int = 0  # Number of times that the task was lost after it
     roles: list[set[str] | None] = field(default_factory=list)
-    """For each slot, the roles that all names had with which it succeeded."""
+    """For each slot, the roles that all names had with which it succeeded; those of most names
+    where no role is common to all: what works with things may work with rooms as well."""
+    role_counts: list[Counter[str]] = field(default_factory=list)
+    """For each slot, in how many successes its name had each role."""
     probes: dict[Atom, Probe] = field(default_factory=dict)
     """By revelation, a name that tells whether all is known."""
     plain: bool = False  # True if facts about fixed names are left out
@@ -163,9 +166,20 @@ class Book:
         self.succeeded += 1
         self.worked[attempt.kinds] += 1
         for place, name in enumerate(attempt.names):
-            shared = self.roles[place]
-            known = names.roles.get(name, set())
-            self.roles[place] = set(known) if shared is None else shared & known
+            self._share_roles(place, names.roles.get(name, set()))
+
+    def _share_roles(self, place: int, roles: set[str]) -> None:
+        """Take over the roles of a name with which it succeeded."""
+        while len(self.role_counts) <= place:
+            self.role_counts.append(Counter())
+        counts = self.role_counts[place]
+        counts.update(roles)
+        shared = self.roles[place]
+        common = set(roles) if shared is None else shared & roles
+        if not common:
+            least = LIMITS.often * self.succeeded
+            common = {role for role, count in counts.items() if count >= least}
+        self.roles[place] = common
 
     @property
     def settled(self) -> bool:

@@ -14,6 +14,7 @@ from rpms.induction.goal_models import GoalModel, Makeable, goal_model
 from rpms.induction.ledger import Ledger, Sights
 from rpms.induction.need_chances import chances_of
 from rpms.induction.needs import Needs, circumstances, needs_of
+from rpms.induction.place_maps import PlaceTable
 from rpms.induction.revelations import slots_of
 from rpms.induction.scores import Deed, ScoreTable
 from rpms.induction.templates import SLOT, Names, words_in
@@ -59,11 +60,18 @@ class Learned:
     refuted: tuple[GoalModel, ...] = ()
     """Facts that most wins share, of goal types for which they held while the game went on: no
     goal is known."""
+    maps: tuple[PlaceTable, ...] = ()
+    """Places that the belief does not list among its names."""
 
     @property
     def without_goal(self) -> tuple[GoalModel, ...]:
         """The refuted goals of types of which nothing else is known either."""
         return tuple(goal for goal in self.refuted if goal.type not in self.by_deed)
+
+    @property
+    def listed(self) -> tuple[ScoreTable | PlaceTable, ...]:
+        """Tables of facts that never change."""
+        return (*self.tables, *self.maps)
 
 
 Doubts = dict[str, set[Literal]]  # By template, literals over slots that are not needed
@@ -107,6 +115,7 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
         by_deed,
         tuple(deed.table for deed in deeds if deed.table is not None),
         tuple(goal for goal in found if not goal.stands),
+        tuple(each.table() for each in ledger.maps.values()),
     )
 
 
@@ -499,6 +508,7 @@ def _with_tables(learned: Learned) -> dict[str, Predicate]:
         predicates[scored.name] = Predicate(
             scored.name, scored.args, f"{names} was seen to score", f"{names} was not seen to score"
         )
+    predicates |= {places.name: places.predicate for places in learned.maps}
     return predicates
 
 
@@ -533,7 +543,7 @@ def _lore(learned: Learned, *, guessing: bool) -> Lore:
             schema = replace(schema, steps=schema.steps + process.risk)
         schemas.append(schema)
     facts = {}
-    for table in learned.tables:
+    for table in learned.listed:
         facts[table.name] = {place: frozenset(row) for place, row in sorted(table.rows.items())}
     localities = {kind: tuple(places) for kind, places in learned.localities.items()}
     return Lore(tuple(schemas), localities=localities, kinds=kinds, facts=facts)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rpms.induction.action_model import ActionModel, KindTable, support_by
 from rpms.induction.conclude import Learned, processes_of
 from rpms.induction.goal_models import GoalModel
+from rpms.induction.place_maps import PlaceTable
 from rpms.induction.scores import ScoreTable
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.unnamed_effects import Process
@@ -26,8 +27,8 @@ def claims_of(learned: Learned) -> Iterator[Claim]:
         yield _claim_of_refuted(goal)
     for process in learned.processes:
         yield from _claims_of_process(process)
-    for scores in learned.tables:
-        yield from _claims_of_scores(scores)
+    for table in learned.listed:
+        yield from _claims_of_table(table)
     for kind, places in learned.localities.items():
         for place, support in places.items():
             yield support.claim(("localities",), kind, place)
@@ -109,7 +110,7 @@ def _claims_of_process(process: Process) -> Iterator[Claim]:
         yield process.support.claim(at, "observes", line)
 
 
-def _claims_of_scores(scores: ScoreTable) -> Iterator[Claim]:
-    for place, row in sorted(scores.rows.items()):
+def _claims_of_table(table: ScoreTable | PlaceTable) -> Iterator[Claim]:
+    for place, row in sorted(table.rows.items()):
         for name, support in sorted(row.items()):
-            yield support.claim(("facts", scores.name), place, name)
+            yield support.claim(("facts", table.name), place, name)

@@ -10,6 +10,7 @@ from rpms.induction.attempts import Attempt, Book
 from rpms.induction.contexts import Contexts
 from rpms.induction.linked_attempts import Linked
 from rpms.induction.literals import bits
+from rpms.induction.place_maps import PlaceMap, unlisted_role
 from rpms.induction.revelations import SeenStep, slots_of
 from rpms.induction.scores import Tie
 from rpms.induction.templates import SLOT, Names, draw
@@ -106,6 +107,12 @@ class Ledger:
     linked: dict[str, Linked] = field(default_factory=dict)
     """By template, attempts with what it does not name."""
     scores: bool = False  # True if parts of tasks were seen to score
+    done: Counter[str] = field(default_factory=Counter)
+    """By the first word of a command, how often it worked."""
+    moving: Counter[str] = field(default_factory=Counter)
+    """By the first word of a command, how often it took the agent somewhere else."""
+    maps: dict[str, PlaceMap] = field(default_factory=dict)
+    """By role, the places that the belief does not list among its names."""
     ties: dict[str, dict[Tie, None]] = field(default_factory=dict)
     """By name, what it is tied to for good."""
     in_hand: InHand = field(default_factory=InHand)
@@ -120,6 +127,14 @@ class Ledger:
             self.books[signature.template] = Book(
                 signature.template, self.vocabulary, declared=signature.parameters
             )
+
+    @property
+    def hardly_won(self) -> bool:
+        """True if tasks score on the way, and of several hardly any was won."""
+        if not self.scores or self.episodes < LIMITS.episodes_for_a_win:
+            return False
+        wins = sum(len(book.wins) for book in self.goals.values())
+        return wins * LIMITS.episodes_for_a_win <= self.episodes
 
     def read(self, trace: Trace) -> None:
         """Take over a whole episode."""
@@ -149,6 +164,7 @@ class Diary:
         ledger.names.begin()
         ledger.episodes += 1
         self._know(self.belief)
+        self._know_place(self.belief)
 
     @property
     def learns(self) -> bool:
@@ -165,6 +181,8 @@ class Diary:
         self.belief = after
         if isinstance(after, FactBelief) or after.names != before.names:
             self._know(after)
+        if after.location != before.location:
+            self._know_place(after)
         refused = ledger.world.infeasible(step.answer)
         if before.value(*_ASKED) or after.value(*_ASKED):
             return refused
@@ -206,6 +224,12 @@ class Diary:
         self._tie(new, belief)
         self._ledger.names.spread.update(list(new))
 
+    def _know_place(self, belief: Belief) -> None:
+        """Learn the name of the agent's place where the belief does not list it."""
+        role = unlisted_role(self._ledger.vocabulary, belief)
+        if role is not None and belief.location is not None:
+            self._ledger.names.learn({role: [belief.location]})
+
     def _spoken_of(self, belief: FactBelief) -> dict[str, list[str]]:
         """By role, names that facts speak of and nothing else was known to have: an app's
         permissions.
@@ -245,6 +269,8 @@ class Diary:
         orders = ledger.orders
         if said.command in ledger.names.roles and (orders.slots or not step.refused):
             orders.add(self._recorded(orders, said, (said.command,), step), ledger.names)
+        if not step.refused:
+            self._count_by_verb(said.command, step)
         reading = ledger.names.read(said.command)
         ledger.contexts.add(reading, step)
         template = reading.template
@@ -265,6 +291,20 @@ class Diary:
         self._note_changes(book, step.witness)
         self._note_changes(linked.near, step.witness)
         self._sight(book, attempt, step.after)
+
+    def _count_by_verb(self, command: str, step: SeenStep) -> None:
+        """Count a command that worked by its first word, whatever names it has."""
+        ledger = self._ledger
+        verb = command.partition(" ")[0]
+        ledger.done[verb] += 1
+        here = step.before.location
+        there = step.after.location
+        if here == there:
+            return
+        ledger.moving[verb] += 1
+        role = unlisted_role(ledger.vocabulary, step.after)
+        if role is not None and here and there:
+            ledger.maps.setdefault(role, PlaceMap(role)).add(here, there, step.witness)
 
     def _note_changes(self, book: Book, witness: Witness) -> None:
         """Note the predicates that a step made true or false, if it is the last in a book."""

@@ -82,6 +82,10 @@ class Session(Looking):
             command = self._towards_goal()
             if command:
                 return command
+        if self._is_time_to_wander():
+            command = self.to_new_place()
+            if command:
+                return command
         if not self._astray():
             command = self._experiment() or self._towards_target()
             if command:
@@ -108,10 +112,15 @@ class Session(Looking):
         """A command that the game lists of an action that has hardly ever been seen: in a new
         context it is always asked for its list.
         """
-        ledger = self.agenda.ledger
+        agenda = self.agenda
+        ledger = agenda.ledger
         is_new = ledger.contexts.just_entered and self.diary.learns
-        if not is_new and self.dice.random() >= self.agenda.how.listing:
+        often = agenda.how.listing
+        if ledger.hardly_won:  # it may list thousands: ask less where that finds nothing new
+            often *= (agenda.novelties + 1) / (agenda.listings + 1)
+        if not is_new and self.dice.random() >= often:
             return ""
+        agenda.listings += 1
         familiar = {
             template for template, book in ledger.books.items() if book.succeeded >= LIMITS.familiar
         }
@@ -120,7 +129,19 @@ class Session(Looking):
         found = [
             command for command in new if not self.vain(command) and not self.too_early(command)
         ]
-        return self.dice.choice(found) if found else ""
+        if not found:
+            return ""
+        agenda.novelties += 1
+        return self.dice.choice(self._least_done(found) if ledger.hardly_won else found)
+
+    def _least_done(self, commands: Collection[str]) -> list[str]:
+        """The commands whose first word has worked least: among hundreds of names that nobody
+        knows, chance would find an action late.
+        """
+        done = self.agenda.ledger.done
+        counts = {command: done[command.partition(" ")[0]] for command in commands}
+        least = min(counts.values())
+        return [command for command, count in counts.items() if count == least]
 
     def _carry_elsewhere(self) -> str:
         """A way to a place of a kind where nobody has been with such a thing in hand, as long as an
@@ -142,14 +163,16 @@ class Session(Looking):
 
     def _is_familiar(self, command: str, familiar: Collection[str]) -> bool:
         """True if a command is of an action that is known well, be it with a name that nobody
-        knows for one.
+        knows for one: `go to door to kitchen` goes to something, as `go to kitchen` does.
         """
         template = self.agenda.ledger.names.read(command).template
         if template in familiar:
             return True
-        return SLOT not in template and any(
-            pattern_of(each).fullmatch(command) for each in familiar
-        )
+        slots = template.count(SLOT)
+        for each in familiar:
+            if each.count(SLOT) >= max(1, slots) and pattern_of(each).fullmatch(command):
+                return True
+        return False
 
     # Experiments.
 
@@ -296,7 +319,16 @@ class Session(Looking):
         if command:
             return command
         if self.scoring:
-            return self.go_on() or self.towards_score() or self.venture() or self.elsewhere()
+            return (
+                self.go_on()
+                or self.towards_score()
+                or self.to_new_place()
+                or self.venture()
+                or self.elsewhere()
+            )
+        command = self.to_new_place()
+        if command:
+            return command
         for _ in range(4):
             if self.wanted is None or self.patience <= 0:
                 self._take_up(self._new_guess())
@@ -313,13 +345,13 @@ class Session(Looking):
         """A command that the goal's own sentence says, or a step towards one, in types that score
         on the way and are hardly ever won; late, where it may end the task.
         """
-        agenda = self.agenda
-        book = agenda.ledger.goals[self.diary.goal.type]
-        rarely_won = len(book.wins) * LIMITS.episodes_for_a_win <= book.episodes
-        if not agenda.ledger.scores or not rarely_won:
+        ledger = self.agenda.ledger
+        book = ledger.goals.get(self.diary.goal.type)
+        if not ledger.scores or (book is not None and not book.hardly_won):
             return ""
         is_late = self.left <= LIMITS.late
-        found = as_told(agenda.questions, self.diary.goal, self.diary.belief, self.told_done)
+        goal = self.diary.goal
+        found = as_told(self.agenda.questions, goal, self.diary.belief, self.told_done)
         for command, instance in found:
             if self.vain(command) or (self.too_early(command) and not is_late):
                 continue
@@ -333,6 +365,42 @@ class Session(Looking):
             if step:
                 return step
         return ""
+
+    def _is_time_to_wander(self) -> bool:
+        """True now and then between experiments, since other things to try are elsewhere."""
+        if self.about_goal or not self.agenda.ledger.hardly_won:
+            return False
+        return bool(self.wandering.heading) or self.dice.random() < LIMITS.wandering
+
+    def to_new_place(self) -> str:
+        """The next step to the nearest place where the agent has not been in this episode, while
+        tasks score on the way and are hardly ever won; nothing where no way is known.
+        """
+        wandering = self.wandering
+        if not self.agenda.ledger.hardly_won or wandering.tries > self.agenda.how.pursued:
+            return ""
+        command = self.go_on() if wandering.heading else ""
+        if command:
+            return command
+        wanted = wandering.new_places(self.situation, self.agenda.reasoner())
+        wandering.tries += 1
+        command = self.begin(wanted) if wanted else ""
+        wandering.heading = wanted if command else ()
+        return command or self._some_move()
+
+    def _some_move(self) -> str:
+        """A listed command that begins as commands do that have moved the agent, and names no
+        place where it has been: for as long as no plan knows the way.
+        """
+        moving = self.agenda.ledger.moving
+        been = self.wandering.been
+        found = []
+        for command in self.game.admissible():
+            if command.partition(" ")[0] not in moving or self.vain(command):
+                continue
+            if not any(place in command for place in been):
+                found.append(command)
+        return self.dice.choice(found) if found else ""
 
     def _take_up(self, guess: State | None) -> None:
         """Pursue a guess at what the goal wants from now on."""

@@ -16,6 +16,7 @@ from rpms.induction.questions import Question
 from rpms.induction.templates import fill
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.ventures import Ventures
+from rpms.induction.wandering import Wandering
 from rpms.induction.wants import State
 from rpms.logic.actions import Instance
 from rpms.logic.belief import Situation
@@ -59,12 +60,15 @@ class Standing:
     scoring: bool = False  # True if actions known to score are pursued
     left: int = 0  # Steps that are left of the episode
     ventures: Ventures = field(init=False)
+    wandering: Wandering = field(init=False)
 
     def __post_init__(self) -> None:
         agenda = self.agenda
         goal = self.diary.goal
         too_early = partial(self.too_early, venture=True)
         self.ventures = Ventures(agenda, goal.type, self.dice, too_early)
+        self.wandering = Wandering(agenda.ledger.vocabulary)
+        self.wandering.told(self.diary.belief)
         self._before = self.diary.belief
         self._heard = len(self.diary.past)
         if not self.about_goal and not agenda.settled(goal.type):
@@ -83,6 +87,7 @@ class Standing:
         new = self.diary.past[self._heard :]
         self._heard = len(self.diary.past)
         self.ventures.told(before, self._before, scored=any(done.gained for done in new))
+        self.wandering.told(self._before)
         if refused:
             self.refused.add(command)
             self.failures[command] += 1

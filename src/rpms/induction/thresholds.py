@@ -200,6 +200,8 @@ class Thresholds:
     fitting: float = 0.3  # Share of imagined actions with kinds that have worked in every slot
     # Chance to experiment here rather than to go elsewhere where nothing is known that may score
     staying: float = 0.5
+    # Chance to set out for a new place between experiments, where tasks score on the way
+    wandering: float = 0.2
     # Successes with which an action comes up half as often as one that never succeeded
     half_interest: int = 40
 

@@ -71,6 +71,11 @@ class GoalBook:
     """The number of episodes whose goal has each field."""
     episodes: int = 0
 
+    @property
+    def hardly_won(self) -> bool:
+        """True if hardly any episode was won."""
+        return len(self.wins) * LIMITS.episodes_for_a_win <= self.episodes
+
     def refuting(self, wanted: State) -> list[Witness]:
         """The steps after which all that is wanted held and the episode went on."""
         return [
