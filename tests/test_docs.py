@@ -78,6 +78,15 @@ def test_a_search_without_a_hit_says_what_to_do(rpms: Rpms):
     )
 
 
+def test_the_page_about_teaching_is_short_and_begins_with_its_commands():
+    text = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
+    words = [word for word in text.split() if any(letter.isalnum() for letter in word)]
+    assert len(words) <= 700
+    first = text.partition("```sh\n")[2].partition("```")[0].splitlines()
+    starts = ("rpms teach pairs", "rpms teach train", "rpms run")
+    assert [line.startswith(start) for line, start in zip(first, starts, strict=True)] == [True] * 3
+
+
 def test_the_papers_limitations_have_a_short_page_that_the_readme_links_to():
     text = (ROOT / "docs" / "limitations.md").read_text(encoding="utf-8")
     assert len(text.split()) <= 500

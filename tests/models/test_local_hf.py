@@ -448,5 +448,5 @@ def test_a_template_without_a_system_role_gets_one_message(folder, tmp_path):
 def test_what_cannot_be_loaded_says_so(tmp_path):
     with pytest.raises(ModelUnavailable, match="cannot be loaded"):
         HFModel("hf/x", str(tmp_path))
-    with pytest.raises(ModelUnavailable, match="cannot be loaded"):
+    with pytest.raises(ModelUnavailable, match="there is no folder nobody/nothing here; as a name"):
         HFModel("hf/nobody/nothing", "nobody/nothing")

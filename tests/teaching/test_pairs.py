@@ -20,10 +20,12 @@ from rpms.play.seats import Seat
 from rpms.play.settings import Settings
 from rpms.store.runs import RunFolder
 from rpms.teaching.lessons import Classroom, correct, read_conditions, teach_pairs
-from rpms.teaching.pairs import PairSource, add_pairs, read_pairs
+from rpms.teaching.pairs import PairSource, add_pairs, counted, read_pairs
 from rpms.teaching.teacher import Corrections, Follower, player_of, spread, taught_step
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
+from tests.cli.command import Rpms
+from tests.cli.command import rpms as rpms  # noqa: PLC0414  a fixture
 
 ALFWORLD = find_world("alfworld")
 TRAIN = "builtin_train"
@@ -244,3 +246,21 @@ def test_what_is_no_pair_is_said_with_its_line(tmp_path):
     file.write_text('{"prompt": []}\n', encoding="utf-8")
     with pytest.raises(FileError, match=r"pairs.jsonl:1: is no pair"):
         read_pairs(file)
+
+
+def test_corrections_do_not_take_a_split_that_the_pairs_are_not_of(taught, rpms: Rpms):
+    out, _ = taught
+    result = rpms("teach", "correct", "planner", "alfworld", "--pairs", out, "--split", "train")
+    assert result.code == 2
+    assert f"--split train: the games of {out} are of {TRAIN}: leave it out" in result.err
+
+
+def test_training_knows_what_may_be_said_about_overlap(taught, rpms: Rpms, tmp_path):
+    out, _ = taught
+    words = ["teach", "train", "base", out, "--out", tmp_path / "out", "--overlap"]
+    assert "--overlap 'alow' is none of its values; did you mean allow?" in rpms(*words, "alow").err
+
+
+def test_one_thing_is_counted_in_the_singular():
+    assert counted(1, "game") == "1 game"
+    assert counted(1160, "pair") == "1,160 pairs"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rpms.logic.errors import InputError, ModelUnavailable
+from rpms.logic.errors import FileError, InputError, ModelUnavailable
 from rpms.models.catalogue import open_model, taught_on
 from rpms.models.hf.adapters import TAUGHT, WeightsName, read_weights
 from rpms.models.hf.weights import load_weights
@@ -165,6 +165,23 @@ def test_pairs_of_a_split_that_is_measured_on_are_refused(school, tmp_path):
     add_pairs(pairs, [pair(1, split="valid_seen")])
     with pytest.raises(InputError, match="valid_seen is a split that is measured on"):
         train(str(base), [pairs], tmp_path / "out", QUICK, print, on_processor=True)
+
+
+def test_pairs_of_two_worlds_are_refused_though_they_ask_the_same(school, tmp_path):
+    base, pairs, *_ = school
+    other = tmp_path / "other.jsonl"
+    add_pairs(other, [replace(each, world="scienceworld") for each in read_pairs(pairs)])
+    with pytest.raises(FileError, match=r"other\.jsonl: pairs of alfworld and scienceworld do not"):
+        train(str(base), [pairs, other], tmp_path / "out", QUICK, print, on_processor=True)
+    assert list(tmp_path.iterdir()) == [other]
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_rate_that_teaches_nothing_is_refused_before_anything_is_loaded(value):
+    with pytest.raises(InputError, match=f"--learning-rate {value} is not above 0"):
+        Training(learning_rate=value)
+    with pytest.raises(InputError, match=f"--epochs {value} is not above 0"):
+        Training(epochs=value)
 
 
 def test_padding_changes_no_loss(school, tmp_path):

@@ -11,13 +11,13 @@ from rpms.cli import options
 from rpms.cli.options import Resources
 from rpms.cli.screen import make_console, say
 from rpms.foreign.file_reader import is_there
-from rpms.logic.errors import InputError
+from rpms.logic.errors import InputError, nearest
 from rpms.models.catalogue import PROVIDERS, taught_on
 from rpms.models.windows import context_window
 from rpms.play.display import Lines, progress
-from rpms.play.settings import ALLOW, Settings
+from rpms.play.settings import ALLOW, REFUSE, Settings
 from rpms.teaching.lessons import Classroom, Lessons, correct, read_conditions, teach_pairs
-from rpms.teaching.pairs import TRAINING, read_pairs
+from rpms.teaching.pairs import TRAINING, counted, read_pairs
 from rpms.teaching.training import Training, train
 from rpms.worlds.base import World
 from rpms.worlds.registry import find_world
@@ -46,8 +46,8 @@ def write_pairs(
     """Let the planner play, and write each of its steps as the prompt of every condition with the
     right answer.
 
-    The lines are read as they are by TRL, Axolotl and LLaMA-Factory. Only what is new is added to
-    a file; the same command continues where it stopped.
+    TRL reads the lines as they are (docs/teaching.md has other trainers). Only what is new is added
+    to a file; the same command continues where it stopped.
     """
     options.refuse_folders(out)
     room = _classroom(resources, settings, find_world(world), conditions, engine, option)
@@ -105,6 +105,11 @@ def _same_games(settings: Settings, pairs: Path, world: World) -> Settings:
     known = read_pairs(pairs)
     if known[0].world != world.name:
         raise InputError(f"{pairs}: holds pairs of {known[0].world}, not of {world.name}")
+    if settings.split not in (None, known[0].split):
+        raise InputError(
+            f"--split {settings.split}: the games of {pairs} are of {known[0].split}: leave it out"
+            " to correct these, or choose games of that split with --sample"
+        )
     return replace(
         settings, task=tuple(dict.fromkeys(pair.task for pair in known)), split=known[0].split
     )
@@ -156,12 +161,16 @@ def train_model(
 
     Play with `--model hf/BASE+OUT`. The same command continues a training that was stopped.
     """
+    if overlap not in (REFUSE, ALLOW):
+        choices = nearest(overlap, (REFUSE, ALLOW))
+        raise InputError(f"--overlap {overlap!r} is none of its values; {choices}")
     rate = learning_rate if learning_rate is not None else _RATE_OF_ALL if all_weights else _RATE
     training = Training(epochs, rate, rank, batch, at_once, seed, all_weights)
     taught = train(base, pairs, out, training, say, on_processor=cpu, overlap=overlap == ALLOW)
     last = [loss for _, loss in taught.losses[-10:]]
     mean = sum(last) / len(last)
-    say(f"{out}: taught on {len(taught.tasks)} games in {taught.seconds:,.0f} s, loss {mean:.4f}")
+    games = counted(len(taught.tasks), "game")
+    say(f"{out}: taught on {games} in {taught.seconds:,.0f} s, loss {mean:.4f}")
     place = base.removeprefix("hf/")
     say(f"play with --model hf/{out if all_weights else f'{place}+{out}'}")
 
@@ -176,7 +185,8 @@ def show_taught(model: str) -> None:
             " wrote"
         )
     conditions = ", ".join(taught.conditions)
-    games = f"{len(taught.tasks)} games of {', '.join(taught.splits)}"
+    games = f"{counted(len(taught.tasks), 'game')} of {', '.join(taught.splits)}"
     say(f"{taught.world}: {games}, in {conditions}")
-    say(f"{taught.pairs:,} pairs, {taught.corrections:,} of them corrections; base {taught.base}")
+    pairs = f"{counted(taught.pairs, 'pair')}, {taught.corrections:,} of them corrections"
+    say(f"{pairs}; base {taught.base}")
     say("; ".join(f"{name} {value}" for name, value in taught.settings.items()))

@@ -5,6 +5,7 @@ the answers alone.
 import hashlib
 import importlib
 import json
+import math
 import shutil
 import time
 from collections import Counter
@@ -27,6 +28,7 @@ from rpms.store.own_folders import replaced_folder
 from rpms.teaching.pairs import (
     Pair,
     PairSource,
+    counted,
     read_pairs,
     require_one_world,
     require_training_split,
@@ -61,6 +63,9 @@ class Training:
     all_weights: bool = False
 
     def __post_init__(self) -> None:
+        for name, value in (("epochs", self.epochs), ("learning-rate", self.learning_rate)):
+            if not 0 < value < math.inf:
+                raise InputError(f"--{name} {value} is not above 0, or has no end: give another")
         if self.batch % self.at_once:
             raise InputError(f"--batch {self.batch} is no multiple of --at-once {self.at_once}")
 
@@ -105,8 +110,8 @@ def train(
                 work.rmdir()
             raise InputError(_without_gpu(torch, loaded.model, watch.tokens))
         _claim(work, _plan_text(weights, pairs, training))
-        games = len({pair.task for pair in pairs})
-        say(f"{len(pairs):,} pairs of {games} games, {watch.tokens:,} tokens to read")
+        games = counted(len({pair.task for pair in pairs}), "game")
+        say(f"{counted(len(pairs), 'pair')} of {games}, {watch.tokens:,} tokens to read")
         _run(trainer, work, watch)
         _save(trainer, loaded.tokenizer, weights, training, folder)
         taught = _record(weights, pairs, training, folder, watch, time.monotonic() - started)
@@ -137,11 +142,14 @@ def _read_base(base: str) -> WeightsName:
 def _read_all(files: Sequence[Path], *, overlap: bool) -> tuple[Pair, ...]:
     """The pairs of all files, none of them of a split that results are measured on."""
     found: dict[str, Pair] = {}
+    first_of_each: list[Pair] = []
     for file in files:
-        for pair in read_pairs(file):
+        read = read_pairs(file)
+        first_of_each.append(read[0])
+        require_one_world(file, first_of_each)
+        for pair in read:
             found.setdefault(pair.key, pair)
     pairs = tuple(found.values())
-    require_one_world(files[-1], pairs)
     if not overlap:
         for split in dict.fromkeys(pair.split for pair in pairs):
             require_training_split(split, _splits(pairs[0].world))
@@ -218,7 +226,7 @@ def _without_gpu(torch: Any, model: Any, tokens: int) -> str:
     a_second = 2 * size**3 / (time.perf_counter() - started)
     parameters = sum(weight.numel() for weight in model.parameters())
     hours = 6 * parameters * tokens / a_second / 3600
-    took = f"{hours:,.1f} hours" if hours >= 1 else f"{max(1, round(60 * hours))} minutes"
+    took = f"{hours:,.1f} hours" if hours >= 1 else counted(max(1, round(60 * hours)), "minute")
     return (
         f"there is no GPU here, and on this processor it would take about {took}:"
         " add --cpu to go on all the same"

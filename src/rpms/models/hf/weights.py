@@ -62,7 +62,9 @@ def _load_base(name: str, source: str, dtype: Any) -> LoadedWeights:
             raise ModelUnavailable(
                 f"{name}: a .gguf file also needs {missing}: pip install 'rpms[hf]'"
             ) from None
-        raise ModelUnavailable(f"{name}: cannot be loaded: {excerpt(str(error))}") from error
+        on_hub = f"there is no folder {source} here; as a name on the hub: "
+        why = f"{'' if path.exists() else on_hub}{excerpt(str(error))}"
+        raise ModelUnavailable(f"{name}: cannot be loaded: {why}") from error
     return LoadedWeights(tokenizer, model)
 
 
