@@ -133,6 +133,24 @@ def test_what_was_stopped_goes_on_to_the_same_end(school, tmp_path, monkeypatch)
     assert resumed.losses[-1][1] == pytest.approx(whole.losses[-1][1], rel=0.01)
 
 
+def test_a_full_disk_is_one_line_and_the_same_command_goes_on(school, tmp_path):
+    """A limit on file sizes makes the kernel refuse a write in its middle, as a full disk does."""
+    resource = pytest.importorskip("resource", reason="POSIX has limits on file sizes")
+    base, pairs, _, _, _ = school
+    training = replace(QUICK, epochs=1)
+    out = tmp_path / "out"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, before[1]))
+    try:
+        with pytest.raises(InputError, match=r"out\.training: cannot be written: .*; the same"):
+            train(str(base), [pairs], out, training, print, on_processor=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not out.exists()
+    train(str(base), [pairs], out, training, print, on_processor=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+
+
 def test_all_weights_can_be_trained(school, tmp_path):
     base, pairs, _, _, _ = school
     training = replace(QUICK, epochs=1, all_weights=True, learning_rate=0.001)

@@ -9,8 +9,8 @@ import math
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -38,6 +38,8 @@ from rpms.worlds.registry import find_world, world_names
 
 PLAN = "training.json"
 """The file in the folder of checkpoints that says what they are of."""
+STATE = "trainer_state.json"
+"""The file that transformers' trainer writes last into a checkpoint."""
 CARD = "README.md"
 """The file in which TRL describes the model, beside the checkpoints."""
 _PACKAGES = ("torch", "transformers", "trl", "peft", "datasets")
@@ -336,11 +338,33 @@ def inputs_as_they_are(model: Any) -> AbstractContextManager[None]:
     return uncast
 
 
+@contextmanager
+def _writing_weights(place: Path) -> Iterator[None]:
+    """Say in one line that weights could not be written; the library that writes them has an
+    error of its own for a full disk.
+    """
+    problem: Any = importlib.import_module("safetensors").SafetensorError
+    try:
+        yield
+    except problem as error:
+        raise InputError(
+            f"{place}: cannot be written: {excerpt(str(error))}; the same command goes on"
+        ) from None
+
+
+def _drop_unfinished(work: Path) -> None:
+    """Remove checkpoints that were not written to their end, which is their state's file."""
+    for checkpoint in work.glob("checkpoint-*"):
+        if not is_there(checkpoint / STATE):
+            shutil.rmtree(checkpoint, ignore_errors=True)
+
+
 def _run(trainer: Any, work: Path, watch: TrainingWatch) -> None:
     """Train, from the last checkpoint if there is one."""
+    _drop_unfinished(work)
     checkpoints = any(work.glob("checkpoint-*"))
     try:
-        with watch.listening(), inputs_as_they_are(trainer.model):
+        with watch.listening(), inputs_as_they_are(trainer.model), _writing_weights(work):
             trainer.train(resume_from_checkpoint=True if checkpoints else None)
     except OSError as error:
         raise InputError(
@@ -371,7 +395,7 @@ def _save(
     precision.
     """
     model = trainer.model
-    with writing(folder):
+    with writing(folder), _writing_weights(folder):
         if training.all_weights:
             model.save_pretrained(folder)
             tokenizer.save_pretrained(folder)
