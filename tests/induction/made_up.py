@@ -14,6 +14,7 @@ from rpms.logic.facts import Atom, Literal
 from rpms.logic.goal import Goal
 from rpms.paper.wording import Wording
 from rpms.worlds.base import Game, Outcome, Setting, Task, World
+from tests.induction.seeded import seeded_tasks
 
 REFUSED = "No."
 UNARY, NULLARY = ("red", "warm", "bent"), ("dark", "loud")
@@ -98,9 +99,7 @@ class MadeUp(World):
         self.domain = domain
 
     def tasks(self, split: str, _setting: Setting) -> Sequence[Task]:
-        return tuple(
-            Task(f"{split}-{number}", split, "any", {"seed": str(number)}) for number in range(200)
-        )
+        return seeded_tasks(split, "any", 200)
 
     def open(self, task: Task, _setting: Setting) -> Game:
         return MadeUpGame(self.domain, int(task.source["seed"]))

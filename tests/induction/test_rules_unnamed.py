@@ -25,6 +25,7 @@ from rpms.play.sources import universal_tier
 from rpms.store.manual_reader import manual_text
 from rpms.store.manuals import read_manual
 from rpms.worlds.base import Game, Outcome, Setting, Task, World
+from tests.induction.seeded import seeded_tasks
 
 REFUSED = "Error"
 _PREDICATES = """\
@@ -107,9 +108,7 @@ class Desk(World):
     step_budget = 20
 
     def tasks(self, split: str, _setting: Setting) -> Sequence[Task]:
-        return tuple(
-            Task(f"{split}-{number}", split, "any", {"seed": str(number)}) for number in range(60)
-        )
+        return seeded_tasks(split, "any", 60)
 
     def open(self, task: Task, _setting: Setting) -> Game:
         return DeskGame(int(task.source["seed"]))

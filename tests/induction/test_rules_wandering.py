@@ -24,6 +24,7 @@ from rpms.logic.rules import Predicate
 from rpms.paper.wording import Wording
 from rpms.store.evidence import Witness
 from rpms.worlds.base import Game, Outcome, Setting, Task, World
+from tests.induction.seeded import seeded_tasks
 
 _REFUSED = "You cannot do that."
 _HALL = "hall"
@@ -89,9 +90,7 @@ class Wing(World):
     step_budget = 30
 
     def tasks(self, split: str, _setting: Setting) -> Sequence[Task]:
-        return tuple(
-            Task(f"{split}-{seed}", split, "find", {"seed": str(seed)}) for seed in range(50)
-        )
+        return seeded_tasks(split, "find", 50)
 
     def open(self, task: Task, _setting: Setting) -> Game:
         return WingGame(int(task.source["seed"]))

@@ -13,6 +13,7 @@ from rpms.logic.belief import Belief, FactBelief
 from rpms.logic.goal import Goal
 from rpms.paper.wording import Wording
 from rpms.worlds.base import Game, Outcome, Setting, Task, World
+from tests.induction.seeded import seeded_tasks
 
 REFUSED = "You cannot do that."
 PLACES = ("shelf", "hook", "box", "drawer")
@@ -93,9 +94,7 @@ class Tidy(World):
     step_budget = 20
 
     def tasks(self, split: str, _setting: Setting) -> Sequence[Task]:
-        return tuple(
-            Task(f"{split}-{seed}", split, "tidy", {"seed": str(seed)}) for seed in range(200)
-        )
+        return seeded_tasks(split, "tidy", 200)
 
     def open(self, task: Task, _setting: Setting) -> Game:
         return TidyGame(int(task.source["seed"]), task.split)

@@ -13,7 +13,7 @@ from rpms.induction.literals import bits
 from rpms.induction.place_maps import PlaceMap, unlisted_role
 from rpms.induction.revelations import SeenStep, slots_of
 from rpms.induction.scores import Tie
-from rpms.induction.templates import SLOT, Names, draw
+from rpms.induction.templates import SLOT, Names, draw, verb_of
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.vocabulary import SeenState, Vocabulary
 from rpms.induction.wants import NOT, GoalBook, Story
@@ -295,7 +295,7 @@ class Diary:
     def _count_by_verb(self, command: str, step: SeenStep) -> None:
         """Count a command that worked by its first word, whatever names it has."""
         ledger = self._ledger
-        verb = command.partition(" ")[0]
+        verb = verb_of(command)
         ledger.done[verb] += 1
         here = step.before.location
         there = step.after.location

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from rpms.induction.linked_attempts import unseen_name
 from rpms.induction.recorded_episodes import ReplayedStep, replayed
+from rpms.induction.templates import verb_of
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import ActionSchema, Instance
 from rpms.logic.belief import Situation, has_asked
@@ -163,8 +164,7 @@ def _verify_step(
     if instance is not None:
         found.judge(instance, step, witness, refused=refused)
     else:
-        first_word = command.partition(" ")[0]
-        found.unknown[first_word] += not refused
+        found.unknown[verb_of(command)] += not refused
     if refused:
         return
     for foretold in _foretold_by_processes(rules, step):

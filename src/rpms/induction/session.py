@@ -14,7 +14,7 @@ from rpms.induction.looking import Looking
 from rpms.induction.odds import entropy
 from rpms.induction.questions import Question
 from rpms.induction.revelations import slots_of
-from rpms.induction.templates import SLOT, draw, fill, pattern_of
+from rpms.induction.templates import SLOT, draw, fill, pattern_of, verb_of
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.ventures import Prospect
 from rpms.induction.wants import State
@@ -139,7 +139,7 @@ class Session(Looking):
         knows, chance would find an action late.
         """
         done = self.agenda.ledger.done
-        counts = {command: done[command.partition(" ")[0]] for command in commands}
+        counts = {command: done[verb_of(command)] for command in commands}
         least = min(counts.values())
         return [command for command, count in counts.items() if count == least]
 
@@ -396,7 +396,7 @@ class Session(Looking):
         been = self.wandering.been
         found = []
         for command in self.game.admissible():
-            if command.partition(" ")[0] not in moving or self.vain(command):
+            if verb_of(command) not in moving or self.vain(command):
                 continue
             if not any(place in command for place in been):
                 found.append(command)

@@ -27,6 +27,11 @@ def words_in(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+def verb_of(command: str) -> str:
+    """The first word of a command, which says what is done, whatever names follow."""
+    return command.partition(" ")[0]
+
+
 @lru_cache(maxsize=4_096)
 def pattern_of(template: str) -> re.Pattern[str]:
     """Commands of a template with any names in its slots, known ones or not."""
