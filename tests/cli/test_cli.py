@@ -18,7 +18,7 @@ import typer.main
 
 from rpms import __version__
 from rpms.cli.app import COMMANDS as KNOWN
-from rpms.cli.app import ENTRY_POINTS, OF_GROUPS, add_others, command_of, make_app
+from rpms.cli.app import OF_GROUPS, command_of, make_app
 from rpms.cli.options import Resources
 from rpms.paper.enforcement import PARTS
 from tests.cli.command import Rpms
@@ -128,41 +128,3 @@ def test_the_command_loads_no_extra_before_it_is_needed():
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=True
     )
     assert done.stdout.strip() == "[]"
-
-
-class TestCommandsOfOthers:
-    def _package(self, folder: Path, code: str) -> None:
-        (folder / "stranger.py").write_text(code)
-        metadata = folder / "stranger-1.0.dist-info"
-        metadata.mkdir()
-        (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
-        (metadata / "entry_points.txt").write_text(
-            f"[{ENTRY_POINTS}]\nstranger = stranger:register\n"
-        )
-
-    def _added(
-        self, folder: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> tuple[set[str | None], list[str]]:
-        monkeypatch.syspath_prepend(str(folder))
-        monkeypatch.delitem(sys.modules, "stranger", raising=False)
-        bare = typer.Typer()
-        problems = add_others(bare)
-        return {
-            each.name for each in (*bare.registered_commands, *bare.registered_groups)
-        }, problems
-
-    def test_a_world_brings_its_own(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-        assert self._added(tmp_path, monkeypatch) == ({"games", "verify"}, [])
-        self._package(tmp_path, "def register(app):\n    app.command('greet')(lambda: None)\n")
-        assert self._added(tmp_path, monkeypatch) == ({"games", "verify", "greet"}, [])
-
-    def test_one_that_cannot_be_loaded_keeps_no_other_from_working(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ):
-        self._package(tmp_path, "import no_such_module\n")
-        names, problems = self._added(tmp_path, monkeypatch)
-        assert names == {"games", "verify"}
-        (problem,) = problems
-        assert problem.startswith(
-            "the commands of stranger (stranger:register) cannot be loaded: ModuleNotFoundError: "
-        )

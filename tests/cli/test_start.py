@@ -36,29 +36,21 @@ def loaded(*words: str) -> set[str]:
 @pytest.mark.parametrize("words", [("--help",), ("--version",), ("runn",)], ids=" ".join)
 def test_help_and_mistakes_import_no_command(words: tuple[str, ...]):
     names = loaded(*words)
-    assert not {f"rpms.{each.module}" for each in COMMANDS.values()} & names
+    assert not {f"rpms.cli.{each.module}" for each in COMMANDS.values()} & names
     assert not HEAVY & names
 
 
 def test_a_command_imports_its_own_module_and_no_other_commands():
     names = loaded("memory", "--help")
-    commands = {f"rpms.{each.module}" for each in COMMANDS.values()}
+    commands = {f"rpms.cli.{each.module}" for each in COMMANDS.values()}
     assert commands & names == {"rpms.cli.memory"}
 
 
 def test_the_guard_starts_without_worlds_models_and_pages():
     names = loaded("guard", "mcp", "--nope")
     rooms = {name.split(".")[1] for name in names if name.startswith("rpms.")}
-    assert rooms <= {"cli", "logic", "foreign", "guard", "store"}
-
-
-@pytest.mark.parametrize("words", [("--help",), ("--nope",), ("--timeout", "soon")], ids=" ".join)
-def test_the_guards_help_and_mistakes_wait_neither_for_the_guard_nor_for_typer(
-    words: tuple[str, ...],
-):
-    names = loaded("guard", "mcp", *words)
-    assert not {"typer", "rich", "ruamel", "rpms.guard"} & names
-    assert len(names) <= 110
+    assert not {"worlds", "models", "planning"} & rooms
+    assert "rpms.report.pages" not in names
 
 
 def test_an_options_help_names_what_only_the_settings_know():

@@ -5,7 +5,6 @@ drafts, telemetry.
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import re
 import subprocess
@@ -17,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from rpms.guard import Call, Guard, read_tool_manual
-from rpms.guard.drafting import candidates, draft_manual
+from rpms.guard.drafting import draft_manual
 from rpms.guard.log import read_guard_log
 from rpms.guard.replay import resumed
 from rpms.guard.tool_manuals import find_tool_doubts, find_tool_mistakes
@@ -307,38 +306,6 @@ def test_a_draft_is_written_from_a_real_server(tmp_path, rpms):
     assert (
         rpms("guard", "draft", "--out", tmp_path / "draft.yaml", "--", "x").code == 2
     )  # it is there already
-
-
-def test_rules_that_a_model_makes_of_a_policy_judge_nothing_until_they_are_reviewed(once, rpms):
-    policy = once / "policy.md"
-    policy.write_text("Bills are looked at only when paid. Be polite.\n\nNever do this.")
-    answers = [
-        'Sure: {"tools": ["look"], "requires": ["paid(bill)"]}',
-        "{}",
-        '{"tools": ["nothing"]}',
-    ]
-    manual = once / "bare.yaml"
-    manual.write_text(WITHOUT_POLICIES)
-    found = list(
-        candidates(
-            policy.read_text(), [("bare.yaml", manual.read_text())], lambda _: answers.pop(0)
-        )
-    )
-    assert [bool(rule) for _, rule, _ in found] == [True, False, False]
-    assert "no tool is called 'nothing'" in found[2][2]
-    answers = [json.dumps({"tools": ["look"], "requires": ["paid(bill)"]}), "{}", "{}"]
-    (once / "script.txt").write_text("\n".join(answers))
-    drafts = once / "drafts.yaml"
-    options = ["--policy", policy, "--manual", manual, "--model", f"scripted/{once / 'script.txt'}"]
-    done = rpms("guard", "draft", "--out", drafts, *options)
-    assert done.code == 0, done.err
-    assert "DRAFT-001: Bills are looked at only when paid." in done.out
-    guard = Guard([manual, drafts], log=once / "log.jsonl")
-    assert guard.check(Call("look", {"bill": "B1"})).goes_on
-    told = rpms("guard", "check", "--manual", manual, "--manual", drafts, once / "log.jsonl")
-    assert "draft DRAFT-001 would decide 1 calls: refuse look(bill=B1)" in told.out
-    drafts.write_text(drafts.read_text().replace(', "draft": true', ""))
-    assert not Guard([manual, drafts]).check(Call("look", {"bill": "B1"})).goes_on
 
 
 def test_checks_are_spans_and_counts_without_arguments():

@@ -17,8 +17,8 @@ from rpms.guard import Call, Guard, open_tool_manual
 from rpms.guard.log import GuardLog, is_guard_log, read_guard_log
 from rpms.guard.replay import replay
 from rpms.logic.errors import FileError
-from rpms.report import pages
-from rpms.report.pages import write_guard_report
+from rpms.report import guard_pages
+from rpms.report.guard_pages import write_guard_report
 from tests.guard.test_guard import CANCEL, ORDER, SHOP, USER, returning
 from tests.report.hostile import ATTACK
 
@@ -114,7 +114,7 @@ def test_a_long_log_is_read_to_its_end_and_its_page_shows_what_was_refused_late(
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(file_reader, "MOST_TRANSCRIPT_LINES", 10)  # a bound of other files
-    monkeypatch.setattr(pages, "_MOST_ALLOWED", 5)
+    monkeypatch.setattr(guard_pages, "_MOST_ALLOWED", 5)
     file = tmp_path / "long.jsonl"
     guard = Guard(SHOP, log=file)
     for number in range(20):

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 GARBAGE = (20_000, 20, 50)
 """Thresholds of the garbage collector. Steps make many small values and hardly a circle: by its own
 thresholds, looking for circles takes a twelfth of a run."""
-_INTERRUPTED = b"rpms: interrupted\n"
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as shells have it."""
+_TOLD = b"rpms: interrupted\n"
 
 
 def main() -> None:
@@ -37,32 +39,24 @@ def main() -> None:
             (sign, signal.signal(sign, _end_at_once)) for sign in (signal.SIGINT, signal.SIGTERM)
         ]
         from rpms.cli import screen  # noqa: PLC0415
+        from rpms.cli.app import make_app  # noqa: PLC0415
 
-        # its clients wait: typer takes as long as all the rest
-        if sys.argv[1:3] == ["guard", "mcp"]:
-            from rpms.cli import guard_mcp  # noqa: PLC0415
-
-            command = partial(guard_mcp.run, sys.argv[3:])
-        else:
-            from rpms.cli.app import make_app  # noqa: PLC0415
-
-            app = make_app(sys.argv[1] if len(sys.argv) > 1 else "")
-            command = partial(app, standalone_mode=False)
+        command = partial(make_app(), standalone_mode=False)
         for sign, handler in before:  # SIGTERM is a scheduler's Ctrl-C
             signal.signal(sign, signal.default_int_handler if sign == signal.SIGTERM else handler)
         _run(screen, command)
     except KeyboardInterrupt:
         try:
-            os.write(2, _INTERRUPTED)
+            os.write(2, _TOLD)
         finally:
-            sys.exit(130)
+            sys.exit(INTERRUPTED)
 
 
 def _end_at_once(*_: object) -> None:
     try:
-        os.write(2, _INTERRUPTED)
+        os.write(2, _TOLD)
     finally:
-        os._exit(130)
+        os._exit(INTERRUPTED)
 
 
 def _run(screen: Any, command: Callable[[], object]) -> None:
@@ -74,6 +68,8 @@ def _run(screen: Any, command: Callable[[], object]) -> None:
         try:
             with screen.answering_at_once():
                 code = command()
+            if code == INTERRUPTED:  # typer makes this of Ctrl-C, without a word
+                raise KeyboardInterrupt
         finally:
             screen.flush()
     except BrokenPipeError:

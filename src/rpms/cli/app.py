@@ -6,7 +6,6 @@ imported when the command line names it, so that help and mistakes do not wait f
 
 from collections.abc import Callable
 from importlib import import_module
-from importlib.metadata import entry_points
 from inspect import cleandoc, signature
 from typing import Annotated, Any, NamedTuple
 
@@ -14,14 +13,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 import rpms
+from rpms.cli import INTERRUPTED
 from rpms.cli.knobs import declare, with_shared
 from rpms.cli.screen import complain, say, show_logs
-from rpms.foreign.own_code import told_error
-from rpms.logic.errors import ANYTHING
-
-ENTRY_POINTS = "rpms.commands"
-"""Functions that add the commands of a world, or of another package, to the application they
-are given."""
 
 _PLAY = "Play and learn"
 _LOOK = "Look at results"
@@ -42,151 +36,139 @@ class LazyCommand(NamedTuple):
 
     def load(self) -> Any:
         """Import the command: a function, or a `typer.Typer` with commands of its own."""
-        return getattr(import_module(f"rpms.{self.module}"), self.name)
+        return getattr(import_module(f"rpms.cli.{self.module}"), self.name)
 
 
 COMMANDS = {
     "play": LazyCommand(
         _PLAY,
-        "cli.play",
+        "play",
         "main",
         "Play one task and watch every step: observation, belief, rules, memories with verdicts,"
         " action.",
     ),
     "run": LazyCommand(
         _PLAY,
-        "cli.run",
+        "run",
         "main",
         "Play the tasks of a split and keep every episode; the same command continues where it"
         " stopped.",
     ),
     "learn": LazyCommand(
         _PLAY,
-        "cli.run",
+        "run",
         "learn_memory",
         "Play a split round by round and write what it teaches as a frozen memory: snippets,"
         " lessons and schemas.",
     ),
     "study": LazyCommand(
         _PLAY,
-        "cli.study",
+        "study",
         "app",
         "Run, list and check studies: one YAML file for each table of the paper.",
     ),
     "teach": LazyCommand(
         _PLAY,
-        "cli.teach",
+        "teach",
         "app",
         "Teach a small model to read what it is told: pairs, train, correct.",
     ),
     "insights": LazyCommand(
         _PLAY,
-        "cli.run",
+        "run",
         "gather_insights",
         "Let a model draw insights from recorded runs; `--agent expel` plays with these and with"
         " the won episodes.",
     ),
     "report": LazyCommand(
         _LOOK,
-        "cli.report",
+        "report",
         "report",
         "Write static pages about runs, a study or a guard's log; they open from disk, without a"
         " server.",
     ),
     "view": LazyCommand(
-        _LOOK, "cli.report", "view", "Open a report in a browser, or serve it at a port."
+        _LOOK, "report", "view", "Open a report in a browser, or serve it at a port."
     ),
     "show": LazyCommand(
         _LOOK,
-        "cli.report",
+        "report",
         "show",
         "Print an episode from beginning to end: observations, thoughts, actions, and how it"
         " ended.",
     ),
     "table": LazyCommand(
         _LOOK,
-        "cli.report",
+        "report",
         "table",
         "Print one of the paper's tables from runs or a study, or write it into a page.",
     ),
     "leaderboard": LazyCommand(
         _LOOK,
-        "cli.report",
+        "report",
         "leaderboard",
         "Rank models and agents by success, for each set of tasks they played under the same"
         " settings.",
     ),
     "export": LazyCommand(
         _LOOK,
-        "cli.report",
+        "report",
         "export_runs",
         "Write the episodes, steps and recalled memories of runs as tables; a run may still be"
         " going on.",
     ),
     "worlds": LazyCommand(
         _KNOW,
-        "cli.worlds",
+        "worlds",
         "app",
         "List the worlds, check one, or write a new one to start from.",
     ),
-    "prompts": LazyCommand(_KNOW, "cli.worlds", "prompts", "The texts of a world's prompts."),
+    "prompts": LazyCommand(_KNOW, "worlds", "prompts", "The texts of a world's prompts."),
     "models": LazyCommand(
         _KNOW,
-        "cli.models",
+        "models",
         "app",
         "List the models that can be used, or check that one answers.",
     ),
     "rules": LazyCommand(
-        _KNOW, "cli.rules", "app", "Show, check, learn, test and compare rule manuals."
+        _KNOW, "rules", "app", "Show, check, learn, test and compare rule manuals."
     ),
     "memory": LazyCommand(
-        _KNOW, "cli.memory", "app", "Show, count, merge, compare and clean memories."
+        _KNOW, "memory", "app", "Show, count, merge, compare and clean memories."
     ),
     "docs": LazyCommand(
         _LOOK,
-        "cli.docs",
+        "docs",
         "search_docs",
         "List the sections of the documentation that have all the words; without words, the pages"
         " by task.",
     ),
-    "guard": LazyCommand(
-        _MORE, "cli.guard", "app", "Check the tool calls of agents against a manual."
-    ),
+    "guard": LazyCommand(_MORE, "guard", "app", "Check the tool calls of agents against a manual."),
     "envs": LazyCommand(
         _MORE,
-        "cli.worlds",
+        "worlds",
         "envs",
         "Use the worlds from other programs: Gymnasium ids, an OpenEnv server.",
     ),
     "games": LazyCommand(
         _KNOW,
-        "worlds.alfworld.cli",
+        "games",
         "games",
         "Make ALFWorld games, so that you need not download any.",
     ),
-    "verify": LazyCommand(
-        _KNOW,
-        "worlds.alfworld.cli",
-        "verify",
-        "Replay games recorded with ALFWorld's own engine on the native one; exit code 1 if"
-        " anything differs.",
-    ),
 }
 OF_GROUPS = {
-    "rules learn": LazyCommand(_KNOW, "cli.rules_learn", "learn"),
-    "rules verify": LazyCommand(_KNOW, "cli.rules_learn", "check_against"),
-    "teach pairs": LazyCommand(_PLAY, "cli.teach", "write_pairs"),
-    "teach train": LazyCommand(_PLAY, "cli.teach", "train_model"),
-    "teach correct": LazyCommand(_PLAY, "cli.teach", "correct_student"),
-    "teach show": LazyCommand(_PLAY, "cli.teach", "show_taught"),
-    "study run": LazyCommand(_PLAY, "cli.study", "main"),
+    "rules learn": LazyCommand(_KNOW, "rules_learn", "learn"),
+    "rules verify": LazyCommand(_KNOW, "rules_learn", "check_against"),
+    "teach pairs": LazyCommand(_PLAY, "teach", "write_pairs"),
+    "teach train": LazyCommand(_PLAY, "teach", "train_model"),
+    "teach correct": LazyCommand(_PLAY, "teach", "correct_student"),
+    "teach show": LazyCommand(_PLAY, "teach", "show_taught"),
+    "study run": LazyCommand(_PLAY, "study", "main"),
+    "guard mcp": LazyCommand(_MORE, "guard_mcp", "run"),
 }
 """Commands of groups that stand in another module than their group, or share its options, in the
 order of the help."""
-_REGISTERED_HERE = "rpms.worlds.alfworld.cli:register"
-"""The entry point whose commands stand in the table above."""
-
-
 _NOT_IMPORTED: Any = None
 
 
@@ -199,11 +181,6 @@ class LazyCommands(TyperGroup):
         super().__init__(**given)
         for name in COMMANDS:
             self.commands.setdefault(name, _NOT_IMPORTED)  # names to suggest for a mistyped one
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """The commands of the table, then those that other packages bring."""
-        others = [name for name in super().list_commands(ctx) if name not in COMMANDS]
-        return [*COMMANDS, *others]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command; while the help of all is written, one that says no more than its summary."""
@@ -222,11 +199,8 @@ class LazyCommands(TyperGroup):
             self._describing = False
 
 
-def make_app(word: str = "") -> typer.Typer:
-    """The application, for a command line that begins with `word`.
-
-    Commands of other packages are looked for unless the word is one of this package's commands.
-    """
+def make_app() -> typer.Typer:
+    """The application, none of whose commands is imported yet."""
     app = typer.Typer(
         name="rpms",
         cls=LazyCommands,
@@ -236,8 +210,6 @@ def make_app(word: str = "") -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    problems = [] if word in COMMANDS else add_others(app, but=_REGISTERED_HERE)
-    join_lines(app)
 
     @app.callback()
     def _main(
@@ -250,8 +222,7 @@ def make_app(word: str = "") -> typer.Typer:
                 help="Print the version and exit.",
             ),
         ] = False,
-    ) -> None:
-        complain(*(f"note: {problem}" for problem in problems))
+    ) -> None: ...
 
     return app
 
@@ -311,20 +282,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def add_others(app: typer.Typer, but: str = "") -> list[str]:
-    """Add the commands that worlds and other packages bring, all but one; says of those that
-    cannot be loaded why.
-    """
-    problems = []
-    for point in sorted(each for each in entry_points(group=ENTRY_POINTS) if each.value != but):
-        try:
-            point.load()(app)
-        except ANYTHING as error:  # a stranger's package may raise anything
-            named = f"{point.name} ({point.value})"
-            problems.append(f"the commands of {named} cannot be loaded: {told_error(error)}")
-    return problems
-
-
 class _Explained(TyperCommand):
     """A command whose options' help may name what only the settings know: `{conditions}`."""
 
@@ -336,7 +293,7 @@ class _Explained(TyperCommand):
         except KeyboardInterrupt as stop:
             if str(stop):
                 complain(f"rpms: {stop}")
-                raise typer.Exit(130) from None
+                raise SystemExit(INTERRUPTED) from None
             raise
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -356,6 +313,3 @@ def join_lines(app: typer.Typer) -> None:
         command.cls = _Explained
         text = command.help or (command.callback.__doc__ if command.callback else None) or ""
         command.help = "\n\n".join(" ".join(each.split()) for each in cleandoc(text).split("\n\n"))
-    for group in app.registered_groups:
-        if group.typer_instance is not None:
-            join_lines(group.typer_instance)

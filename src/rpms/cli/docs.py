@@ -77,9 +77,8 @@ class _Section(NamedTuple):
         """A heading that is one of the words counts most, then words in the heading, lines that
         have all the words, and the share of lines that have any.
         """
-        hits = 0
-        for word in words:
-            hits += sum(len(word.findall(line)) for line in self.lines)
+        text = "\n".join(self.lines)
+        hits = sum(len(word.findall(text)) for word in words)
         together = sum(_count(words, line) == len(words) for line in self.lines)
         shares = together / (together + 1) + hits / (len(self.lines) + hits + 1)
         named = any(word.fullmatch(self.heading) for word in words)

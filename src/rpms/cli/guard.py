@@ -2,34 +2,26 @@
 server.
 """
 
-import json
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import typer
 
-from rpms.cli import guard_mcp
 from rpms.cli.screen import MOST_MISTAKES, complain, make_console, say, stop_at_mistakes
-from rpms.foreign.file_reader import is_there, read_text
-from rpms.foreign.limits import LARGEST_MANUAL
+from rpms.foreign.file_reader import is_there
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_audit import Audited, Grade, audit
-from rpms.guard.drafting import candidates, draft_manual
+from rpms.guard.drafting import draft_manual
 from rpms.guard.guard import Guard
 from rpms.guard.manual_files import require_whole
 from rpms.guard.python_facts import load_python
 from rpms.guard.replay import Replayed, replay, run_cases
 from rpms.guard.tool_manuals import (
-    LAST_LINE,
     find_tool_doubts,
     find_tool_mistakes,
     read_tool_manual,
 )
 from rpms.logic.errors import InputError
-from rpms.models.base import Decoding, Request
-from rpms.models.catalogue import open_model
-from rpms.paper.prompt import Part, Prompt, make_block
 from rpms.report.table import grid
 from rpms.store.files import write_whole
 from rpms.store.manual_reader import manual_text
@@ -59,9 +51,7 @@ def check(manual: list[Path], log: Path | None = None, python: Path | None = Non
 
 
 def _judge_again(guard: Guard, log: Path) -> None:
-    """Show the ruling on every call of a log, by rule, and what drafts would decide; exit code
-    1 if any has changed.
-    """
+    """Show the ruling on every call of a log, by rule; exit code 1 if any has changed."""
     rows: list[list[str]] = []
     counts = Counter[str]()
     by_rule = Counter[str]()
@@ -76,7 +66,6 @@ def _judge_again(guard: Guard, log: Path) -> None:
             rows.append(_ruling_row(number, step))
     make_console().print(grid(("", "call", "ruling", "rule", "fact", "what to do"), rows, words=6))
     say(*(f"{count} {line}" for line, count in by_rule.most_common()))
-    _try_drafts(guard, log)
     words = ("allow", "warn", "modify", "ask", "refuse")
     say(", ".join(f"{counts[word]} {word}" for word in words) + f"; {changed} differ from the log")
     say(*(f"{count} {gap}" for gap, count in (+gaps).items()))
@@ -89,20 +78,6 @@ def _ruling_row(number: int, step: Replayed) -> list[str]:
     word = f"{now.word} (was {step.then})" if step.changed else now.word
     words = (step.call.text, word, now.rule, now.fact, now.remedy)
     return [str(number), *(excerpt(each, 200) for each in words)]
-
-
-def _try_drafts(guard: Guard, log: Path) -> None:
-    """Say which calls of a log each draft of the manual would decide, were it active."""
-    drafts = replace(guard.manual, policies=guard.manual.drafts)
-    if not drafts.policies:
-        return
-    decided: dict[str, list[str]] = {policy.rule.id: [] for policy in drafts.policies}
-    for step in replay(Guard(drafts, python=guard.python), log):
-        if step.now.rule in decided:
-            decided[step.now.rule].append(f"{step.now.word} {excerpt(step.call.text, 100)}")
-    for rule, calls in decided.items():
-        such_as = f": {'; '.join(calls[:3])}" if calls else ""
-        say(f"draft {rule} would decide {len(calls)} calls{such_as}")
 
 
 @app.command("audit")
@@ -135,11 +110,9 @@ def audit_log(
 
 
 def _write_page(steps: list[Audited], log: Path, out: Path, notes: list[str]) -> None:
-    from rpms.report.audit_page import AuditTally, write_audit  # noqa: PLC0415  needs Jinja
+    from rpms.report.guard_pages import write_audit  # noqa: PLC0415  needs Jinja
 
-    tally = AuditTally()
-    tally.add(steps)
-    write_audit(tally, log, out, notes)
+    write_audit(steps, log, out, notes)
     say(f"wrote {out / 'index.html'}")
 
 
@@ -151,51 +124,16 @@ def _objection_row(number: int, step: Audited) -> list[str]:
 
 
 @app.command("draft")
-def draft(
-    out: Path,
-    command: list[str] | None = None,
-    server: str = "",
-    policy: Path | None = None,
-    manual: list[Path] | None = None,
-    model: str = "",
-) -> None:
-    """Draft a manual from a server's tools; or rules from a policy's sentences, none active
-    until you review them.
-    """
+def draft(out: Path, command: list[str] | None = None, server: str = "") -> None:
+    """Draft a manual of a server's tools; a person approves what does not say it only reads."""
     if is_there(out):
         raise InputError(f"{out}: is there already; choose another --out")
-    if policy is not None:
-        if not manual or not model:
-            raise InputError(
-                "--policy needs --manual, whose tools and facts rules speak of, and --model"
-            )
-        text = _draft_rules(policy, manual, model)
-    else:
-        from rpms.guard.mcp_proxy import list_tools  # noqa: PLC0415  an extra
+    if not command and not server:
+        raise InputError("name a server after `--`, or its address by --server")
+    from rpms.guard.mcp_proxy import list_tools  # noqa: PLC0415  an extra
 
-        if not command and not server:
-            raise InputError("name a server after `--`, or its address by --server")
-        text = draft_manual(list_tools(server or command or []))
-    write_whole(out, text)
+    write_whole(out, draft_manual(list_tools(server or command or [])))
     say(f"wrote {out}")
-
-
-def _draft_rules(policy: Path, manual: list[Path], model: str) -> str:
-    """A manual's text with a draft for each sentence of a policy that a model could read."""
-    asked = open_model(model)
-
-    def ask(question: str) -> str:
-        prompt = Prompt((make_block(Part.INSTRUCTION, "", [question]),))
-        return asked.answer(Request(prompt, Decoding(max_tokens=400, stop=()), "draft")).text
-
-    rules: dict[str, object] = {}
-    texts = [manual_text(file) for file in manual]
-    for sentence, rule, problem in candidates(read_text(policy, LARGEST_MANUAL), texts, ask):
-        rules |= rule
-        say(f"{next(iter(rule), 'no rule')}: {excerpt(sentence)} {problem}".rstrip())
-    lines = [f"  {name}: {json.dumps(rule)}\n" for name, rule in rules.items()]
-    head = "# Drafts: check each against its sentence, then take `draft` away.\npolicies:\n"
-    return head + ("".join(lines) or "  {}\n") + f"{LAST_LINE}\n"
 
 
 @app.command("test")
@@ -211,13 +149,3 @@ def run_tests(manual: Path, cases: Path, python: Path | None = None) -> None:
     )
     if done.differences:
         raise typer.Exit(1)
-
-
-@app.command(
-    "mcp",
-    add_help_option=False,
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-)
-def mcp(context: typer.Context) -> None:
-    """Run MCP servers behind the guard: calls are checked, and so are resources and prompts."""
-    raise typer.Exit(guard_mcp.run(context.args))

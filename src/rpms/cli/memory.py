@@ -76,14 +76,16 @@ def show(file: Path, entry: str | None = None) -> None:
 
 
 def _line(entry: Entry) -> Text:
-    styles = {
-        Kind.SUCCESS: "green",
-        Kind.FAILURE: "yellow",
-        Kind.CRITICAL_FAILURE: "red",
-        Kind.SCHEMA: "blue",
-    }
-    styles[Kind.REQUEST] = "magenta"
-    return Text.assemble((entry.id, styles.get(entry.kind, "cyan")), f"  {said(entry)}")
+    return Text.assemble((entry.id, _COLOURS.get(entry.kind, "cyan")), f"  {said(entry)}")
+
+
+_COLOURS: dict[str, str] = {
+    Kind.SUCCESS: "green",
+    Kind.FAILURE: "yellow",
+    Kind.CRITICAL_FAILURE: "red",
+    Kind.SCHEMA: "blue",
+    Kind.REQUEST: "magenta",
+}
 
 
 @app.command("stats")
@@ -98,7 +100,14 @@ def show_stats(file: Path, entries: bool = False) -> None:
     seen = f"{counted.observations} observations in {counted.episodes} episodes"
     say(f"{file}: {counted.entries} entries of {world}, {seen}")
     say(f"{_freeze_of(file)}\nhash of the entries {memories.memory_hash(memory)}")
-    most = None if entries else _MOST_ROWS
+    make_console().print(_counts(counted, most=None if entries else _MOST_ROWS))
+    if entries:
+        for entry in memory.entries:
+            console.print(Text.assemble(_line(entry), (f"  [{where_from(entry.origins)}]", "dim")))
+
+
+def _counts(counted: Stats, most: int | None) -> Table:
+    """A table of entries by kind, and by the most frequent goals and rules."""
     table = Table(box=None, pad_edge=False, expand=True)
     table.add_column("entries", justify="right", no_wrap=True)
     table.add_column("", ratio=1, no_wrap=True, overflow="ellipsis")
@@ -108,13 +117,9 @@ def show_stats(file: Path, entries: bool = False) -> None:
         for name, count in counts.most_common(most):
             table.add_row(str(count), Text(f"{sort}: {name}"))
         if most is not None and len(counts) > most:
-            table.add_row(
-                "", Text(f"and {len(counts) - most} more; --entries lists all", style="dim")
-            )
-    make_console().print(table)
-    if entries:
-        for entry in memory.entries:
-            console.print(Text.assemble(_line(entry), (f"  [{where_from(entry.origins)}]", "dim")))
+            more = f"and {len(counts) - most} more; --entries lists all"
+            table.add_row("", Text(more, style="dim"))
+    return table
 
 
 @app.command("merge")
@@ -128,6 +133,16 @@ def merge_files(files: list[Path], out: Path, world: str | None = None) -> None:
     if world is not None:
         find_world(world)
     given = [memories.read_frozen(file, world or "") for file in files]
+    world = _only_world(given)
+    merged = merge(*(memory.entries for memory in given))
+    memories.write_memory(out, merged, world)
+    digest = memories.freeze(out)
+    counts = f"{len(merged)} entries out of {sum(map(len, given))}"
+    say(f"{counts} in {out}, frozen: sha256 {digest[:16]}…")
+
+
+def _only_world(given: Iterable[EpisodicMemory]) -> str:
+    """The world that some memories are of."""
     worlds = sorted({memory.world for memory in given if memory.world})
     if not worlds:
         raise InputError("these memories do not name their world; use --world")
@@ -136,13 +151,7 @@ def merge_files(files: list[Path], out: Path, world: str | None = None) -> None:
             f"these memories are of {' and '.join(worlds)}; only memories of one world can be"
             " merged"
         )
-    merged = merge(*(memory.entries for memory in given))
-    memories.write_memory(out, merged, worlds[0])
-    digest = memories.freeze(out)
-    say(
-        f"{len(merged)} entries out of {sum(map(len, given))} in {out}, frozen: sha256"
-        f" {digest[:16]}…"
-    )
+    return worlds[0]
 
 
 @app.command("diff")
@@ -170,7 +179,8 @@ def diff(before: Path, after: Path) -> None:
 @app.command("export")
 def export(file: Path, out: Path) -> None:
     """Write a memory as Markdown to read, or as CSV for a spreadsheet."""
-    if (form := _FORMS.get(out.suffix)) is None:
+    form = _FORMS.get(out.suffix)
+    if form is None:
         raise InputError(f"{out}: the file must end in one of {', '.join(_FORMS)}")
     memory = memories.read_frozen(file)
     groups: dict[str, list[TableLine]] = {kind: [] for kind in Kind}
@@ -272,16 +282,13 @@ def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
 
 
 def _table(heading: str, accounts: Sequence[Account]) -> Table:
-    rows: list[tuple[str | TableCell, ...]] = [
-        (
-            account.name.replace("_", " ") if heading == "kind" else account.name,
-            *map(str, (account.shown, account.hidden)),
-            *(_cell(account, outcome) for outcome in AuditedOutcome),
-            f"{account.won_with}/{account.lost_with}",
-            TableCell(str(account.worth), style=_STYLES[account.worth]),
-        )
-        for account in accounts
-    ]
+    rows: list[Sequence[str | TableCell]] = []
+    for account in accounts:
+        name = account.name.replace("_", " ") if heading == "kind" else account.name
+        effects = [_cell(account, outcome) for outcome in AuditedOutcome]
+        with_it = f"{account.won_with}/{account.lost_with}"
+        verdict = TableCell(str(account.worth), style=_STYLES[account.worth])
+        rows.append((name, str(account.shown), str(account.hidden), *effects, with_it, verdict))
     return grid((heading, "shown", "hidden", *AuditedOutcome, "won/lost with", "verdict"), rows)
 
 
@@ -383,11 +390,12 @@ def _read_prune(given: str) -> list[Junk]:
     if given == "all":
         return [*Junk]
     by_name = {each.name.lower(): each for each in Junk}
-    words = [word.strip() for word in given.split(",") if word.strip()]
-    for word in words:
+    chosen: list[Junk] = []
+    for word in filter(None, map(str.strip, given.split(","))):
         if word not in by_name:
             raise InputError(f"--prune {word!r}: {nearest(word, by_name)}")
-    return [by_name[word] for word in words]
+        chosen.append(by_name[word])
+    return chosen
 
 
 def _check_runs_are_of(world: str, memory: Path, runs: Iterable[Path]) -> None:

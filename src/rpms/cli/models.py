@@ -6,6 +6,7 @@ from pathlib import Path
 import typer
 
 from rpms.cli.screen import make_console, say
+from rpms.logic.counting import counted
 from rpms.models.accounting import cost, parse_price, price_of
 from rpms.models.base import Decoding, Model, Request
 from rpms.models.catalogue import (
@@ -113,10 +114,7 @@ def check_model(model: Model, price: Price | None = None) -> tuple[str, ...]:
     )
     return (
         f"model    {model.name}",
-        (
-            f"latency  {usage.seconds:.2f} s, {usage.requests}"
-            f" request{'' if usage.requests == 1 else 's'}"
-        ),
+        f"latency  {usage.seconds:.2f} s, {counted(usage.requests, 'request')}",
         (
             f"tokens   {usage.prompt_tokens} prompt, {usage.cached_tokens} cached,"
             f" {usage.completion_tokens} completion"

@@ -38,7 +38,8 @@ def memory_named(text: str) -> Path:
     found: dict[str, Path] = {}
     for name in world_names():
         with suppress(InputError):  # a world that cannot be loaded, or brings none
-            if file := Settings(memory=EMBEDDED_MEMORY).memory_file(find_world(name)):
+            file = Settings(memory=EMBEDDED_MEMORY).memory_file(find_world(name))
+            if file:
                 found[name] = file
     if len(found) != 1:
         raise InputError(
@@ -183,10 +184,12 @@ def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:
         raise InputError(
             f"--task {wanted!r} names no task: give a number or an id, or leave it out"
         )
-    if (place := place_of([task.id for task in tasks], wanted)) is not None:
+    place = place_of([task.id for task in tasks], wanted)
+    if place is not None:
         return tasks[place]
-    if of_type := next((task for task in tasks if task.type == wanted), None):
-        return of_type
+    for task in tasks:
+        if task.type == wanted:
+            return task
     raise InputError(
         f"no task {wanted!r}: give a number from 1 to {len(tasks)} or an id such as {tasks[0].id}"
     )
@@ -221,27 +224,29 @@ class Resources(ResourceOptions):
     def meter(self, prices: Mapping[str, Price | None]) -> Meter | None:
         """Meter of the limits; `prices` by model: a limit on cost needs each."""
         seconds = parse_duration(self.max_time) if self.max_time is not None else None
-        if (limits := Limits(self.max_cost, self.max_requests, seconds)) == Limits():
+        limits = Limits(self.max_cost, self.max_requests, seconds)
+        if limits == Limits():
             return None
-        for model, price in prices.items():
-            if (
-                self.max_cost is not None
-                and price is None
-                and parse_model_name(model).provider.backend not in NO_LLM
-            ):
-                raise InputError(
-                    f"--max-cost: the price of {model} is not known; give it with --price IN,OUT"
-                )
+        if self.max_cost is not None:
+            _require_prices(prices)
         return Meter(limits)
+
+
+def _require_prices(prices: Mapping[str, Price | None]) -> None:
+    """Refuse a language model whose price is not known."""
+    for model, price in prices.items():
+        if price is None and parse_model_name(model).provider.backend not in NO_LLM:
+            raise InputError(
+                f"--max-cost: the price of {model} is not known; give it with --price IN,OUT"
+            )
 
 
 def model_options(base_url: str | None, timeout: float | None = None) -> ModelOptions:
     """Options that reach a model; a slow server gets the time it was given."""
     usual = ModelOptions(base_url=base_url)
-    if timeout is not None:
-        whole = max(usual.patience.whole, 2.5 * timeout)
-        patience = replace(
-            usual.patience, timeout=timeout, whole=whole, total=max(usual.patience.total, 2 * whole)
-        )
-        usual = replace(usual, patience=patience)
-    return usual
+    if timeout is None:
+        return usual
+    whole = max(usual.patience.whole, 2.5 * timeout)
+    total = max(usual.patience.total, 2 * whole)
+    patience = replace(usual.patience, timeout=timeout, whole=whole, total=total)
+    return replace(usual, patience=patience)

@@ -19,6 +19,7 @@ from rpms.cli.options import model_options
 from rpms.cli.screen import complain, make_console
 from rpms.foreign.shown import one_line
 from rpms.logic.belief import Situation
+from rpms.logic.counting import counted
 from rpms.logic.errors import InputError
 from rpms.models.base import Model
 from rpms.models.catalogue import Backend, parse_model_name
@@ -95,7 +96,7 @@ def main(
         result = watched.play()
     except Left:
         played = watched.steps_played
-        complain(f"left after {played} step{'s' if played != 1 else ''}")
+        complain(f"left after {counted(played, 'step')}")
         return
     finally:
         answering.close()
@@ -235,11 +236,8 @@ def _show_end(console: Console, episode: Episode) -> None:
         console.print(said(episode.steps[-1].result))
     style = "bold green" if episode.won else "bold red"
     error = f": {episode.error}" if episode.error else ""
-    steps = len(episode.steps)
-    counts = (
-        f"{steps} step{'' if steps == 1 else 's'}, {episode.counts['infeasible']} infeasible, score"
-        f" {episode.score:g}"
-    )
+    steps = counted(len(episode.steps), "step")
+    counts = f"{steps}, {episode.counts['infeasible']} infeasible, score {episode.score:g}"
     console.print(Text(f"{episode.ending}{error} ({counts})", style=style))
 
 
@@ -353,8 +351,12 @@ def rejected(decision: Decision) -> str:
     reasons = [f"{count} {fate}" for fate, count in fates.most_common()]
     if decision.unlisted:
         reasons.append(f"{decision.unlisted} not listed")
-    memories = "memory" if total == 1 else "memories"
-    return f"{total} {memories} not shown: {', '.join(reasons)}; {_UNFOLD}"
+    memories = counted(total, "memory", "memories")
+    return f"{memories} not shown: {', '.join(reasons)}; {_UNFOLD}"
+
+
+def _named(command: str | None) -> str:
+    return command or "(no action)"
 
 
 def _done(step: Step) -> Iterator[ScreenPart]:
@@ -362,11 +364,11 @@ def _done(step: Step) -> Iterator[ScreenPart]:
         yield ScreenPart([Text(f"thought: {' '.join(step.thought.split())}", style="italic")])
     refused: list[str] = []
     for command, reason in step.refusals:
-        refused.append(f"refused: {command or '(no action)'} — {reason}, asked again")
+        refused.append(f"refused: {_named(command)} — {reason}, asked again")
     if step.replaced:
-        refused.append(f"replaced: {step.action or '(no action)'} — {step.replaced}")
+        refused.append(f"replaced: {_named(step.action)} — {step.replaced}")
     yield ScreenPart([Text(line, style="yellow") for line in refused])
-    yield ScreenPart([Text(f"> {step.command or '(no action)'}", style="bold cyan")], 0)
+    yield ScreenPart([Text(f"> {_named(step.command)}", style="bold cyan")], 0)
     if step.plan:
         yield ScreenPart([Text(f"plan: {' ← '.join(step.plan)}", style="dim")])
     yield ScreenPart(cut_line(step))

@@ -49,21 +49,20 @@ def report(
         return
     for each in inputs:
         _check_input(each)
-    writing = needs_extra("pages")
+    reports, guard_pages = needs_extra("pages", "guard_pages")
     if all(map(is_guard_log, inputs)):
-        written = writing.write_guard_report(
-            inputs, out or beside(inputs[0], f"{inputs[0].stem}.report"), title=title
-        )
+        place = out or beside(inputs[0], f"{inputs[0].stem}.report")
+        written = guard_pages.write_guard_report(inputs, place, title=title)
     else:
         place = out or inputs[0] / "report"
-        written = writing.write_report(
+        written = reports.write_report(
             inputs, place, title=title, with_published=published, pages=pages
         )
     # those of several models may be alike
     say(*(f"note: {note}" for note in dict.fromkeys(written.notes)))
     say(f"open {written.page}")
     if open_:
-        writing.open_report(written.folder)
+        reports.open_report(written.folder)
 
 
 def _check_input(path: Path) -> None:
@@ -188,15 +187,7 @@ def transcript(
     for step in episode.steps:
         yield from ("", f"step {step.number}", step.observation.strip())
         if belief:
-            yield from (f"  {line}" for line in step.belief.lines)
-            yield f"  sub-goal: {step.progress.text} ({step.progress.percent}%)"
-            for candidate in step.candidates:
-                verdict = (
-                    f"{candidate.fate}: {candidate.reason}" if candidate.reason else candidate.fate
-                )
-                yield (
-                    f"  memory {candidate.entry} [{verdict}] {' '.join(candidate.wording.split())}"
-                )
+            yield from _known(step)
         if prompts:
             for title, text in episode.prompt(step.number).sections():
                 yield f"--- {title}"
@@ -208,6 +199,17 @@ def transcript(
         yield episode.steps[-1].result.strip()
     yield f"ended: {row.ending}{f': {row.error}' if row.error else ''}"
     yield f"{row.steps} steps, {row.infeasible} infeasible, score {row.score:g}"
+
+
+def _known(step: StepRecord) -> Iterator[str]:
+    """A step's belief, sub-goal and memories with their verdicts."""
+    for line in step.belief.lines:
+        yield f"  {line}"
+    yield f"  sub-goal: {step.progress.text} ({step.progress.percent}%)"
+    for candidate in step.candidates:
+        reason = f": {candidate.reason}" if candidate.reason else ""
+        words = " ".join(candidate.wording.split())
+        yield f"  memory {candidate.entry} [{candidate.fate}{reason}] {words}"
 
 
 def _done(step: StepRecord) -> Iterator[str]:

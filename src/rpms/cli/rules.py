@@ -93,8 +93,12 @@ def _tier_of(item: Rule | ActionSchema) -> Tier:
 
 def _goal(manual: RuleManual, parsed: Goal, given: str) -> Goal:
     """The goal that was meant: a type or a task that the manual knows by name, or a goal's text."""
-    goals = [rule.goals for rule in manual.rules] + [purpose.goals for purpose in manual.purposes]
-    types = sorted(frozenset().union(*goals))
+    known: set[str] = set()
+    for rule in manual.rules:
+        known |= rule.goals
+    for purpose in manual.purposes:
+        known |= purpose.goals
+    types = sorted(known)
     if given in types:
         return Goal(given)
     matches = [type_ for type_ in types if type_.startswith(given)]
@@ -102,7 +106,8 @@ def _goal(manual: RuleManual, parsed: Goal, given: str) -> Goal:
         raise InputError(f"{given!r} fits several goal types: {', '.join(matches)}")
     if matches:
         return Goal(matches[0])
-    if type_ := _type_of_task(manual, given):
+    type_ = _type_of_task(manual, given)
+    if type_:
         return Goal(type_, given)
     if parsed.type == "unknown":
         raise InputError(f"unknown goal {given!r}; goal types: {', '.join(types)}")
@@ -111,15 +116,14 @@ def _goal(manual: RuleManual, parsed: Goal, given: str) -> Goal:
 
 def _type_of_task(manual: RuleManual, name: str) -> str:
     """The one goal type whose rules name a task, as ScienceWorld's do; empty if there is none."""
-    about = [
-        rule.goals
-        for rule in manual.rules
-        if rule.locality is not None and name in rule.locality.objects
-    ]
-    if not about or any(len(goals) != 1 for goals in about):
-        return ""
-    types = frozenset.union(*about)
-    return next(iter(types)) if len(types) == 1 else ""
+    types: set[frozenset[str]] = set()
+    for rule in manual.rules:
+        if rule.locality is not None and name in rule.locality.objects:
+            types.add(rule.goals)
+    match [tuple(goals) for goals in types]:
+        case [(type_,)]:
+            return type_
+    return ""
 
 
 def _wants(purpose: Purpose) -> str:
@@ -178,15 +182,25 @@ def _rows(title: str, table: frozenset[tuple[str, ...]]) -> list[str]:
 
 def _notes(item: Rule | ActionSchema) -> str:
     """Notes on a rule or an action that a prompt does not show."""
-    if isinstance(item, ActionSchema):
-        notes = {"Gives": item.effects, "Reveals": item.observes, "Plans first see to": item.plan}
-        lines = [
-            f"\n    {name}: {'; '.join(map(str, facts))}" for name, facts in notes.items() if facts
-        ]
-        return "".join(lines) + (f"\n    Takes: {item.steps:g} steps" if item.steps != 1 else "")
-    said = [f"for {_listed(item.goals)}"] if item.goals else []
-    said += [f"when {' and '.join(map(str, item.when))}"] if item.when else []
-    said += [f"forbids {ban}" for ban in item.forbids]
+    return _notes_on_action(item) if isinstance(item, ActionSchema) else _notes_on_rule(item)
+
+
+def _notes_on_action(action: ActionSchema) -> str:
+    notes = {
+        "Gives": "; ".join(map(str, action.effects)),
+        "Reveals": "; ".join(map(str, action.observes)),
+        "Plans first see to": "; ".join(map(str, action.plan)),
+        "Takes": f"{action.steps:g} steps" if action.steps != 1 else "",
+    }
+    return "".join(f"\n    {name}: {text}" for name, text in notes.items() if text)
+
+
+def _notes_on_rule(rule: Rule) -> str:
+    said = [f"forbids {ban}" for ban in rule.forbids]
+    if rule.when:
+        said.insert(0, f"when {' and '.join(map(str, rule.when))}")
+    if rule.goals:
+        said.insert(0, f"for {_listed(rule.goals)}")
     return f"  ({'; '.join(said)})" if said else ""
 
 
@@ -206,13 +220,18 @@ def check(files: list[Path]) -> None:
 
 def _found_sound(manual: RuleManual) -> None:
     checkable = sum(bool(action.preconditions or action.effects) for action in manual.actions)
-    say(
-        f"ok: {len(manual.rules)} rules, {len(manual.actions)} actions ({checkable} with checkable"
-        f" preconditions or effects), {len(manual.predicates)} predicates"
-        + (f", {len(manual.purposes)} goals and procedures" if manual.purposes else "")
-        + (f", {len(manual.lore.processes)} processes" if manual.lore.processes else "")
-    )
-    if weak := weakness_of_guard(manual):
+    counts = [
+        f"{len(manual.rules)} rules",
+        f"{len(manual.actions)} actions ({checkable} with checkable preconditions or effects)",
+        f"{len(manual.predicates)} predicates",
+    ]
+    if manual.purposes:
+        counts.append(f"{len(manual.purposes)} goals and procedures")
+    if manual.lore.processes:
+        counts.append(f"{len(manual.lore.processes)} processes")
+    say(f"ok: {', '.join(counts)}")
+    weak = weakness_of_guard(manual)
+    if weak:
         say(f"note: {weak}")
     for meant, other in overlapping(manual.actions):
         say(
@@ -261,12 +280,18 @@ def _told(entries: list[Entry]) -> Iterator[str]:
         counts = Counter(entry.relation for entry in these)
         told = [f"{counts[each]} {each.value}" for each in Relation if counts[each]]
         yield f"\n{sort}s: {', '.join(told)}"
-        for entry in sorted(these, key=lambda entry: list(Relation).index(entry.relation)):
-            yield f"  {entry.relation.value}: {entry.name}"
-            if entry.relation is Relation.EQUAL:
-                continue
-            for line in entry.lines:
-                yield f"      {line.sign} {line.part}: {line.text}"
+        for relation in Relation:
+            for entry in these:
+                if entry.relation is relation:
+                    yield f"  {relation.value}: {entry.name}"
+                    yield from _lines_told(entry)
+
+
+def _lines_told(entry: Entry) -> Iterator[str]:
+    """The lines of an entry that is not the same in both manuals."""
+    if entry.relation is not Relation.EQUAL:
+        for line in entry.lines:
+            yield f"      {line.sign} {line.part}: {line.text}"
 
 
 @app.command("review")

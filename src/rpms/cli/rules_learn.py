@@ -22,7 +22,7 @@ from rpms.induction.goal_models import GoalModel
 from rpms.induction.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.induction.manual_verify import Verification, table, verify
 from rpms.induction.recorded_episodes import recorded
-from rpms.induction.tool_rules import learn_tools
+from rpms.induction.tool_rules import ToolsLearned, learn_tools
 from rpms.learning.harvest import write_experience
 from rpms.logic.errors import InputError
 from rpms.play.run import Interrupted
@@ -249,24 +249,24 @@ def learn_from_logs(
             raise InputError(f"{log}: not a guard's log; learn from logs only, or from runs only")
     guard = Guard([manual], python=load_python(python))
     calls = chain.from_iterable(tried(guard, log) for log in logs)
-    result = learn_tools(calls, manual, out)
-    say(
-        f"{out}: {len(result.needs)} needs, from {result.calls:,} calls of which {result.failed:,}"
-        " failed"
-    )
+    say(*_tools_report(learn_tools(calls, manual, out), out))
+
+
+def _tools_report(result: ToolsLearned, out: Path) -> Iterator[str]:
+    """What was learned that tools need, and where the evidence is."""
+    needs = f"{len(result.needs)} needs"
+    yield f"{out}: {needs}, from {result.calls:,} calls of which {result.failed:,} failed"
     for claim in result.needs:
-        say(f"  {claim.at[-1]} needs {claim.text}: {counts_of(claim)}")
+        yield f"  {claim.at[-1]} needs {claim.text}: {counts_of(claim)}"
     for claim in result.possible:
-        say(f"  {claim.at[-1]} may need {claim.text}; it is not in the manual")
+        yield f"  {claim.at[-1]} may need {claim.text}; it is not in the manual"
     if result.silent:
-        say(
-            "nothing is known about tools that always worked or never did:"
-            f" {', '.join(result.silent)}"
-        )
+        silent = ", ".join(result.silent)
+        yield f"nothing is known about tools that always worked or never did: {silent}"
     if not result.needs and not result.possible:
-        say(
+        yield (
             "no fact of the manual separates failures from successes; declare more facts or log"
             " more calls"
         )
-    say(*map(_edited, result.edits))
-    say(f"evidence: {evidence_file(out)}")
+    yield from map(_edited, result.edits)
+    yield f"evidence: {evidence_file(out)}"

@@ -158,7 +158,7 @@ def _remarks(
     if agreed is not None:
         yield agreed.text()
     for name, each in controls.items():
-        yield f"from such menus {name} won {each.won} of {each.total}"
+        yield f"{name}, choosing from the same menus, won {each.won} of {each.total}"
     if plan.overlap:
         known_tasks = f"{len(plan.overlap)} of {len(plan.tasks)} tasks that were played"
         yield f"WARNING: the memory was learned from {known_tasks}"
@@ -230,18 +230,16 @@ def print_summary(console: Console, summary: RunSummary, folder: RunFolder) -> N
     used any.
     """
     by_type = grouped((row.type, row) for row in summary.rows)
-    rows: list[Sequence[str | TableCell]] = [
-        (name, *_cells(by_type[name])) for name in sorted(by_type)
-    ]
+    table: list[Sequence[str | TableCell]] = []
+    for name, rows in sorted(by_type.items()):
+        table.append((name, *_cells(rows)))
     if len(by_type) != 1:
-        rows.append([TableCell(text, strong=True) for text in ("all", *_cells(summary.rows))])
-    console.print(grid(("type", "won", "success", "score", "steps", "infeas."), rows))
+        table.append([TableCell(text, strong=True) for text in ("all", *_cells(summary.rows))])
+    console.print(grid(("type", "won", "success", "score", "steps", "infeas."), table))
     low, high = wilson(summary.won, summary.done)
+    interval = f"95% interval {low:.1%} to {high:.1%}"
     endings = ", ".join(f"{count} {ending}" for ending, count in summary.endings.most_common())
-    console.print(
-        f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to"
-        f" {high:.1%}"
-    )
+    console.print(f"{summary.done} of {summary.total} episodes: {endings}; {interval}")
     lines = (
         *_counts(summary),
         *_memory_shown(summary, folder),
@@ -281,14 +279,16 @@ def _counts(summary: RunSummary) -> Iterator[str]:
         in_every, in_some, total = games
         yield f"games: {in_every} of {total} won in every sentence, {in_some} in at least one"
     steps = summary.steps
-    refused = sum(row.infeasible for row in summary.rows)
+    refused = foreseeable = reasks = replaced = 0
+    for row in summary.rows:
+        refused += row.infeasible
+        foreseeable += row.foreseeable
+        reasks += row.reasks
+        replaced += row.replaced
     if refused:
-        foreseeable = sum(row.foreseeable for row in summary.rows)
         yield f"infeasible: {refused:,} of {steps:,} actions, {foreseeable:,} of them foreseeable"
-    reasks = sum(row.reasks for row in summary.rows)
     if reasks:
         yield f"re-asks: {reasks:,} ({reasks / max(1, steps):.2f} a step)"
-    replaced = sum(row.replaced for row in summary.rows)
     if replaced:
         yield f"replaced: {replaced:,} of {steps:,} actions were not the model's own"
 
@@ -309,21 +309,22 @@ def spending_lines(usage: Usage, cost: float | None, won: int) -> list[str]:
     wrote = f"{usage.completion_tokens:,} completion; {usage.seconds:,.1f} s of model time"
     lines = [f"tokens: {asked}, {wrote}"]
     if cost is not None:
-        lines.append(f"cost: ${cost:,.4f}" + (f", ${cost / won:,.4f} a task solved" if won else ""))
+        each = f", ${cost / won:,.4f} a task solved" if won else ""
+        lines.append(f"cost: ${cost:,.4f}{each}")
     return lines
 
 
 def _cells(rows: Sequence[EpisodeRow]) -> list[str]:
     count = len(rows)
-    steps = sum(row.steps for row in rows)
+    if not count:
+        return ["0/0", "-", "-", "-", "-"]
     won = sum(row.won for row in rows)
-    return [
-        f"{won}/{count}",
-        f"{won / count:.1%}" if count else "-",
-        f"{sum(row.score for row in rows) / count:.2f}" if count else "-",
-        f"{steps / count:.1f}" if count else "-",
-        f"{sum(row.infeasible for row in rows) / steps:.1%}" if steps else "-",
-    ]
+    steps = sum(row.steps for row in rows)
+    score = sum(row.score for row in rows) / count
+    refused = "-"
+    if steps:
+        refused = f"{sum(row.infeasible for row in rows) / steps:.1%}"
+    return [f"{won}/{count}", f"{won / count:.1%}", f"{score:.2f}", f"{steps / count:.1f}", refused]
 
 
 def _wording(lessons: str, model: NamedModel, how: How) -> OpenModel | None:
@@ -362,8 +363,8 @@ def learn_memory(
         continued,
         learn,
         learned,
-        round_folder,
     )
+    from rpms.store.memories import round_folder  # noqa: PLC0415  not for `run`
 
     options.refuse_folders(out)
     found = find_world(world)

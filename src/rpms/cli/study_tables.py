@@ -14,9 +14,7 @@ from rpms.play.settings import NO_MEMORY
 from rpms.report.table import TableCell, grid
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, SECONDS, Estimate
-from rpms.study.running import (
-    Result,
-)
+from rpms.study.running import Result
 
 
 def _mean(numbers: Sequence[int]) -> str:
@@ -31,6 +29,24 @@ def _won_from_menus(control: str, result: Result) -> str:
     return f"{summary.won}/{summary.total}"
 
 
+def _interval(result: Result) -> str:
+    low, high = wilson(result.summary.won, result.summary.total)
+    return f"{100 * low:.1f}–{100 * high:.1f}"
+
+
+def _refused(result: Result) -> str:
+    steps = result.summary.steps
+    return f"{result.summary.infeasible / steps:.1%}" if steps else "-"
+
+
+def _floored_score(result: Result) -> str:
+    return f"{sum(row.floored for row in result.summary.rows) / result.summary.total:.1f}"
+
+
+def _raw_score(result: Result) -> str:
+    return f"{sum(row.score for row in result.summary.rows) / result.summary.total:.1f}"
+
+
 Columns = Mapping[str, Callable[[Result], str]]
 _WON: Columns = {
     "rules": lambda result: "ON" if result.case.condition.rules else "OFF",
@@ -38,26 +54,15 @@ _WON: Columns = {
     "entries": lambda result: str(len(result.plan.memory)) if result.case.condition.memory else "-",
     "won": lambda result: f"{result.summary.won}/{result.summary.total}",
     "success": lambda result: f"{result.summary.won / result.summary.total:.1%}",
-    "95% interval": lambda result: "–".join(
-        f"{100 * end:.1f}" for end in wilson(result.summary.won, result.summary.total)
-    ),
+    "95% interval": _interval,
 }
 """A task that was not played counts as not won."""
 _WAY: Columns = {
     "steps": lambda result: _mean([row.steps for row in result.summary.rows]),
     "if won": lambda result: _mean([row.steps for row in result.summary.rows if row.won]),
-    "infeas.": lambda result: (
-        f"{result.summary.infeasible / steps:.1%}" if (steps := result.summary.steps) else "-"
-    ),
+    "infeas.": _refused,
 }
-_SCORES: Columns = {
-    "score ≥ 0": lambda result: (
-        f"{sum(row.floored for row in result.summary.rows) / result.summary.total:.1f}"
-    ),
-    "raw score": lambda result: (
-        f"{sum(row.score for row in result.summary.rows) / result.summary.total:.1f}"
-    ),
-}
+_SCORES: Columns = {"score ≥ 0": _floored_score, "raw score": _raw_score}
 _MENUS: Columns = {name.removeprefix("menu-"): partial(_won_from_menus, name) for name in CONTROLS}
 """Wins from the same menus, at random and by their best entry."""
 

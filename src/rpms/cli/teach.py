@@ -11,13 +11,14 @@ from rpms.cli import options
 from rpms.cli.options import Resources
 from rpms.cli.screen import make_console, say
 from rpms.foreign.file_reader import is_there
+from rpms.logic.counting import counted
 from rpms.logic.errors import InputError, nearest
 from rpms.models.catalogue import PROVIDERS, taught_on
 from rpms.models.windows import context_window
 from rpms.play.display import Lines, progress
 from rpms.play.settings import ALLOW, REFUSE, Settings
 from rpms.teaching.lessons import Classroom, Lessons, correct, read_conditions, teach_pairs
-from rpms.teaching.pairs import TRAINING, counted, read_pairs
+from rpms.teaching.pairs import TRAINING, read_pairs
 from rpms.teaching.training import Training, train
 from rpms.worlds.base import World
 from rpms.worlds.registry import find_world
@@ -48,6 +49,9 @@ def write_pairs(
 
     TRL reads the lines as they are (docs/teaching.md has other trainers). Only what is new is added
     to a file; the same command continues where it stopped.
+
+    Without --split, games come from the world's first split to learn from; --overlap allow also
+    takes one that is measured on.
     """
     options.refuse_folders(out)
     room = _classroom(resources, settings, find_world(world), conditions, engine, option)
