@@ -1,18 +1,15 @@
-"""Conditions that played the same tasks, compared: the 2x2 of rules and memory, and the pairs that
-are tested against each other.
-"""
+"""Conditions that played the same tasks: the 2x2 of rules and memory, and modes of arbitration."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, product, starmap
+from itertools import chain
 from typing import Any, NamedTuple
 
-from rpms.paper.arbitration import Arbitration
-from rpms.paper.condition import CONDITIONS, MemoryWords
+from rpms.paper.condition import ABLATION, CONDITIONS, MemoryWords
 from rpms.report.outcomes import TYPE_LABELS, Results
 from rpms.store.episodes import EpisodeRow
 
@@ -24,13 +21,6 @@ ARBITRATION_LABELS: Mapping[str, str] = {
 }
 
 
-class ComparedPair(NamedTuple):
-    """Two conditions that are compared: the second is held against the first."""
-
-    first: Results
-    second: Results
-
-
 class Cells(NamedTuple):
     """The 2x2: (A), (B), (C) and (D)."""
 
@@ -38,6 +28,15 @@ class Cells(NamedTuple):
     rules: Results
     memory: Results
     full: Results
+
+    def named(self, condition: str) -> Results:
+        """The cell of a condition of the paper."""
+        places = list(ABLATION.values())
+        return self[places.index(condition)]
+
+
+MEMORY_FIRST = ("baseline", "memory-only", "rules-only", "full")
+"""The four conditions in the order in which tables over several models show them."""
 
 
 @dataclass(frozen=True)
@@ -95,11 +94,11 @@ class Comparison:
         """
         found: list[Cells] = []
         for alike in comparable(self):
-            baseline = _first_cell(alike, "baseline")
-            rules = _first_cell(alike, "rules-only")
-            pair = _with_one_memory(alike)
-            if baseline is not None and rules is not None and pair is not None:
-                found.append(Cells(baseline, rules, *pair))
+            baseline = first_cell(alike, "baseline")
+            rules = first_cell(alike, "rules-only")
+            with_memory = next(_with_one_memory(alike), None)
+            if baseline is not None and rules is not None and with_memory is not None:
+                found.append(Cells(baseline, rules, *with_memory))
         return tuple(found)
 
     @property
@@ -107,57 +106,7 @@ class Comparison:
         """Conditions that part what Memory-only tells: belief without a memory, and a memory
         without the manual's words.
         """
-        return tuple(results for results in self if tells_part_of_memory(results))
-
-    @property
-    def memory_pairs(self) -> tuple[ComparedPair, ...]:
-        """The belief alone against what a memory adds to it, in each form."""
-        alone = [results for results in self.memory_parts if not results.memory_entries]
-        with_memory = [cells.memory for cells in self.ablations]
-        with_memory += [results for results in self.memory_parts if results.memory_entries]
-        return tuple(starmap(ComparedPair, product(alone, with_memory)))
-
-    @property
-    def soft_pairs(self) -> tuple[ComparedPair, ...]:
-        """Appendix G's pairs: Rules-only against Baseline, and soft-only arbitration against
-        the other three cells.
-        """
-        for alike in comparable(self):
-            soft = next(filter(_is_soft, alike), None)
-            if soft is None:
-                continue
-            baseline = _first_cell(alike, "baseline")
-            rules = _first_cell(alike, "rules-only")
-            memory = _first_cell(alike, "memory-only")
-            pairs: list[ComparedPair] = []
-            for one, two in ((baseline, rules), (baseline, soft), (memory, soft), (rules, soft)):
-                if one is not None and two is not None:
-                    pairs.append(ComparedPair(one, two))
-            return tuple(pairs)
-        return ()
-
-    @property
-    def filter_pairs(self) -> tuple[ComparedPair, ...]:
-        """Conditions that differ in nothing but the state filter: with it, and without."""
-        pairs: list[ComparedPair] = []
-        for alike in comparable(self):
-            for one in alike:
-                if one.switches.get("state_filter"):
-                    pairs += [
-                        ComparedPair(one, two) for two in alike if _is_without_filter(two, one)
-                    ]
-        return tuple(pairs)
-
-    @property
-    def part_pairs(self) -> tuple[ComparedPair, ...]:
-        """Conditions that differ in nothing but a part of the user's own: without it, and with."""
-        usual = {_without_parts(each): each for each in self if not each.protocol.get("parts")}
-        pairs: list[ComparedPair] = []
-        for results in self:
-            twin = usual.get(_without_parts(results))
-            if results.protocol.get("parts") and twin is not None:
-                pairs.append(ComparedPair(twin, results))
-        return tuple(pairs)
+        return tuple(filter(_tells_part_of_memory, self))
 
     @property
     def arbitrations(self) -> Mapping[str, Results]:
@@ -184,33 +133,36 @@ def _has_rules_and_memory(switches: Mapping[str, Any]) -> bool:
 
 _FACTORS = ("rules", "memory", "arbitration", "state_filter")
 """The switches that the paper's tables vary."""
+SHARED = ("manual", "prompts", "decoding", "agent")
+"""Other fields of their protocols that compared conditions share."""
 
 
-_ALIKE = ("manual", "prompts", "decoding", "agent", "parts")
-"""Other fields of their protocols that the cells of one 2x2 share."""
-
-
-def comparable(comparison: Comparison) -> Iterator[list[Results]]:
+def comparable(comparison: Comparison) -> Iterable[Sequence[Results]]:
     """Conditions by what else is switched in them, so that a table varies its own factor and
     nothing more.
     """
     groups: dict[str, list[Results]] = {}
     for results in comparison:
-        rest = {name: value for name, value in results.switches.items() if name not in _FACTORS}
-        given = [results.protocol.get(name) for name in _ALIKE]
-        key = json.dumps([rest, results.model, given], sort_keys=True, default=str)
-        groups.setdefault(key, []).append(results)
-    return iter(groups.values())
+        switches = dict(results.switches)
+        for factor in _FACTORS:
+            switches.pop(factor, None)
+        terms = terms_of(results, switches, *SHARED, "parts")
+        groups.setdefault(terms, []).append(results)
+    return groups.values()
 
 
-def _without_parts(results: Results) -> str:
-    """All that a protocol records of a condition but the parts of the user's own."""
-    given = [results.protocol.get(name) for name in (*_ALIKE, "memory") if name != "parts"]
-    return json.dumps([results.switches, results.model, given], sort_keys=True, default=str)
+def terms_of(results: Results, switches: Mapping[str, Any], *fields: str) -> str:
+    """The terms on which conditions were played, as a text that is the same for equal ones."""
+    terms = [switches, results.model, *map(results.protocol.get, fields)]
+    return json.dumps(terms, sort_keys=True, default=str)
 
 
-def _memory(results: Results) -> object:
-    return results.protocol.get("memory")
+def first_cell(alike: Iterable[Results], name: str) -> Results | None:
+    """The first condition that is one of the four cells."""
+    for results in alike:
+        if _is_cell(results, name):
+            return results
+    return None
 
 
 def _is_cell(results: Results, name: str) -> bool:
@@ -218,32 +170,18 @@ def _is_cell(results: Results, name: str) -> bool:
     return is_cell(results.switches, name) if results.switches else results.name == name
 
 
-def _first_cell(alike: Sequence[Results], name: str) -> Results | None:
-    return next((results for results in alike if _is_cell(results, name)), None)
-
-
-def _with_one_memory(alike: Sequence[Results]) -> ComparedPair | None:
-    """Memory-only and Full, the first two that were played with the same memory."""
-    full = [results for results in alike if _is_cell(results, "full")]
+def _with_one_memory(alike: Sequence[Results]) -> Iterator[tuple[Results, Results]]:
+    """Memory-only and Full that were played with the same memory."""
     for memory in alike:
         if _is_cell(memory, "memory-only"):
-            for other in full:
-                if _memory(memory) == _memory(other):
-                    return ComparedPair(memory, other)
-    return None
+            for full in alike:
+                if _is_cell(full, "full") and same_memory(memory, full):
+                    yield memory, full
 
 
-def _is_soft(results: Results) -> bool:
-    """True for rules, memory and state filter with arbitration that only warns."""
-    if not all(map(results.switches.get, ("rules", "memory", "state_filter"))):
-        return False
-    return bool(results.switches.get("arbitration") == Arbitration.SOFT)
-
-
-def _is_without_filter(results: Results, with_it: Results) -> bool:
-    """True for the same condition, with the same memory, without the state filter."""
-    switches = {**with_it.switches, "state_filter": False}
-    return switches == results.switches and _memory(with_it) == _memory(results)
+def same_memory(one: Results, other: Results) -> bool:
+    """True for conditions that were played with the same memory, or both with none."""
+    return bool(one.protocol.get("memory") == other.protocol.get("memory"))
 
 
 def is_cell(switches: Mapping[str, Any], name: str) -> bool:
@@ -255,7 +193,7 @@ def is_cell(switches: Mapping[str, Any], name: str) -> bool:
     return bool(same and filtered and arbitrated)
 
 
-def tells_part_of_memory(results: Results) -> bool:
+def _tells_part_of_memory(results: Results) -> bool:
     """True for a condition without rules that has an empty memory, or tells it as observed."""
     switches = results.switches
     if switches.get("rules") or not switches.get("memory"):
@@ -269,11 +207,11 @@ def paired(*conditions: Results) -> list[tuple[EpisodeRow, ...]]:
     played.
     """
     going = any(each.going for each in conditions)
-    found = []
+    found: list[tuple[EpisodeRow, ...]] = []
     for task in conditions[0].rows:
-        rows = [each.rows[task] for each in conditions if task in each.rows]
-        if len(rows) < len(conditions):
-            continue
-        if not going or not any(row.missing for row in rows):
-            found.append(tuple(rows))
+        rows = tuple(each.rows[task] for each in conditions if task in each.rows)
+        left_out = len(rows) < len(conditions)
+        unfinished = going and any(row.missing for row in rows)
+        if not left_out and not unfinished:
+            found.append(rows)
     return found

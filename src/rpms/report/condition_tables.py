@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import starmap
 from operator import attrgetter
 from statistics import mean
 from typing import Any, NamedTuple, Self
@@ -49,7 +50,7 @@ def range_of(interval: Interval, scale: float = 100) -> str:
 class Column(NamedTuple):
     """A column of numbers."""
 
-    value: Callable[[Any], float | str | TableCell | None]
+    value: Callable[[Any], float | None]
     form: Callable[[float], str] = "{:.1f}".format
     best: Callable[[Iterable[Any]], float] | None = None
     """`max` or `min`, where the best of several is marked."""
@@ -60,8 +61,8 @@ Columns = Mapping[str, Column | Callable[[Any], str | TableCell | None]]
 
 
 def method(results: Results) -> str:
-    """The condition's label."""
-    return condition_label(results.name)
+    """The condition."""
+    return results.title
 
 
 def won(results: Results) -> str:
@@ -81,21 +82,26 @@ SUCCESS = Column(lambda results: results.rate, percent, max)
 def lines_of(rows: Iterable[Any], columns: Columns) -> list[TableLine]:
     """A line for each row; a dash for what is not known."""
     rows = list(rows)
-    read = [column if isinstance(column, Column) else Column(column) for column in columns.values()]
-    cells_by_column = [_cells(column, rows) for column in read]
-    return [line(*cells) for cells in zip(*cells_by_column, strict=True)]
-
-
-def _cells(column: Column, rows: list[Any]) -> list[TableCell | str]:
-    values = [column.value(row) for row in rows]
-    numbers = {value for value in values if isinstance(value, float | int)}
-    best = column.best(numbers) if column.best and len(numbers) > 1 else None
-    cells: list[TableCell | str] = []
-    for value in values:
-        if isinstance(value, float | int):
-            cells.append(TableCell(column.form(value), value == best))
+    by_column: list[list[TableCell | str]] = []
+    for column in columns.values():
+        if isinstance(column, Column):
+            by_column.append(_numbers(column, rows))
         else:
-            cells.append(value or DASH)
+            by_column.append([column(row) or DASH for row in rows])
+    return list(starmap(line, zip(*by_column, strict=True)))
+
+
+def _numbers(column: Column, rows: list[Any]) -> list[TableCell | str]:
+    """The cells of a column of numbers, the best of them marked."""
+    numbers = [column.value(row) for row in rows]
+    known = {number for number in numbers if number is not None}
+    best = column.best(known) if column.best and len(known) > 1 else None
+    cells: list[TableCell | str] = []
+    for number in numbers:
+        if number is None:
+            cells.append(DASH)
+        else:
+            cells.append(TableCell(column.form(number), number == best))
     return cells
 
 
@@ -160,11 +166,10 @@ def failure_table(comparison: Comparison) -> Table:
         if any(counts) or ending == Ending.OUT_OF_STEPS:
             measured.append(line(label, *map(str, counts)))
     failed = [str(len(results) - results.won) for results in comparison]
-    labels = [condition_label(results.name) for results in comparison]
     return Table(
         "failures",
         "How failed episodes ended.",
-        ("Failure mode", *labels),
+        ("Failure mode", *map(method, comparison)),
         groups(measured, [line("Total failed", *failed)]),
         omissions(comparison),
     )
@@ -274,7 +279,10 @@ def significance_table(comparison: Comparison) -> Table:
         "p Holm": lambda each: TableCell(p_value(each.adjusted), strong=each.adjusted <= ALPHA),
         "p χ² corr.": lambda each: p_value(each.test.corrected),
     }
-    notes = [f"{contrast.name}: {contrast.warning}." for contrast in found if contrast.warning]
+    notes: list[str] = []
+    for contrast in found:
+        if contrast.warning:
+            notes.append(f"{contrast.name}: {contrast.warning}.")
     if any(contrast.provisional for contrast in found):
         notes.append(
             "Provisional: a run is still going, and only tasks that both conditions have played are"
@@ -292,12 +300,6 @@ class _Epochs(NamedTuple):
     condition: str
     agreed: Agreement
 
-    def range_of_rates(self) -> str:
-        return f"{percent(min(self.agreed.rates))}–{percent(max(self.agreed.rates))}"
-
-    def pass_hat(self, k: int) -> str | None:
-        return percent(self.agreed.pass_hat(k)) if k <= self.agreed.epochs else None
-
 
 def epochs_table(comparison: Comparison) -> Table:
     """Success by epoch, pass^k and flip rate of every condition that was played more than once."""
@@ -306,19 +308,18 @@ def epochs_table(comparison: Comparison) -> Table:
     for results in comparison:
         if results.agreement is None:
             continue
-        name = condition_label(results.name)
-        found.append(_Epochs(name, results.agreement))
+        found.append(_Epochs(results.title, results.agreement))
         if results.agreement.left_out:
             lacking = f"{results.agreement.left_out} tasks that an epoch lacks"
-            left_out.append(f"{name}: {lacking} are left out of this table.")
+            left_out.append(f"{results.title}: {lacking} are left out of this table.")
     columns: dict[str, Any] = {
         "Condition": lambda row: row.condition,
         "Epochs": lambda row: str(row.agreed.epochs),
         "Mean": lambda row: percent(row.agreed.mean),
-        "Range": _Epochs.range_of_rates,
+        "Range": lambda row: f"{percent(min(row.agreed.rates))}–{percent(max(row.agreed.rates))}",
     }
-    for most in range(2, max(row.agreed.epochs for row in found) + 1):
-        columns[f"pass^{most}"] = partial(_Epochs.pass_hat, k=most)
+    for k in range(2, max(row.agreed.epochs for row in found) + 1):
+        columns[f"pass^{k}"] = partial(_pass_hat, k)
     columns["Flip rate"] = lambda row: percent(row.agreed.flip_rate)
     columns["Flipped"] = lambda row: f"{row.agreed.flipped}/{row.agreed.tasks}"
     return Table(
@@ -330,6 +331,10 @@ def epochs_table(comparison: Comparison) -> Table:
         groups(lines_of(found, columns)),
         tuple(left_out),
     )
+
+
+def _pass_hat(k: int, row: _Epochs) -> str | None:
+    return percent(row.agreed.pass_hat(k)) if k <= row.agreed.epochs else None
 
 
 _NAME = re.compile(r"\b[a-z]+ \d+\b(?![.%]\d?)|\b(success|failure|schema)_\w+")
@@ -348,27 +353,29 @@ def why(candidate: CandidateRecord) -> str:
 
 def verdict_table(comparison: Comparison) -> Table:
     """Fates of all recalled memories, by kind and reason: one count a step, in each condition."""
-    counted = {results.name: _Fates.of(results) for results in comparison}
+    counted = list(map(_Fates.of, comparison))
     total = Counter[_Fate]()
-    for fates in counted.values():
+    steps: list[str] = []
+    for results, fates in zip(comparison, counted, strict=True):
         total.update(fates.counts)
-    order = {str(fate): place for place, fate in enumerate(Fate)}
+        steps.append(f"{results.title} has {fates.steps} steps")
+    order = [*map(str, Fate)]
 
-    def place(key: _Fate) -> tuple[str, int, int, str]:
-        return key.kind, order.get(key.fate, len(order)), -total[key], key.reason
+    def rank(key: _Fate) -> tuple[str, int, int, str]:
+        """Kinds by name, fates in their own order, the most frequent reason first."""
+        place = order.index(key.fate) if key.fate in order else len(order)
+        return key.kind, place, -total[key], key.reason
 
-    by_kind: dict[str, list[Any]] = {}
-    for key in sorted(total, key=place):
-        cells = [fates.cell(key) for fates in counted.values()]
+    by_kind: dict[str, list[TableLine]] = {}
+    for key in sorted(total, key=rank):
+        cells = [fates.cell(key) for fates in counted]
         row = line(key.kind.replace("_", " "), key.fate, key.reason or DASH, *cells)
         by_kind.setdefault(key.kind, []).append(row)
-    labels = {name: condition_label(name) for name in counted}
-    steps = [f"{labels[name]} has {fates.steps} steps" for name, fates in counted.items()]
     return Table(
         "verdicts",
         "What became of memories that came to mind, counted once a step:"
         f" {'; '.join(steps)}. Shares are of the same kind.",
-        ("Kind", "Verdict", "Why", *labels.values()),
+        ("Kind", "Verdict", "Why", *map(method, comparison)),
         groups(*by_kind.values()),
         omissions(comparison),
         words=3,
@@ -398,10 +405,13 @@ class _Fates:
             with suppress(FileError):  # its numbers were sound; only the rest of the file is not
                 for step in results.run.episode(row.task).steps:
                     found.steps += 1
-                    for candidate in step.candidates:
-                        found.counts[_Fate(candidate.kind, candidate.fate, why(candidate))] += 1
-                        found.of_kind[candidate.kind] += 1
+                    found._count(step.candidates)
         return found
+
+    def _count(self, candidates: Iterable[CandidateRecord]) -> None:
+        for candidate in candidates:
+            self.counts[_Fate(candidate.kind, candidate.fate, why(candidate))] += 1
+            self.of_kind[candidate.kind] += 1
 
     def cell(self, key: _Fate) -> str:
         """A count, and its share among the memories of the same kind."""

@@ -2,16 +2,27 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, product, starmap
+from typing import NamedTuple
 
-from rpms.report.comparison import Cells, ComparedPair, Comparison, paired
+from rpms.paper.arbitration import Arbitration
+from rpms.report.comparison import (
+    SHARED,
+    Cells,
+    Comparison,
+    comparable,
+    first_cell,
+    paired,
+    same_memory,
+    terms_of,
+)
 from rpms.report.outcomes import Results
 from rpms.report.statistical_tests import (
     Interval,
     McNemar,
+    additive_expectation,
     holm,
-    interaction,
-    mcnemar_of,
+    mcnemar,
     paired_bootstrap,
     power_warning,
 )
@@ -47,51 +58,133 @@ def contrasts(comparison: Comparison) -> tuple[Contrast, ...]:
 
     The tests are corrected for their number.
     """
-    pairs = {(pair.first.name, pair.second.name): pair for pair in _pairs(comparison)}
-    found = [_contrast(pair.first, pair.second) for pair in pairs.values()]
-    adjusted = holm({contrast.name: contrast.test.exact for contrast in found})
-    return tuple(replace(contrast, adjusted=adjusted[contrast.name]) for contrast in found)
+    found: dict[str, Contrast] = {}
+    for pair in _pairs(comparison):
+        name = f"{pair.second.name} vs. {pair.first.name}"
+        if name not in found:
+            found[name] = _contrast(pair)
+    adjusted = holm({name: contrast.test.exact for name, contrast in found.items()})
+    return tuple(replace(contrast, adjusted=adjusted[name]) for name, contrast in found.items())
 
 
-def _pairs(comparison: Comparison) -> Iterator[ComparedPair]:
+class _Pair(NamedTuple):
+    """Two conditions that are compared: the second is held against the first."""
+
+    first: Results
+    second: Results
+
+
+def _pairs(comparison: Comparison) -> Iterator[_Pair]:
     """The pairs of conditions that are compared; some may come twice."""
-    for cells in comparison.ablations:
-        for other in (cells.rules, cells.memory, cells.full):
-            yield ComparedPair(cells.baseline, other)
-        yield ComparedPair(cells.rules, cells.full)
-        yield ComparedPair(cells.memory, cells.full)
-    yield from comparison.soft_pairs
-    yield from comparison.filter_pairs
-    yield from comparison.memory_pairs
-    yield from comparison.part_pairs
+    for baseline, rules, memory, full in comparison.ablations:
+        for other in (rules, memory, full):
+            yield _Pair(baseline, other)
+        yield _Pair(rules, full)
+        yield _Pair(memory, full)
+    yield from _soft_pairs(comparison)
+    yield from _filter_pairs(comparison)
+    yield from _memory_pairs(comparison)
+    part_pairs = list(_part_pairs(comparison))
+    yield from part_pairs
     reference = next(chain(*comparison.ablations, comparison), None)
     if reference is not None:
-        compared = {pair.second.name for pair in comparison.part_pairs}
+        # a part of the user's own was compared with its twin
+        compared = {reference.name, *(pair.second.name for pair in part_pairs)}
         for other in comparison:
-            if other.name != reference.name and other.name not in compared:
-                yield ComparedPair(reference, other)
+            if other.name not in compared:
+                yield _Pair(reference, other)
 
 
-def _contrast(first: Results, second: Results) -> Contrast:
+def _soft_pairs(comparison: Comparison) -> Iterator[_Pair]:
+    """Appendix G's pairs: Rules-only against Baseline, and soft-only arbitration against the
+    other three cells.
+    """
+    for alike in comparable(comparison):
+        soft = next(filter(_is_soft, alike), None)
+        if soft is None:
+            continue
+        baseline = first_cell(alike, "baseline")
+        rules = first_cell(alike, "rules-only")
+        if baseline is not None and rules is not None:
+            yield _Pair(baseline, rules)
+        for cell in (baseline, first_cell(alike, "memory-only"), rules):
+            if cell is not None:
+                yield _Pair(cell, soft)
+        return
+
+
+def _is_soft(results: Results) -> bool:
+    """True for rules, memory and state filter with arbitration that only warns."""
+    on = all(map(results.switches.get, ("rules", "memory", "state_filter")))
+    return on and results.switches.get("arbitration") == Arbitration.SOFT
+
+
+def _filter_pairs(comparison: Comparison) -> Iterator[_Pair]:
+    """Conditions that differ in nothing but the state filter: with it, and without."""
+    for alike in comparable(comparison):
+        for with_it in alike:
+            if not with_it.switches.get("state_filter"):
+                continue
+            unfiltered = {**with_it.switches, "state_filter": False}
+            for other in alike:
+                if other.switches == unfiltered and same_memory(with_it, other):
+                    yield _Pair(with_it, other)
+
+
+def _memory_pairs(comparison: Comparison) -> Iterator[_Pair]:
+    """The belief alone against what a memory adds to it, in each form."""
+    with_memory = [cells.memory for cells in comparison.ablations]
+    alone: list[Results] = []
+    for results in comparison.memory_parts:
+        (with_memory if results.memory_entries else alone).append(results)
+    return starmap(_Pair, product(alone, with_memory))
+
+
+def _part_pairs(comparison: Comparison) -> Iterator[_Pair]:
+    """Conditions that differ in nothing but a part of the user's own: without it, and with."""
+    usual: dict[str, Results] = {}
+    for results in comparison:
+        if not results.protocol.get("parts"):
+            usual[_terms_beside_parts(results)] = results
+    for results in comparison:
+        twin = usual.get(_terms_beside_parts(results))
+        if results.protocol.get("parts") and twin is not None:
+            yield _Pair(twin, results)
+
+
+def _terms_beside_parts(results: Results) -> str:
+    return terms_of(results, results.switches, *SHARED, "memory")
+
+
+def _contrast(pair: _Pair) -> Contrast:
     """Test two conditions on the tasks that both played."""
-    rows = paired(first, second)
-    test = mcnemar_of([one.won for one, _ in rows], [two.won for _, two in rows])
+    rows = paired(*pair)
+    gained = lost = 0
+    success: list[float] = []
+    score: list[float] = []
+    for first, second in rows:
+        gained += second.won and not first.won
+        lost += first.won and not second.won
+        success.append(float(second.won) - float(first.won))
+        score.append(second.floored - first.floored)
+    test = mcnemar(gained, lost)
     return Contrast(
-        first.name,
-        second.name,
+        pair.first.name,
+        pair.second.name,
         pairs=len(rows),
         test=test,
-        success=paired_bootstrap([float(two.won) - float(one.won) for one, two in rows]),
-        score=paired_bootstrap([two.floored - one.floored for one, two in rows]),
+        success=paired_bootstrap(success),
+        score=paired_bootstrap(score),
         warning=power_warning(test),
-        provisional=first.going or second.going,
+        provisional=pair.first.going or pair.second.going,
     )
 
 
 def interaction_of(cells: Cells, *, by_score: bool = False) -> Interval:
     """D - (B + C - A), paired by task over what all four were to play."""
-    values: list[list[float]] = [[] for _ in cells]
+    values: list[float] = []
     for rows in paired(*cells):
-        for of_cell, row in zip(values, rows, strict=True):
-            of_cell.append(row.floored if by_score else float(row.won))
-    return interaction(*values)
+        scores = [row.floored if by_score else float(row.won) for row in rows]
+        baseline, rules, memory, full = scores
+        values.append(full - additive_expectation(baseline, rules, memory))
+    return paired_bootstrap(values)

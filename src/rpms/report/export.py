@@ -22,62 +22,55 @@ from rpms.store.runs import RunFolder, Timing
 
 CONTENTS = "export.json"
 """Says what an export holds, and of which runs."""
+
+
+def _columns(kind: type, *names: str) -> dict[str, type]:
+    return dict.fromkeys(names, kind)
+
+
 _KEYS = {
-    "run": str,
-    "condition": str,
-    "model": str,
-    "world": str,
-    "split": str,
-    "seed": int,
-    "epoch": int,
+    **_columns(str, "run", "condition", "model", "world", "split"),
+    **_columns(int, "seed", "epoch"),
     "task": str,
 }
 """First columns of every line."""
+_TOKENS = _columns(
+    int, "prompt_tokens", "cached_tokens", "written_tokens", "completion_tokens", "requests"
+)
 TABLES: Mapping[str, Mapping[str, type]] = {
     "episodes": {
         **_KEYS,
-        **dict.fromkeys(("type", "goal", "goal_signature", "ending"), str),
+        **_columns(str, "type", "goal", "goal_signature", "ending"),
         "won": bool,
         "score": float,
-        **dict.fromkeys(
-            ("steps", "infeasible", "foreseeable", "repeated_failures", "contradictions"), int
-        ),
-        **dict.fromkeys(
-            ("reasks", "replaced", "truncated", "shortened", "crowded", "remembered", "surprises"),
-            int,
-        ),
-        **dict.fromkeys(
-            ("prompt_tokens", "cached_tokens", "written_tokens", "completion_tokens", "requests"),
-            int,
-        ),
-        **dict.fromkeys(("seconds", "model_seconds", "cost"), float),
+        **_columns(int, "steps", "infeasible", "foreseeable", "repeated_failures"),
+        **_columns(int, "contradictions", "reasks", "replaced", "truncated", "shortened"),
+        **_columns(int, "crowded", "remembered", "surprises"),
+        **_TOKENS,
+        **_columns(float, "seconds", "model_seconds", "cost"),
         "error": str,
     },
     "steps": {
         **_KEYS,
         "step": int,
-        **dict.fromkeys(("observation", "thought", "answer", "action", "command", "result"), str),
+        **_columns(str, "observation", "thought", "answer", "action", "command", "result"),
         "score": float,
         "infeasible": bool,
-        **dict.fromkeys(
-            ("objection", "location", "holding", "belief", "state_signature", "sub_goal"), str
-        ),
-        **dict.fromkeys(("percent", "candidates", "refused"), int),
-        **dict.fromkeys(("replaced", "contradictions", "surprises", "repairs", "extras"), str),
-        **dict.fromkeys(
-            ("prompt_tokens", "cached_tokens", "written_tokens", "completion_tokens", "requests"),
-            int,
-        ),
-        **dict.fromkeys(("model_seconds", "cost"), float),
+        **_columns(str, "objection", "location", "holding", "belief", "state_signature"),
+        "sub_goal": str,
+        **_columns(int, "percent", "candidates", "refused"),
+        **_columns(str, "replaced", "contradictions", "surprises", "repairs", "extras"),
+        **_TOKENS,
+        **_columns(float, "model_seconds", "cost"),
     },
     "candidates": {
         **_KEYS,
         "step": int,
-        **dict.fromkeys(("entry", "kind", "wording"), str),
-        **dict.fromkeys(("score", "rank"), float),
-        **dict.fromkeys(("fate", "reason", "rule", "fact"), str),
+        **_columns(str, "entry", "kind", "wording"),
+        **_columns(float, "score", "rank"),
+        **_columns(str, "fate", "reason", "rule", "fact"),
     },
-    "prompts": {**_KEYS, "step": int, "message": int, "role": str, "content": str},
+    "prompts": {**_KEYS, **_columns(int, "step", "message"), **_columns(str, "role", "content")},
 }
 """The columns of each table with their types; what is not known is empty."""
 USUAL = tuple(name for name in TABLES if name != "prompts")
@@ -98,8 +91,9 @@ def export(
     """
     _check_choices(to, tables)
     runs = runs_in(inputs)
+    folders: list[str] = []
     notes: list[str] = []
-    counts = {f"{name}.{to}": 0 for name in tables}
+    counts = dict.fromkeys((f"{name}.{to}" for name in tables), 0)
     with replaced_folder(out, "an export") as beside:
         with ExitStack() as stack:
             write: dict[str, Write] = {}
@@ -107,15 +101,11 @@ def export(
                 writer = _WRITERS[to](beside / f"{name}.{to}", TABLES[name])
                 write[name] = stack.enter_context(writer)
             for condition, run in runs:
+                folders.append(str(run.folder))
                 for table, line in _lines(condition, run, notes, tables):
                     write[table]({name: _exported(line.get(name)) for name in TABLES[table]})
                     counts[f"{table}.{to}"] += 1
-        contents = {
-            "export": 1,
-            "files": counts,
-            "runs": [str(run.folder) for _, run in runs],
-            "notes": notes,
-        }
+        contents = {"export": 1, "files": counts, "runs": folders, "notes": notes}
         text = json.dumps(contents, indent=1)
         (beside / CONTENTS).write_text(f"{text}\n", encoding="utf-8")
     return counts, notes
@@ -184,11 +174,9 @@ def _of_episode(
     """The line of an episode, then those of its steps and of the candidates of each."""
     row = record.row
     spent = [_spent(step, timing, place, price) for place, step in enumerate(record.steps)]
-    episode: Line = {
-        **_values("episodes", record, row.usage, row),
-        "ending": str(row.ending),
-        "seconds": None if timing is None else timing.seconds,
-    }
+    episode = _values("episodes", record, row.usage, row)
+    episode["ending"] = str(row.ending)
+    episode["seconds"] = None if timing is None else timing.seconds
     for name in ("requests", "model_seconds", "cost"):
         of_steps = [each[name] for each in spent]
         episode[name] = None if None in of_steps else sum(of_steps)
@@ -220,13 +208,17 @@ def _values(table: str, *sources: object) -> Line:
     """The columns of a table that values have by the same names; of one name, the last."""
     found: Line = {}
     for source in sources:
-        found |= {name: getattr(source, name) for name in TABLES[table] if hasattr(source, name)}
+        for name in TABLES[table]:
+            if hasattr(source, name):
+                found[name] = getattr(source, name)
     return found
 
 
 def _step(step: StepRecord) -> Line:
+    """The columns of a step that do not tell what it took."""
     belief = step.belief
     extras = step.extras
+    surprises = [f"{one.kind}: {one.text} [{one.line}]" for one in step.surprises]
     return {
         **_values("steps", belief, step.usage, step),
         "step": step.number,
@@ -239,7 +231,7 @@ def _step(step: StepRecord) -> Line:
         "refused": len(extras.get("refused", ())),
         "replaced": str(extras.get("replaced", "")),
         "contradictions": "\n".join(step.contradictions),
-        "surprises": "\n".join(f"{one.kind}: {one.text} [{one.line}]" for one in step.surprises),
+        "surprises": "\n".join(surprises),
         "repairs": "\n".join(step.repairs),
         "extras": json.dumps(extras, ensure_ascii=False) if extras else "",
     }

@@ -10,7 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from rpms.foreign.settings_files import settings_files_unread
 from rpms.paper.condition import CONDITIONS
@@ -132,9 +135,9 @@ def _drawn(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def _broken(name: str) -> str:
-    """A condition's name on two lines."""
-    return _drawn(condition_label(name)).replace(" ", "\n", 1).replace("-", "-\n", 1)
+def _broken(title: str) -> str:
+    """A condition's title on two lines."""
+    return _drawn(title).replace(" ", "\n", 1).replace("-", "-\n", 1)
 
 
 def _measured(results: Results, *, scored: bool = False) -> Interval:
@@ -178,10 +181,12 @@ def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
 
 
 def _draw_ablation(axes: Any, comparison: Comparison, cells: Cells) -> None:
-    measured = [_measured(results, scored=comparison.scored) for results in cells]
+    measured: list[Interval] = []
     for number, (condition, results) in enumerate(zip(CONDITIONS, cells, strict=True)):
         acting = ENFORCED if ENFORCED in results.name else ""
-        _bar(axes, number, measured[number], _bar_style(f"{condition}{acting}"))
+        interval = _measured(results, scored=comparison.scored)
+        _bar(axes, number, interval, _bar_style(f"{condition}{acting}"))
+        measured.append(interval)
     baseline, rules, memory, _ = measured
     expected = additive_expectation(baseline.estimate, rules.estimate, memory.estimate)
     label = f"additive expectation, {expected:.1f}"
@@ -194,15 +199,19 @@ def _draw_ablation(axes: Any, comparison: Comparison, cells: Cells) -> None:
         label=label,
     )
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), frameon=False, fontsize=8)
-    axes.set_xticks(range(4), [_broken(results.name.partition(ENFORCED)[0]) for results in cells])
-    axes.set_ylabel("Average score (negatives as 0)" if comparison.scored else "Success (%)")
+    axes.set_xticks(range(4), [_broken(results.title.partition(ENFORCED)[0]) for results in cells])
     way = _way(cells.baseline)
     title = f"{comparison.title}: {way}" if comparison.title else way.capitalize()
     lines = textwrap.wrap(_UNDRAWABLE.sub("�", title), _LONGEST, max_lines=4, placeholder=" …")
     axes.set_title("\n".join(lines), pad=14)
-    top = max(expected, *(interval.high for interval in measured))
     bottom = min(0, *(interval.low for interval in measured))
-    axes.set_ylim(bottom, max(top * 1.1, 10) if comparison.scored else 100)
+    if comparison.scored:
+        top = max(expected, *(interval.high for interval in measured))
+        axes.set_ylabel("Average score (negatives as 0)")
+        axes.set_ylim(bottom, max(top * 1.1, 10))
+    else:
+        axes.set_ylabel("Success (%)")
+        axes.set_ylim(bottom, 100)
 
 
 def drawn_types(comparison: Comparison) -> tuple[str, ...]:
@@ -222,16 +231,16 @@ def type_figure(comparison: Comparison) -> Picture:
         axes = figure.add_subplot()
         for number, results in enumerate(comparison):
             shift = (number - (len(comparison) - 1) / 2) * bar_width
-            rates = _rates_by_type(results, types)
-            at = [column + shift for column in rates]
+            series = _rates_by_type(results, types)
+            at = [column + shift for column in series.at]
             axes.bar(
                 at,
-                [rate.estimate for rate in rates.values()],
+                series.estimates,
                 bar_width * 0.92,
-                label=_drawn(condition_label(results.name)),
+                label=_drawn(results.title),
                 **styles[results.name],
             )
-            _whisker(axes, at, list(rates.values()))
+            _whisker(axes, series._replace(at=at))
         counts = Counter(comparison.tasks.values())
         labels = [f"{_drawn(type_label(kind))}\n({counts[kind]})" for kind in types]
         long = max(map(len, labels), default=0) > 14
@@ -244,15 +253,16 @@ def type_figure(comparison: Comparison) -> Picture:
         return _save("types", "Success by task type; whiskers: 95 % Wilson intervals", figure)
 
 
-def _rates_by_type(results: Results, types: Sequence[str]) -> dict[int, Interval]:
+def _rates_by_type(results: Results, types: Sequence[str]) -> "_Series":
     """Success in per cent in the column of each type that a condition played."""
-    rates: dict[int, Interval] = {}
+    columns: list[float] = []
+    rates: list[Interval] = []
     for column, kind in enumerate(types):
-        rows = results.of_type(kind)
-        if rows:
-            won = sum(row.won for row in rows)
-            rates[column] = success_rate(won, len(rows)).times(100)
-    return rates
+        of_type = results.of_type(kind)
+        if of_type.rows:
+            columns.append(column)
+            rates.append(_measured(of_type))
+    return _Series.of(columns, rates)
 
 
 def learning_figure(points: Sequence[LearningRound]) -> Picture:
@@ -263,16 +273,19 @@ def learning_figure(points: Sequence[LearningRound]) -> Picture:
         names: dict[str, None] = {}
         for point in points:
             names |= dict.fromkeys(point.results)
-        for series, name in enumerate(names):
-            at = [number for number, point in enumerate(points) if name in point.results]
-            rates = [_measured(points[number].results[name]) for number in at]
+        for place, name in enumerate(names):
+            at: list[float] = []
+            rates: list[Interval] = []
+            for number, point in enumerate(points):
+                if name in point.results:
+                    at.append(number)
+                    rates.append(_measured(point.results[name]))
             _line(
                 axes,
-                at,
-                rates,
-                COLOURS[(6, 7, 3, 4)[series % 4]],
-                linestyle=("-", "--", "-.", ":")[series % 4],
-                marker=MARKERS[series % len(MARKERS)],
+                _Series.of(at, rates),
+                COLOURS[(6, 7, 3, 4)[place % 4]],
+                linestyle=("-", "--", "-.", ":")[place % 4],
+                marker=MARKERS[place % len(MARKERS)],
                 label=_drawn(name),
             )
         labels = [f"{point.name.partition(' ')[0]}\n{point.entries}" for point in points]
@@ -289,25 +302,24 @@ def taught_figure(every: Sequence[TaughtPoint]) -> Picture:
     line for each condition, dashed where the model's mistakes were corrected once.
     """
     usual = [point for point in every if point.teaching.usual and point.teaching.rounds <= 1]
-    curve = usual or every
-    games = sorted({point.teaching.games for point in curve})
+    games: set[int] = set()
     by_base: dict[str, list[TaughtPoint]] = {}
-    for point in curve:
+    for point in usual or every:
+        games.add(point.teaching.games)
         by_base.setdefault(point.teaching.base, []).append(point)
-    bases = list(by_base)
     with _own_parameters():
-        figure = Figure(figsize=(4.2 * len(bases), 3.0))
+        figure = Figure(figsize=(4.2 * len(by_base), 3.0))
         axes = None
-        for number, base in enumerate(bases, start=1):
-            axes = figure.add_subplot(1, len(bases), number, sharex=axes)
-            _taught_panel(axes, by_base[base])
+        for number, of_base in enumerate(by_base.values(), start=1):
+            axes = figure.add_subplot(1, len(by_base), number, sharex=axes)
+            _taught_panel(axes, of_base)
             axes.set_xscale("log", base=2)
-            axes.set_xticks(games, list(map(str, games)))
+            axes.set_xticks(sorted(games), list(map(str, sorted(games))))
             axes.minorticks_off()
-            if len(bases) > 1:
-                axes.set_title(_drawn(by_base[base][0].teaching.model))
+            if len(by_base) > 1:
+                axes.set_title(_drawn(of_base[0].teaching.model))
         lines, labels = figure.axes[0].get_legend_handles_labels()
-        columns = 2 if len(bases) == 1 else 4
+        columns = 2 if len(by_base) == 1 else 4
         figure.legend(lines, labels, loc="outside upper center", ncols=columns, frameon=False)
         caption = (
             "Success by games taught; mean of all trainings, bands and whiskers: 95 % intervals"
@@ -321,8 +333,10 @@ _BESIDE = 0.06
 
 
 def _taught_panel(axes: Any, every: Sequence[TaughtPoint]) -> None:
-    plain = [point for point in every if not point.teaching.rounds]
-    corrected = [point for point in every if point.teaching.rounds]
+    plain: list[TaughtPoint] = []
+    corrected: list[TaughtPoint] = []
+    for point in every:
+        (corrected if point.teaching.rounds else plain).append(point)
     for (condition, colour), marker in zip(_COLOUR_NUMBERS.items(), MARKERS, strict=False):
         if plain:
             _taught_line(axes, plain, condition, COLOURS[colour], marker=marker)
@@ -339,13 +353,17 @@ def _taught_panel(axes: Any, every: Sequence[TaughtPoint]) -> None:
 def _taught_line(
     axes: Any, points: Sequence[TaughtPoint], condition: str, colour: str, **style: Any
 ) -> None:
-    games = [float(point.teaching.games) for point in points]
-    rates = [point.success(condition).times(100) for point in points]
+    games: list[float] = []
+    rates: list[Interval] = []
+    for point in points:
+        games.append(point.teaching.games)
+        rates.append(point.success(condition).times(100))
+    series = _Series.of(games, rates)
     if len(points) == 1:  # a band of one point has no width: a whisker, beside the others'
         beside = list(_COLOUR_NUMBERS).index(condition) - (len(_COLOUR_NUMBERS) - 1) / 2
         games[0] *= 2 ** (_BESIDE * beside)
-        axes.vlines(games, rates[0].low, rates[0].high, color=colour, alpha=0.5, linewidth=1.5)
-    _line(axes, games, rates, colour, **{"label": condition_label(condition), **style})
+        axes.vlines(series.at, series.low, series.high, color=colour, alpha=0.5, linewidth=1.5)
+    _line(axes, series, colour, **{"label": condition_label(condition), **style})
 
 
 def conduct_figure(comparison: Comparison) -> Picture:
@@ -360,11 +378,11 @@ def conduct_figure(comparison: Comparison) -> Picture:
                 continue
             style = styles[results.name]
             lengths = [row.steps for row in played]
-            _bar(steps, number, paired_bootstrap([float(length) for length in lengths]), style)
+            _bar(steps, number, paired_bootstrap(lengths), style)
             if any(lengths):
                 ratio = ratio_bootstrap([row.infeasible for row in played], lengths)
                 _bar(infeasible, number, ratio.times(100), style)
-        labels = [_broken(results.name) for results in comparison]
+        labels = [_broken(results.title) for results in comparison]
         for axes, what in ((steps, "Steps an episode"), (infeasible, "Infeasible per 100 steps")):
             axes.set_xticks(range(len(labels)), labels, fontsize=8 if len(labels) < 6 else 6.5)
             axes.set_ylabel(what)
@@ -378,7 +396,7 @@ def conduct_figure(comparison: Comparison) -> Picture:
 def _bar(axes: Any, at: float, interval: Interval, style: Mapping[str, Any]) -> None:
     """A bar with its interval and its number."""
     axes.bar(at, interval.estimate, 0.68, **style)
-    _whisker(axes, [at], [interval])
+    _whisker(axes, _Series.of([at], [interval]))
     box = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
     above = {
         "textcoords": "offset points",
@@ -391,24 +409,32 @@ def _bar(axes: Any, at: float, interval: Interval, style: Mapping[str, Any]) -> 
     axes.annotate(f"{interval.estimate:.1f}", (at, interval.high), (0, 3), **above)
 
 
-def _line(
-    axes: Any, at: Sequence[float], intervals: Sequence[Interval], colour: str, **style: Any
-) -> None:
+class _Series(NamedTuple):
+    """Numbers in a figure with their intervals, from left to right."""
+
+    at: Sequence[float]
+    estimates: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, at: Sequence[float], intervals: Sequence[Interval]) -> Self:
+        rows = [(each.estimate, each.low, each.high) for each in intervals]
+        return cls(at, *np.array(rows).reshape(-1, 3).T)
+
+
+def _line(axes: Any, series: _Series, colour: str, **style: Any) -> None:
     """A line of estimates in a band of their intervals."""
-    low = [each.low for each in intervals]
-    high = [each.high for each in intervals]
-    axes.fill_between(at, low, high, color=colour, alpha=0.13, linewidth=0)
-    estimates = [each.estimate for each in intervals]
-    axes.plot(at, estimates, color=colour, markersize=5, **style)
+    axes.fill_between(series.at, series.low, series.high, color=colour, alpha=0.13, linewidth=0)
+    axes.plot(series.at, series.estimates, color=colour, markersize=5, **style)
 
 
-def _whisker(axes: Any, at: Sequence[float], intervals: Sequence[Interval]) -> None:
-    below = [max(0.0, each.estimate - each.low) for each in intervals]
-    above = [max(0.0, each.high - each.estimate) for each in intervals]
-    mean = [each.estimate for each in intervals]
+def _whisker(axes: Any, series: _Series) -> None:
+    below = np.maximum(series.estimates - series.low, 0)
+    above = np.maximum(series.high - series.estimates, 0)
     axes.errorbar(
-        at,
-        mean,
+        series.at,
+        series.estimates,
         yerr=[below, above],
         fmt="none",
         ecolor="#222222",

@@ -1,13 +1,12 @@
 """From run folders and studies to comparisons."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rpms.foreign.file_reader import is_there, read_bytes, unreadable
+from rpms.foreign.file_reader import is_there, read_bytes
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import FileError, InputError
@@ -17,14 +16,16 @@ from rpms.paper.usage import Price
 from rpms.play.run import CONTROLS, FOLDER, Agreement, agreement, epoch_folders
 from rpms.report.comparison import Comparison, is_cell
 from rpms.report.outcomes import ENFORCED, Results, called, part_name
-from rpms.store.episodes import EpisodeRow, MissingRow, read_row
+from rpms.store.episodes import EpisodeRow, MissingRow
 from rpms.store.files import LOCK, is_held
 from rpms.store.protocol import INDEX, read_study_index
-from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
+from rpms.store.runs import PROTOCOL, RunFolder
 
 VARIES = ("condition", "memory", "retrieval", "agent", "reader", "parts")
 """Fields in which conditions of one comparison may differ; the rest of their protocols must be
 the same."""
+_OF_MODELS = ("model", "taught", "context", "decoding")
+"""Further fields in which the models of one report may differ."""
 UNKNOWN_TYPE = "unknown"
 """The type of a task that nobody has played: a protocol names tasks, episodes tell their types."""
 
@@ -45,8 +46,8 @@ def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Comp
         by_model.setdefault(model, []).append(run)
     several = len(by_model) > 1
     if several:
-        own = ("model", "taught", "context", "decoding")  # in which models of one report may differ
-        _refuse_mixed({model: runs[0] for model, runs in by_model.items()}, [*varies, *own])
+        one_a_model = {model: runs[0] for model, runs in by_model.items()}
+        _refuse_mixed(one_a_model, [*varies, *_OF_MODELS])
     found: list[Comparison] = []
     for model, runs in by_model.items():
         named = dict(zip(_names(runs), runs, strict=True))
@@ -70,16 +71,21 @@ def runs_in(inputs: Sequence[Path]) -> tuple[tuple[str, RunFolder], ...]:
     """
     found: dict[Path, tuple[str, RunFolder]] = {}
     for path in inputs:
-        named = [("", path)]
-        if _is_study(path):
-            named = []
-            for group in read_study_index(path / INDEX).comparisons:
-                named += [(name, path / where) for name, where in group.runs.items()]
-        for name, where in named:
-            called_so = name or _condition_name(RunFolder(where)) or where.resolve().name
-            for epoch in epoch_folders(where):
-                found.setdefault(epoch.resolve(), (called_so, RunFolder(epoch)))
+        for name, folder in _named_folders(path):
+            for epoch in epoch_folders(folder):
+                found.setdefault(epoch.resolve(), (name, RunFolder(epoch)))
     return tuple(found.values())
+
+
+def _named_folders(path: Path) -> Iterator[tuple[str, Path]]:
+    """A run, or the runs of a study, each with a name for its condition."""
+    if not _is_study(path):
+        yield _condition_name(RunFolder(path)) or path.resolve().name, path
+        return
+    for group in read_study_index(path / INDEX).comparisons:
+        for name, where in group.runs.items():
+            folder = path / where
+            yield name or _condition_name(RunFolder(folder)) or folder.resolve().name, folder
 
 
 def compare(
@@ -109,8 +115,6 @@ def read_results(name: str, run: RunFolder) -> Results:
     rows, damaged = _read_rows(run)
     won = {task: row.won for task, row in rows.items() if not row.missing}
     unfinished = len(damaged) + len(won) < len(rows)
-    strangers = _strangers(run)
-    damaged |= {file: problem for file, problem in strangers.items() if problem}
     condition = settings.get("condition")
     memory = settings.get("memory")
     return Results(
@@ -122,7 +126,6 @@ def read_results(name: str, run: RunFolder) -> Results:
             "tasks_hash": run.protocol.tasks_hash,
         },
         damaged=damaged,
-        stray=tuple(file for file, problem in strangers.items() if not problem),
         going=unfinished and is_going(run.folder),
         switches=condition if isinstance(condition, Mapping) else {},
         memory_entries=memory.get("entries") if isinstance(memory, Mapping) else None,
@@ -174,43 +177,10 @@ def _controls(run: RunFolder) -> dict[str, Results]:
 
 def _agreement(run: RunFolder, first: Mapping[str, bool]) -> Agreement | None:
     """How far a run's epochs agree. `first`: the tasks played in the first one, won or not."""
-    later = [RunFolder(folder) for folder in epoch_folders(run.folder)[1:]]
-    return agreement([first, *map(_won, later)])
-
-
-def _won(run: RunFolder) -> dict[str, bool]:
-    return {row.task: row.won for row in run.rows()}
-
-
-def _strangers(run: RunFolder) -> dict[str, str]:
-    """Episode files of no task of the protocol, each with its fault; empty if it can be read."""
-    folder = run.folder / EPISODES
-    known = {str(run.file(task)) for task in run.protocol.tasks}
-    found: dict[str, str] = {}
-    for place in sorted(_episode_files(folder)):
-        if place in known:
-            continue
-        name = str(Path(place).relative_to(folder))
-        found[name] = ""
-        try:
-            read_row(Path(place))
-        except FileError as error:
-            found[name] = error.problem
-    return found
-
-
-def _episode_files(folder: Path) -> Iterator[str]:
-    """The files in a folder of episodes, as texts, since there may be many."""
-
-    def refuse(error: OSError) -> None:
-        raise unreadable(folder, error) from None
-
-    if not is_there(folder):
-        return
-    for place, _, names in os.walk(folder, onerror=refuse):
-        for name in names:
-            if name.endswith(".json.gz") and not name.startswith("."):
-                yield os.path.join(place, name)  # noqa: PTH118  as texts
+    epochs = [first]
+    for folder in epoch_folders(run.folder)[1:]:
+        epochs.append({row.task: row.won for row in RunFolder(folder).rows()})
+    return agreement(epochs)
 
 
 def is_going(folder: Path) -> bool:
@@ -286,12 +256,10 @@ def _condition_name(run: RunFolder) -> str:
 def _parts_name(run: RunFolder) -> str:
     """Parts of the user's own that a run was played with, as a condition's name ends with them."""
     parts = run.protocol.settings.get("parts")
-    if not isinstance(parts, Mapping):
+    if not isinstance(parts, Mapping) or not parts:
         return ""
-    named = []
-    for seam, identity in parts.items():
-        named.append(f"{excerpt(seam)} {part_name(identity)}")
-    return f"{ENFORCED}{', '.join(named)}" if named else ""
+    named = [f"{excerpt(seam)} {part_name(identity)}" for seam, identity in parts.items()]
+    return f"{ENFORCED}{', '.join(named)}"
 
 
 def _switched_name(run: RunFolder) -> str:
@@ -301,18 +269,22 @@ def _switched_name(run: RunFolder) -> str:
     switches = run.protocol.settings.get("condition")
     if not isinstance(switches, Mapping):
         return str(switches or "")
-    cells = [name for name in ABLATION.values() if is_cell(switches, name)]
-    name = cells[0] if cells else ""
-    given = switches.get("enforcement")
-    return f"{name}{_enforced_name(given)}" if name and isinstance(given, Mapping) else name
+    enforced = switches.get("enforcement")
+    beyond = _enforced_name(enforced) if isinstance(enforced, Mapping) else ""
+    for name in ABLATION.values():
+        if is_cell(switches, name):
+            return name + beyond
+    return ""
 
 
 def _enforced_name(enforced: Mapping[str, Any]) -> str:
     """The parts of an enforcement that the paper has not, or the preset that has just these."""
-    parts = {part: value for part, value in enforced.items() if value != getattr(PAPER, part, None)}
-    if not parts:
+    told: list[str] = []
+    strict = True
+    for part, value in enforced.items():
+        if value != getattr(PAPER, part, None):
+            told.append(part if value is True else f"{part}={value}")
+        strict = strict and value == getattr(STRICT, part, None)
+    if not told:
         return ""
-    if all(value == getattr(STRICT, part, None) for part, value in enforced.items()):
-        return f"{ENFORCED}strict"
-    told = [part if value is True else f"{part}={value}" for part, value in parts.items()]
-    return f"{ENFORCED}{', '.join(told)}"
+    return f"{ENFORCED}strict" if strict else f"{ENFORCED}{', '.join(told)}"

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 from rpms.foreign.shown import excerpt
@@ -24,7 +25,7 @@ from rpms.report.condition_tables import (
 from rpms.report.gather import read_results, runs_in
 from rpms.report.notes import omissions
 from rpms.report.outcomes import Results
-from rpms.report.statistical_tests import holm, mcnemar_of
+from rpms.report.statistical_tests import holm, mcnemar
 from rpms.report.table import Table, groups
 
 _TERMS = ("world", "engine", "edition", "options", "split", "step_budget", "tasks_hash")
@@ -41,14 +42,15 @@ def leaderboards(inputs: Sequence[Path]) -> tuple[Table, ...]:
     for name, run in runs_in(inputs):
         if run.protocol.settings.get("epoch", 1) == 1:
             results = read_results(name, run)
-            shared = [results.protocol.get(term) for term in _TERMS]
+            shared = list(map(results.protocol.get, _TERMS))
             terms = json.dumps(shared, sort_keys=True, default=str)
             boards.setdefault(terms, {})[str(run.folder)] = results
     ordered = sorted(boards.values(), key=len, reverse=True)
-    return tuple(_board(found, number) for number, found in enumerate(ordered, start=1))
+    return tuple(map(_board, ordered, count(1)))
 
 
 def _board(found: Mapping[str, Results], number: int) -> Table:
+    """One ranking, of the results in some folders."""
     ranked = sorted(
         found.values(),
         key=lambda results: (-results.rate, -results.score, results.model, results.name),
@@ -90,10 +92,13 @@ def _board(found: Mapping[str, Results], number: int) -> Table:
 
 def _against(first: Results, others: Iterable[Results]) -> dict[str, float]:
     """P-values of the first against each other, by folder, paired by task and corrected."""
-    wins = [row.won for row in first]
     tests: dict[str, float] = {}
     for other in others:
-        tests[other.folder] = mcnemar_of(wins, [other.rows[task].won for task in first.rows]).exact
+        gained = lost = 0
+        for task, row in first.rows.items():
+            gained += other.rows[task].won and not row.won
+            lost += row.won and not other.rows[task].won
+        tests[other.folder] = mcnemar(gained, lost).exact
     return holm(tests)
 
 

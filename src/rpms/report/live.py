@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rpms.foreign.shown import excerpt
+from rpms.logic.counting import counted
 from rpms.logic.errors import FileError, InputError
 from rpms.paper.wilson_interval import wilson
 from rpms.report.gather import is_going
@@ -68,8 +69,8 @@ class LiveRun:
         done = len(self.episodes)
         if not self.going or done < 2:
             return None
-        ended = [episode.ended for episode in self.episodes]
-        return (max(ended) - min(ended)) / (done - 1) * (self.total - done)
+        ended = sorted(episode.ended for episode in self.episodes)
+        return (ended[-1] - ended[0]) / (done - 1) * (self.total - done)
 
 
 @dataclass
@@ -92,8 +93,8 @@ class Watcher:
         except (InputError, FileError) as error:
             return LiveRun(name, "", 0, (), going=False, problems=(str(error),))
         settings = protocol.settings
-        told = [settings.get(key) for key in ("model", "world", "split")]
-        about = " · ".join(str(each) for each in told if isinstance(each, str))
+        told = map(settings.get, ("model", "world", "split"))
+        about = " · ".join(each for each in told if isinstance(each, str))
         episodes: list[LiveEpisode] = []
         problems: list[str] = []
         for task in protocol.tasks:
@@ -166,17 +167,19 @@ def live_part(runs: Sequence[LiveRun]) -> str:
         return '<p class="lead">No run here yet. This page fills as soon as one begins.</p>\n'
     every = chain.from_iterable(run.episodes for run in runs)
     episodes = sorted(every, key=lambda episode: -episode.ended)
-    cards = "".join(_card(run) for run in runs)
+    cards = "".join(map(_card, runs))
     return f'{_totals(runs)}<div class="live-runs">\n{cards}</div>\n{_table(episodes[:_LAST])}'
 
 
 def _totals(runs: Sequence[LiveRun]) -> str:
-    done = sum(len(run.episodes) for run in runs)
-    total = sum(run.total for run in runs)
-    going = sum(run.going for run in runs)
+    done = total = going = 0
+    for run in runs:
+        done += len(run.episodes)
+        total += run.total
+        going += run.going
     state = f"{going} going on" if going else "none going on"
-    several = "run" if len(runs) == 1 else "runs"
-    return f'<p class="lead">{len(runs)} {several}, {state}; {done:,} of {total:,} episodes.</p>\n'
+    several = counted(len(runs), "run")
+    return f'<p class="lead">{several}, {state}; {done:,} of {total:,} episodes.</p>\n'
 
 
 def _card(run: LiveRun) -> str:
@@ -193,9 +196,9 @@ def _card(run: LiveRun) -> str:
             f"<strong>{run.won}</strong> of {done} won, {run.won / done:.0%}"
             f' <span class="dim">[{low:.0%}, {high:.0%}]</span>'
         )
-    problems = "".join(
-        f'<p class="live-problem">{escape(excerpt(each, 200))}</p>\n' for each in run.problems[:3]
-    )
+    problems = ""
+    for each in run.problems[:3]:
+        problems += f'<p class="live-problem">{escape(excerpt(each, 200))}</p>\n'
     return (
         f'<section class="live-run{" going" if run.going else ""}">\n'
         f'<h2>{escape(run.name)}</h2>\n<p class="dim">{escape(run.about)}</p>\n'
@@ -208,18 +211,20 @@ def _table(episodes: Sequence[LiveEpisode]) -> str:
     """The last episodes, the latest first."""
     if not episodes:
         return ""
-    rows = "".join(
-        f"<tr><td>{time.strftime('%H:%M:%S', time.localtime(each.ended))}</td>"
-        f'<td><span class="live-{"won" if each.row.won else "lost"}">{escape(each.row.ending)}'
-        f"</span></td><td>{each.row.steps}</td>"
-        f"<td>{escape(excerpt(each.row.task, _SHORT))}</td><td>{escape(each.run)}</td></tr>\n"
-        for each in episodes
-    )
+    rows = "".join(map(_table_row, episodes))
     return (
         '<h2>Last episodes</h2>\n<div class="live-table"><table>\n<thead><tr><th>ended</th>'
         "<th>how</th><th>steps</th><th>task</th><th>run</th></tr></thead>\n"
         f"<tbody>\n{rows}</tbody>\n</table></div>\n"
     )
+
+
+def _table_row(episode: LiveEpisode) -> str:
+    row = episode.row
+    ended = time.strftime("%H:%M:%S", time.localtime(episode.ended))
+    ending = f'<span class="live-{"won" if row.won else "lost"}">{escape(row.ending)}</span>'
+    cells = (ended, ending, row.steps, escape(excerpt(row.task, _SHORT)), escape(episode.run))
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>\n"
 
 
 def _duration(seconds: float) -> str:

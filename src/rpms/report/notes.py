@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from rpms.logic.counting import counted
 from rpms.report.comparison import Comparison
 from rpms.report.outcomes import Results
 from rpms.report.table import plain
@@ -34,7 +35,7 @@ def reservations(comparison: Comparison) -> tuple[str, ...]:
     for results in comparison:
         for note in _notes(results):
             alike.setdefault(note.words, []).append(note)
-    return tuple(plain(_in_one(notes)) for notes in alike.values())
+    return tuple(map(plain, map(_in_one, alike.values())))
 
 
 def _controls(comparison: Comparison) -> Iterator[str]:
@@ -58,12 +59,18 @@ def _controls(comparison: Comparison) -> Iterator[str]:
 
 def _in_one(notes: Sequence[_Note]) -> str:
     """One line for notes that say the same of several conditions."""
-    if len({(note.how_many, note.detail) for note in notes}) == 1:
-        one = notes[0]
-        text = f"{', '.join(note.name for note in notes)}: {one.how_many} {one.words}"
-        return f"{text}: {one.detail}" if one.detail else text
-    each = "; ".join(f"{note.name} {note.how_many.rstrip(';')}" for note in notes)
-    return f"{notes[0].words}: {each}"
+    names: list[str] = []
+    named: list[str] = []
+    first = notes[0]
+    same = True
+    for note in notes:
+        names.append(note.name)
+        named.append(f"{note.name} {note.how_many.rstrip(';')}")
+        same = same and note._replace(name=first.name) == first
+    if not same:
+        return f"{first.words}: {'; '.join(named)}"
+    text = f"{', '.join(names)}: {first.how_many} {first.words}"
+    return f"{text}: {first.detail}" if first.detail else text
 
 
 def _notes(results: Results) -> Iterator[_Note]:
@@ -71,9 +78,6 @@ def _notes(results: Results) -> Iterator[_Note]:
     yield from _notes_on_tasks(results)
     yield from _notes_on_episodes(results)
     yield from _notes_on_answers(results)
-    if results.stray:
-        stray = _counted(len(results.stray), "episode")
-        yield _Note(results.label, stray, "of other tasks not counted", _listed(results.stray))
 
 
 def _notes_on_tasks(results: Results) -> Iterator[_Note]:
@@ -96,7 +100,7 @@ def _notes_on_tasks(results: Results) -> Iterator[_Note]:
 
 
 def _notes_on_episodes(results: Results) -> Iterator[_Note]:
-    total = _counted(len(results), "episode")
+    total = counted(len(results), "episode")
     if results.going:
         so_far = f"partial, {len(results.played)} of {total} so far;"
         yield _Note(results.label, so_far, "still being played")
@@ -108,7 +112,7 @@ def _notes_on_episodes(results: Results) -> Iterator[_Note]:
         count = f"{len(crashed)} of {total}"
         yield _Note(results.label, count, "crashed, counted as lost", _listed(crashed))
     if results.damaged:
-        count = _counted(len(results.damaged), "damaged file")
+        count = counted(len(results.damaged), "damaged file")
         yield _Note(results.label, count, "skipped", _listed(list(results.damaged)))
 
 
@@ -133,10 +137,6 @@ def _listed(names: Sequence[str]) -> str:
     more = len(names) - _NAMED
     listed = ", ".join(names[:_NAMED])
     return f"{listed} and {more} more" if more > 0 else listed
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 _NAMED = 5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -57,8 +57,6 @@ class Results:
     protocol: Mapping[str, Any] = field(default_factory=dict)
     damaged: Mapping[str, str] = field(default_factory=dict)
     """Episode files that could not be read, each with what is wrong with it."""
-    stray: tuple[str, ...] = ()
-    """Episodes of tasks that are not on the list: counted nowhere."""
     going: bool = False
     """Still being played: what is missing may yet come."""
     switches: Mapping[str, Any] = field(default_factory=dict)
@@ -89,7 +87,11 @@ class Results:
         return sum(row.won for row in self)
 
     def total(self, name: str) -> int:
-        return sum(getattr(row.usage if name.endswith("_tokens") else row, name) for row in self)
+        """The sum of one of the numbers, or kinds of tokens, that episodes count."""
+        total = 0
+        for row in self:
+            total += getattr(row.usage if name.endswith("_tokens") else row, name)
+        return total
 
     @cached_property
     def played(self) -> tuple[EpisodeRow, ...]:
@@ -120,17 +122,23 @@ class Results:
         """The mean with negative scores counted as 0."""
         return sum(row.floored for row in self) / len(self) if self.rows else 0.0
 
-    def of_type(self, kind: str) -> tuple[EpisodeRow, ...]:
-        return tuple(row for row in self if row.type == kind)
+    def of_type(self, kind: str) -> Results:
+        """The same condition on its tasks of one type."""
+        rows = {task: row for task, row in self.rows.items() if row.type == kind}
+        return replace(self, rows=rows)
 
     @property
     def seconds_a_step(self) -> float | None:
         """Over the episodes whose time is known; with several workers each step waits for the
         others' as well.
         """
-        timed = [row for row in self.played if row.task in self.seconds and row.steps]
-        steps = sum(row.steps for row in timed)
-        return sum(self.seconds[row.task] for row in timed) / steps if steps else None
+        seconds = 0.0
+        steps = 0
+        for row in self.played:
+            if row.steps and row.task in self.seconds:
+                seconds += self.seconds[row.task]
+                steps += row.steps
+        return seconds / steps if steps else None
 
     @cached_property
     def cost(self) -> float | None:
@@ -147,6 +155,11 @@ class Results:
     @cached_property
     def run(self) -> RunFolder:
         return RunFolder(Path(self.folder))
+
+    @property
+    def title(self) -> str:
+        """Its name as tables have it."""
+        return condition_label(self.name)
 
     @property
     def label(self) -> str:

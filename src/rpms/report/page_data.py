@@ -15,7 +15,7 @@ from rpms.paper.prompt import SHARED, Block
 from rpms.paper.verdict import Fate
 from rpms.report.comparison import Comparison
 from rpms.report.condition_tables import why
-from rpms.report.outcomes import Results, condition_label, part_name, type_label
+from rpms.report.outcomes import Results, part_name, type_label
 from rpms.store.episodes import CandidateRecord, EpisodeRecord, EpisodeRow
 
 _SHORT = 12
@@ -57,7 +57,7 @@ def _condition(results: Results) -> dict[str, Any]:
     """A condition, with the prompt part of the user's own if it has one."""
     told = {
         "name": results.name,
-        "label": condition_label(results.name),
+        "label": results.title,
         "partial": bool(results.missing),
         "memory": bool(results.switches.get("memory", True)),
         "entries": results.memory_entries,
@@ -71,12 +71,14 @@ def task_chunks(comparison: Comparison, goals: Mapping[str, str]) -> Iterator[li
     """Tasks by the thousand: id, type, goal where somebody has played it, and an outcome for
     each condition.
     """
-    tasks = list(comparison.tasks.items())
-    for start in range(0, len(tasks), CHUNK):
-        chunk: list[list[Any]] = []
-        for task, kind in tasks[start : start + CHUNK]:
-            outcomes = [_outcome(results.rows.get(task)) for results in comparison]
-            chunk.append([task, kind, goals.get(task, ""), *outcomes])
+    chunk: list[list[Any]] = []
+    for task, kind in comparison.tasks.items():
+        outcomes = [_outcome(results.rows.get(task)) for results in comparison]
+        chunk.append([task, kind, goals.get(task, ""), *outcomes])
+        if len(chunk) == CHUNK:
+            yield chunk
+            chunk = []
+    if chunk:
         yield chunk
 
 
@@ -158,37 +160,44 @@ class EntryBook:
 
     def add(self, condition: int, task: int, record: EpisodeRecord) -> None:
         shown: set[str] = set()
-        reached = [*(step.progress.done for step in record.steps[1:]), None]
-        for step, later in zip(record.steps, reached, strict=False):
-            done = int(record.row.won) if later is None else later - step.progress.done
-            followed = (step.number, step.command, step.infeasible, done, str(record.row.ending))
-            for each in step.candidates:
-                told = self._told.setdefault(
-                    each.entry, _Told(each.kind, each.wording.strip().partition("\n")[0])
-                )
-                told.fates[each.fate] += 1
-                if each.fate in _SHOWN:
-                    shown.add(each.entry)
-                    told.shown += 1
-                    if len(told.steps) < STEPS_KEPT:
-                        told.steps.append([condition, task, *followed])
-                else:
-                    told.reasons[
-                        f"{each.fate}: {why(each)}" if each.reason or each.rule else each.fate
-                    ] += 1
+        for step in record.steps:
+            later = record.steps[step.number :]
+            gained = int(record.row.won)
+            if later:
+                gained = later[0].progress.done - step.progress.done
+            followed = (step.number, step.command, step.infeasible, gained, record.row.ending)
+            for candidate in step.candidates:
+                if self._count(candidate, [condition, task, *followed]):
+                    shown.add(candidate.entry)
         for entry in shown:
             told = self._told[entry]
             told.won += record.row.won
             told.lost += not record.row.won
 
+    def _count(self, candidate: CandidateRecord, step: list[Any]) -> bool:
+        """Count a candidate of a step; True if the prompt showed it."""
+        wording = candidate.wording.strip().partition("\n")[0]
+        told = self._told.setdefault(candidate.entry, _Told(candidate.kind, wording))
+        told.fates[candidate.fate] += 1
+        if candidate.fate not in _SHOWN:
+            reasoned = candidate.reason or candidate.rule
+            reason = f"{candidate.fate}: {why(candidate)}" if reasoned else candidate.fate
+            told.reasons[reason] += 1
+            return False
+        told.shown += 1
+        if len(told.steps) < STEPS_KEPT:
+            told.steps.append(step)
+        return True
+
     def overview(self) -> list[list[Any]]:
         """Each entry in a row: id, kind, wording, verdicts, episodes won and lost with it; the
         most shown first.
         """
-        return [
-            [name, told.kind, told.wording, dict(told.fates), told.won, told.lost, told.shown]
-            for name, told in self._ordered()
-        ]
+        rows: list[list[Any]] = []
+        for name, told in self._ordered():
+            won_and_lost = (told.won, told.lost)
+            rows.append([name, told.kind, told.wording, told.fates, *won_and_lost, told.shown])
+        return rows
 
     def chunks(self) -> Iterator[list[list[Any]]]:
         """The entries in the same order, with the steps that showed them and why they were not
@@ -199,4 +208,5 @@ class EntryBook:
             yield rows[start : start + ENTRIES_IN_A_FILE]
 
     def _ordered(self) -> list[tuple[str, _Told]]:
+        """The entries, the most shown first."""
         return sorted(self._told.items(), key=lambda item: (-item[1].shown, item[0]))

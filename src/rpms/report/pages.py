@@ -1,11 +1,9 @@
-"""A report on runs, or on a guard's log: a folder of static pages that opens from disk, with no
-server or network.
-"""
+"""A report on runs: a folder of static pages that opens from disk, with no server or network."""
 
 import json
 import webbrowser
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
@@ -16,9 +14,7 @@ from typing import Any, NamedTuple, Self
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from rpms.foreign.file_reader import is_there
-from rpms.foreign.shown import excerpt
-from rpms.guard.calls import Call
-from rpms.guard.log import CheckLine, Event, ResultLine, ToldLine, read_guard_log
+from rpms.logic.counting import counted
 from rpms.logic.errors import FileError, InputError
 from rpms.report.comparison import Comparison
 from rpms.report.figures import Picture, ablation_figure, all_figures, taught_figure
@@ -114,7 +110,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals.update(
-        root="", home="", version=_VERSION, label=condition_label, success_rate=success_rate
+        root="",
+        home="",
+        version=_VERSION,
+        label=condition_label,
+        success_rate=success_rate,
+        counted=counted,
     )
     return made
 
@@ -127,8 +128,8 @@ def _write_groups(
     folder: Path, comparisons: Sequence[Comparison], title: str, with_published: bool, pages: int
 ) -> None:
     """Several comparisons: a page that leads to each, with what they have in common."""
-    abouts = {each.about for each in comparisons}
-    common = comparisons[0].about if len(abouts) == 1 else ""
+    about = comparisons[0].about
+    shared = all(each.about == about for each in comparisons)
     links: list[dict[str, Any]] = []
     for number, each in enumerate(comparisons, start=1):
         name = each.title or f"Comparison {number}"
@@ -137,7 +138,7 @@ def _write_groups(
         link = {
             "title": name,
             "href": f"{number}/index.html",
-            "about": "" if len(abouts) == 1 else each.about,
+            "about": "" if shared else each.about,
             "comparison": each,
         }
         links.append(link)
@@ -151,7 +152,7 @@ def _write_groups(
         groups=links,
         tables=tables,
         pictures=pictures,
-        about=common,
+        about=about if shared else "",
     )
 
 
@@ -224,8 +225,12 @@ class _Settings(NamedTuple):
     @property
     def title(self) -> str:
         """World, split and model, as far as all conditions share them."""
-        parts = [self.shared.get(name, _NOTHING) for name in ("world", "split", "model")]
-        return " · ".join(part for part in parts if part != _NOTHING)
+        parts: list[str] = []
+        for name in ("world", "split", "model"):
+            part = self.shared.get(name, _NOTHING)
+            if part != _NOTHING:
+                parts.append(part)
+        return " · ".join(parts)
 
 
 def _write_comparison(
@@ -273,25 +278,25 @@ def _write_data(
 ) -> None:
     """Write the scripts that pages read their data from, beside those of the episodes."""
     data: dict[str, Any] = {"memory": book.overview(), "meta": about}
-    data |= {f"entries-{number}": rows for number, rows in enumerate(book.chunks())}
-    data |= {f"tasks-{number}": rows for number, rows in enumerate(task_chunks(comparison, goals))}
+    for number, entries in enumerate(book.chunks()):
+        data[f"entries-{number}"] = entries
+    for number, tasks in enumerate(task_chunks(comparison, goals)):
+        data[f"tasks-{number}"] = tasks
     for name, value in data.items():
         _write(folder / "data" / f"{name}.js", script(name, value))
 
 
 def _faults(comparison: Comparison, unreadable: Sequence[str]) -> dict[str, list[str]]:
-    """Episodes that crashed or are missing, and files that are damaged or of no task, in words."""
+    """Episodes that crashed or are missing, and files that are damaged, in words."""
     crashed: list[str] = []
     missing: list[str] = []
     damaged: list[str] = []
-    stray: list[str] = []
     for each in comparison:
         crashed += [f"{each.label}: {row.task} ({row.ending}) {row.error}" for row in each.crashed]
         missing += [f"{each.label}: {task}" for task in each.missing]
         damaged += [f"{each.label}: {name} {why}" for name, why in each.damaged.items()]
-        stray += [f"{each.label}: {name}" for name in each.stray]
     damaged += unreadable
-    return {"crashed": crashed, "missing": missing, "damaged": damaged, "stray": stray}
+    return {"crashed": crashed, "missing": missing, "damaged": damaged}
 
 
 def _write_episodes(
@@ -300,11 +305,11 @@ def _write_episodes(
     """Write every episode's file, one at a time; the goals, and what could not be read."""
     goals: dict[str, str] = {}
     unreadable: list[str] = []
-    tasks = {task: number for number, task in enumerate(comparison.tasks)}
+    numbers = {task: number for number, task in enumerate(comparison.tasks)}
     (folder / "data").mkdir()
     for place, results in enumerate(comparison):
         for row in results.played:
-            number = tasks[row.task]
+            number = numbers[row.task]
             if number >= shown:
                 continue
             try:
@@ -332,120 +337,5 @@ def unshown(comparison: Comparison, pages: int) -> tuple[str, ...]:
         f"`rpms show {where} TASK` prints any other, `rpms export` all; --pages gives more of them"
         " pages"
     )
-    return (
-        (
-            f"tables count all {every:,} tasks; pages and the memory page show the first {shown:,}:"
-            f" {ways}"
-        ),
-    )
-
-
-_MOST_ROWS = 5_000
-"""Rows of a guard's page: more are slow to open, and nobody reads them."""
-_MOST_ALLOWED = 2_000
-"""Rows after which only calls that were not simply allowed are shown."""
-_COLOURS = {"allow": "good", "warn": "warn", "modify": "warn", "ask": "warn", "refuse": "bad"}
-_LONGEST = 300
-
-
-@dataclass
-class _Tally:
-    """The rows of a guard's page, as the log is read: calls, rulings, the rule, the fact, and
-    what to do instead.
-    """
-
-    sessions: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    rules: dict[str, dict[str, Any]] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COLOURS, 0))
-    left_out: int = 0
-    open: dict[tuple[str, str, str], dict[str, Any]] = field(default_factory=dict)
-    rows: int = 0
-
-    def add(self, events: Iterable[Event]) -> None:
-        for event in events:
-            if isinstance(event, CheckLine):
-                self._check(event)
-            elif isinstance(event, ResultLine):
-                self._result(event)
-            else:
-                self._row(event, call="(told)", reason="; ".join(event.facts))
-
-    def _row(
-        self, event: CheckLine | ResultLine | ToldLine, **values: Any
-    ) -> dict[str, Any] | None:
-        """A row of the page; None, and nothing kept of it, once there are enough of its kind."""
-        told = isinstance(event, CheckLine) and event.ruling != "allow"
-        if self.rows >= (_MOST_ROWS if told else _MOST_ALLOWED):
-            self.left_out += 1
-            return None
-        rows = self.sessions.setdefault(event.session, [])
-        blank = dict.fromkeys(
-            ("ruling", "colour", "rule", "reason", "fact", "remedy", "result"), ""
-        )
-        row = {**blank, "failed": False, "number": len(rows) + 1}
-        row |= {
-            name: excerpt(value, _LONGEST) if isinstance(value, str) else value
-            for name, value in values.items()
-        }
-        rows.append(row)
-        self.rows += 1
-        return row
-
-    def _check(self, event: CheckLine) -> None:
-        self.counts[event.ruling] += 1
-        if event.rule:
-            new = {
-                "id": excerpt(event.rule, 60),
-                "text": excerpt(event.reason),
-                **dict.fromkeys(_COLOURS, 0),
-            }
-            self.rules.setdefault(event.rule, new)[event.ruling] += 1
-        row = self._row(
-            event,
-            call=_call(event),
-            ruling=f"{event.ruling} (observed only)" if event.shadow else event.ruling,
-            colour=_COLOURS[event.ruling],
-            rule=event.rule,
-            reason=event.reason,
-            fact=event.fact,
-            remedy=event.remedy,
-        )
-        if row is not None:
-            made = event if event.made is None else replace(event, arguments=event.made)
-            self.open[_key(made)] = row
-
-    def _result(self, event: ResultLine) -> None:
-        row = self.open.pop(_key(event), None) if self.open else None
-        row = row or (self._row(event, call=_call(event)) if self.rows < _MOST_ALLOWED else None)
-        if row is None:
-            return
-        row["failed"] = event.failed
-        text = event.result if isinstance(event.result, str) else json.dumps(event.result)
-        row["result"] = "(not kept)" if event.unread else excerpt(text, _LONGEST)
-
-
-def _call(event: CheckLine | ResultLine) -> str:
-    return excerpt(Call(event.tool, event.arguments).text, _LONGEST)
-
-
-def _key(event: CheckLine | ResultLine) -> tuple[str, str, str]:
-    return event.session, event.id, Call(event.tool, event.arguments).text if not event.id else ""
-
-
-def write_guard_report(logs: Sequence[Path], out: Path, *, title: str = "") -> Report:
-    """Write the page of one or more logs of a guard into a folder, which is new or holds an
-    older report.
-    """
-    tally = _Tally()
-    tally.add(chain.from_iterable(map(read_guard_log, logs)))
-    values = {
-        "title": excerpt(title) or f"Guard: {', '.join(log.name for log in logs)}",
-        "total": sum(tally.counts.values()),
-        "counts": tally.counts,
-        "rules": sorted(tally.rules.values(), key=lambda rule: -rule["refuse"]),
-        "sessions": [
-            {"name": excerpt(name, 60), "rows": rows} for name, rows in tally.sessions.items()
-        ],
-        "left_out": tally.left_out,
-    }
-    return write_single(out, "guard.html", values)
+    counts = f"tables count all {every:,} tasks; pages and the memory page show the first {shown:,}"
+    return (f"{counts}: {ways}",)

@@ -84,17 +84,8 @@ def mcnemar(gained: int, lost: int) -> McNemar:
     return McNemar(gained, lost, min(1.0, 2 * at_most / 2**pairs), math.erfc(math.sqrt(chi2 / 2)))
 
 
-def mcnemar_of(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
-    """McNemar's test from the outcomes themselves, in one order of tasks."""
-    pairs = list(zip(first, second, strict=True))
-    return mcnemar(sum(b and not a for a, b in pairs), sum(a and not b for a, b in pairs))
-
-
-def least_discordant(alpha: float = ALPHA) -> int:
-    """Fewest discordant pairs with which an exact test can reach alpha at all, were they all
-    one way.
-    """
-    return math.ceil(1 - math.log2(alpha))
+LEAST_DISCORDANT = math.ceil(1 - math.log2(ALPHA))
+"""Fewest discordant pairs with which an exact test can be significant at all: all one way."""
 
 
 def pairs_for_power(gained: int, lost: int) -> int | None:
@@ -108,7 +99,7 @@ def pairs_for_power(gained: int, lost: int) -> int | None:
     alpha_z = _NORMAL.inv_cdf(1 - ALPHA / 2)
     power_z = _NORMAL.inv_cdf(POWER)
     needed = ((alpha_z / 2 + power_z * math.sqrt(share * (1 - share))) / (share - 0.5)) ** 2
-    return max(math.ceil(needed), least_discordant())
+    return max(math.ceil(needed), LEAST_DISCORDANT)
 
 
 class _Means(NamedTuple):
@@ -212,13 +203,13 @@ def _resampled(
     """
     rng = np.random.default_rng(SEED)
     size = int(counts.sum())
-    # cells held in memory at once
+    # so many numbers are held in memory at once
     rows = max(1, 2_000_000 // counts.size)
-    chunks = [
-        rng.multinomial(size, counts / size, size=min(rows, resamples - start)) @ distinct
-        for start in range(0, resamples, rows)
-    ]
-    return np.concatenate(chunks)
+    sums: list[NDArray[np.float64]] = []
+    for start in range(0, resamples, rows):
+        drawn = rng.multinomial(size, counts / size, size=min(rows, resamples - start))
+        sums.append(drawn @ distinct)
+    return np.concatenate(sums)
 
 
 def interaction(
@@ -230,8 +221,10 @@ def interaction(
     """D - (B + C - A), paired by task: above 0 rules and memory help each other, below 0 they
     hinder each other.
     """
-    by_task = zip(baseline, rules, memory, full, strict=True)
-    return paired_bootstrap([float(d) - (float(b) + float(c) - float(a)) for a, b, c, d in by_task])
+    by_task: list[float] = []
+    for a, b, c, d in zip(baseline, rules, memory, full, strict=True):
+        by_task.append(float(d) - additive_expectation(float(a), float(b), float(c)))
+    return paired_bootstrap(by_task)
 
 
 def additive_expectation(baseline: float, rules: float, memory: float) -> float:
@@ -243,7 +236,7 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     """Adjust the p-values of several comparisons by Holm's step-down method, in the order given."""
     adjusted: dict[str, float] = {}
     highest = 0.0
-    for rank, name in enumerate(sorted(p_values, key=lambda name: p_values[name])):
+    for rank, name in enumerate(sorted(p_values, key=p_values.__getitem__)):
         highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[name]))
         adjusted[name] = highest
     return {name: adjusted[name] for name in p_values}
@@ -255,13 +248,13 @@ def power_warning(test: McNemar) -> str:
     """
     if test.exact <= ALPHA:
         return ""
-    least = least_discordant()
-    if test.discordant < least:
+    if test.discordant < LEAST_DISCORDANT:
         return (
-            f"too few discordant pairs to show anything: {test.discordant}, and {least} is the"
-            " least at which any result could be significant"
+            f"too few discordant pairs to show anything: {test.discordant}, and"
+            f" {LEAST_DISCORDANT} is the least at which any result could be significant"
         )
-    if (needed := pairs_for_power(test.gained, test.lost)) is None:
+    needed = pairs_for_power(test.gained, test.lost)
+    if needed is None:
         return f"evenly split: {test.gained} against {test.lost}"
     return (
         f"a {test.gained}/{test.lost} split would need about {needed} discordant pairs; there are"

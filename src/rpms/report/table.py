@@ -63,7 +63,7 @@ def line(*cells: str | TableCell, published: bool = False) -> TableLine:
 
 def groups(*parts: Iterable[TableLine]) -> tuple[tuple[TableLine, ...], ...]:
     """Groups of lines, the empty ones left out."""
-    return tuple(part for part in map(tuple, parts) if part)
+    return tuple(filter(None, map(tuple, parts)))
 
 
 def without_notes(table: Table, told: set[str]) -> Table:
@@ -88,7 +88,9 @@ def terminal(table: Table, width: int | None = None) -> str:
     with a number cut.
     """
     out = io.StringIO()
-    least = sum(_least(table, place) + _GAP for place in range(len(table.columns)))
+    least = 0
+    for place in range(len(table.columns)):
+        least += _least(table, place) + _GAP
     console = Console(file=out, width=max(width or 120, least), highlight=False, no_color=True)
     console.print(rich_table(table))
     for note in table.notes:
@@ -104,7 +106,9 @@ _GAP = 2
 
 def _least(table: Table, place: int) -> int:
     """Least width of a column: a number is whole, and so is each word of its heading."""
-    longest = max((len(_marked(entry)[place].text) for entry in table.lines), default=0)
+    longest = 0
+    for entry in table.lines:
+        longest = max(longest, len(_marked(entry)[place].text))
     if place < table.words:
         return min(longest, _WORD_WIDTH)
     return max(longest, *map(len, plain(table.columns[place]).split()), 1)
@@ -176,9 +180,12 @@ def markdown(table: Table) -> str:
             bold = "**" if cell.strong and cell.text else ""
             cells.append(f"{bold}{_md(marked.text)}{bold}")
         rows.append(" | ".join(cells))
-    body = "\n".join(f"| {row} |" for row in rows)
-    notes = "".join(f"\n*{_md(note)}*\n" for note in table.notes)
-    return f"**{_md(table.caption)}**\n\n{body}\n{notes}"
+    text = f"**{_md(table.caption)}**\n\n"
+    for row in rows:
+        text += f"| {row} |\n"
+    for note in table.notes:
+        text += f"\n*{_md(note)}*\n"
+    return text
 
 
 def markers(name: str) -> tuple[str, str]:
@@ -200,9 +207,15 @@ def _md(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>|~#!])", r"\\\1", plain(text))
 
 
-_LATEX: Mapping[str, str] = {
+_LATEX = {
     "\\": r"\textbackslash{}",
-    **{letter: rf"\{letter}" for letter in "{}$&#_%"},
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "_": r"\_",
+    "%": r"\%",
     "^": r"\textasciicircum{}",
     "~": r"\textasciitilde{}",
     "<": r"\textless{}",
@@ -222,19 +235,23 @@ _LATEX: Mapping[str, str] = {
     "→": r"$\to$",
     "…": r"\dots{}",
 }
+_TO_LATEX = str.maketrans(_LATEX)
 
 
 def latex(table: Table) -> str:
     """For a paper, with booktabs; published rows are in italics as well as marked."""
     columns = "l" * table.words + "r" * (len(table.columns) - table.words)
-    rows = [" & ".join(rf"\textbf{{{_tex(heading)}}}" for heading in table.columns) + r" \\"]
+    headings = [rf"\textbf{{{_tex(heading)}}}" for heading in table.columns]
+    rows = [" & ".join(headings) + r" \\"]
     for group in table.groups:
         rows.append(r"\midrule")
         for entry in group:
             cells = [_tex_cell(cell, published=entry.published) for cell in _marked(entry)]
             rows.append(" & ".join(cells) + r" \\")
-    notes = "".join(f"\\par\\footnotesize {_tex(note)}\n" for note in table.notes)
     body = "\n".join(rows)
+    notes = ""
+    for note in table.notes:
+        notes += f"\\par\\footnotesize {_tex(note)}\n"
     return (
         "\\begin{table}[t]\n\\centering\n"
         f"\\caption{{{_tex(table.caption)}}}\n"
@@ -252,8 +269,7 @@ def _tex_cell(cell: TableCell, *, published: bool) -> str:
 
 def _tex(text: str) -> str:
     """Text as LaTeX prints it to the letter: two hyphens stay two, instead of becoming a dash."""
-    parted = re.sub("-(?=-)", "-\0", plain(text))
-    return "".join(_LATEX.get(character, character) for character in parted)
+    return re.sub("-(?=-)", "-\0", plain(text)).translate(_TO_LATEX)
 
 
 def comma_separated(table: Table) -> str:

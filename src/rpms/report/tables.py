@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, starmap
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 
 from rpms.logic.errors import InputError, nearest
 from rpms.models.catalogue import Backend, backend_of
-from rpms.report.comparison import ARBITRATION_LABELS, Cells, Comparison
+from rpms.report.comparison import ARBITRATION_LABELS, MEMORY_FIRST, Cells, Comparison
 from rpms.report.condition_tables import (
     SUCCESS,
     Column,
@@ -52,8 +52,8 @@ CELL_LETTERS = {"baseline": "A", "rules-only": "B", "memory-only": "C", "full": 
 
 def main_table(comparisons: Sequence[Comparison]) -> Table:
     """Baseline and full system, one group a model: the paper's Table 1."""
-    parts = []
-    columns: dict[str, Any] = {}
+    parts: list[list[TableLine]] = []
+    columns: Columns = {}
     for comparison in comparisons:
         rows: list[Results] = []
         for cells in comparison.ablations:
@@ -64,7 +64,7 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
             "Method": method,
             "Succ. (%)": SUCCESS,
             "95% interval": interval,
-            "Δ": lambda each, base=rows[0]: None if each is base else points(each.rate - base.rate),
+            "Δ": partial(_improvement, rows[0]),
             **_controls(comparisons),
         }
         parts.append(lines_of(rows, columns))
@@ -75,44 +75,37 @@ def main_table(comparisons: Sequence[Comparison]) -> Table:
     return Table("main", caption, tuple(columns), groups(*parts), notes, words=2)
 
 
+def _improvement(base: Results, results: Results) -> str | None:
+    """The change of the success rate from the first condition; of that one none."""
+    return None if results is base else points(results.rate - base.rate)
+
+
 def overview_table(comparisons: Sequence[Comparison]) -> Table:
     """Games won in the four conditions: a column for each model, told and acting, and for random
     choice from the menus that acting gives.
     """
-    columns: dict[str, tuple[str, ...]] = {}
+    columns: dict[str, Sequence[str]] = {"Condition": list(map(condition_label, MEMORY_FIRST))}
+    notes: dict[str, None] = {}
     for comparison in comparisons:
+        notes |= dict.fromkeys(reservations(_without_folders(comparison)))
         for cells in comparison.ablations:
-            ordered = (cells.baseline, cells.memory, cells.rules, cells.full)
-            columns[_player(cells.baseline)] = tuple(str(cell.won) for cell in ordered)
-            if any(_RANDOM in cell.controls for cell in ordered):
+            ordered = list(map(cells.named, MEMORY_FIRST))
+            columns[_player(cells.baseline)] = [str(cell.won) for cell in ordered]
+            at_random = list(map(_won_at_random, ordered))
+            if any(at_random):
                 suffix = _suffix(cells.baseline, but="strict")
                 heading = f"random choice from its menus{suffix}"
-                columns[heading] = tuple(map(_won_at_random, ordered))
+                columns[heading] = [won or "no menu" for won in at_random]
     total = len(comparisons[0].tasks) if comparisons else 0
-    names = ("baseline", "memory-only", "rules-only", "full")
-    rows: list[TableLine] = []
-    for index, name in enumerate(names):
-        cells_of_row = [values[index] for values in columns.values()]
-        rows.append(line(condition_label(name), *cells_of_row))
-    named = [_without_folders(comparison) for comparison in comparisons]
-    notes = dict.fromkeys(chain.from_iterable(map(reservations, named)))
-    return Table(
-        "overview",
-        f"Games won of {total}.",
-        ("Condition", *columns),
-        groups(rows),
-        notes=tuple(notes),
-    )
-
-
-_RANDOM = "menu-random"
+    rows = starmap(line, zip(*columns.values(), strict=True))
+    caption = f"Games won of {total}."
+    return Table("overview", caption, tuple(columns), groups(rows), tuple(notes))
 
 
 def _won_at_random(results: Results) -> str:
-    """Games won by random choice from a condition's menus."""
-    if _RANDOM not in results.controls:
-        return "no menu"
-    return str(results.controls[_RANDOM].won)
+    """Games won by random choice from a condition's menus; nothing where it has none."""
+    control = results.controls.get("menu-random")
+    return "" if control is None else str(control.won)
 
 
 def _without_folders(comparison: Comparison) -> Comparison:
@@ -160,8 +153,8 @@ def type_table(comparison: Comparison) -> Table:
 
 
 def _rate(kind: str, results: Results) -> float | None:
-    rows = results.of_type(kind)
-    return sum(row.won for row in rows) / len(rows) if rows else None
+    of_type = results.of_type(kind)
+    return of_type.rate if of_type.rows else None
 
 
 def ablation_table(comparison: Comparison) -> Table:
@@ -202,22 +195,26 @@ def _two_by_two(name: str, caption: str, comparison: Comparison, measured: Colum
     """A group of lines for each 2x2, as the paper lists them, with its interaction; one for all
     where there is none.
     """
-    every = comparison.ablations
-    rows = list(chain.from_iterable(every or [comparison]))
-    beside = comparison.memory_parts if every else ()
     columns = {
         "Condition": _lettered,
-        "Rules": partial(_switch, "rules"),
+        "Rules": _rules,
         "Mem.": _memory,
         **measured,
     }
-    lines = lines_of([*rows, *beside], columns)
-    size = 4 if every else len(rows)
-    parts = groups(*(lines[start : start + size] for start in range(0, len(lines), size)))
-    by_score = name == "scores"
-    named = len(every) > 1
-    notes = [_interaction_note(cells, by_score=by_score, named=named) for cells in every]
-    return Table(name, caption, tuple(columns), parts, (*notes, *omissions(comparison)), words=3)
+    notes: list[str] = []
+    ablations = comparison.ablations
+    for cells in ablations:
+        of = f" of {cells.full.title}" if len(ablations) > 1 else ""
+        notes.append(f"Interaction{of}, {_interaction(cells, by_score=name == 'scores')}")
+    rows = list(comparison)
+    size = len(rows)
+    if ablations:
+        rows = [*chain.from_iterable(ablations), *comparison.memory_parts]
+        size = len(Cells._fields)
+    lines = lines_of(rows, columns)
+    parts = [lines[start : start + size] for start in range(0, len(lines), size)]
+    notes += omissions(comparison)
+    return Table(name, caption, tuple(columns), groups(*parts), tuple(notes), words=3)
 
 
 def _lettered(results: Results) -> str:
@@ -225,26 +222,33 @@ def _lettered(results: Results) -> str:
     return f"({letter}) {method(results)}" if letter else method(results)
 
 
-def _switch(name: str, results: Results) -> str | None:
-    return {True: "ON", False: "OFF", None: None}[results.switches.get(name)]
+_SWITCHED = {True: "ON", False: "OFF", None: None}
+
+
+def _rules(results: Results) -> str | None:
+    return _SWITCHED[results.switches.get("rules")]
 
 
 def _memory(results: Results) -> str | None:
-    told = _switch("memory", results)
-    return "none" if told == "ON" and results.memory_entries == 0 else told
+    switch = results.switches.get("memory")
+    return "none" if switch and results.memory_entries == 0 else _SWITCHED[switch]
 
 
-def _interaction_note(cells: Cells, *, by_score: bool, named: bool) -> str:
+def _interaction(cells: Cells, *, by_score: bool) -> str:
+    """The interaction of rules and memory in a 2x2, with its interval, in words."""
     found = interaction_of(cells, by_score=by_score)
-    scale, unit = (1, "points") if by_score else (100, "pp")
-    of = f" of {condition_label(cells.full.name)}" if named else ""
-    text = f"Interaction{of}, D − (B + C − A): {points(found.estimate, scale)} {unit}"
+    scale = 1 if by_score else 100
+    unit = "points" if by_score else "pp"
+    text = f"D − (B + C − A): {points(found.estimate, scale)} {unit}"
     if found.low == found.high:
         return f"{text}, the same in every task."
-    sure = "" if found.low > 0 or found.high < 0 else "; the interval holds 0, so it may be none"
-    if not by_score and additive_expectation(*(cell.rate for cell in cells[:3])) > 1:
-        sure += "; the additive expectation is above 100%, which nothing can reach"
-    return f"{text}, 95% interval {range_of(found, scale)} ({found.method}, paired by task){sure}."
+    text += f", 95% interval {range_of(found, scale)} ({found.method}, paired by task)"
+    if not (found.low > 0 or found.high < 0):
+        text += "; the interval holds 0, so it may be none"
+    expected = additive_expectation(cells.baseline.rate, cells.rules.rate, cells.memory.rate)
+    if not by_score and expected > 1:
+        text += "; the additive expectation is above 100%, which nothing can reach"
+    return f"{text}."
 
 
 def arbitration_table(comparison: Comparison) -> Table:
@@ -298,6 +302,10 @@ def methods_table(world: str) -> Table:
     )
 
 
+def _has_memory_on_disk(results: Results) -> bool:
+    return bool(results.folder and results.switches.get("memory", True))
+
+
 class _Maker(NamedTuple):
     make: Callable[[Comparison], Table]
     applies: Callable[[Comparison], object]
@@ -330,7 +338,7 @@ _MAKERS: Mapping[str, _Maker] = {
     ),
     "epochs": _Maker(
         epochs_table,
-        lambda comparison: any(results.agreement is not None for results in comparison),
+        lambda comparison: any(map(attrgetter("agreement"), comparison)),
         "it needs runs with --epochs 2 or more",
     ),
     "efficiency": _Maker(efficiency_table, lambda _: True),
@@ -348,9 +356,7 @@ _MAKERS: Mapping[str, _Maker] = {
     ),
     "verdicts": _Maker(
         verdict_table,
-        lambda comparison: any(
-            results.folder and results.switches.get("memory", True) for results in comparison
-        ),
+        lambda comparison: any(map(_has_memory_on_disk, comparison)),
         "it needs a run of a condition with memory",
     ),
 }
@@ -425,23 +431,33 @@ def applicable(
     """One table by its name, for each comparison that has something to put in, or one of all of
     them together.
     """
-    served = [each for each in comparisons if _MAKERS[name].applies(each)]
+    served = list(filter(_MAKERS[name].applies, comparisons))
     if served and name in _TOGETHER:
         return (_TOGETHER[name](comparisons),)
     return tuple(make_table(name, each, with_published=with_published) for each in served)
 
 
+def _wanted(comparison: Comparison) -> dict[str, None]:
+    """The tables of a report that the study is about."""
+    return dict.fromkeys(name for name in comparison.tables if name in _USUAL)
+
+
 def left_out(comparison: Comparison) -> tuple[str, ...]:
     """A line for each table that the study is about and has nothing to put in."""
-    wanted = dict.fromkeys(name for name in comparison.tables if name in _USUAL)
-    lacking = [name for name in wanted if not _MAKERS[name].applies(comparison)]
-    return tuple(f"The table {name!r} is left out: {_MAKERS[name].needs}." for name in lacking)
+    lines: list[str] = []
+    for name in _wanted(comparison):
+        maker = _MAKERS[name]
+        if not maker.applies(comparison):
+            lines.append(f"The table {name!r} is left out: {maker.needs}.")
+    return tuple(lines)
 
 
 def all_tables(comparison: Comparison, *, with_published: bool = False) -> tuple[Table, ...]:
     """Every table that the comparison has something to put in, those that its study is about
     first.
     """
-    names = dict.fromkeys((*(name for name in comparison.tables if name in _USUAL), *_USUAL))
-    applying = (name for name in names if _MAKERS[name].applies(comparison))
-    return tuple(make_table(name, comparison, with_published=with_published) for name in applying)
+    found: list[Table] = []
+    for name in _wanted(comparison) | dict.fromkeys(_USUAL):
+        if _MAKERS[name].applies(comparison):
+            found.append(make_table(name, comparison, with_published=with_published))
+    return tuple(found)

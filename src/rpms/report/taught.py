@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
+from rpms.logic.counting import counted, times
 from rpms.paper.condition import ABLATION
 from rpms.play.sources import MANUALS
-from rpms.report.comparison import Cells, Comparison, paired
+from rpms.report.comparison import MEMORY_FIRST, Cells, Comparison, paired
 from rpms.report.condition_tables import p_value, percent, points, range_of
 from rpms.report.notes import reservations
 from rpms.report.outcomes import Results, condition_label
@@ -25,11 +26,7 @@ from rpms.report.statistical_tests import (
     success_rate,
 )
 from rpms.report.table import Table, TableLine, groups, line
-from rpms.store.episodes import EpisodeRow
 
-_IN_ORDER = ("baseline", "memory-only", "rules-only", "full")
-_CELL = {name: place for place, name in enumerate(ABLATION.values())}
-"""The place of each condition among the cells of a 2x2."""
 _LOST = 0.05
 """Share of games by which trainings of one point may differ: a teacher teaches no game that it
 lost, so that 160 games may be 159 with another seed."""
@@ -56,9 +53,9 @@ class Teaching(NamedTuple):
 
     @property
     def name(self) -> str:
-        words = [f"{self.games} game{'s' if self.games != 1 else ''}"]
+        words = [counted(self.games, "game")]
         if self.rounds:
-            words.append("corrected" if self.rounds == 1 else f"corrected {self.rounds} times")
+            words.append("corrected" if self.rounds == 1 else f"corrected {times(self.rounds)}")
         if self.prompts:
             words.append(f"{' and '.join(self.prompts)} prompts alone")
         if self.manual:
@@ -85,23 +82,27 @@ class TaughtPoint:
 
     def of(self, condition: str) -> list[Results]:
         """One condition, by each training."""
-        return [cells[_CELL[condition]] for cells in self.trainings]
+        return [cells.named(condition) for cells in self.trainings]
 
     def shares(self, condition: str) -> list[float]:
         """For each task that all trainings were to play in all conditions, the share of trainings
         that won it.
         """
-        place = _CELL[condition]
+        trained = self.of(condition)
         found: list[float] = []
-        for rows in self._tasks:
-            won = [row.won for row in rows[place :: len(_CELL)]]
-            found.append(sum(won) / len(won))
+        for task in self._shared_tasks:
+            won = sum(results.rows[task].won for results in trained)
+            found.append(won / len(trained))
         return found
 
     @cached_property
-    def _tasks(self) -> list[tuple[EpisodeRow, ...]]:
-        """The rows of each task, training by training and cell by cell."""
-        return paired(*chain.from_iterable(self.trainings))
+    def _shared_tasks(self) -> list[str]:
+        """The tasks that all trainings were to play in all conditions."""
+        return [rows[0].task for rows in paired(*chain.from_iterable(self.trainings))]
+
+    @property
+    def tasks(self) -> int:
+        return len(self._shared_tasks)
 
     def success(self, condition: str) -> Interval:
         """The share of tasks won, with an interval over tasks.
@@ -119,22 +120,18 @@ class TaughtPoint:
         """Exact sign tests over tasks of each condition against the baseline, after Holm."""
         before = self.shares("baseline")
         found: dict[str, float] = {}
-        for condition in _IN_ORDER[1:]:
-            pairs = list(zip(before, self.shares(condition), strict=True))
-            gained = sum(after > share for share, after in pairs)
-            lost = sum(after < share for share, after in pairs)
+        for condition in MEMORY_FIRST[1:]:
+            gained = lost = 0
+            for share, with_it in zip(before, self.shares(condition), strict=True):
+                gained += with_it > share
+                lost += with_it < share
             found[condition] = mcnemar(gained, lost).exact
         return holm(found)
 
     @property
     def interaction(self) -> Interval:
         """D - (B + C - A), over tasks."""
-        return interaction(
-            self.shares("baseline"),
-            self.shares("rules-only"),
-            self.shares("memory-only"),
-            self.shares("full"),
-        )
+        return interaction(*map(self.shares, ABLATION.values()))
 
 
 def taught_points(comparisons: Sequence[Comparison]) -> tuple[TaughtPoint, ...]:
@@ -147,25 +144,14 @@ def taught_points(comparisons: Sequence[Comparison]) -> tuple[TaughtPoint, ...]:
             teaching = _teaching(cells.baseline)
             if teaching is not None:
                 trained.append((teaching, cells))
-    named = _joined({teaching for teaching, _ in trained})
+    # one taught on a few games less is counted with the one taught on the most
+    counted_as: dict[Teaching, Teaching] = {}
+    for teaching in sorted({teaching for teaching, _ in trained}, reverse=True):
+        counted_as[teaching] = next(filter(teaching.is_nearly, counted_as.values()), teaching)
     found: dict[Teaching, list[Cells]] = {}
     for teaching, cells in trained:
-        found.setdefault(named[teaching], []).append(cells)
+        found.setdefault(counted_as[teaching], []).append(cells)
     return tuple(TaughtPoint(teaching, tuple(found[teaching])) for teaching in sorted(found))
-
-
-def _joined(teachings: Iterable[Teaching]) -> dict[Teaching, Teaching]:
-    """For each way of teaching the one that it is counted with: the same on a few games more,
-    where there is one.
-    """
-    named: dict[Teaching, Teaching] = {}
-    for teaching in sorted(teachings, reverse=True):
-        named[teaching] = teaching
-        for larger in named.values():
-            if teaching.is_nearly(larger):
-                named[teaching] = larger
-                break
-    return named
 
 
 def _teaching(results: Results) -> Teaching | None:
@@ -203,21 +189,22 @@ def taught_table(comparisons: Sequence[Comparison]) -> Table:
         notes |= dict.fromkeys(_notes(point))
     for comparison in comparisons:
         notes |= dict.fromkeys(reservations(comparison))
-    total = max((len(point.shares("baseline")) for point in every), default=0)
+    total = max((point.tasks for point in every), default=0)
     return Table(
         "taught",
         f"Games won of {total} by models that were taught to read what they are told.",
         columns,
-        groups(*(list(_lines(point)) for point in every)),
+        groups(*map(_lines, every)),
         notes=tuple(notes),
         words=3,
     )
 
 
 def _lines(point: TaughtPoint) -> Iterator[TableLine]:
-    for condition in _IN_ORDER:
+    for condition in MEMORY_FIRST:
         trained = point.of(condition)
         rate = point.success(condition)
+        actions = _Actions.of(trained)
         yield line(
             point.teaching.model,
             point.teaching.name,
@@ -225,22 +212,34 @@ def _lines(point: TaughtPoint) -> Iterator[TableLine]:
             ", ".join(str(results.won) for results in trained),
             percent(rate.estimate),
             f"[{percent(rate.low)}, {percent(rate.high)}]",
-            f"{_infeasible(trained):.1f}",
-            f"{_steps(trained):.1f}",
+            f"{actions.infeasible_per_100_steps:.1f}",
+            f"{actions.steps_an_episode:.1f}",
         )
 
 
-def _infeasible(trained: Sequence[Results]) -> float:
-    """Infeasible actions in a hundred steps."""
-    steps = sum(results.total("steps") for results in trained)
-    refused = sum(results.total("infeasible") for results in trained)
-    return 100 * refused / steps if steps else 0.0
+class _Actions(NamedTuple):
+    """Actions of several trainings under one condition."""
 
+    episodes: int
+    steps: int
+    infeasible: int
 
-def _steps(trained: Sequence[Results]) -> float:
-    """Steps an episode."""
-    episodes = sum(len(results.played) for results in trained)
-    return sum(results.total("steps") for results in trained) / episodes if episodes else 0.0
+    @classmethod
+    def of(cls, trained: Iterable[Results]) -> Self:
+        episodes = steps = infeasible = 0
+        for results in trained:
+            episodes += len(results.played)
+            steps += results.total("steps")
+            infeasible += results.total("infeasible")
+        return cls(episodes, steps, infeasible)
+
+    @property
+    def infeasible_per_100_steps(self) -> float:
+        return 100 * self.infeasible / self.steps if self.steps else 0.0
+
+    @property
+    def steps_an_episode(self) -> float:
+        return self.steps / self.episodes if self.episodes else 0.0
 
 
 def _notes(point: TaughtPoint) -> Iterator[str]:
