@@ -281,7 +281,6 @@ COMMANDS = {
     "rules": "show check diff review mend learn verify",
     "memory": "show stats merge diff export audit junk quarantine restore",
     "games": "make",
-    "verify": "",
     "guard": "check audit draft test mcp",
     "envs": "list serve",
 }

@@ -33,7 +33,6 @@ from rpms.store.manuals import read_manual
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
 from rpms.study.study_files import read_study
-from rpms.worlds.alfworld.cli import read_playthroughs
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms
 from tests.hostile.complaints import complaints
@@ -223,7 +222,7 @@ def test_a_signature_of_many_fields_is_read_in_one_go():
 
 
 @pytest.mark.parametrize("inside", [b"\n", b"x", b'{"game": "a", "steps": []}\n'])
-def test_a_transcript_that_unpacks_to_gigabytes_is_refused(tmp_path, inside):
+def test_a_file_that_unpacks_to_gigabytes_is_refused(tmp_path, inside):
     file = tmp_path / "bomb.jsonl.xz"
     packer = lzma.LZMACompressor(preset=0)
     piece = inside * (4_000_000 // len(inside))
@@ -233,7 +232,7 @@ def test_a_transcript_that_unpacks_to_gigabytes_is_refused(tmp_path, inside):
         stream.write(packer.flush())
     assert file.stat().st_size < 200_000
     with pytest.raises(FileError) as caught:
-        list(read_playthroughs(file))
+        list(text_lines(file))
     one_line(caught.value)
 
 

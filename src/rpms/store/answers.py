@@ -72,21 +72,20 @@ class FolderOfAnswers:
                 " recorded before is whole. Make room and run the same command again to resume"
             ) from error
         # the new name itself survives a power cut, if it can
-        with (
-            suppress(OSError),
-            opened(path.parent) as folder,
-        ):
+        with suppress(OSError), opened(path.parent) as folder:
             os.fsync(folder)
         return dict(entry) if kept is None else kept
 
     def entries(self) -> Iterator[dict[str, Any]]:
         """Every undamaged entry, in the order of its key."""
-        found = map(self._read, sorted(self._folder.glob(_FILES)))
-        yield from (entry for entry in found if entry is not None)
+        for file in sorted(self._folder.glob(_FILES)):
+            entry = self._read(file)
+            if entry is not None:
+                yield entry
 
     def __len__(self) -> int:
         """Number of files, damaged ones included."""
-        return sum(1 for _ in self._folder.glob(_FILES))
+        return len(list(self._folder.glob(_FILES)))
 
     def _path(self, key: str) -> Path:
         if not re.fullmatch(r"[0-9a-f]{64}", key):
@@ -97,14 +96,16 @@ class FolderOfAnswers:
         """A whole entry; what is damaged counts as missing, and is replaced when it is asked
         for again.
         """
-        found = None
-        with suppress(FileError, NotJson, KeyError, TypeError):
+        try:
             wrapped = loads(read_bytes(path, LARGEST_RECORD))
-            found = (
-                wrapped["entry"] if wrapped["sha256"] == _hash(_body(wrapped["entry"])) else None
-            )
+            entry = wrapped["entry"]
+            is_whole = wrapped["sha256"] == _hash(_body(entry))
+        except (FileError, NotJson, KeyError, TypeError):
+            return None
+        if not is_whole or not isinstance(entry, dict):
+            return None
         # Under a name that is not its question's, an entry answers what nobody asked.
-        return found if isinstance(found, dict) and question_key(found) == path.stem else None
+        return entry if question_key(entry) == path.stem else None
 
     def _place(self, beside: Path, path: Path) -> dict[str, Any] | None:
         """Give the file its name, unless a whole entry has it already, which is returned."""
@@ -167,11 +168,12 @@ class PackedAnswers:
                 file, 1, "is no packed record: its first line is not that of one"
             ) from None
         # Lines are read again when asked for: values take many times the room of their text.
-        found = read_jsonl(
-            file, ["", *lines], reader_of(tuple[str, Any]), "is no answer of a packed record"
-        )
-        self._lines = {key: lines[number - 2] for number, (key, _) in found}
-        digest = hashlib.sha256("".join(f"{line}\n" for line in lines).encode())
+        read = reader_of(tuple[str, Any])
+        found = read_jsonl(file, ["", *lines], read, "is no answer of a packed record")
+        self._lines: dict[str, str] = {}
+        for number, (key, _) in found:
+            self._lines[key] = lines[number - 2]
+        digest = hashlib.sha256("\n".join([*lines, ""]).encode())
         if digest.hexdigest() != self.heading.sha256 or len(self._lines) != self.heading.answers:
             raise FileError(
                 file, None, "is not as it was written: its checksum differs; pack it again"
@@ -207,14 +209,18 @@ def pack(folder: Path, file: Path, about: str = "", day: str | None = None) -> H
         raise InputError(f"{file}: a packed record's name ends in {ENDING}")
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder of recorded answers")
-    entries = {question_key(entry)[:_KEPT]: entry for entry in FolderOfAnswers(folder).entries()}
+    entries: dict[str, dict[str, Any]] = {}
+    bounds: set[str] = set()
+    for entry in FolderOfAnswers(folder).entries():
+        entries[question_key(entry)[:_KEPT]] = entry
+        bounds.update(entry.keys() & BOUNDS)
     model = _only_model(folder, entries.values())
     body = "".join(_packed_line(key, entry["answer"]) for key, entry in sorted(entries.items()))
     heading = Heading(
         model=model,
         recorded=day or dt.datetime.now(tz=dt.UTC).date().isoformat(),
         about=about,
-        bounds=tuple(name for name in BOUNDS if any(name in entry for entry in entries.values())),
+        bounds=tuple(sorted(bounds, key=BOUNDS.index)),
         answers=len(entries),
         sha256=hashlib.sha256(body.encode()).hexdigest(),
     )
@@ -228,15 +234,18 @@ def _only_model(folder: Path, entries: Iterable[Mapping[str, Any]]) -> str:
     models = sorted({str(entry["model"]) for entry in entries})
     if len(models) == 1:
         return models[0]
-    told = (
-        f"answers of several models: {', '.join(models[:5])}" if models else "no recorded answers"
-    )
+    told = "no recorded answers"
+    if models:
+        told = f"answers of several models: {', '.join(models[:5])}"
     raise InputError(f"{folder} holds {told}; a packed record has those of one")
 
 
 def _packed_line(key: str, answer: Mapping[str, Any]) -> str:
     """An answer in one line, without the seconds it took, which a replay does not take."""
-    usage = {name: value for name, value in answer["usage"].items() if value and name != "seconds"}
+    usage: dict[str, Any] = {}
+    for name, value in answer["usage"].items():
+        if value and name != "seconds":
+            usage[name] = value
     packed = json.dumps([key, {**answer, "usage": usage}], ensure_ascii=False)
     return f"{packed}\n"
 
@@ -261,10 +270,13 @@ def open_answers(place: Path) -> FolderOfAnswers | PackedAnswers:
 
 def shipped_records() -> dict[str, Heading]:
     """The records that ship with this package, by the name that follows `replay/`."""
-    names = sorted(
-        file.name.removesuffix(ENDING) for file in _SHIPPED.iterdir() if file.name.endswith(ENDING)
-    )
-    return {name: store.heading for name in names if (store := _shipped(name)) is not None}
+    headings: dict[str, Heading] = {}
+    for file in _SHIPPED.iterdir():
+        name = file.name.removesuffix(ENDING)
+        store = _shipped(name) if file.name.endswith(ENDING) else None
+        if store is not None:
+            headings[name] = store.heading
+    return dict(sorted(headings.items()))
 
 
 @cache

@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache
+from itertools import starmap
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -117,10 +118,16 @@ class MissingRow(EpisodeRow):
 
 def row_of(episode: Episode) -> EpisodeRow:
     """The numbers of an episode, as its file will give them back."""
-    named = ("task", "type", "ending", "score", "error", "trial")
-    kept: dict[str, Any] = {name: getattr(episode, name) for name in named} | dict(episode.counts)
     return EpisodeRow(
-        **kept, steps=len(episode.steps), usage=replace(episode.usage, requests=0, seconds=0.0)
+        episode.task,
+        episode.type,
+        episode.ending,
+        episode.score,
+        steps=len(episode.steps),
+        usage=replace(episode.usage, requests=0, seconds=0.0),
+        error=episode.error,
+        trial=episode.trial,
+        **episode.counts,
     )
 
 
@@ -144,14 +151,16 @@ class CandidateRecord:
     def of(cls, candidate: Candidate) -> Self:
         entry = candidate.entry
         verdict = candidate.verdict
-        told = (str(verdict.fate), verdict.reason, verdict.rule, verdict.fact)
         return cls(
             entry.id,
             str(entry.kind),
             memory_line(candidate),
             candidate.score,
             candidate.rank,
-            *told,
+            str(verdict.fate),
+            verdict.reason,
+            verdict.rule,
+            verdict.fact,
         )
 
 
@@ -181,7 +190,7 @@ def _are_messages(value: object) -> bool:
     if not isinstance(value, list):
         return False
     for pair in value:
-        if not isinstance(pair, list) or [type(item) for item in pair] != [str, str]:
+        if not isinstance(pair, list) or list(map(type, pair)) != [str, str]:
             return False
     return True
 
@@ -275,14 +284,18 @@ class EpisodeRecord:
             return cls(row_of(episode), episode.goal, "")
         first = episode.steps[0].decision
         rules = {
-            tier: tuple(rule.id for rule in getattr(first.rules, tier))
-            for tier in ("universal", "domain")
+            "universal": tuple(rule.id for rule in first.rules.universal),
+            "domain": tuple(rule.id for rule in first.rules.domain),
+            "environment": tuple(schema.name for schema in first.rules.environment),
         }
-        rules["environment"] = tuple(schema.name for schema in first.rules.environment)
-        arranged = (first.prompt.layout.name, first.prompt.form)
-        steps = tuple(map(StepRecord.of, episode.steps))
         return cls(
-            row_of(episode), episode.goal, str(first.goal_signature), *arranged, rules, steps
+            row_of(episode),
+            episode.goal,
+            str(first.goal_signature),
+            first.prompt.layout.name,
+            first.prompt.form,
+            rules,
+            steps=tuple(map(StepRecord.of, episode.steps)),
         )
 
     @property
@@ -294,12 +307,13 @@ class EpisodeRecord:
         that were sent.
         """
         step = self.steps[number - 1]
-        sent = tuple(Message(role, content) for role, content in step.extras.get("messages", ()))
+        sent = tuple(starmap(Message, step.extras.get("messages", ())))
         speak = _AsSent(sent) if sent else None
-        no_room = tuple(
-            (Part(part), fewer) for part, fewer in step.extras.get("no_room", {}).items()
-        )
-        return Prompt(step.prompt, step.cut, no_room, Layout[self.layout], self.form, speak)
+        no_room: list[tuple[Part, Any]] = []
+        for part, fewer in step.extras.get("no_room", {}).items():
+            no_room.append((Part(part), fewer))
+        layout = Layout[self.layout]
+        return Prompt(step.prompt, step.cut, tuple(no_room), layout, self.form, speak)
 
 
 class _Field(NamedTuple):
@@ -324,10 +338,11 @@ def _fields(value: object) -> dict[str, Any]:
     """
     if isinstance(value, Mapping):
         return dict(value)
-    told = {}
+    told: dict[str, Any] = {}
     kind: Any = type(value)
     for name, usual in _fields_of(kind):
-        if (item := getattr(value, name)) != usual:
+        item = getattr(value, name)
+        if item != usual:
             told[name] = item
     return told
 
@@ -349,10 +364,14 @@ def content_text(content: Mapping[str, Any]) -> str:
     """The JSON of a file: the steps one a line after all other fields, and last the checksum of
     all before it.
     """
-    head = {name: value for name, value in content.items() if name not in ("steps", "sha256")}
-    steps = content.get("steps", ())
-    lines = ",\n".join(map(_encode, steps)) if isinstance(steps, list | tuple) else None
-    body = f'{_encode(head)[:-1]},\n"steps":{_encode(steps) if lines is None else f"[{lines}]"},\n'
+    head = dict(content)
+    head.pop("sha256", None)
+    steps = head.pop("steps", ())
+    listed = _encode(steps)
+    if isinstance(steps, list | tuple):
+        lines = ",\n".join(map(_encode, steps))
+        listed = f"[{lines}]"
+    body = f'{_encode(head)[:-1]},\n"steps":{listed},\n'
     return f'{body}"sha256":"{hashlib.sha256(body.encode()).hexdigest()}"}}\n'
 
 
@@ -368,11 +387,9 @@ def unpacked(file: Path) -> bytes:
         data = unpack.decompress(read_bytes(file, LARGEST_EPISODE), LARGEST_EPISODE)
     except zlib.error:
         data = b""
-    mark = (
-        _SEAL.search(data, max(0, len(data) - _SEAL_LENGTH))
-        if unpack.eof and not unpack.unused_data
-        else None
-    )
+    mark = None
+    if unpack.eof and not unpack.unused_data:
+        mark = _SEAL.search(data, max(0, len(data) - _SEAL_LENGTH))
     if mark is None:
         raise FileError(file, None, f"is not a whole episode file; {_AGAIN}")
     if hashlib.sha256(memoryview(data)[: mark.start()]).hexdigest().encode() != mark[1]:

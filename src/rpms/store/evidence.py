@@ -37,8 +37,9 @@ class Label(StrEnum):
     """A precondition: an action was refused with this false and all else that it may need true.
     The guard uses it."""
     POSSIBLE = "possible"
-    """A precondition that was true in every success, and false only where something else was
-    missing too. Plans see to it (`plan` in the manual); the guard lets pass what breaks it."""
+    """A precondition that was true in every success, or in all but a few that may be misread, and
+    false only where something else was missing too. Plans see to it (`plan` in the manual); the
+    guard lets pass what breaks it."""
     UNTESTED = "untested"
     """True in every attempt, so that nothing is known of it. Not in the manual."""
     IMPLIED = "implied"
@@ -109,9 +110,8 @@ class Support:
 
     def claim(self, at: tuple[str, ...], key: str, text: str) -> Claim:
         """The line of a manual for which this speaks."""
-        return Claim(
-            at, key, text, **{each.name: getattr(self, each.name) for each in fields(Support)}
-        )
+        support = {each.name: getattr(self, each.name) for each in fields(Support)}
+        return Claim(at, key, text, **support)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,21 +199,26 @@ class Evidence:
 
 def counts_of(claim: Claim) -> str:
     """Evidence for and against a claim, in words."""
-    told = [
-        (claim.confirmed, "steps for it"),
-        (claim.against, "against it"),
-        (claim.unknown, "where it was unknown"),
-    ]
-    if claim.key in ("preconditions", "plan", "needs"):
-        told[:2] = [
-            (claim.confirmed, "successes with it"),
-            (claim.against, "without it"),
-            (claim.decisive, "refusals that show it"),
-        ]
-    if claim.key == "syntax":
-        told = [(claim.confirmed, "successes"), (claim.against, "refusals")]
-    words = [f"{count:,} {what}" for count, what in told if count]
-    return "; ".join([*words, *filter(None, [claim.note])]) or "no step speaks for it"
+    match claim.key:
+        case "syntax":
+            counts = {"successes": claim.confirmed, "refusals": claim.against}
+        case "preconditions" | "plan" | "needs":
+            counts = {
+                "successes with it": claim.confirmed,
+                "without it": claim.against,
+                "refusals that show it": claim.decisive,
+                "where it was unknown": claim.unknown,
+            }
+        case _:
+            counts = {
+                "steps for it": claim.confirmed,
+                "against it": claim.against,
+                "where it was unknown": claim.unknown,
+            }
+    words = [f"{count:,} {what}" for what, count in counts.items() if count]
+    if claim.note:
+        words.append(claim.note)
+    return "; ".join(words) or "no step speaks for it"
 
 
 def evidence_file(manual: Path) -> Path:
@@ -223,10 +228,9 @@ def evidence_file(manual: Path) -> Path:
 
 def write_evidence(file: Path, evidence: Evidence) -> None:
     """Write the file, whole or not at all."""
-    header = {name: value for name, value in vars(evidence).items() if name != "claims"}
-    rows: list[dict[str, object]] = [
-        {"type": "evidence", "version": 1, **header, "settings": dict(evidence.settings)}
-    ]
+    header = {**vars(evidence), "settings": dict(evidence.settings)}
+    header.pop("claims")
+    rows: list[dict[str, object]] = [{"type": "evidence", "version": 1, **header}]
     for claim in evidence.claims:  # without what it does not say
         said = {name: value for name, value in asdict(claim).items() if value}
         rows.append({"type": "claim", "at": claim.at, "key": claim.key, "text": claim.text} | said)
@@ -388,12 +392,12 @@ def keeping(file: Path, settings: Mapping[str, str]) -> Iterator[tuple[tuple[Tra
                 f"{file}: another process is exploring; wait for it, or choose another --out"
             )
         head, *known = _read_exploration(file)
-        before = dict(head.settings)
         seal = (known or [head])[-1].seal
-        if before != dict(settings):
-            changed = sorted(
-                name for name in {*before, *settings} if before.get(name) != settings.get(name)
-            )
+        changed: list[str] = []
+        for name in sorted({*head.settings, *settings}):
+            if head.settings.get(name) != settings.get(name):
+                changed.append(name)
+        if changed:
             raise InputError(
                 f"{file}: is an exploration with another {', '.join(changed)}; remove it, or choose"
                 " another --out"
@@ -404,10 +408,14 @@ def keeping(file: Path, settings: Mapping[str, str]) -> Iterator[tuple[tuple[Tra
         def keep(trace: Trace) -> None:
             nonlocal seal
             row = {
-                name: getattr(trace, name)
-                for name in ("episode", "task", "kind", "opening", "steps")
+                "type": "episode",
+                "episode": trace.episode,
+                "task": trace.task,
+                "kind": trace.kind,
+                "opening": trace.opening,
+                "steps": trace.steps,
             }
-            line, seal = sealed_line(seal, json.dumps({"type": "episode", **row}))
+            line, seal = sealed_line(seal, json.dumps(row))
             data = f"{line}\n".encode()
             with writing(file, "all episodes so far are whole"):
                 while data:

@@ -49,17 +49,18 @@ class Experience:
     def recall(self, goal: str, task: str, count: int) -> tuple[Trajectory, ...]:
         """The trajectories whose goals are most like one; never one of the same task."""
         others = [each for each in self.trajectories if each.task != task]
-        return tuple(
-            sorted(others, key=lambda each: -fuzz.token_sort_ratio(goal, each.goal))[:count]
-        )
+        others.sort(key=lambda each: -fuzz.token_sort_ratio(goal, each.goal))
+        return tuple(others[:count])
 
     @cached_property
     def text(self) -> str:
         """The file's text, without its seal."""
-        head = {"type": "experience", "version": 1, "world": self.world}
-        insights = [{"type": "insight", **asdict(each)} for each in self.insights]
-        told = [{"type": "trajectory", **asdict(each)} for each in self.trajectories]
-        return "".join(json.dumps(line) + "\n" for line in (head, *insights, *told))
+        rows: list[dict[str, object]] = [{"type": "experience", "version": 1, "world": self.world}]
+        for insight in self.insights:
+            rows.append({"type": "insight", **asdict(insight)})
+        for trajectory in self.trajectories:
+            rows.append({"type": "trajectory", **asdict(trajectory)})
+        return "".join(json.dumps(row) + "\n" for row in rows)
 
     @cached_property
     def hash(self) -> str:

@@ -31,12 +31,11 @@ def writing(place: Path, then: str = "nothing was changed") -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, FileError) as error:
-        why = (
-            error.problem.removeprefix("cannot be read: ")
-            if isinstance(error, FileError)
-            else error
-        )
-        why = (error.strerror if isinstance(error, OSError) else None) or why
+        why = str(error)
+        if isinstance(error, FileError):
+            why = error.problem.removeprefix("cannot be read: ")
+        elif isinstance(error, OSError) and error.strerror:
+            why = error.strerror
         raise InputError(f"{place}: cannot be written: {why}; {then}") from None
 
 
@@ -66,12 +65,7 @@ def locked(folder: Path) -> Iterator[None]:
             holder.update(as_object(loads(os.pread(handle, 4096, 0))))
         if taken is False:
             raise InputError(_taken(folder, holder))
-        elsewhere = holder.get("host") != socket.gethostname()
-        if (
-            taken is None
-            and holder
-            and (elsewhere or (holder.get("pid") != os.getpid() and is_held(holder)))
-        ):
+        if taken is None and _is_held_by_another(holder):
             raise InputError(
                 f"{_taken(folder, holder)}; if that process is gone, remove {folder / LOCK}"
             )
@@ -146,13 +140,18 @@ def is_held(holder: Any) -> bool:
     return True
 
 
+def _is_held_by_another(holder: dict[str, Any]) -> bool:
+    """True if a lock's file names another process, which may still be there."""
+    if not holder:
+        return False
+    elsewhere = holder.get("host") != socket.gethostname()
+    return elsewhere or (holder.get("pid") != os.getpid() and is_held(holder))
+
+
 def _taken(folder: Path, holder: dict[str, Any]) -> str:
-    known = {"pid", "host"} <= holder.keys()
-    who = (
-        f"process {excerpt(holder['pid'], 20)} on {excerpt(holder['host'], 80)}"
-        if known
-        else "another process"
-    )
+    who = "another process"
+    if {"pid", "host"} <= holder.keys():
+        who = f"process {excerpt(holder['pid'], 20)} on {excerpt(holder['host'], 80)}"
     return (
         f"{folder}: a run is already under way here ({who}); wait for it, or choose another folder"
     )

@@ -15,7 +15,7 @@ from rpms.logic.errors import FileError, is_near
 from rpms.logic.facts import Atom, Clause, Literal, parse_clause, parse_literal
 from rpms.logic.rules import Tier
 from rpms.store.files import read_text
-from rpms.store.yaml_files import At, YamlFile, YamlKind, entries_at, read_yaml
+from rpms.store.yaml_files import Place, YamlFile, YamlKind, read_yaml
 
 Value = TypeVar("Value")
 
@@ -28,14 +28,13 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def read_each(
-    read: Callable[[YamlFile, At, str, frozenset[str]], Value],
-    yaml: YamlFile,
-    path: At,
+    read: Callable[[Place, str, frozenset[str]], Value],
+    place: Place,
     texts: Iterable[str],
     names: frozenset[str] = frozenset(),
 ) -> tuple[Value, ...]:
     """A list of texts, each read by a function that is told its place for messages."""
-    return tuple(read(yaml, (*path, place), text, names) for place, text in enumerate(texts))
+    return tuple(read(place.at(number), text, names) for number, text in enumerate(texts))
 
 
 class ManualText(NamedTuple):
@@ -145,8 +144,8 @@ class ManualReader(Generic[Value]):
                     if is_near(str(key), keys) or yaml.tree.keys() & set(keys)
                     else ""
                 )
-                raise yaml.error(
-                    (key,), f"unknown tier or key{named}; {self.kind.article} has {', '.join(keys)}"
+                raise yaml.at(key).error(
+                    f"unknown tier or key{named}; {self.kind.article} has {', '.join(keys)}"
                 )
 
     def sound(self, sources: Iterable[ManualSource]) -> Value:
@@ -161,31 +160,30 @@ class ManualReader(Generic[Value]):
         their lines.
         """
         self.read(sources)
-        order = {source[0]: place for place, source in enumerate(sources)}
+        order = {source[0]: number for number, source in enumerate(sources)}
         return sorted(self.mistakes, key=lambda each: (order[each.file], each.line or 0))
 
-    def entries(self, yamls: Sequence[YamlFile], *path: str) -> Iterator[tuple[YamlFile, str, Any]]:
+    def entries(self, yamls: Sequence[YamlFile], *path: str) -> Iterator[tuple[Place, Any]]:
         """The entries of one section in all files."""
         for yaml in yamls:
             if str(path[0]) in yaml.tree:
                 with self.noting():
-                    for name, value in entries_at(yaml, tuple(map(str, path))):
-                        yield yaml, name, value
+                    yield from yaml.at(*map(str, path)).entries()
 
     def read_each_in(
         self,
         yamls: Sequence[YamlFile],
         section: str,
-        read: Callable[[YamlFile, str, Any], None],
+        read: Callable[[Place, Any], None],
         *,
         name: bool = False,
     ) -> None:
         """Read the entries of a section, each on its own; with `name`, a mistake makes the
         entry's name useless.
         """
-        for yaml, entry, value in self.entries(yamls, section):
-            with self.noting(entry if name else ""):
-                read(yaml, entry, value)
+        for place, value in self.entries(yamls, section):
+            with self.noting(place.name if name else ""):
+                read(place, value)
 
     @contextmanager
     def noting(self, name: str = "") -> Iterator[None]:
@@ -196,53 +194,44 @@ class ManualReader(Generic[Value]):
             self.mistakes.append(mistake)
             self.broken.add(name)
 
-    def claim(self, yaml: YamlFile, path: tuple[str, ...], id_: str) -> None:
+    def claim(self, place: Place, id_: str) -> None:
         """Report a name that is used twice."""
-        line = yaml.line(path)
         if id_ in self.ids:
-            raise FileError(
-                yaml.name,
-                line,
-                f"{id_} is already used at {self.ids[id_]}; give this one another name",
+            raise place.error(
+                f"{id_} is already used at {self.ids[id_]}; give this one another name"
             )
-        self.ids[id_] = f"{yaml.name}:{line}"
+        self.ids[id_] = place.line
 
     def argument(
         self,
-        yaml: YamlFile,
-        path: At,
+        place: Place,
         literal: Literal,
-        place: int,
+        number: int,
         names: frozenset[str],
         role: str,
     ) -> str:
         """An argument as conditions keep it: a name, or what stands in quotes."""
-        arg = literal.atom.args[place]
+        arg = literal.atom.args[number]
         if len(arg) > 2 and arg[0] == arg[-1] == '"':
             return arg[1:-1]
-        if arg not in names and (literal.atom.predicate, place) not in _CONSTANT_PLACES:
+        if arg not in names and (literal.atom.predicate, number) not in _CONSTANT_PLACES:
             choice = ", ".join(sorted(names)) or "none here"
-            raise yaml.error(
-                path, f"{excerpt(arg)!r} is no {role} ({choice}); put a fixed name in double quotes"
+            raise place.error(
+                f"{excerpt(arg)!r} is no {role} ({choice}); put a fixed name in double quotes"
             )
         return arg
 
-    def _clause(
-        self, yaml: YamlFile, path: At, text: str, names: frozenset[str], role: str = ""
-    ) -> Clause:
-        clause = yaml.parsed(path, parse_clause, text)
-        return Clause(
-            tuple(self._checked(yaml, path, literal, names, role) for literal in clause.literals)
-        )
+    def _clause(self, place: Place, text: str, names: frozenset[str], role: str = "") -> Clause:
+        clause = place.parsed(parse_clause, text)
+        checked: list[Literal] = []
+        for literal in clause.literals:
+            checked.append(self._checked(place, literal, names, role))
+        return Clause(tuple(checked))
 
-    def _literal(
-        self, yaml: YamlFile, path: At, text: str, names: frozenset[str], role: str = ""
-    ) -> Literal:
-        return self._checked(yaml, path, yaml.parsed(path, parse_literal, text), names, role)
+    def _literal(self, place: Place, text: str, names: frozenset[str], role: str = "") -> Literal:
+        return self._checked(place, place.parsed(parse_literal, text), names, role)
 
-    def _checked(
-        self, yaml: YamlFile, path: At, literal: Literal, names: frozenset[str], role: str
-    ) -> Literal:
+    def _checked(self, place: Place, literal: Literal, names: frozenset[str], role: str) -> Literal:
         """The literal, if its predicate is known and its arguments are names or quoted."""
         predicate = literal.atom.predicate
         args = literal.atom.args
@@ -250,18 +239,17 @@ class ManualReader(Generic[Value]):
             return literal
         known = self.known()
         if predicate not in known:
-            raise yaml.error(
-                path, f"unknown {self.noun} {predicate!r}; known: {', '.join(sorted(known))}"
+            raise place.error(
+                f"unknown {self.noun} {predicate!r}; known: {', '.join(sorted(known))}"
             )
         if len(args) != known[predicate]:
-            raise yaml.error(
-                path, f"{predicate} takes {known[predicate]} argument(s), not {len(args)}"
-            )
-        places = range(len(args))
-        bound = tuple(
-            self.argument(yaml, path, literal, place, names, role or self.role) for place in places
-        )
-        parameters = tuple(
-            place for place in places if args[place] in names and args[place] == bound[place]
-        )
-        return replace(literal, atom=Atom(predicate, bound), parameters=parameters)
+            raise place.error(f"{predicate} takes {known[predicate]} argument(s), not {len(args)}")
+        bound: list[str] = []
+        parameters: list[int] = []
+        for number, arg in enumerate(args):
+            read = self.argument(place, literal, number, names, role or self.role)
+            bound.append(read)
+            if arg in names and arg == read:
+                parameters.append(number)
+        atom = Atom(predicate, tuple(bound))
+        return replace(literal, atom=atom, parameters=tuple(parameters))

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache, partial
-from itertools import chain, product
+from itertools import product
 
 from ruamel.yaml.comments import CommentedMap
 
@@ -37,7 +37,7 @@ from rpms.store.manual_reader import (
     manual_kind,
     read_each,
 )
-from rpms.store.yaml_files import At, YamlFile, entries_at, plain, read_yaml, validate, yaml_text
+from rpms.store.yaml_files import Place, YamlFile, plain, read_yaml, yaml_text
 
 _TIERS = tuple(tier.value for tier in Tier)
 _LORE = ("processes", "facts", "kinds", "always", "localities")
@@ -81,15 +81,16 @@ class _Reader(ManualReader[RuleManual]):
         self.read_each_in(yamls, "localities", self._locality)
         for yaml in yamls:
             with self.noting():
-                texts = self._names(yaml, ("always",), yaml.tree.get("always") or [])
-                self.always += read_each(self._clause, yaml, ("always",), texts)
-        for section in ("procedures", "goals"):
-            self.read_each_in(yamls, section, partial(self._purpose, section))
+                place = yaml.at("always")
+                texts = self._names(place, yaml.tree.get("always") or [])
+                self.always += read_each(self._clause, place, texts)
+        self.read_each_in(yamls, "procedures", self._procedure)
+        self.read_each_in(yamls, "goals", self._goal)
         for tier in (Tier.UNIVERSAL, Tier.DOMAIN):
-            for yaml, group, _ in self.entries(yamls, tier):
-                for _, name, value in self.entries([yaml], tier, group):
+            for group, _ in self.entries(yamls, tier):
+                for place, value in self.entries([group.yaml], tier, group.name):
                     with self.noting():
-                        self._rule(yaml, tier, group, name, value)
+                        self._rule(tier, group.name, place, value)
         self.read_each_in(yamls, REWORDED, self._reword)
         return RuleManual(
             tuple(self.rules),
@@ -106,19 +107,19 @@ class _Reader(ManualReader[RuleManual]):
         super().head(yaml)
         world = yaml.tree.get("world")
         if world is not None and not isinstance(world, str):
-            raise yaml.error(("world",), "`world` must be a text")
+            raise yaml.at("world").error("`world` must be a text")
         if not isinstance(yaml.tree.get("alone", False), bool):
-            raise yaml.error(("alone",), "`alone` must be true or false")
+            raise yaml.at("alone").error("`alone` must be true or false")
         if world and self.world and str(world) != self.world:
-            raise yaml.error(("world",), f"this is a manual of {world}, not of {self.world}")
+            raise yaml.at("world").error(f"this is a manual of {world}, not of {self.world}")
         self.world = str(world) if world else self.world
 
-    def _predicate(self, yaml: YamlFile, name: str, value: object) -> None:
-        path = ("predicates", name)
-        read = validate(yaml, forms.PredicateForm, value if value is not None else {}, path)
+    def _predicate(self, place: Place, value: object) -> None:
+        name = place.name
+        read = place.read(forms.PredicateForm, {} if value is None else value)
         if not NAME.fullmatch(name) or name in GOAL_PREDICATES:
-            raise yaml.error(path, f"{name!r} cannot name a predicate")
-        self.claim(yaml, path, name)
+            raise place.error(f"{name!r} cannot name a predicate")
+        self.claim(place, name)
         self.predicates[name] = Predicate(
             name, tuple(read.args), read.yes, read.no, read.exclusive, read.lasting
         )
@@ -128,114 +129,115 @@ class _Reader(ManualReader[RuleManual]):
         paired = together is not None and len(together.args) == 2 and len(predicate.args) == 1
         here = predicate.name in (yaml.tree.get("predicates") or ())
         if here and predicate.exclusive not in ("", "always") and not paired:
-            problem = (
-                f"{predicate.exclusive!r} is neither `always` nor a predicate of two such arguments"
+            place = yaml.at("predicates", predicate.name, "exclusive")
+            raise place.error(
+                f"exclusive: {predicate.exclusive!r} is neither `always` nor a predicate of two"
+                " such arguments"
             )
-            raise yaml.error(("predicates", predicate.name, "exclusive"), f"exclusive: {problem}")
 
-    def _action(self, yaml: YamlFile, name: str, value: object) -> None:
-        path = (Tier.ENVIRONMENT.value, name)
-        read = validate(yaml, forms.ActionForm, value, path)
-        for place, syntax in enumerate(read.syntax):
-            here = (*path, "syntax", place)
-            other = self.syntax.setdefault(PARAMETER.sub("<>", syntax), name)
-            if other != name:  # two schemas would contradict each other wherever they differ
-                raise yaml.error(
-                    here, f"`{syntax}` is a command of {other} already; a command has one schema"
-                )
-            names_in_order = PARAMETER.findall(syntax)
-            if len(set(names_in_order)) < len(names_in_order):
-                raise yaml.error(
-                    here, f"a parameter stands twice in `{syntax}`; give each its own name"
-                )
+    def _action(self, place: Place, value: object) -> None:
+        name = place.name
+        read = place.read(forms.ActionForm, value)
+        for number, syntax in enumerate(read.syntax):
+            self._check_syntax(place.at("syntax", number), syntax, name)
         if read.id and not ID.fullmatch(read.id):
-            raise yaml.error((*path, "id"), f"{read.id!r} is no id; write it like E-HEAT-001")
+            raise place.at("id").error(f"{read.id!r} is no id; write it like E-HEAT-001")
         schema = ActionSchema(name, tuple(read.syntax), warnings=tuple(read.critical), id=read.id)
-        self.claim(yaml, path, schema.id)
+        self.claim(place, schema.id)
         names = schema.parameters
-        needs = read_each(self._clause, yaml, (*path, "preconditions"), read.preconditions, names)
-        gives = read_each(self._literal, yaml, (*path, "effects"), read.effects, names)
-        may = read_each(self._literal, yaml, (*path, "may"), read.may, names)
+        needs = read_each(self._clause, place.at("preconditions"), read.preconditions, names)
+        gives = read_each(self._literal, place.at("effects"), read.effects, names)
+        may = read_each(self._literal, place.at("may"), read.may, names)
         gives = (*gives, *may)
-        self._check_agreement(yaml, (*path, "preconditions"), needs)
-        self._check_agreement(yaml, (*path, "effects"), [Clause((literal,)) for literal in gives])
+        self._check_agreement(place.at("preconditions"), needs)
+        self._check_agreement(place.at("effects"), [Clause((each,)) for each in gives])
         self.actions[name] = replace(
             schema,
             preconditions=needs,
             effects=gives,
             supposed=frozenset(may),
-            observes=read_each(self._revelation, yaml, (*path, "observes"), read.observes, names),
-            plan=read_each(self._clause, yaml, (*path, "plan"), read.plan, names),
+            observes=read_each(self._revelation, place.at("observes"), read.observes, names),
+            plan=read_each(self._clause, place.at("plan"), read.plan, names),
             steps=read.steps,
             told=read.told,
         )
 
-    def _revelation(self, yaml: YamlFile, path: At, text: str, names: frozenset[str]) -> Revelation:
+    def _check_syntax(self, place: Place, syntax: str, name: str) -> None:
+        """Refuse a command that another action has, or in which a parameter stands twice."""
+        other = self.syntax.setdefault(PARAMETER.sub("<>", syntax), name)
+        if other != name:  # two schemas would contradict each other wherever they differ
+            raise place.error(
+                f"`{syntax}` is a command of {other} already; a command has one schema"
+            )
+        names_in_order = PARAMETER.findall(syntax)
+        if len(set(names_in_order)) < len(names_in_order):
+            raise place.error(f"a parameter stands twice in `{syntax}`; give each its own name")
+
+    def _revelation(self, place: Place, text: str, names: frozenset[str]) -> Revelation:
         """Read `in(_, place)` or `in(_, place) if not closed(place)`.
 
         Names that are no parameters stand for any.
         """
         seen, _, given = text.partition(" if ")
-        free = frozenset(yaml.parsed(path, parse_literal, seen).atom.args)
-        literal = self._literal(yaml, path, seen, names | free)
+        free = frozenset(place.parsed(parse_literal, seen).atom.args)
+        literal = self._literal(place, seen, names | free)
         if literal.negated:
-            raise yaml.error(path, "an action reveals whether a fact holds; leave out `not`")
+            raise place.error("an action reveals whether a fact holds; leave out `not`")
         clauses: list[Clause] = []
         bound: set[str] = set()
         for piece in given.split(" and "):
             if piece.strip():
-                clause = self._clause(yaml, path, piece, names | free)
+                clause = self._clause(place, piece, names | free)
                 clauses.append(clause)
                 for each in clause.literals:
                     bound.update(each.atom.args)
         for name in sorted(free - names - bound - {ANYTHING}):
             if not name.startswith('"'):
                 choice = ", ".join(sorted(names)) or "none here"
-                raise yaml.error(
-                    path, f"{name!r} is no {self.role} ({choice}); write `_` for whatever there is"
+                raise place.error(
+                    f"{name!r} is no {self.role} ({choice}); write `_` for whatever there is"
                 )
         return Revelation(literal.atom, tuple(clauses))
 
-    def _locality(self, yaml: YamlFile, name: str, value: object) -> None:
-        self.localities[name] = self._names(yaml, ("localities", name), value)
+    def _locality(self, place: Place, value: object) -> None:
+        self.localities[place.name] = self._names(place, value)
 
-    def _names(self, yaml: YamlFile, path: At, value: object) -> tuple[str, ...]:
+    def _names(self, place: Place, value: object) -> tuple[str, ...]:
         names = plain(value)
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise yaml.error(path, f"`{path[-1]}` must be a list of texts")
+            raise place.error(f"`{place.name}` must be a list of texts")
         return tuple(names)
 
-    def _lasting_facts(self, yaml: YamlFile, predicate: str, _value: object) -> None:
-        path = ("facts", predicate)
+    def _lasting_facts(self, place: Place, _value: object) -> None:
+        predicate = place.name
         declared = self.predicates.get(predicate)
         if declared is None or len(declared.args) != 2:
-            raise yaml.error(path, f"{predicate!r} is no predicate of two arguments")
-        rows = {
-            name: frozenset(self._names(yaml, (*path, name), others))
-            for name, others in entries_at(yaml, path)
-        }
-        self.facts[predicate] = {**self.facts.get(predicate, {}), **rows}
+            raise place.error(f"{predicate!r} is no predicate of two arguments")
+        rows: dict[str, frozenset[str]] = {}
+        for row, others in place.entries():
+            rows[row.name] = frozenset(self._names(row, others))
+        self.facts.setdefault(predicate, {}).update(rows)
 
-    def _kinds(self, yaml: YamlFile, predicate: str, value: object) -> None:
+    def _kinds(self, place: Place, value: object) -> None:
         """Read for which kinds a fact holds (`yes`) and for which it does not (`no`); of all
         others, it is unknown.
         """
-        path = ("kinds", predicate)
+        predicate = place.name
         declared = self.predicates.get(predicate)
         if declared is None or len(declared.args) not in (1, 2):
-            raise yaml.error(path, f"{predicate!r} is no predicate of one or two arguments")
-        read = validate(yaml, forms.KindsForm, value, path)
-        yes = self._kinds_table(yaml, (*path, "yes"), read.yes, len(declared.args))
-        no = self._kinds_table(yaml, (*path, "no"), read.no, len(declared.args))
+            raise place.error(f"{predicate!r} is no predicate of one or two arguments")
+        read = place.read(forms.KindsForm, value)
+        yes = self._kinds_table(place.at("yes"), read.yes, len(declared.args))
+        no = self._kinds_table(place.at("no"), read.no, len(declared.args))
         both = sorted(yes & no)
         if both:
-            raise yaml.error(
-                path, f"contradicts itself: {', '.join(both[0])} stands under both yes and no"
+            raise place.error(
+                f"contradicts itself: {', '.join(both[0])} stands under both yes and no"
             )
         self.kinds[predicate] = Kinds(yes, no)
 
     def _kinds_table(
-        self, yaml: YamlFile, path: At, table: forms.Kinds, arguments: int
+        self, place: Place, table: forms.Kinds, arguments: int
     ) -> frozenset[tuple[str, ...]]:
         """The kinds under `yes` or `no`: a list for a fact about one thing, a mapping to lists
         for one about two.
@@ -244,177 +246,173 @@ class _Reader(ManualReader[RuleManual]):
             form = "a mapping of each kind to a list of kinds"
             if arguments == 1:
                 form = "a list of kinds"
-            raise yaml.error(path, f"of a predicate of {arguments} argument(s), write {form}")
+            raise place.error(f"of a predicate of {arguments} argument(s), write {form}")
         if not isinstance(table, dict):
             return frozenset((kind,) for kind in table)
         rows: set[tuple[str, ...]] = set()
         for one, others in table.items():
-            rows.update((one, other) for other in others)
+            for other in others:
+                rows.add((one, other))
         return frozenset(rows)
 
-    def _process(self, yaml: YamlFile, name: str, value: object) -> None:
+    def _process(self, place: Place, value: object) -> None:
         """Read what a command is good for in particular.
 
         Every bare word in its facts is a variable.
         """
-        path = ("processes", name)
-        read = validate(yaml, forms.ProcessForm, value, path)
+        name = place.name
+        read = place.read(forms.ProcessForm, value)
         if not self.broken - {""}:
             problem = _unknown_command(read.command, self.actions.values())
             if problem:
-                raise yaml.error((*path, "command"), f"{name}: {problem}")
+                raise place.at("command").error(f"{name}: {problem}")
         free = _bare_words((*read.effects, *read.needs))
         names = frozenset(free) | frozenset(PARAMETER.findall(read.command))
-        needs = read_each(self._clause, yaml, (*path, "needs"), read.needs, names)
-        gives = read_each(self._literal, yaml, (*path, "effects"), read.effects, names)
-        observes = read_each(self._revelation, yaml, (*path, "observes"), read.observes, names)
+        needs = read_each(self._clause, place.at("needs"), read.needs, names)
+        gives = read_each(self._literal, place.at("effects"), read.effects, names)
+        observes = read_each(self._revelation, place.at("observes"), read.observes, names)
         if not gives and not observes:
-            raise yaml.error(
-                path, f"{name}: write what it brings about, as `effects` or `observes`"
-            )
+            raise place.error(f"{name}: write what it brings about, as `effects` or `observes`")
         others = tuple(word for word in free if f"<{word}>" not in read.command)
         unknown = [word for word in read.once if f"<{word}>" not in read.command]
         if unknown:
-            raise yaml.error((*path, "once"), f"{unknown[0]!r} is no parameter of {read.command!r}")
+            raise place.at("once").error(f"{unknown[0]!r} is no parameter of {read.command!r}")
         process = ActionSchema(
             name, (read.command,), needs, gives, observes=observes, steps=read.steps, others=others
         )
         self.processes.append(replace(process, once=tuple(read.once)))
 
-    def _purpose(self, section: str, yaml: YamlFile, name: str, value: object) -> None:
-        """Read what goals of a type want: the facts of `goals`, or the stages of `procedures`."""
-        path = (section, name)
-        self.claim(yaml, path, f"{section.removesuffix('s')} {name}")
-        if section == "goals":
-            goal = validate(yaml, forms.GoalForm, value, path)
-            of_goal = partial(self._clause, role=AS_VARIABLE)
-            holds = read_each(of_goal, yaml, (*path, "holds"), goal.holds, frozenset(goal.over))
-            self._check_variables(yaml, path, goal.over, holds)
-            self._check_agreement(yaml, (*path, "holds"), holds)
-            steps = tuple(Stage("", (clause,)) for clause in holds)
-            self.purposes.append(Purpose(name, goal.over, steps, frozenset({name})))
-            return
-        read = validate(yaml, forms.ProcedureForm, value, path)
+    def _goal(self, place: Place, value: object) -> None:
+        """Read the facts that goals of a type want."""
+        name = place.name
+        self.claim(place, f"goal {name}")
+        read = place.read(forms.GoalForm, value)
+        of_goal = partial(self._clause, role=AS_VARIABLE)
+        holds = read_each(of_goal, place.at("holds"), read.holds, frozenset(read.over))
+        self._check_variables(place, read.over, holds)
+        self._check_agreement(place.at("holds"), holds)
+        steps = tuple(Stage("", (clause,)) for clause in holds)
+        self.purposes.append(Purpose(name, read.over, steps, frozenset({name})))
+
+    def _procedure(self, place: Place, value: object) -> None:
+        """Read the stages in which goals of some types are reached."""
+        self.claim(place, f"procedure {place.name}")
+        read = place.read(forms.ProcedureForm, value)
         variables = frozenset((*read.over, *read.each))
-        stages = []
-        for place, step in enumerate(read.steps):
-            if not step or not all(step.values()):
-                raise yaml.error(
-                    (*path, "steps", place),
-                    "a step is a name and what ends it: `fetch: holding(x)`",
-                )
-            (title, until), *more = step.items()
-            if more:
-                problem = (
-                    f"{excerpt(more[0][0])!r} is a second key of the step {title}, which ends when"
-                    " its facts hold"
-                )
-                raise yaml.error(
-                    (*path, "steps", place, more[0][0]), f"{problem}; begin another step with `- `"
-                )
-            here = (*path, "steps", place, title)
-            texts = [until] if isinstance(until, str) else until
-            ends = [self._clause(yaml, here, text, variables, AS_VARIABLE) for text in texts]
-            stages.append(Stage(title, tuple(ends)))
-        goals = frozenset(read.goals)
-        objects = frozenset(read.objects)
-        self.purposes.append(
-            Purpose(name, read.over, tuple(stages), goals, objects, staged=True, each=read.each)
+        stages: list[Stage] = []
+        for number, step in enumerate(read.steps):
+            stages.append(self._stage(place.at("steps", number), step, variables))
+        purpose = Purpose(
+            place.name,
+            read.over,
+            tuple(stages),
+            frozenset(read.goals),
+            frozenset(read.objects),
+            staged=True,
+            each=read.each,
         )
+        self.purposes.append(purpose)
+
+    def _stage(
+        self, place: Place, step: Mapping[str, str | tuple[str, ...]], variables: frozenset[str]
+    ) -> Stage:
+        if not step or not all(step.values()):
+            raise place.error("a step is a name and what ends it: `fetch: holding(x)`")
+        title, *more = step
+        if more:
+            raise place.at(more[0]).error(
+                f"{excerpt(more[0])!r} is a second key of the step {title}, which ends when its"
+                " facts hold; begin another step with `- `"
+            )
+        until = step[title]
+        ends: list[Clause] = []
+        for text in [until] if isinstance(until, str) else until:
+            ends.append(self._clause(place.at(title), text, variables, AS_VARIABLE))
+        return Stage(title, tuple(ends))
 
     def _check_variables(
-        self, yaml: YamlFile, path: At, over: Mapping[str, str], holds: Sequence[Clause]
+        self, place: Place, over: Mapping[str, str], holds: Sequence[Clause]
     ) -> None:
         """Report a variable of a goal that nothing binds, or that nothing is wanted of."""
         used: set[str] = set()
         for clause in holds:
-            used.update(*(literal.atom.args for literal in clause.literals))
+            for literal in clause.literals:
+                used.update(literal.atom.args)
         for name, source in over.items():
             if source not in _GOAL_FIELDS:
                 choice = ", ".join(_GOAL_FIELDS)
-                raise yaml.error(
-                    (*path, "over", name),
+                raise place.at("over", name).error(
                     f"{source!r} is no field of a goal; choose one of {choice}",
                 )
             if name not in used:
-                raise yaml.error(
-                    (*path, "over", name), f"{name!r} stands in none of the facts that are to hold"
+                raise place.at("over", name).error(
+                    f"{name!r} stands in none of the facts that are to hold"
                 )
 
-    def _rule(self, yaml: YamlFile, tier: Tier, group: str, id_: str, value: object) -> None:
-        path = (tier.value, group, id_)
-        read = validate(
-            yaml, forms.RuleForm, {"text": value} if isinstance(value, str) else value, path
-        )
+    def _rule(self, tier: Tier, group: str, place: Place, value: object) -> None:
+        id_ = place.name
+        read = place.read(forms.RuleForm, {"text": value} if isinstance(value, str) else value)
         if not ID.fullmatch(id_):
-            raise yaml.error(path, f"{id_!r} is no rule id; write it like D-HEAT-001")
-        self.claim(yaml, path, id_)
-        when = read_each(self._clause, yaml, (*path, "when"), read.when)
-        forbids = [
-            self._prohibition(yaml, (*path, "forbids", place), item)
-            for place, item in enumerate(read.forbids)
-        ]
-        locality = (
-            Locality(read.category, tuple(read.objects), tuple(read.places))
-            if read.places
-            else None
-        )
+            raise place.error(f"{id_!r} is no rule id; write it like D-HEAT-001")
+        self.claim(place, id_)
+        when = read_each(self._clause, place.at("when"), read.when)
+        forbids: list[Prohibition] = []
+        for number, item in enumerate(read.forbids):
+            forbids.append(self._prohibition(place.at("forbids", number), item))
+        locality = None
+        if read.places:
+            locality = Locality(read.category, read.objects, read.places)
         text = " ".join(read.text.split())
         self.rules.append(
             Rule(id_, tier, group, text, frozenset(read.goals), when, tuple(forbids), locality)
         )
 
-    def _reword(self, yaml: YamlFile, id_: str, text: object) -> None:
+    def _reword(self, place: Place, text: object) -> None:
         """Put a world's own words in place of a principle's of tier 1."""
-        path = (REWORDED, id_)
+        id_ = place.name
         if not isinstance(text, str) or not text.strip():
-            raise yaml.error(path, f"write the words that {id_} has in this world")
+            raise place.error(f"write the words that {id_} has in this world")
         shared = [rule.id for rule in self.rules if rule.tier is Tier.UNIVERSAL]
         if shared and id_ not in shared:
-            raise yaml.error(path, f"{id_} is no rule of tier 1; it has {', '.join(shared)}")
+            raise place.error(f"{id_} is no rule of tier 1; it has {', '.join(shared)}")
         words = " ".join(text.split())
-        self.rules = [replace(rule, text=words) if rule.id == id_ else rule for rule in self.rules]
+        for number, rule in enumerate(self.rules):
+            if rule.id == id_:
+                self.rules[number] = replace(rule, text=words)
 
-    def _prohibition(self, yaml: YamlFile, path: At, read: forms.ForbidsForm) -> Prohibition:
+    def _prohibition(self, place: Place, read: forms.ForbidsForm) -> Prohibition:
         action = self.actions.get(read.action)
         if action is None and read.action in self.broken:
             return Prohibition(read.action, ())
         if action is None:
             known = ", ".join(self.actions)
-            raise yaml.error(
-                (*path, "action"), f"no action is called {read.action!r}; known: {known}"
-            )
-        return Prohibition(
-            read.action,
-            read_each(self._clause, yaml, (*path, "when"), read.when, action.parameters),
-        )
+            raise place.at("action").error(f"no action is called {read.action!r}; known: {known}")
+        when = read_each(self._clause, place.at("when"), read.when, action.parameters)
+        return Prohibition(read.action, when)
 
     def known(self) -> Mapping[str, int]:
-        return {
-            **GOAL_PREDICATES,
-            **{name: len(each.args) for name, each in self.predicates.items()},
-        }
+        known = dict(GOAL_PREDICATES)
+        for name, predicate in self.predicates.items():
+            known[name] = len(predicate.args)
+        return known
 
-    def _checked(
-        self, yaml: YamlFile, path: At, literal: Literal, names: frozenset[str], role: str
-    ) -> Literal:
-        read = super()._checked(yaml, path, literal, names, role)
+    def _checked(self, place: Place, literal: Literal, names: frozenset[str], role: str) -> Literal:
+        read = super()._checked(place, literal, names, role)
         return replace(read, kinds=self.kinds.get(literal.atom.predicate))
 
-    def _check_agreement(self, yaml: YamlFile, path: At, clauses: Sequence[Clause]) -> None:
+    def _check_agreement(self, place: Place, clauses: Sequence[Clause]) -> None:
         """Report a list of which not all can hold: a fact and its negation, or two facts that
         exclude each other.
         """
         certain: dict[Atom, bool] = {}
         alone: dict[str, Atom] = {}
-        for place, clause in sorted(enumerate(clauses), key=lambda item: len(item[1].literals)):
+        for number, clause in sorted(enumerate(clauses), key=lambda item: len(item[1].literals)):
             literal, *others = clause.literals
             if all(
                 certain.get(each.atom, each.negated) != each.negated for each in clause.literals
             ):
-                raise yaml.error(
-                    (*path, place),
-                    f"contradicts itself: both {literal.atom} and not {literal.atom}",
+                raise place.at(number).error(
+                    f"contradicts itself: both {literal.atom} and not {literal.atom}"
                 )
             if others:
                 continue
@@ -423,8 +421,9 @@ class _Reader(ManualReader[RuleManual]):
             if declared is not None and declared.exclusive == "always" and not literal.negated:
                 other = alone.setdefault(declared.name, literal.atom)
                 if other != literal.atom:
-                    problem = f"contradicts itself: {other} and {literal.atom} exclude each other"
-                    raise yaml.error((*path, place), problem)
+                    raise place.at(number).error(
+                        f"contradicts itself: {other} and {literal.atom} exclude each other"
+                    )
 
 
 _LONGEST_COMPARED = 200
@@ -440,10 +439,13 @@ def _unknown_command(command: str, actions: Collection[ActionSchema]) -> str:
     or a mere parameter.
     """
     written = PARAMETER.sub("x", command)
-    blank = not PARAMETER.sub("", command).strip()
-    if command == WAIT or blank or any(action.match(written) is not None for action in actions):
+    if command == WAIT or not PARAMETER.sub("", command).strip():
         return ""
-    known = [WAIT, *chain.from_iterable(action.syntax for action in actions)]
+    known = [WAIT]
+    for action in actions:
+        if action.match(written) is not None:
+            return ""
+        known += action.syntax
     nearest = get_close_matches(command[:_LONGEST_COMPARED], known, 1, 0.0)[0]
     return (
         f"no action writes the command {excerpt(command)!r}; the nearest known one is `{nearest}`"
@@ -493,6 +495,7 @@ def _bare_words(facts: Iterable[str]) -> list[str]:
     found: dict[str, None] = {}
     for fact in facts:
         for inside in re.findall(r"\(([^()]*)\)", fact):
-            args = [arg.strip() for arg in inside.split(",")]
-            found |= dict.fromkeys(arg for arg in args if arg and not arg.startswith('"'))
+            for arg in map(str.strip, inside.split(",")):
+                if arg and not arg.startswith('"'):
+                    found[arg] = None
     return list(found)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
-from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -119,13 +118,11 @@ class _Form:
     @cached_property
     def read(self) -> Callable[[Any], tuple[Entry, int]]:
         """The reader of an entry, and of how many origins were made up for it."""
-        readers = {
-            name: _READERS.get(name, _text)
-            for name in ("id", "type", *self.names.split(), "origins")
-        }
-        return object_reader(
-            readers, [name for name in needed_by(self.made) if name != "kind"], self._build
-        )
+        readers: dict[str, Reader] = {}
+        for name in ("id", "type", *self.names.split(), "origins"):
+            readers[name] = _READERS.get(name, _text)
+        needed = [name for name in needed_by(self.made) if name != "kind"]
+        return object_reader(readers, needed, self._build)
 
     def _build(self, given: dict[str, Any]) -> tuple[Entry, int]:
         kind = given.pop("type")
@@ -264,18 +261,26 @@ def parse_memory(file: Path, text: str, world: str = "", *, empty: bool = False)
 def _new_id(entry: Entry, taken: Container[str]) -> str:
     """An id that follows from an entry's content; near-duplicates in one file are numbered."""
     stem = remembered.content_id(entry)
-    if stem not in taken:
-        return stem
-    return next(id_ for number in count(2) if (id_ := f"{stem}_{number}") not in taken)
+    id_ = stem
+    number = 1
+    while id_ in taken:
+        number += 1
+        id_ = f"{stem}_{number}"
+    return id_
 
 
 def record(entry: Entry) -> dict[str, Any]:
     """An entry as it stands in a file."""
-    names = _FORMS.get(entry.kind, _OWN).names.split()
-    body = {name: _written(getattr(entry, name)) for name in names}
-    said = {name: value for name, value in body.items() if value or name not in _UNLESS_EMPTY}
-    origins = [list(origin) if origin.failed else [*origin[:2]] for origin in sorted(entry.origins)]
-    return {"id": entry.id, "type": str(entry.kind), **said, "origins": origins}
+    written: dict[str, Any] = {"id": entry.id, "type": str(entry.kind)}
+    for name in _FORMS.get(entry.kind, _OWN).names.split():
+        value = _written(getattr(entry, name))
+        if value or name not in _UNLESS_EMPTY:
+            written[name] = value
+    origins: list[list[object]] = []
+    for episode, step, failed in sorted(entry.origins):
+        origins.append([episode, step, True] if failed else [episode, step])
+    written["origins"] = origins
+    return written
 
 
 def _written(value: object) -> object:
@@ -314,6 +319,18 @@ def memory_hash(memory: EpisodicMemory) -> str:
 def freeze_file(file: Path) -> Path:
     """File of a memory's hash, in the form that `sha256sum --check` reads."""
     return beside(file, f"{file.name}.sha256")
+
+
+def snapshot_file(file: Path, number: int) -> Path:
+    """File of the memory after a round of learning: `memory.round1.jsonl` beside
+    `memory.jsonl`.
+    """
+    return beside(file, f"{file.stem}.round{number}{file.suffix}")
+
+
+def round_folder(file: Path, number: int) -> Path:
+    """Folder of a round's episodes: `memory.rounds/round1` beside `memory.jsonl`."""
+    return beside(file, f"{file.stem}.rounds") / f"round{number}"
 
 
 def freeze(file: Path) -> str:
@@ -413,10 +430,9 @@ def read_quarantine(memory: Path, world: str = "") -> tuple[Quarantined, ...]:
 def write_quarantine(memory: Path, items: Iterable[Quarantined], world: str) -> None:
     """Keep what was set aside of a memory, whole or not at all."""
     lines = [json.dumps({"type": "quarantine", "world": world, "version": 1})]
-    lines += [
-        json.dumps({"reason": item.reason, "entry": record(item.entry)}, ensure_ascii=False)
-        for item in items
-    ]
+    for item in items:
+        row = {"reason": item.reason, "entry": record(item.entry)}
+        lines.append(json.dumps(row, ensure_ascii=False))
     write_whole(quarantine_file(memory), "\n".join(lines) + "\n")
 
 
@@ -427,9 +443,16 @@ def set_aside(
     content as before.
     """
     known = {_content(item.entry) for item in before}
-    others = [entry for entry in entries if _content(entry) not in known]
-    new = [Quarantined(entry, reasons[entry.id]) for entry in others if entry.id in reasons]
-    return tuple(entry for entry in others if entry.id not in reasons), (*before, *new)
+    stay: list[Entry] = []
+    aside = list(before)
+    for entry in entries:
+        if _content(entry) in known:
+            continue
+        if entry.id in reasons:
+            aside.append(Quarantined(entry, reasons[entry.id]))
+        else:
+            stay.append(entry)
+    return tuple(stay), tuple(aside)
 
 
 def _content(entry: Entry) -> tuple[str, ...]:
@@ -461,10 +484,11 @@ def restore(file: Path, wanted: str) -> Quarantined:
     aside = read_quarantine(file, memory.world)
     if not aside:
         raise InputError(f"{quarantine_file(file)}: nothing was set aside from {file.name}")
+    by_id = {item.entry.id: item for item in aside}
     entry = find_entry(EpisodicMemory(item.entry for item in aside), wanted)
     _put_back(file, memory, entry)
-    item = next(item for item in aside if item.entry.id == entry.id)
-    write_quarantine(file, [other for other in aside if other is not item], memory.world)
+    item = by_id.pop(entry.id)
+    write_quarantine(file, by_id.values(), memory.world)
     return item
 
 
@@ -482,15 +506,16 @@ def _put_back(file: Path, memory: EpisodicMemory, entry: Entry) -> None:
 
 def find_entry(memory: EpisodicMemory, wanted: str) -> Entry:
     """An entry by its id or the beginning of it; several or none are an InputError."""
-    exact = [entry for entry in memory.entries if entry.id == wanted]
-    found = exact or [entry for entry in memory.entries if entry.id.startswith(wanted)]
+    by_id = {entry.id: entry for entry in memory.entries}
+    if wanted in by_id:
+        return by_id[wanted]
+    found = [id_ for id_ in by_id if id_.startswith(wanted)]
     if len(found) == 1:
-        return found[0]
+        return by_id[found[0]]
     if found:
         raise InputError(
-            f"{wanted!r} begins the ids of {len(found)} entries, such as {found[0].id} and"
-            f" {found[1].id}"
+            f"{wanted!r} begins the ids of {len(found)} entries, such as {found[0]} and {found[1]}"
         )
-    near = get_close_matches(wanted, [entry.id for entry in memory.entries], 1)
+    near = get_close_matches(wanted, by_id, 1)
     hint = f"; did you mean {near[0]}?" if near else "; `rpms memory stats --entries` lists them"
     raise InputError(f"no entry {wanted!r} in this memory{hint}")

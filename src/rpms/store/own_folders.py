@@ -173,12 +173,14 @@ def _raise(error: OSError) -> None:
 
 
 def _files_in(folder: Path) -> Iterator[PurePath]:
-    return (path for path, is_folder in _entries(folder) if not is_folder)
+    for path, is_folder in _entries(folder):
+        if not is_folder:
+            yield path
 
 
 def _strangers(folder: Path, listed: Iterable[str]) -> list[str]:
     """Files and folders in a folder that its list does not name, nor lead through."""
-    known = {PurePath(name) for name in listed} | {PurePath(LIST)}
+    known = set(map(PurePath, (*listed, LIST)))
     ways = set(chain.from_iterable(path.parents for path in known))
     found = []
     for path, is_folder in _entries(folder):

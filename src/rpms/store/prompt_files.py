@@ -13,7 +13,7 @@ from rpms.logic.errors import is_near, nearest
 from rpms.paper.prompt import SHARED, Part
 from rpms.paper.wording import Wording
 from rpms.store.files import read_text
-from rpms.store.yaml_files import YamlFile, YamlKind, read_yaml, yaml_text
+from rpms.store.yaml_files import Place, YamlKind, read_yaml, yaml_text
 
 _KEYS = ("instruction", "example", "headings")
 PROMPTS = YamlKind("a file of prompts", 200_000, 16, f"the keys {', '.join(_KEYS)}")
@@ -56,41 +56,43 @@ def read_prompts(file: Path) -> Prompts:
     yaml = read_yaml(str(file), read_text(file), PROMPTS)
     for key in yaml.tree:
         if key not in _KEYS:
-            named = f"{key}: " if is_near(str(key), _KEYS) or yaml.tree.keys() & set(_KEYS) else ""
-            raise yaml.error((key,), f"{named}is not a known field; {nearest(str(key), _KEYS)}")
+            problem = f"is not a known field; {nearest(str(key), _KEYS)}"
+            is_of_prompts = is_near(str(key), _KEYS) or yaml.tree.keys() & set(_KEYS)
+            place = yaml.at(key)
+            raise place.mistake(problem) if is_of_prompts else place.error(problem)
     given = yaml.tree.get("headings") or {}
     if not isinstance(given, Mapping):
-        raise yaml.error(("headings",), "headings: write a mapping of blocks to texts")
+        raise yaml.at("headings").mistake("write a mapping of blocks to texts")
     headings: dict[Part, str] = {}
-    for name in given:
+    for name, text in given.items():
+        place = yaml.at("headings", name)
         part = _HEADED.get(str(name).removeprefix("rules."))
         if part is None:
-            problem = f"headings.{name}: no block is called so; {nearest(str(name), _HEADED)}"
-            raise yaml.error(("headings", name), problem)
-        headings[part] = _text(yaml, given, "headings", name) or ""
-    return Prompts(
-        _text(yaml, yaml.tree, "instruction"), _text(yaml, yaml.tree, "example"), headings
-    )
+            raise place.mistake(f"no block is called so; {nearest(str(name), _HEADED)}")
+        headings[part] = _text(place, text) or ""
+    instruction = _text(yaml.at("instruction"), yaml.tree.get("instruction"))
+    example = _text(yaml.at("example"), yaml.tree.get("example"))
+    return Prompts(instruction, example, headings)
 
 
-def _text(yaml: YamlFile, entries: Mapping[str, object], *path: str) -> str | None:
-    value = entries.get(path[-1])
+def _text(place: Place, value: object) -> str | None:
     if not isinstance(value, str | None):
-        raise yaml.error(path, f"{'.'.join(path)}: must be a text")
+        raise place.mistake("must be a text")
     return None if value is None else str(value).rstrip("\n")
 
 
 def prompts_text(wording: Wording) -> str:
     """A file of prompts that says what a world's wording says."""
-    texts = {"instruction": wording.instruction, "example": wording.example}
-    told = {
-        name: _block(wording.headings[part])
-        for name, part in _HEADED.items()
-        if part in wording.headings
+    headings: dict[str, str] = {}
+    for name, part in _HEADED.items():
+        if part in wording.headings:
+            headings[name] = _block(wording.headings[part])
+    texts = {
+        "instruction": _block(wording.instruction),
+        "example": _block(wording.example),
+        "headings": headings,
     }
-    return yaml_text(
-        {**{name: _block(text) for name, text in texts.items()}, "headings": told}, width=4096
-    )
+    return yaml_text(texts, width=4096)
 
 
 def _block(text: str) -> str:

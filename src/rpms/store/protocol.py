@@ -88,11 +88,10 @@ def flat(value: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:
     """Nested settings by dotted names."""
     found: dict[str, Json] = {}
     for name, item in value.items():
-        found |= (
-            flat(item, f"{prefix}{name}.")
-            if isinstance(item, Mapping) and item
-            else {f"{prefix}{name}": item}
-        )
+        if isinstance(item, Mapping) and item:
+            found |= flat(item, f"{prefix}{name}.")
+        else:
+            found[f"{prefix}{name}"] = item
     return found
 
 
@@ -167,11 +166,9 @@ def read_protocol(file: Path) -> Protocol:
         )
     if len(set(form.tasks)) < len(form.tasks):
         raise FileError(file, None, "lists a task more than once")
-    settings = {
-        name: value
-        for name, value in content.items()
-        if name not in ("version", "tasks", "tasks_hash")
-    }
+    settings = dict(content)
+    for name in ("version", "tasks", "tasks_hash"):
+        del settings[name]
     protocol = Protocol(form.tasks, settings)
     if protocol.tasks_hash != form.tasks_hash:
         raise FileError(file, None, "its task list is not the one its hash was taken of")

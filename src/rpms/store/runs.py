@@ -159,9 +159,11 @@ class MemoryShown:
 
 def lack_of_room(rows: Sequence[EpisodeRow]) -> tuple[str, ...]:
     """Blocks left out of prompts for lack of context, in words."""
-    steps = sum(row.steps for row in rows)
-    crowded = sum(row.crowded for row in rows)
-    shortened = sum(row.shortened for row in rows)
+    steps = crowded = shortened = 0
+    for row in rows:
+        steps += row.steps
+        crowded += row.crowded
+        shortened += row.shortened
     words: list[str] = []
     if crowded:
         no_room = "left out rules or memories: the context window has no room"
@@ -234,12 +236,13 @@ class RunFolder:
         """Every task of the protocol with its row, None before it is finished, or what is wrong
         with its file.
         """
-        tasks = self.protocol.tasks
-        parts = (tasks[at : at + _PART] for at in range(0, len(tasks), _PART))
         # unpacking and checksums take the time, and run beside each other
         with ThreadPoolExecutor() as threads:
-            for found in threads.map(lambda part: [*map(self._reading, part)], parts):
+            for found in threads.map(self._part, range(0, len(self.protocol.tasks), _PART)):
                 yield from found
+
+    def _part(self, start: int) -> list[tuple[str, EpisodeRow | FileError | None]]:
+        return list(map(self._reading, self.protocol.tasks[start : start + _PART]))
 
     def _reading(self, task: str) -> tuple[str, EpisodeRow | FileError | None]:
         try:
@@ -264,7 +267,9 @@ class RunFolder:
 
     def episodes(self) -> Iterator[EpisodeRecord]:
         """The finished episodes of the protocol's tasks, in full."""
-        yield from (self.episode(task) for task in self.protocol.tasks if is_there(self.file(task)))
+        for task in self.protocol.tasks:
+            if is_there(self.file(task)):
+                yield self.episode(task)
 
     def summary(self) -> RunSummary:
         """The run so far, from its episode files alone."""
@@ -294,9 +299,12 @@ class _Timings(Mapping[str, Timing]):
         self._file = file
         place = 0
         self._places: dict[str, int] = {}
-        for line in self._lines() if is_there(file) else ():
+        if not is_there(file):
+            return
+        for line in self._lines():
             # a line that a crash cut off is left out: the episode was played again and has another
-            self._places |= {timing.task: place for timing in self._read(line)}
+            for timing in self._read(line):
+                self._places[timing.task] = place
             place += len(line)
 
     def _lines(self, place: int = 0) -> Iterator[bytes]:
@@ -309,12 +317,9 @@ class _Timings(Mapping[str, Timing]):
 
     def _read(self, line: bytes) -> list[Timing]:
         text = line.decode("utf-8", "replace")
-        return [
-            each
-            for _, each in read_jsonl(
-                self._file, [text], reader_of(Timing), "is no timing", damaged=True
-            )
-        ]
+        read = reader_of(Timing)
+        found = read_jsonl(self._file, [text], read, "is no timing", damaged=True)
+        return [timing for _, timing in found]
 
     def __getitem__(self, task: str) -> Timing:
         return self._read(next(self._lines(self._places[task])))[0]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from typing import Any, TypeVar, get_origin, get_type_hints
+from typing import Any, Self, TypeVar, get_origin, get_type_hints
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
@@ -66,12 +66,81 @@ class YamlFile:
         """A mistake at a place."""
         return FileError(self.name, self.line(path), problem)
 
-    def parsed(self, path: Sequence[object], parse: Callable[[str], _T], text: str) -> _T:
-        """Parse a text at a place; the parser's ValueError is a mistake there."""
+    def at(self, *path: object) -> "Place":
+        """A place in the tree."""
+        return Place(self, path)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a file, at which something is read and mistakes are told."""
+
+    yaml: YamlFile
+    path: At
+
+    @property
+    def name(self) -> str:
+        """The key or number at its end."""
+        return str(self.path[-1])
+
+    def at(self, *further: object) -> Self:
+        """A place within it."""
+        return type(self)(self.yaml, (*self.path, *further))
+
+    @property
+    def line(self) -> str:
+        """Its file and line."""
+        return f"{self.yaml.name}:{self.yaml.line(self.path)}"
+
+    def error(self, problem: str) -> FileError:
+        """A mistake here."""
+        return self.yaml.error(self.path, problem)
+
+    def mistake(self, problem: str) -> FileError:
+        """A mistake here, told after the keys that lead here: `headings.memory: …`."""
+        keys = ".".join(map(str, self.path))
+        return self.error(f"{keys}: {problem}" if keys else problem)
+
+    def parsed(self, parse: Callable[[str], _T], text: str) -> _T:
+        """Parse a text that stands here; the parser's ValueError is a mistake."""
         try:
             return parse(text)
         except ValueError as error:
-            raise self.error(path, str(error)) from None
+            raise self.error(str(error)) from None
+
+    def entries(self) -> Iterator[tuple["Place", Any]]:
+        """The entries of the mapping here, each with its place; an error if it is none."""
+        node: Any = self.yaml.tree
+        for step in self.path:
+            node = node[step]
+        if node is None:
+            return
+        if not isinstance(node, Mapping):
+            raise self.error(f"`{self.name}` must be a mapping of names to entries")
+        for key in node:
+            if not isinstance(key, str):
+                raise self.at(key).error(f"{excerpt(key)!r} must be a text")
+            yield self.at(key), node[key]
+
+    def read(self, form: type[_T], value: object) -> _T:
+        """What stands here in its form, a dataclass; what does not fit is an error at its line.
+
+        A text stands for a list of one.
+        """
+        given = plain(value)
+        if isinstance(given, dict):
+            for name in _lists(form):  # type: ignore[arg-type]
+                if isinstance(given.get(name), str):
+                    given[name] = [given[name]]
+        try:
+            read = from_json(form, given)
+        except NotJson as error:
+            entry = f"{self.name}: {'' if error.place else 'entry '}" if self.path else ""
+            raise self.at(*error.place).error(f"{entry}{error}") from None
+        for name in needed_by(form):
+            if isinstance(given, dict) and given[name] in ("", []):
+                raise self.at(name).error(f"{self.name}: {name}: should not be empty")
+        return read
 
 
 def read_yaml(name: str, text: str, kind: YamlKind) -> YamlFile:
@@ -285,42 +354,6 @@ def _under(node: Any, key: str) -> Any:
 
 def _quoted(item: str) -> str:
     return json.dumps(item, ensure_ascii=False) if re.search(r'[][,"{}#:]', item) else item
-
-
-def entries_at(yaml: YamlFile, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """The entries of a mapping at a place; an error if it is none."""
-    node: Any = yaml.tree
-    for step in path:
-        node = node[step]
-    if node is None:
-        return
-    if not isinstance(node, Mapping):
-        raise yaml.error(path, f"`{path[-1]}` must be a mapping of names to entries")
-    for key in node:
-        if not isinstance(key, str):
-            raise yaml.error((*path, key), f"{excerpt(key)!r} must be a text")
-        yield key, node[key]
-
-
-def validate(yaml: YamlFile, form: type[_T], value: object, path: At) -> _T:
-    """An entry in its form, a dataclass; what does not fit is an error at its line.
-
-    A text stands for a list of one.
-    """
-    given = plain(value)
-    if isinstance(given, dict):
-        for name in _lists(form):  # type: ignore[arg-type]
-            if isinstance(given.get(name), str):
-                given[name] = [given[name]]
-    try:
-        read = from_json(form, given)
-    except NotJson as error:
-        entry = f"{path[-1]}: {'' if error.place else 'entry '}" if path else ""
-        raise yaml.error((*path, *error.place), f"{entry}{error}") from None
-    for name in needed_by(form):
-        if isinstance(given, dict) and given[name] in ("", []):
-            raise yaml.error((*path, name), f"{path[-1]}: {name}: should not be empty")
-    return read
 
 
 @cache
