@@ -231,11 +231,9 @@ def judge_records(folder: Path, file: Path, page: Path | None) -> None:
 
 
 def write_page(found: Iterable[Audited], log: Path, page: Path) -> None:
-    from rpms.report.audit_page import AuditTally, write_audit  # noqa: PLC0415  needs Jinja
+    from rpms.report.guard_pages import write_audit  # noqa: PLC0415  needs Jinja
 
-    tally = AuditTally()
-    tally.add(found)
-    write_audit(tally, log, page)
+    write_audit(found, log, page)
     print(f"wrote {page / 'index.html'}")
 
 

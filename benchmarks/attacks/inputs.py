@@ -68,7 +68,6 @@ from rpms.store.memories import (
 from rpms.store.protocol import read_protocol
 from rpms.store.runs import PROTOCOL, RunFolder, open_run
 from rpms.study.study_files import read_study
-from rpms.worlds.alfworld.cli import read_playthroughs
 from rpms.worlds.alfworld.engine.gamefile import load_engine
 from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games.listing import builtin_game, builtin_ids
@@ -226,33 +225,6 @@ def games(dice: Random, folder: Path, samples: Samples) -> None:
     game.reset()
     for command in game.admissible()[:3]:
         game.step(command)
-
-
-def transcripts(dice: Random, folder: Path, samples: Samples) -> None:
-    del samples
-    step = {"action": None, "observation": "x", "won": False, "done": False, "admissible": ["look"]}
-    play = {"game": "train/a/b", "dialect": "put", "steps": [step, {**step, "action": "look"}]}
-    lines = b"\n".join(as_json(changed_tree(play, dice)) for _ in range(3))
-    if dice.random() < 0.5:
-        data = changed_bytes(lines, dice)
-        (folder / "t.jsonl").write_bytes(data)
-        list(read_playthroughs(folder / "t.jsonl"))
-        return
-    filled = lines * 3 if dice.random() < 0.99 else _much(dice.choice((b"\n", b" ", lines)))
-    packer = lzma.LZMACompressor(preset=0)
-    pieces = [
-        packer.compress(filled)
-        for _ in range(1 if len(filled) < 4_000_000 else dice.randrange(1, 30))
-    ]
-    packed = b"".join((*pieces, packer.flush()))
-    (folder / "t.jsonl.xz").write_bytes(
-        changed_bytes(packed, dice) if dice.random() < 0.7 else packed
-    )
-    list(read_playthroughs(folder / "t.jsonl.xz"))
-
-
-def _much(piece: bytes) -> bytes:
-    return piece * (4_000_000 // len(piece) + 1)
 
 
 def scripts(dice: Random, folder: Path, samples: Samples) -> None:
@@ -501,7 +473,6 @@ KINDS: dict[str, Kind] = {
     "memories": memories,
     "quarantines": quarantines,
     "games": games,
-    "transcripts": transcripts,
     "scripts": scripts,
     "episodes": episodes,
     "protocols": protocols,
@@ -544,7 +515,6 @@ SLOW = {
     "command lines": 0.05,
     "named code": 0.05,
     "OpenEnv messages": 0.3,
-    "transcripts": 0.5,
     "packed records": 0.1,
     "manuals": 0.5,
     "games": 0.5,

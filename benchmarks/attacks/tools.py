@@ -19,7 +19,7 @@ from rpms.guard import Call, Guard, find_tool_mistakes, open_tool_manual, read_t
 from rpms.guard.log import read_guard_log
 from rpms.guard.replay import replay, tried
 from rpms.induction.tool_rules import learn_tools
-from rpms.report.pages import write_guard_report
+from rpms.report.guard_pages import write_guard_report
 from rpms.store.manual_reader import manual_text
 
 logging.getLogger("rpms.guard").setLevel(

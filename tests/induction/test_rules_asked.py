@@ -18,7 +18,7 @@ from rpms.induction.needs import Needs
 from rpms.induction.questions import Question
 from rpms.induction.session import Explorer
 from rpms.induction.thresholds import LIMITS
-from rpms.induction.vocabulary import SeenState, Vocabulary
+from rpms.induction.vocabulary import Vocabulary
 from rpms.induction.wants import GoalBook, Win
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import FactBelief
@@ -113,7 +113,7 @@ class TestAPairIsBlamedBeforeKinds:
 
     def unfit(self, refusals: list[Attempt]) -> list[str]:
         book = book_of("examine <>", self.FACTS, [*self.SEEN, *refusals])
-        tables = kind_tables("examine", book, Needs(book).faultless)
+        tables = kind_tables("examine", ("0",), book, Needs(book).faultless)
         return [kinds[0] for table in tables for kinds in table.refused]
 
     def test_one_that_was_far_off_each_time_may_work(self) -> None:
@@ -136,7 +136,7 @@ def test_what_lies_where_one_is_is_near_and_needs_not_be_asked_for() -> None:
         "at(shelf 1)", "in(mug 1, shelf 1)", "at(mug 1)", *far,
         thing=["mug 1", "cup 1"], place=["shelf 1", "shelf 2"],
     )  # fmt: skip
-    book.vocabulary.seen.add(SeenState("today", belief))
+    book.vocabulary.seen.add("today", belief)
     needs = Needs(book)
     assert set(map(str, needs.literals(needs.required))) == {"at(1)", "in(0, 1)"}
 

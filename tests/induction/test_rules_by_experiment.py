@@ -4,21 +4,22 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
 
 import pytest
 
 from rpms.induction.agenda import Exploring
+from rpms.induction.attempts import Attempt, Book
 from rpms.induction.first_guesses import FirstGuesses
 from rpms.induction.forward_search import ForwardSearch
 from rpms.induction.learn import RulesPlan, learn_rules
 from rpms.induction.ledger import vocabulary_of
+from rpms.induction.vocabulary import Vocabulary
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Belief
 from rpms.logic.facts import Atom, Clause, Literal, Truth
 from rpms.logic.goal import UNKNOWN_GOAL, Goal
 from rpms.paper.wording import Wording
-from rpms.store.evidence import Label
+from rpms.store.evidence import Label, Witness
 from rpms.worlds.base import Outcome, Setting, Task, World
 
 _REFUSED = "You cannot do that."
@@ -192,24 +193,15 @@ def test_a_room_without_a_lamp_cannot_be_lit_from_anywhere():
     }
 
 
-class _TriedInVain(NamedTuple):
-    true: int
-    false: int
-    refused: bool = True
-
-
-class _FourFacts(NamedTuple):
-    """An action with four facts, refused three times."""
-
-    facts: tuple[Atom, ...]
-    attempts: tuple[_TriedInVain, ...]
+def _tried_in_vain(step: int, true: int, false: int) -> Attempt:
+    return Attempt(Witness("day", step), (), (), True, true, false, 0, 0, 0, 0)
 
 
 def test_guesses_explain_refusals_with_facts_that_go_together():
-    facts = tuple(Atom(name, ("0",)) for name in ("held", "hung", "hot", "new"))
+    facts = [Atom(name, ("0",)) for name in ("held", "hung", "hot", "new")]
     # once all but `held` was true, once all but `hung` and `hot`
-    attempts = (_TriedInVain(0b1110, 0b0001), _TriedInVain(0b1001, 0b0110))
-    book = _FourFacts(facts, attempts)
+    attempts = [_tried_in_vain(1, 0b1110, 0b0001), _tried_in_vain(2, 0b1001, 0b0110)]
+    book = Book("take <>", Vocabulary({}), facts=facts, attempts=attempts)
     guesses = FirstGuesses(book, {}, 0, lambda *two: {*two} == {0, 1}, Random(1))
     assert not any(guess & 0b0011 == 0b0011 for guess in guesses.guesses)
     complete = [guess for guess in guesses.guesses if guess & 0b0101 == 0b0101]

@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rpms.induction.agenda import Exploring
-from rpms.induction.conclude import Learned, conclude, manual_from
+from rpms.induction.conclude import Learned, conclude
 from rpms.induction.learned_claims import claims_of
+from rpms.induction.learned_manual import manual_from
 from rpms.induction.ledger import Ledger, vocabulary_of
 from rpms.induction.manual_verify import verify
 from rpms.induction.needs import Needs

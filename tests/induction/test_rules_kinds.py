@@ -34,7 +34,7 @@ def tables(worked: Pairs, refused: Pairs, times: int = LIMITS.refused_kinds) -> 
     book.worked.update(each.kinds for each in wins)
     return {
         table.name: {" ".join(kinds) for kinds in table.refused}
-        for table in kind_tables("put", book, losses)
+        for table in kind_tables("put", ("0", "1"), book, losses)
     }
 
 
@@ -55,7 +55,7 @@ class TestWhereKindsAreAllThatMatters:
         losses = [once] * LIMITS.refused_kinds
         book = Book("put <> in <>", Vocabulary({}), slots=[set(), set()], attempts=wins)
         book.worked.update(each.kinds for each in wins)
-        assert [table.refused for table in kind_tables("put", book, losses)] == [{}]
+        assert [table.refused for table in kind_tables("put", ("0", "1"), book, losses)] == [{}]
 
     def test_nor_one_that_refused_no_more_often_than_others_that_work(self):
         unlucky = {"shelf": "mug plate book cup", "lamp": "mug"}
@@ -70,7 +70,7 @@ class TestWhereOnlySomeGoTogether:
     def test_a_place_may_still_take_what_was_never_tried_there(self, things):
         found = tables(TOWELS, {**PICKY, "machine": things})
         assert found["put_1"] == set(), "a holder refused as many, and takes towels"
-        assert {f"{thing} machine" for thing in things.split()} <= found["put_both"]
+        assert {f"{thing} machine" for thing in things.split()} <= found["put_0_1"]
 
     def test_however_many_it_refused(self):
         """Only towels fit the holder; a machine may be choosier still than all that are known."""
@@ -78,4 +78,4 @@ class TestWhereOnlySomeGoTogether:
         worked = {**TOWELS, "shelf": f"{SHELVES['shelf']} {things}"}
         found = tables(worked, {**PICKY, "machine": things})
         assert found["put_1"] == set()
-        assert {f"{thing} machine" for thing in things.split()} <= found["put_both"]
+        assert {f"{thing} machine" for thing in things.split()} <= found["put_0_1"]

@@ -16,9 +16,10 @@ import pytest
 
 from rpms.induction.action_model import ActionModel
 from rpms.induction.agenda import Exploring
-from rpms.induction.conclude import Learned, sampled
+from rpms.induction.conclude import Learned
 from rpms.induction.hand_edits import merged
 from rpms.induction.learn import RulesLearned, RulesPlan, learn_rules
+from rpms.induction.learned_manual import sampled
 from rpms.induction.ledger import vocabulary_of
 from rpms.induction.recorded_episodes import recorded
 from rpms.induction.rehearse import PLAYED

@@ -306,13 +306,13 @@ def test_what_surprises_in_play_is_mended_before_the_manual_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def mistaken(*given: Any) -> Any:
-        found, *rest = verified(*given)
+        found = verified(*given)
         wrong = Induced(parse_clause("not here(0)"))
         actions = [
             replace(one, effects=(*one.effects, wrong)) if one.name == "open" else one
-            for one in found.actions
+            for one in found.learned.actions
         ]
-        return replace(found, actions=tuple(actions)), *rest
+        return found._replace(learned=replace(found.learned, actions=tuple(actions)))
 
     monkeypatch.setattr("rpms.induction.learn.verified", mistaken)
     world, file, edit = (

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.induction.agenda import Agenda
-from rpms.induction.attempts import Attempt, Book
+from rpms.induction.attempts import Attempt, Book, Known
 from rpms.induction.conditions import conditions
 from rpms.induction.deeds import deeds_of
 from rpms.induction.ledger import Diary, InHand, Ledger, vocabulary_of
@@ -67,7 +67,7 @@ def _tried(
     lost: bool = False,
 ) -> Attempt:
     known = ((1 << of) - 1) & ~unknown
-    witness = Witness(str(episode), len(names))
+    witness = Witness(str(episode), len(names) + 1)  # no first step
     true, false = true & known, known & ~true
     attempt = Attempt(
         witness, names, names, refused, true, false, true, false, 0, 0, goal="work", scored=scored
@@ -320,7 +320,7 @@ def _needs(names: list[str], rows: list[Attempt]) -> Needs:
     """Needs of an action that was done in rooms, of which there are many."""
     book = _book("prepare <>", 1, [Atom("ready"), *(Atom("at", (name,)) for name in names)], rows)
     book.named = tuple(names)
-    book.imagined += [(row.true, row.false) for row in rows]
+    book.imagined += [Known(row.true, row.false) for row in rows]
     return Needs(book)
 
 

@@ -14,15 +14,18 @@ from rpms.induction.agenda import Exploring
 from rpms.induction.attempts import Attempt, Book
 from rpms.induction.conclude import conclude
 from rpms.induction.ledger import Ledger, vocabulary_of
+from rpms.induction.looks_around import taken_once
 from rpms.induction.session import Explorer
 from rpms.induction.templates import Names
+from rpms.induction.unnamed_effects import Process
 from rpms.induction.vocabulary import Vocabulary
+from rpms.logic.actions import ActionSchema, Revelation
 from rpms.logic.belief import Belief, FactBelief, Situation
 from rpms.logic.facts import Atom, Clause, Literal
 from rpms.logic.goal import Goal
 from rpms.logic.rules import Predicate
 from rpms.paper.wording import Wording
-from rpms.store.evidence import Witness
+from rpms.store.evidence import Support, Witness
 from rpms.worlds.base import Game, Outcome, Setting, Task, World
 from tests.induction.seeded import seeded_tasks
 
@@ -186,3 +189,57 @@ def test_who_goes_to_a_room_next_door_is_near_what_adjoins_it() -> None:
     effects = [str(fact.clause) for fact in Outcomes(book, frozenset({near})).effects()]
     assert effects == ["at(0)", "near(0)"]
     assert [str(fact.clause) for fact in Outcomes(book).effects()] == ["at(0)"]
+
+
+class Dim(Unlisted):
+    """The same, where only a look around shows what is in a room, and nothing scores."""
+
+    name = "dim"
+
+    def open(self, task: Task, _setting: Setting) -> Game:
+        return DimGame(int(task.source["seed"]))
+
+    def start(self, _goal: Goal) -> Belief:
+        return FactBelief()
+
+    def update(self, belief: FactBelief, action: str | None, observation: str) -> Belief:
+        after = super().update(belief, action, observation)
+        seen = () if action != "look" else (f"{observation.split('|')[1]} lamp",)
+        return after.learn(thing=(*after.names.get("thing", ()), *seen))
+
+
+@dataclass
+class DimGame(WingGame):
+    """Of the rooms, nothing is told but by looking."""
+
+    @property
+    def _score(self) -> float:
+        return 0.0
+
+    def admissible(self) -> tuple[str, ...]:
+        return ("look", *super().admissible())
+
+
+def test_a_new_place_is_gone_to_and_looked_at_before_anything_has_scored() -> None:
+    world = Dim()
+    setting = Setting()
+    tasks = world.tasks("train", setting)
+    ledger = Ledger(world, vocabulary_of(world))
+    explorer = Explorer(world, setting, tasks, ledger, Exploring(steps=300, seed=0))
+    episodes = [[step.command for step in trace.steps] for trace in explorer.explore()]
+    assert ledger.showing["look"] >= 2
+    late = episodes[len(episodes) // 2 :]
+    assert sum(map(_rooms_seen, late)) / len(late) > 3
+    assert sum(commands.count("look") for commands in late) / len(late) > 3
+
+
+def test_a_look_around_is_worth_its_step_once_at_a_place() -> None:
+    room = ("room",)
+    known = Literal(Atom("known", room))
+    shown = (Revelation(Atom("with", ("room", "_"))),)
+    looks = ActionSchema("look", ("look",), (), (known,), others=room)
+    shows = ActionSchema("look_shows", ("look",), (), (), observes=shown, others=room)
+    opens = ActionSchema("open_shows", ("open <thing>",), (), (), observes=shown, others=room)
+    found = taken_once([Process(each, Support()) for each in (looks, shows, opens)])
+    needs = [[str(clause) for clause in each.schema.preconditions] for each in found]
+    assert needs == [[], ["not known(room)"], []]

@@ -8,14 +8,16 @@ from random import Random
 from rpms.induction.action_effects import Outcomes
 from rpms.induction.attempts import Attempt, Book
 from rpms.induction.conditions import conditions, view, without_repeats
+from rpms.induction.deeds import deeds_of
 from rpms.induction.linked_attempts import Linked
+from rpms.induction.manual_verify import Foretold
 from rpms.induction.needs import Needs
 from rpms.induction.revelations import SeenStep
 from rpms.induction.templates import Names
 from rpms.induction.vocabulary import Vocabulary
 from rpms.induction.witnesses import distinct, independent, repeated
 from rpms.logic.belief import FactBelief
-from rpms.logic.facts import Atom
+from rpms.logic.facts import Atom, Literal, Truth
 from rpms.logic.rules import Predicate
 from rpms.store.evidence import Label, Witness
 
@@ -217,7 +219,7 @@ def test_a_condition_is_not_told_by_one_episode() -> None:
     came = [done(f"warm {day}", 0, (0b10, 0b01), (0b11, 0)) for day in range(9)]
     stayed = [done(f"cold {day}", 0, (0, 0b11), (0, 0b11)) for day in range(9)]
     (found,) = outcomes([*came, *stayed]).conditional
-    assert str(found.given) == "hot(0)"
+    assert [str(clause) for clause in found.given] == ["hot(0)"]
 
 
 def test_a_process_is_no_surer_for_what_only_repeats() -> None:
@@ -264,3 +266,37 @@ def test_one_lost_task_forbids_nothing() -> None:
     ruin = outcomes([*survived, *lost]).ruinous()
     assert ruin is not None
     assert str(ruin.clause) == "hot(0)"
+
+
+def test_scores_of_one_episode_are_one_witness_and_those_of_first_steps_none() -> None:
+    def scored(episode: str, step: int) -> Attempt:
+        done = attempt(episode, step, worked=True)
+        return done._replace(goal="ring", scored=True, further=True)
+
+    again = book_of(scored("monday", step) for step in range(2, 8))
+    assert deeds_of([again], "ring", Names(), {}) == []
+    first = book_of(scored(f"day {day}", 1) for day in range(3))
+    assert deeds_of([first], "ring", Names(), {}) == [], "the opening may have been worth it"
+    days = book_of(scored(f"day {day}", 2) for day in range(3))
+    assert [deed.goal for deed in deeds_of([days], "ring", Names(), {})] == ["ring"]
+
+
+def test_an_effect_that_fails_again_and_again_in_one_episode_fails_once() -> None:
+    lit = Literal(Atom("lit", ("lamp",)))
+    foretold = Foretold()
+    for step in range(9):
+        foretold.count(lit, Truth.FALSE, Witness("monday", step))
+        foretold.count(lit, Truth.TRUE, Witness("tuesday", step))
+    assert (foretold.seen, len(foretold.missed)) == (1, 1)
+    assert not foretold.fails()
+    for day in ("wednesday", "thursday"):
+        foretold.count(lit, Truth.FALSE, Witness(day, 0))
+    assert foretold.fails()
+
+
+def test_an_effect_that_mostly_came_about_of_the_same_things_came_about() -> None:
+    lit = Literal(Atom("lit", ("lamp",)))
+    foretold = Foretold()
+    for value in (Truth.TRUE, Truth.FALSE, Truth.TRUE, Truth.UNKNOWN):
+        foretold.count(lit, value, Witness("monday", 0))
+    assert (foretold.seen, foretold.missed) == (1, [])

@@ -5,7 +5,8 @@ manual.
 `linked_attempts`, `wants` and `ledger` keep what was seen, and `witnesses` tells which attempts say
 something new. `conclude` draws conclusions: `needs` of actions (the `safe_bound`, `explanations`,
 `proofs` and `either_needs` before them), `conditions`, `action_effects`, `revelations` and
-`unnamed_effects`; of goals `goal_models`, and of scores `scores` and `deeds`.
+`unnamed_effects`; of goals `goal_models`, and of scores `scores` and `deeds`. `learned_manual` has
+them as a manual.
 
 `agenda` has what is open: `questions` about actions, by `need_chances`, and about goals, of which
 `goal_guesses` says what one may want and `as_told` what its sentence says; `ventures` has what may

@@ -5,21 +5,31 @@ Successes are counted as independent witnesses throughout: what is done again wi
 in the same episode shows nothing more, for a line or against it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from operator import and_
+from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 from rpms.induction.action_model import Induced, induced
 from rpms.induction.attempts import Attempt, Book
-from rpms.induction.literals import Signed, bits, literal_of, mask_of, signed, union
+from rpms.induction.literals import (
+    Signed,
+    bits,
+    count_independent,
+    has_names,
+    kind_in,
+    literal_of,
+    literals_after,
+    mask_of,
+    signed,
+    steps_of,
+    union,
+)
 from rpms.induction.revelations import slots_of
 from rpms.induction.thresholds import LIMITS
-from rpms.induction.witnesses import independent
 from rpms.logic.facts import Atom, Clause, Literal
-from rpms.logic.rules import ANYTHING
-from rpms.store.evidence import Witness
+from rpms.logic.rules import ANYTHING, Predicate
 
 
 class Success(NamedTuple):
@@ -28,10 +38,6 @@ class Success(NamedTuple):
     attempt: Attempt
     before: Signed
     after: Signed
-
-    @property
-    def witness(self) -> Witness:
-        return self.attempt.witness
 
     def made(self, bit: int) -> bool:
         """True if a literal failed before it and held after it."""
@@ -59,55 +65,60 @@ class Outcomes:
 
     def _success(self, attempt: Attempt) -> Success:
         before = signed(attempt.true, attempt.false, self.size)
-        after = signed(attempt.true_after, attempt.false_after, self.size)
-        return Success(attempt, before, after)
+        return Success(attempt, before, literals_after(attempt, self.size))
 
     def _literal(self, bit: int) -> Literal:
         return literal_of(self.book.facts, bit)
 
-    def _all(self, masks: Iterable[int]) -> int:
-        return reduce(and_, masks, (1 << 2 * self.size) - 1)
+    @cached_property
+    def _independent(self) -> int:
+        """Number of independent successes."""
+        return count_independent(self.rows)
+
+    def _held_after(self, bit: int) -> list[Success]:
+        return [row for row in self.rows if row.after.holds >> bit & 1]
+
+    def _failed_after(self, bit: int) -> list[Success]:
+        return [row for row in self.rows if row.after.fails >> bit & 1]
 
     # Effects.
 
     def effects(self) -> list[Induced]:
-        """Facts that held after every success, and not before some."""
-        predicates = self.book.vocabulary.predicates
-        found: list[tuple[Induced, str]] = []
-        for fact in self.certain:
-            predicate = predicates[fact.clause.literals[0].atom.predicate]
-            found.append((fact, predicate.exclusive))
-        # that a thing is near once it was put down here follows from where the agent is, and is no
-        # way to get anywhere
-        moving = all(exclusive for _, exclusive in found)
-        kept = [fact for fact, exclusive in found if moving or exclusive in ("", "always")]
+        """Facts that held after every success, and not before some.
+
+        A thing that was put down here is near because the agent is here, and nobody gets anywhere
+        by putting things down: what is near is an effect only of actions that just move.
+        """
+        moving = all(self._predicate(fact).exclusive for fact in self.certain)
+        kept = [fact for fact in self.certain if moving or not self._predicate(fact).companion]
         return [*kept, *self._near_on_arrival(kept)]
 
-    def _near_on_arrival(self, effects: Sequence[Induced]) -> Iterator[Induced]:
+    def _predicate(self, fact: Induced) -> Predicate:
+        return self.book.vocabulary.predicates[fact.literal.atom.predicate]
+
+    def _near_on_arrival(self, effects: Iterable[Induced]) -> Iterator[Induced]:
         """Facts that say what is near, of the place that the action leads to and before which
         they are needed: who goes to a room next door is near all that adjoins it.
         """
+        facts = self.book.facts
         vocabulary = self.book.vocabulary
-        placing = [predicate.name for predicate in vocabulary.placing]
-        for fact in effects:
-            literal = fact.clause.literals[0]
-            if literal.negated or literal.atom.predicate not in placing:
+        for effect, predicate in product(effects, vocabulary.predicates.values()):
+            arrives = self._predicate(effect) in vocabulary.placing and not effect.literal.negated
+            near = Atom(predicate.name, effect.literal.atom.args)
+            if not arrives or not predicate.companion or near not in self.needed:
                 continue
-            for predicate in vocabulary.predicates.values():
-                atom = Atom(predicate.name, literal.atom.args)
-                is_near = predicate.exclusive not in ("", "always")
-                if is_near and atom in self.needed and atom in self.book.facts:
-                    yield from self._always_after(self.book.facts.index(atom))
+            if near in facts:
+                yield from self._nearly_always_after(facts.index(near))
 
-    def _always_after(self, bit: int) -> Iterator[Induced]:
+    def _nearly_always_after(self, bit: int) -> Iterator[Induced]:
         """A fact as an effect, where it was known to hold after nearly all successes and never
         known to fail.
         """
-        seen = self._after(bit, holds=True)
-        enough = count_witnesses(seen) >= LIMITS.mostly * self._witnesses
-        if enough and not self._after(bit, holds=False):
+        seen = self._held_after(bit)
+        enough = count_independent(seen) >= LIMITS.mostly * self._independent
+        if enough and not self._failed_after(bit):
             clause = Clause((self._literal(bit),))
-            yield induced(clause, _steps(seen), [], unknown=len(self.rows) - len(seen))
+            yield induced(clause, steps_of(seen), unknown=len(self.rows) - len(seen))
 
     @cached_property
     def certain(self) -> list[Induced]:
@@ -117,59 +128,46 @@ class Outcomes:
             effect = self._effect(bit)
             if effect is not None:
                 found.append(effect)
-        literals = [fact.clause.literals[0] for fact in found]
-        return [fact for fact in found if not self._restates(fact.clause.literals[0], literals)]
+        literals = [fact.literal for fact in found]
+        return [fact for fact in found if not self._restates(fact.literal, literals)]
 
     def _effect(self, bit: int) -> Induced | None:
         """A fact that successes bring about; None where too many contradict it, or too few
         show it.
         """
         changed = [row for row in self.rows if self._came_about(row, bit)]
-        against = self._after(bit, holds=False)
-        seen = self._after(bit, holds=True)
+        seen = self._held_after(bit)
+        against = self._failed_after(bit)
         literal = self._literal(bit)
-        contradicted = count_witnesses(against)
-        confirmed = count_witnesses(changed)
-        shown = count_witnesses(seen)
-        refuted = contradicted > LIMITS.exceptions * shown or confirmed <= contradicted
-        by_luck = _fixed(literal.atom) and 2 * confirmed < self._witnesses
-        if refuted or by_luck or shown < LIMITS.mostly * self._witnesses:
+        confirmed = count_independent(changed)
+        shown = count_independent(seen)
+        contradicted = count_independent(against)
+        refuted = contradicted >= confirmed or contradicted > LIMITS.exceptions * shown
+        # of one of many things, what was seen of the slots says it better
+        by_luck = has_names(literal.atom) and 2 * confirmed < self._independent
+        if refuted or by_luck or shown < LIMITS.mostly * self._independent:
             return None
-        return induced(
-            Clause((literal,)),
-            _steps(changed),
-            _steps(against),
-            unknown=len(self.rows) - len(seen),
-        )
-
-    def _after(self, bit: int, *, holds: bool) -> list[Success]:
-        """Successes after which a literal is known to hold, or to fail."""
-        if holds:
-            return [row for row in self.rows if row.after.holds >> bit & 1]
-        return [row for row in self.rows if row.after.fails >> bit & 1]
-
-    @cached_property
-    def _witnesses(self) -> int:
-        """Number of independent successes."""
-        return count_witnesses(self.rows)
+        unknown = len(self.rows) - len(seen)
+        return induced(Clause((literal,)), steps_of(changed), steps_of(against), unknown=unknown)
 
     def _restates(self, literal: Literal, others: Iterable[Literal]) -> bool:
         """True if a literal about a thing by its name says the same as one about slots, because
         the slot never held anything else: `on("machine")` beside `on(machine)`.
         """
-        if not _fixed(literal.atom):
+        if not has_names(literal.atom):
             return False
         for other in others:
-            if _fixed(other.atom) or other.negated != literal.negated:
+            if has_names(other.atom) or other.negated != literal.negated:
                 continue
-            told = [other.atom.bind(slots_of(row.attempt.names)) for row in self.rows]
-            if all(atom == literal.atom for atom in told):
+            told = {other.atom.bind(slots_of(row.attempt.names)) for row in self.rows}
+            if told == {literal.atom}:
                 return True
         return False
 
     def _candidates(self) -> Iterator[int]:
         """Literals that came to hold in some success."""
-        return bits(union(row.before.fails & row.after.holds for row in self.rows) | self._new)
+        made = union(row.before.fails & row.after.holds for row in self.rows)
+        return bits(made | self._new)
 
     def _came_about(self, row: Success, bit: int) -> bool:
         """True if a literal came to hold in a success, or is one that nobody knew before."""
@@ -180,62 +178,61 @@ class Outcomes:
         """Facts that hold after every success, of which nothing was known before and that never
         were false: `eaten`.
         """
-        if self._witnesses < LIMITS.several:
+        if self._independent < LIMITS.several:
             return 0
         known = union(row.before.known for row in self.rows)
         # a fact that is sometimes false may be found true by merely looking
         known |= union(attempt.false for attempt in self.book.attempts)
-        known |= union(false for _, false in self.book.imagined)
-        known |= mask_of(place for place, atom in enumerate(self.book.facts) if _fixed(atom))
+        known |= union(drawn.false for drawn in self.book.imagined)
+        known |= mask_of(place for place, atom in enumerate(self.book.facts) if has_names(atom))
+        always = _telling_apart((row.after for row in self.rows), ())
         facts_alone = (1 << self.size) - 1
-        always = self._all(row.after.holds for row in self.rows) & facts_alone
-        return always & ~known
+        return always & facts_alone & ~known
 
     @cached_property
     def conditional(self) -> list[Induced]:
         """Facts that came about in some successes and not in others, where one fact before
         tells which.
         """
-        certain = {fact.clause.literals[0] for fact in self.certain}
+        certain = {fact.literal for fact in self.certain}
         found = []
         for bit in self._candidates():
             literal = self._literal(bit)
-            if literal in certain or _fixed(literal.atom):
+            if literal in certain or has_names(literal.atom):
                 continue
-            did = [row for row in self.rows if row.made(bit)]
-            kept = [row for row in self.rows if row.left_false(bit)]
-            given = self._condition(bit, did, kept)
+            made = [row for row in self.rows if row.made(bit)]
+            given = self._condition(bit, made)
             if given is not None:
-                found.append(induced(Clause((literal,)), _steps(did), given=Clause((given,))))
+                found.append(induced(Clause((literal,)), steps_of(made), given=given))
         return found
 
-    def _condition(
-        self, bit: int, did: Sequence[Success], kept: Sequence[Success]
-    ) -> Literal | None:
-        """The fact before an action that tells whether a literal comes about."""
-        if not kept and count_witnesses(did) >= LIMITS.several:
+    def _condition(self, bit: int, made: Sequence[Success]) -> Literal | None:
+        """The fact before an action that tells whether a literal comes about.
+
+        `made`: the successes in which it did.
+        """
+        left = [row for row in self.rows if row.left_false(bit)]
+        if not left and count_independent(made) >= LIMITS.several:
             # of what is switched both ways, and of what nobody sees who has not looked
             return self._literal(bit).opposite()
-        opposite = (bit + self.size) % (2 * self.size)
-        always = self._all(row.before.holds for row in did)
-        always &= self._all(row.before.fails for row in kept)
-        return self._telling(did, kept, always & ~mask_of((bit, opposite)))
+        before = _telling_apart((row.before for row in made), (row.before for row in left))
+        return self._reason(before, made, left)
 
-    def _telling(
-        self, with_it: Sequence[Success], without: Sequence[Success], always: int
+    def _reason(
+        self, telling: int, some: Sequence[Success], others: Sequence[Success]
     ) -> Literal | None:
-        """The first of the facts that were true in all of some successes and false in all
-        others, else the kind of one of its things.
+        """What tells some successes from others: the first of the facts that do, else the kind of
+        one of their things. `telling`: these facts, as bits.
         """
-        fewer = min(count_witnesses(with_it), count_witnesses(without))
-        if fewer < LIMITS.telling:
+        if min(count_independent(some), count_independent(others)) < LIMITS.telling:
             return None
-        for bit in bits(always):
-            return self._literal(bit)
+        if telling:
+            return self._literal(next(bits(telling)))
         for slot in range(len(self.book.slots)):
-            kind, *others = {row.attempt.kinds[slot] for row in with_it}
-            if not others and all(row.attempt.kinds[slot] != kind for row in without):
-                return Literal(Atom("kind", (str(slot), kind)))
+            kinds = {row.attempt.kinds[slot] for row in some}
+            kinds_of_others = {row.attempt.kinds[slot] for row in others}
+            if len(kinds) == 1 and kinds.isdisjoint(kinds_of_others):
+                return kind_in(slot, *kinds)
         return None
 
     def ruinous(self) -> Induced | None:
@@ -246,13 +243,13 @@ class Outcomes:
         """
         lost = [row for row in self.rows if row.attempt.lost]
         survived = [row for row in self.rows if not row.attempt.lost]
-        if count_witnesses(lost) < LIMITS.decisive or not survived:
+        if count_independent(lost) < LIMITS.decisive or not survived:
             return None
-        always = self._all(row.before.holds for row in lost)
-        always &= self._all(row.before.fails for row in survived)
-        for bit in bits(always):  # facts come before their negations
-            return induced(Clause((self._literal(bit),)), _steps(lost))
-        return None
+        before = _telling_apart((row.before for row in lost), (row.before for row in survived))
+        if not before:
+            return None
+        first = next(bits(before))  # facts come before their negations
+        return induced(Clause((self._literal(first),)), steps_of(lost))
 
     # Revelations.
 
@@ -260,12 +257,13 @@ class Outcomes:
         """Facts that were unknown before and are known after, of the action's own things, and
         of all such things.
         """
-        made = {fact.clause.literals[0].atom for fact in (*self.certain, *self.conditional)}
+        made = {fact.literal.atom for fact in (*self.certain, *self.conditional)}
         found = [*self._of_its_things(made), *self._of_all_such()]
-        told = made | {fact.clause.literals[0].atom for fact in found}
-        return [*found, *self._of_unnamed({atom.predicate for atom in told})]
+        told = {atom.predicate for atom in made}
+        told.update(fact.literal.atom.predicate for fact in found)
+        return [*found, *self._of_unnamed(told)]
 
-    def _of_its_things(self, made: set[Atom]) -> Iterator[Induced]:
+    def _of_its_things(self, made: Collection[Atom]) -> Iterator[Induced]:
         """Facts about the action's own things; `made`: what it brings about, and therefore does
         not reveal.
         """
@@ -273,14 +271,14 @@ class Outcomes:
             if atom in made or atom in self.needed or not self._may_reveal(place, atom):
                 continue
             unknown = [row for row in self.rows if not row.before.known >> place & 1]
-            known = [row for row in unknown if row.after.known >> place & 1]
-            yield from self._revealed(atom, unknown, known, mask_of((place, place + self.size)))
+            shown = [row for row in unknown if row.after.known >> place & 1]
+            yield from self._revealed(atom, unknown, shown)
 
     def _may_reveal(self, place: int, atom: Atom) -> bool:
         """True if a fact is neither about a thing by its name, nor about where the agent is, nor
         one that follows from the action.
         """
-        if _fixed(atom) or self.book.vocabulary.predicates[atom.predicate].exclusive:
+        if has_names(atom) or self.book.vocabulary.predicates[atom.predicate].exclusive:
             return False
         # a fact never true of its things after the action follows from it: a thing put down is in
         # no hand
@@ -292,11 +290,11 @@ class Outcomes:
             probe = self.book.probes.get(atom)
             if probe is None:
                 continue
-            counted = {attempt.witness for attempt in self.book.attempts[probe.since :]}
-            probed = [row for row in self.rows if row.witness in counted]
-            unknown = [row for row in probed if not row.attempt.known >> place & 1]
-            known = [row for row in unknown if row.attempt.known_after >> place & 1]
-            yield from self._revealed(atom, unknown, known)
+            probed = {attempt.witness for attempt in self.book.attempts[probe.since :]}
+            asked = [row for row in self.rows if row.attempt.witness in probed]
+            unknown = [row for row in asked if not row.attempt.known >> place & 1]
+            shown = [row for row in unknown if row.attempt.known_after >> place & 1]
+            yield from self._revealed(atom, unknown, shown)
 
     def _of_unnamed(self, told: set[str]) -> Iterator[Induced]:
         """Facts that became known of things it does not name, with none of such left unknown;
@@ -304,60 +302,61 @@ class Outcomes:
 
         `told`: predicates that are known by what it makes, or by something narrower.
         """
+        revelations = self.book.revelations
         narrowest_first = sorted(
-            enumerate(self.book.revelations), key=lambda each: each[1].args.count(ANYTHING)
+            range(len(revelations)), key=lambda place: revelations[place].args.count(ANYTHING)
         )
-        asked = min(self._witnesses, LIMITS.glimpsed)
-        for place, atom in narrowest_first:
+        for place in narrowest_first:
+            atom = revelations[place]
             if atom.predicate in told:
                 continue
-            glimpsed = [
-                row for row in self.rows if (row.attempt.shown | row.attempt.hidden) >> place & 1
-            ]
-            known = [row for row in glimpsed if not row.attempt.hidden >> place & 1]
-            nearly_all = LIMITS.mostly * count_witnesses(glimpsed)
-            if count_witnesses(known) < max(nearly_all, LIMITS.sometimes * asked):
-                continue
-            for fact in self._revealed(atom, glimpsed, known):
+            for fact in self._glimpsed(place, atom):
                 told.add(atom.predicate)
                 yield fact
 
+    def _glimpsed(self, place: int, atom: Atom) -> Iterator[Induced]:
+        """A revelation of things that the action does not name, where successes mostly left none
+        of these unknown.
+        """
+        seen = [row for row in self.rows if (row.attempt.shown | row.attempt.hidden) >> place & 1]
+        shown = [row for row in seen if not row.attempt.hidden >> place & 1]
+        confirmed = count_independent(shown)
+        asked = min(self._independent, LIMITS.glimpsed)
+        nearly_all = confirmed >= LIMITS.mostly * count_independent(seen)
+        if nearly_all and confirmed >= LIMITS.sometimes * asked:
+            yield from self._revealed(atom, seen, shown)
+
     def _revealed(
-        self, atom: Atom, unknown: Sequence[Success], known: Sequence[Success], own: int = 0
+        self, atom: Atom, unknown: Iterable[Success], shown: Sequence[Success]
     ) -> Iterator[Induced]:
         """A revelation, where enough of the successes that could show it did; or under a
         condition, where one tells which did.
 
-        `own`: bits of the fact itself, which is no condition.
+        `unknown`: the successes that could show it.
         """
-        confirmed = count_witnesses(known)
+        confirmed = count_independent(shown)
         if confirmed < LIMITS.several:
             return
-        witnesses = _steps(known)
+        steps = {*steps_of(shown)}
+        hidden = [row for row in unknown if row.attempt.witness not in steps]
         clause = Clause((Literal(atom),))
-        shown = set(witnesses)
-        still = [row for row in unknown if row.witness not in shown]
-        if confirmed >= LIMITS.mostly * (confirmed + count_witnesses(still)):
-            yield induced(clause, witnesses, unknown=len(still))
+        if confirmed >= LIMITS.mostly * (confirmed + count_independent(hidden)):
+            yield induced(clause, steps_of(shown), unknown=len(hidden))
             return
-        always = self._all(row.after.holds for row in known)
-        always &= self._all(row.after.fails for row in still)
-        given = self._telling(known, still, always & ~own)
+        after = _telling_apart((row.after for row in shown), (row.after for row in hidden))
+        given = self._reason(after, shown, hidden)
         if given is not None:
-            yield induced(clause, witnesses, given=Clause((given,)), unknown=0)
+            yield induced(clause, steps_of(shown), given=given)
 
 
-def _steps(successes: Iterable[Success]) -> list[Witness]:
-    return [row.witness for row in successes]
+def _telling_apart(some: Iterable[Signed], others: Iterable[Signed]) -> int:
+    """Literals that held in all of some states and failed in all others, as bits.
 
-
-def count_witnesses(successes: Iterable[Success]) -> int:
-    """Number of independent witnesses among successes."""
-    return independent(row.attempt for row in successes)
-
-
-def _fixed(atom: Atom) -> bool:
-    """True if a fact is about a thing by its name: of one of many, what was seen of the slots
-    says it better.
+    Of no states at all, any literal is: all bits are set.
     """
-    return any(not arg.isdigit() and arg != ANYTHING for arg in atom.args)
+    found = -1
+    for state in some:
+        found &= state.holds
+    for state in others:
+        found &= state.fails
+    return found

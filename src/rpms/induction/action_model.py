@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, log
-from typing import Any
 
 from rpms.induction.attempts import Attempt, Book
 from rpms.induction.revelations import slots_of
 from rpms.induction.templates import fill
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.witnesses import independent
+from rpms.logic.actions import Revelation
 from rpms.logic.facts import Atom, Clause, Kinds, Literal, grouped
 from rpms.store.evidence import Label, Support, Witness
 
@@ -19,7 +19,17 @@ class Induced(Support):
     """A clause over slots, with what speaks for it."""
 
     clause: Clause
-    given: Clause | None = None  # Only where this holds
+    given: tuple[Clause, ...] = ()  # Only where these hold
+
+    @property
+    def literal(self) -> Literal:
+        """Its literal; the first where there are several."""
+        return self.clause.literals[0]
+
+    @property
+    def revelation(self) -> Revelation:
+        """The same as something that an action makes known."""
+        return Revelation(self.literal.atom, self.given)
 
 
 def support_by(steps: Sequence[Witness], against: int = 0, note: str = "") -> Support:
@@ -34,20 +44,25 @@ def induced(
     against: Sequence[Witness] = (),
     decisive: Sequence[Witness] = (),
     *,
-    given: Clause | None = None,
-    **further: Any,
+    given: Literal | None = None,
+    label: Label = Label.SEEN,
+    unknown: int = 0,
+    note: str = "",
 ) -> Induced:
     """A clause with the steps that speak for and against it, of which some are kept."""
-    witnesses = (*decisive, *confirmed)
+    most = LIMITS.witnesses
+    witnesses = (*decisive[:most], *confirmed[:most])
     return Induced(
         clause,
-        given,
+        () if given is None else (Clause((given,)),),
+        label=label,
         confirmed=len(confirmed),
         against=len(against),
         decisive=len(decisive),
-        witnesses=witnesses[: LIMITS.witnesses],
-        counterexamples=tuple(against[: LIMITS.witnesses]),
-        **further,
+        unknown=unknown,
+        witnesses=witnesses[:most],
+        counterexamples=tuple(against[:most]),
+        note=note,
     )
 
 
@@ -75,7 +90,7 @@ class KindTable:
 
     def refuses(self, attempt: Attempt) -> bool:
         """True if it lists the kinds of an attempt among those that do not work."""
-        return tuple(attempt.kinds[slot] for slot in self.slots) in self.refused
+        return _kinds_in(self.slots, attempt) in self.refused
 
 
 @dataclass(frozen=True)
@@ -119,7 +134,7 @@ class ActionModel:
         for fact in self.labelled(Label.NECESSARY):
             # of two facts of which one must hold, nobody can tell which it will be
             if len(fact.clause.literals) == 1 or fact.note:
-                certain.append(fact.clause.literals[0])
+                certain.append(fact.literal)
         tables = [table.literal for table in self.tables]
         return tuple(dict.fromkeys((*certain, *self.explaining, *tables)))
 
@@ -137,7 +152,9 @@ def working(book: Book) -> list[set[str]]:
     return [{kinds[slot] for kinds in book.worked} for slot in range(len(book.slots))]
 
 
-def kind_tables(name: str, book: Book, faultless: Sequence[Attempt]) -> tuple[KindTable, ...]:
+def kind_tables(
+    action: str, parameters: Sequence[str], book: Book, faultless: Sequence[Attempt]
+) -> list[KindTable]:
     """Kinds that were refused: of single slots where that suffices, else of two together.
 
     Once kinds that work, each with others, were refused together, no kind is taken to fit nothing:
@@ -151,13 +168,14 @@ def kind_tables(name: str, book: Book, faultless: Sequence[Attempt]) -> tuple[Ki
     together = by_strange.get((), [])  # each kind fits, but not with the others
     tables = []
     for slot in range(len(fit)):
-        own = by_strange.get((slot,))
-        if own is not None:
-            unfit = [] if together else own
-            tables.append(_table(f"{name}_{slot}", (slot,), book, unfit, least))
+        if (slot,) in by_strange:
+            unfit = [] if together else by_strange[slot,]
+            name = f"{action}_{parameters[slot]}"
+            tables.append(_table(name, (slot,), book, unfit, least))
     if len(fit) == 2 and together:
-        tables.append(_table(f"{name}_both", (0, 1), book, refusals, least))
-    return tuple(tables)
+        name = "_".join((action, *parameters))
+        tables.append(_table(name, (0, 1), book, refusals, least))
+    return tables
 
 
 def _least_refusals(book: Book, faultless: Iterable[Attempt]) -> int:
@@ -199,4 +217,8 @@ def _witnesses(attempts: Iterable[Attempt]) -> list[Witness]:
 def _by_kinds(
     attempts: Iterable[Attempt], slots: Sequence[int]
 ) -> dict[tuple[str, ...], list[Attempt]]:
-    return grouped((tuple(attempt.kinds[slot] for slot in slots), attempt) for attempt in attempts)
+    return grouped((_kinds_in(slots, attempt), attempt) for attempt in attempts)
+
+
+def _kinds_in(slots: Iterable[int], attempt: Attempt) -> tuple[str, ...]:
+    return tuple(attempt.kinds[slot] for slot in slots)

@@ -1,16 +1,17 @@
 """The agenda of an exploration: open questions about actions, and guesses at goals."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations, permutations, starmap
+from itertools import accumulate, combinations, permutations, starmap
 from random import Random
 
 from rpms.induction.attempts import Book
-from rpms.induction.conclude import Learned, conclude, manual_from, reconsidered, sampled
+from rpms.induction.conclude import Learned, conclude, reconsidered
 from rpms.induction.goal_guesses import guesses, says_all, words_of, words_said
 from rpms.induction.goal_models import GoalModel
 from rpms.induction.laboratory import Laboratory, Untried, laboratory_of
+from rpms.induction.learned_manual import manual_from, sampled
 from rpms.induction.ledger import Ledger
 from rpms.induction.literals import signed
 from rpms.induction.needs import needs_of
@@ -88,8 +89,12 @@ class Agenda:
     """By the facts to be brought about."""
     pursued: Counter[tuple[str, State]] = field(default_factory=Counter)
     """By goal type and guess at what it wants, the episodes with steps towards it."""
+    _by_interest: tuple[list[Question], list[float]] | None = None
+    """The last questions, with the sums of the interest in them."""
     listings: int = 0  # Times that a game was asked for its commands
     novelties: int = 0  # And those at which one was new
+    new_verbs: Counter[str] = field(default_factory=Counter)
+    """By the first word of a command, how often it was tried since it was new."""
 
     def __post_init__(self) -> None:
         self._look_for_untried()
@@ -165,6 +170,14 @@ class Agenda:
         often = [book for book in self.ledger.books.values() if book.losses >= LIMITS.deadly_often]
         self.deadly = {book.template: Past(book, lambda attempt: attempt.lost) for book in often}
         self._deadly_verbs = _deadly_verbs(self.ledger.books.values())
+
+    @property
+    def by_interest(self) -> tuple[list[Question], list[float]]:
+        """The questions, with the sum of the interest in each and those before it."""
+        if self._by_interest is None or self._by_interest[0] is not self.questions:
+            interests = [question.interest for question in self.questions]
+            self._by_interest = self.questions, list(accumulate(interests))
+        return self._by_interest
 
     def imagine(self, dice: Random) -> None:
         """Plan an episode by conclusions as they may well be: what is doubted is left out now and
@@ -273,27 +286,16 @@ class Agenda:
         for name, variables in FIELDS.items():
             word = goal.named(name)
             if word:
-                named = [
-                    self.ledger.names.roles[each]
-                    for each in self.ledger.names.roles
-                    if kind_of(each) == word
-                ]
-                roles[variables[0]] = set().union(*named)
+                roles[variables[0]] = self._roles_of_kind(word)
         found: dict[Atom, None] = {}
         for schema in (*self._manual.actions, *self._manual.lore.processes):
             for effect in schema.effects:
-                declared = self.ledger.vocabulary.predicates.get(
-                    effect.atom.predicate, Predicate("")
-                )
-                for args in permutations(roles, len(declared.args)) if declared.args else ():
-                    slots = [
-                        (role, roles[name]) for role, name in zip(declared.args, args, strict=True)
-                    ]
-                    if all(
-                        role not in self.ledger.names.order or role in has or not has
-                        for role, has in slots
-                    ):
-                        found[atom_of(Literal(Atom(declared.name, args), effect.negated))] = None
+                declared = self.ledger.vocabulary.predicates.get(effect.atom.predicate)
+                if declared is None or not declared.args:
+                    continue
+                for args in self._arguments(declared, roles):
+                    made = Literal(Atom(declared.name, args), effect.negated)
+                    found[atom_of(made)] = None
         deeds = self._manual.active("").deeds
         words = words_of(goal)
 
@@ -303,6 +305,27 @@ class Agenda:
             return negated, unsaid, -len(atom.args), atom.predicate not in deeds
 
         return sorted(found, key=rank)
+
+    def _roles_of_kind(self, kind: str) -> set[str]:
+        """The roles that any thing of a kind was known to have."""
+        found: set[str] = set()
+        for name, roles in self.ledger.names.roles.items():
+            if kind_of(name) == kind:
+                found |= roles
+        return found
+
+    def _arguments(
+        self, predicate: Predicate, roles: Mapping[str, set[str]]
+    ) -> Iterator[tuple[str, ...]]:
+        """Ways to put variables into a predicate, by the roles of what they stand for."""
+        for args in permutations(roles, len(predicate.args)):
+            pairs = zip(predicate.args, args, strict=True)
+            if all(self._may_have(roles[name], role) for role, name in pairs):
+                yield args
+
+    def _may_have(self, roles: set[str], role: str) -> bool:
+        """True unless a thing whose roles are known has others."""
+        return not roles or role in roles or role not in self.ledger.names.order
 
     def _at_odds(self, one: Atom, other: Atom) -> bool:
         """True if each fact is unmade by all actions that make the other: what is put down is

@@ -111,7 +111,15 @@ class Book:
     later."""
     kept: tuple[object, Any] | None = field(default=None, init=False, compare=False)
     """The needs last drawn from it, with what they rest on."""
+    columns: Any = field(default=None, init=False, compare=False)
+    """Its attempts as a table."""
+    implications: Any = field(default=None, init=False, compare=False)
+    """What was seen to follow from what among its facts."""
     _known: set[Atom] = field(default_factory=set)
+    _grouped: dict[Sequence[int], dict[tuple[str, ...], list[tuple[str, int]]]] = field(
+        default_factory=dict
+    )
+    """By places in the list of facts, these by what they are about."""
 
     # Attempts.
 
@@ -203,13 +211,12 @@ class Book:
         """
         if self.declared:
             return self.declared
-        count = Counter(role for roles in names.roles.values() for role in roles)
         chosen: list[str] = []
         for roles in self.roles:
             shared = [role for role in roles or () if NAME.fullmatch(role)]
-            shared.sort(key=lambda role: (count[role], names.order[role]))
             if not shared:
                 return None
+            shared.sort(key=names.breadth)
             free = [role for role in shared if role not in chosen]
             chosen.append(free[0] if free else _numbered(shared[0], chosen))
         return tuple(chosen)
@@ -223,25 +230,34 @@ class Book:
         true = false = 0
         slots = slots_of(names)
         answers = self.vocabulary.answers(belief)
-        filled: dict[tuple[str, ...], tuple[str, ...]] = {}  # many facts are about the same slots
-        for place in places or range(len(self.facts)):
-            predicate, args = self.facts[place]
-            if args not in filled:
-                filled[args] = tuple([slots.get(arg, arg) for arg in args])
-            value = answers[predicate, filled[args]]
-            if value:
-                true |= 1 << place
-            elif value is not None:
-                false |= 1 << place
+        for args, facts in self._by_args(tuple(places) or range(len(self.facts))).items():
+            filled = tuple([slots.get(arg, arg) for arg in args])
+            for predicate, bit in facts:
+                value = answers[predicate, filled]
+                if value:
+                    true |= bit
+                elif value is not None:
+                    false |= bit
         return Known(true, false)
+
+    def _by_args(self, places: Sequence[int]) -> dict[tuple[str, ...], list[tuple[str, int]]]:
+        """By what they are about, the predicates of the facts at some places, each with its bit:
+        names are put in once for all of them.
+        """
+        if places not in self._grouped:
+            found: dict[tuple[str, ...], list[tuple[str, int]]] = {}
+            for place in places:
+                predicate, args = self.facts[place]
+                found.setdefault(args, []).append((predicate, 1 << place))
+            self._grouped[places] = found
+        return self._grouped[places]
 
     def widen(self, filled: Sequence[str], names: Names) -> None:
         """Take in the facts that names in new roles may have, and fixed names that were not
         known before.
         """
         if not self.slots:
-            self.slots = [set() for _ in filled]
-            self.roles = [None for _ in filled]
+            self._open_slots(len(filled))
         constants = () if self.plain else names.constants
         new_names = bool(names.many and set(constants) - set(self.named))
         new_roles = self._take_in_roles(filled, names)
@@ -256,6 +272,10 @@ class Book:
         if new_names and since:
             self._look_up(since)
 
+    def _open_slots(self, count: int) -> None:
+        self.slots = [set() for _ in range(count)]
+        self.roles = [None for _ in range(count)]
+
     def _take_in_roles(self, filled: Sequence[str], names: Names) -> bool:
         """Add the roles of names to those of their slots; whether any is new."""
         any_new = False
@@ -267,7 +287,7 @@ class Book:
 
     def _widen_facts(self, predicate: Predicate, roles: set[str], names: Names) -> None:
         # of places, too, it may be said that they are near: the room that one has come to
-        near = predicate.exclusive not in ("", "always")
+        near = bool(predicate.companion)
         for args in self._arguments(predicate, names):
             if near or self._suits(args, predicate, roles, names):
                 self._take_in(self.facts, Atom(predicate.name, args))
@@ -337,14 +357,17 @@ class Book:
         """Bit mask of the revelations that are known in a belief, judged by their probes; 0 for
         those without one.
         """
+        if not self.probes:
+            return 0
         found = 0
         slots = slots_of(names)
+        answers = self.vocabulary.answers(belief)
         for place, atom in enumerate(self.revelations):
             probe = self.probes.get(atom)
             if probe is None:
                 continue
             slots[ANYTHING] = probe.name
-            if belief.value(*atom.bind(slots)) is not None:
+            if answers[atom.bind(slots)] is not None:
                 found |= 1 << place
         return found
 

@@ -1,4 +1,7 @@
-"""Names for an action's slots with which given literals hold, or fail: by search, not by luck."""
+"""Names for an action's slots with which given literals hold, or fail: by search, not by luck.
+
+It is branch and bound: slots are filled one by one, and names with which too much fails are cut.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,8 +9,9 @@ from random import Random
 from typing import NamedTuple
 
 from rpms.induction.attempts import Book
-from rpms.induction.literals import literal_of
-from rpms.logic.actions import names_for
+from rpms.induction.literals import literal_of, mask_of, slots_in
+from rpms.induction.states import AskedOnce
+from rpms.induction.templates import names_in
 from rpms.logic.belief import Belief
 
 
@@ -43,7 +47,7 @@ class Bindings:
     """A search over the names that a belief knows, slot by slot."""
 
     book: Book
-    belief: Belief
+    answers: AskedOnce  # Of the belief
     dice: Random | None = None  # To try names in any order; in the belief's own without
     nodes: int = 2_000  # Names that are put into slots at most
     _known: dict[int, Sequence[str]] = field(default_factory=dict)
@@ -61,19 +65,19 @@ class Bindings:
         """
         wants = [self._want(bit, cost) for bit, cost in wanted.items()]
         chosen = set(slots).union(*(want.slots for want in wants))
-        ordered = _connected(sorted(chosen), wants)
+        ordered = in_order(sorted(chosen), [want.slots for want in wants])
         self._choices.clear()
         self._left = self.nodes
         missing = [want for want in wants if not want.slots and not self._holds(want, {})]
-        first = Binding({}, sum(1 << want.bit for want in missing), _cost(missing))
+        first = Binding({}, _mask(missing), _cost(missing))
         if first.cost <= most:
             yield from self._extend(ordered, wants, first, most)
 
     def _want(self, bit: int, cost: float) -> _Want:
         literal = literal_of(self.book.facts, bit)
-        args = tuple(int(arg) if arg.isdigit() else arg for arg in literal.atom.args)
-        slots = frozenset(arg for arg in args if isinstance(arg, int))
-        return _Want(bit, literal.atom.predicate, args, literal.negated, slots, cost)
+        predicate, args = literal.atom
+        parsed = tuple(int(arg) if arg.isdigit() else arg for arg in args)
+        return _Want(bit, predicate, parsed, literal.negated, slots_in(literal.atom), cost)
 
     def _extend(
         self, slots: Sequence[int], wants: Sequence[_Want], found: Binding, most: float
@@ -103,57 +107,68 @@ class Bindings:
     ) -> list[_Choice]:
         """Names for a slot, judged by the wanted literals that it completes."""
         bound = {*names, slot}
-        now = [want for want in wants if slot in want.slots and want.slots <= bound]
-        about = sorted(frozenset[int]().union(*(want.slots for want in now)) - {slot})
-        key = slot, tuple(names[each] for each in about)
+        completed = [want for want in wants if slot in want.slots and want.slots <= bound]
+        others = {each for want in completed for each in want.slots if each != slot}
+        key = slot, tuple(names[each] for each in sorted(others))
         if key not in self._choices:
-            found = []
-            for name in self._names(slot):
-                filled = {**names, slot: name}
-                missing = [want for want in now if not self._holds(want, filled)]
-                bits = sum(1 << want.bit for want in missing)
-                found.append(_Choice(name, bits, _cost(missing)))
-            self._choices[key] = found
+            some = self._names(slot)
+            self._choices[key] = [
+                self._judged({**names, slot: name}, slot, completed) for name in some
+            ]
         return self._choices[key]
+
+    def _judged(self, names: Mapping[int, str], slot: int, wants: Iterable[_Want]) -> _Choice:
+        """The name in a slot as a choice, by the wanted literals that it completes."""
+        missing = [want for want in wants if not self._holds(want, names)]
+        return _Choice(names[slot], _mask(missing), _cost(missing))
 
     def _names(self, slot: int) -> Sequence[str]:
         """The names that may fill a slot."""
         if slot not in self._known:
-            if self.book.declared:
-                self._known[slot] = names_for(self.book.declared[slot], self.belief.names)
-            else:
-                roles = sorted(self.book.roles[slot] or ())
-                pools = [self.belief.names.get(role, ()) for role in roles]
-                known = dict.fromkeys(name for names in pools for name in names)
-                self._known[slot] = list(known)
+            self._known[slot] = names_in_slot(self.book, slot, self.answers.belief)
         return self._known[slot]
 
     def _holds(self, want: _Want, names: Mapping[int, str]) -> bool:
         """True if a wanted literal is known to hold with some names."""
         args = tuple([names[arg] if isinstance(arg, int) else arg for arg in want.args])
-        value = self.book.vocabulary.answers(self.belief)[want.predicate, args]
+        value = self.answers[want.predicate, args]
         return value is not None and value is not want.negated
+
+
+def names_in_slot(book: Book, slot: int, belief: Belief) -> Sequence[str]:
+    """The names that a belief knows and that may fill an action's slot."""
+    roles = (book.declared[slot],) if book.declared else book.roles[slot] or ()
+    return names_in(belief, roles)
 
 
 def _cost(wants: Iterable[_Want]) -> float:
     return sum(want.cost for want in wants)
 
 
-def _connected(slots: Sequence[int], wants: Sequence[_Want]) -> list[int]:
+def _mask(wants: Iterable[_Want]) -> int:
+    return mask_of(want.bit for want in wants)
+
+
+def in_order(slots: Sequence[int], wanted: Sequence[frozenset[int]]) -> list[int]:
     """Slots in an order in which each shares wanted literals with those before it, where any
     does.
+
+    `wanted`: the slots that each literal is about.
     """
     left = list(slots)
     ordered: list[int] = []
     while left:
-        settled = {*ordered}
-        best = max(
-            left,
-            key=lambda slot: (
-                sum(slot in want.slots and want.slots <= {*settled, slot} for want in wants),
-                sum(slot in want.slots for want in wants),
-            ),
-        )
+        best = max(left, key=lambda slot: _connection(slot, ordered, wanted))
         ordered.append(best)
         left.remove(best)
     return ordered
+
+
+def _connection(
+    slot: int, before: Iterable[int], wanted: Iterable[frozenset[int]]
+) -> tuple[int, int]:
+    """Number of wanted literals that a slot completes, and that are about it at all."""
+    settled = {*before, slot}
+    about = [slots for slots in wanted if slot in slots]
+    completed = [slots for slots in about if slots <= settled]
+    return len(completed), len(about)

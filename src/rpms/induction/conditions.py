@@ -1,4 +1,5 @@
-"""Conditions under which attempts came out well, found as FOIL finds them.
+"""Conditions under which attempts came out well, found as FOIL finds them: rule by rule
+(sequential covering), each grown by the facts that gain most.
 
 The question is another than whether the world refused an attempt: did it score, did it get there,
 did it show something.
@@ -7,19 +8,28 @@ did it show something.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from math import log, log2
 from typing import NamedTuple
 
 from rpms.induction.attempts import Attempt, Book
-from rpms.induction.literals import bits, signed, union
+from rpms.induction.literals import (
+    Row,
+    bits,
+    has_names,
+    kind_in,
+    mask_of,
+    signed,
+    slots_in,
+    steps_of,
+    union,
+)
 from rpms.induction.needs import Needs
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.witnesses import distinct
-from rpms.logic.facts import Atom, Literal
+from rpms.logic.facts import Literal
 from rpms.store.evidence import Support, Witness
-
-_KIND = "kind"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +55,13 @@ def circumstance(
     return Circumstance(literals, confirmed=len(good), against=bad, witnesses=witnesses)
 
 
-def view(book: Book, attempts: Iterable[Attempt], well: Callable[[Attempt], bool]) -> Book:
+def _worked(attempt: Attempt) -> bool:
+    return not attempt.refused
+
+
+def view(
+    book: Book, attempts: Iterable[Attempt], well: Callable[[Attempt], bool] = _worked
+) -> Book:
     """A book of some attempts, in which those that did not come out well count as refused."""
     rows = [attempt._replace(refused=not well(attempt)) for attempt in attempts]
     worked = Counter(row.kinds for row in rows if not row.refused)
@@ -68,9 +84,8 @@ def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Circumstan
     if len(needs.wins) < LIMITS.fewest_good:
         return None
     wanted = needs.explaining
-    good = [row.attempt.witness for row in needs.wins]
     bad = sum(row.holds & wanted == wanted for row in needs.losses)
-    found = circumstance(needs.literals(wanted), good, bad)
+    found = circumstance(needs.literals(wanted), steps_of(needs.wins), bad)
     return found if found.share >= LIMITS.often else None
 
 
@@ -92,14 +107,6 @@ class _KindInSlot(NamedTuple):
     kind: str
 
 
-class _Row(NamedTuple):
-    """An attempt, and the bits of the features that it has and that it is known not to have."""
-
-    attempt: Attempt
-    has: int
-    lacks: int
-
-
 def conditions(
     book: Book, least: float = LIMITS.often, kept: float = 0.0
 ) -> Iterator[Circumstance]:
@@ -113,28 +120,27 @@ def conditions(
     kinds = _kinds(book)
     features = list(_features(book, kinds))
     size = len(book.facts)
-    uncovered = [_row(attempt, size, kinds) for attempt in book.successes]
-    bad = [_row(attempt, size, kinds) for attempt in book.attempts if attempt.refused]
+    uncovered = _rows(book.successes, size, kinds)
+    bad = _rows([attempt for attempt in book.attempts if attempt.refused], size, kinds)
     is_first = True
     while len(uncovered) >= LIMITS.fewest_good:
         grown = _Growth(features, least, kept).condition(uncovered, bad)
         found = _circumstance(grown, features)
-        if found.confirmed < LIMITS.fewest_good or found.share < least:
-            return
-        if not is_first and _is_luck(found, len(uncovered), len(bad), size):
+        too_few = found.confirmed < LIMITS.fewest_good or found.share < least
+        if too_few or (not is_first and _is_luck(found, len(uncovered), len(bad), size)):
             return
         yield found
         is_first = False
         least = max(least, LIMITS.mostly)
-        uncovered = [row for row in uncovered if row.lacks & grown.mask]
+        uncovered = [row for row in uncovered if row.fails & grown.mask]
 
 
 class _Grown(NamedTuple):
     """A condition as bits of features, and the attempts that meet it."""
 
     mask: int
-    good: Sequence[_Row]
-    bad: Sequence[_Row]
+    good: Sequence[Row]
+    bad: Sequence[Row]
 
     @property
     def share(self) -> float:
@@ -147,8 +153,7 @@ class _Grown(NamedTuple):
 
 def _circumstance(grown: _Grown, features: Sequence[_Feature]) -> Circumstance:
     literals = tuple(features[bit].literal for bit in bits(grown.mask))
-    steps = [row.attempt.witness for row in grown.good]
-    return circumstance(literals, steps, len(grown.bad))
+    return circumstance(literals, steps_of(grown.good), len(grown.bad))
 
 
 def _is_luck(found: Circumstance, good: int, bad: int, facts: int) -> bool:
@@ -159,18 +164,14 @@ def _is_luck(found: Circumstance, good: int, bad: int, facts: int) -> bool:
     if not bad:
         return False
     chance = (good / (good + bad)) ** found.confirmed
-    named = any(_is_about_names(literal.atom) for literal in found.literals)
+    atoms = [literal.atom for literal in found.literals]
+    named = any(has_names(atom) and not slots_in(atom) for atom in atoms)
     return chance > LIMITS.by_chance / (facts if named else 1)
 
 
-def _is_about_names(atom: Atom) -> bool:
-    """True if a fact is about fixed names alone, and none of the action's things."""
-    return bool(atom.args) and not any(map(str.isdigit, atom.args))
-
-
-def _having(rows: Sequence[_Row], mask: int) -> list[_Row]:
+def _having(rows: Sequence[Row], mask: int) -> list[Row]:
     """Attempts that have all of some features."""
-    return [row for row in rows if row.has & mask == mask]
+    return [row for row in rows if row.holds & mask == mask]
 
 
 def _kinds(book: Book) -> list[_KindInSlot]:
@@ -186,48 +187,62 @@ def _kinds(book: Book) -> list[_KindInSlot]:
     return [kind for kind, count in common if count >= LIMITS.fewest_good]
 
 
-def _row(attempt: Attempt, size: int, kinds: Sequence[_KindInSlot]) -> _Row:
-    """An attempt over `size` facts, their negations and some kinds, in the order of `_features`."""
-    own = 0
-    for index, each in enumerate(kinds):
-        if attempt.kinds[each.slot] == each.kind:
-            own |= 1 << index
-    others = (1 << len(kinds)) - 1 & ~own
-    literals = signed(attempt.true, attempt.false, size)
-    return _Row(attempt, literals.holds | own << 2 * size, literals.fails | others << 2 * size)
+def _rows(attempts: Iterable[Attempt], size: int, kinds: Sequence[_KindInSlot]) -> list[Row]:
+    """Attempts with the features that they have and that they are known not to have: `size` facts,
+    their negations and some kinds, in the order of `_features`.
+    """
+    rows = []
+    for attempt in attempts:
+        holds, fails = signed(attempt.true, attempt.false, size)
+        for bit, each in enumerate(kinds, 2 * size):
+            if attempt.kinds[each.slot] == each.kind:
+                holds |= 1 << bit
+            else:
+                fails |= 1 << bit
+        rows.append(Row(attempt, holds, fails))
+    return rows
 
 
 def _features(book: Book, kinds: Iterable[_KindInSlot]) -> Iterator[_Feature]:
     """Every fact, then every negation, then every kind."""
     words = set(book.template.split())
+    names_things = bool(book.slots)
     facts = [Literal(atom) for atom in book.facts]
     for fact in facts:
-        yield _feature_of_fact(fact, words)
+        yield _feature_of_fact(fact, words, names_things=names_things)
     for fact in facts:
-        yield _feature_of_fact(fact.opposite(), words)
+        yield _feature_of_fact(fact.opposite(), words, names_things=names_things)
     for each in kinds:
         slot = str(each.slot)
-        literal = Literal(Atom(_KIND, (slot, each.kind)))
+        literal = kind_in(each.slot, each.kind)
         yield _Feature(literal, LIMITS.about_others, LIMITS.fewest_good, slot, positive=False)
 
 
-def _feature_of_fact(literal: Literal, words: set[str]) -> _Feature:
-    """A fact weighs by what it is about: the action's things alone, other names too, or names
-    alone. `words`: those of the command.
+def _feature_of_fact(literal: Literal, words: set[str], *, names_things: bool) -> _Feature:
+    """A fact with its weight, and the good attempts that it needs: more if it names only others.
+
+    `words`: those of the command. Where a command names things, a fact about nothing, such as that
+    one has just waited, is none about them.
     """
     args = literal.atom.args
     slots = [arg for arg in args if arg.isdigit()]
-    if slots and not words.isdisjoint(args):
-        weight = LIMITS.own_word
-    elif len(slots) == len(args):
-        weight = 1.0
-    elif slots:
-        weight = LIMITS.about_others
-    else:
-        weight = LIMITS.about_names
-    enough = LIMITS.fewest_good if slots or not args else LIMITS.good_by_name
+    own = bool(slots) == names_things and len(slots) == len(args)
+    has_own_word = bool(slots) and not words.isdisjoint(args)
+    weight = LIMITS.own_word if has_own_word else _weight_by_things(slots, args, own=own)
+    enough = LIMITS.fewest_good if slots or own else LIMITS.good_by_name
     only_slot = slots[0] if len(slots) == 1 else ""
     return _Feature(literal, weight, enough, only_slot, positive=not literal.negated)
+
+
+def _weight_by_things(slots: Sequence[str], args: Sequence[str], *, own: bool) -> float:
+    """The weight of a fact by what it is about: the action's things alone, others too, or others
+    alone.
+    """
+    if own:
+        return 1.0
+    if slots or not args:
+        return LIMITS.about_others
+    return LIMITS.about_names
 
 
 class _Choice(NamedTuple):
@@ -237,6 +252,11 @@ class _Choice(NamedTuple):
     positive: bool = False
     order: int = 0
     mask: int = 0
+    good: int = 0  # Good attempts that meet the condition with it
+    share: float = 0.0  # Of the attempts that do, those that came out well
+
+
+_NOTHING = _Choice()
 
 
 @dataclass(frozen=True)
@@ -247,7 +267,7 @@ class _Growth:
     least: float
     kept: float
 
-    def condition(self, good: Sequence[_Row], bad: Sequence[_Row]) -> _Grown:
+    def condition(self, good: Sequence[Row], bad: Sequence[Row]) -> _Grown:
         """Add what tells most until no bad attempt is left, or nothing tells more."""
         grown = _Grown(0, good, bad)
         while grown.bad:
@@ -261,55 +281,61 @@ class _Growth:
         """The fact, or pair of facts, to add to a condition: that with the highest weighed FOIL
         gain, if there is any.
         """
-        new = bits(union(row.has for row in grown.good) & ~grown.mask)
+        new = bits(union(row.holds for row in grown.good) & ~grown.mask)
         hits = {bit: len(_having(grown.good, 1 << bit)) for bit in new}
-        single = self._best_single(grown, hits)
-        return self._best_pair(grown, hits, single).mask
-
-    def _best_single(self, grown: _Grown, hits: Mapping[int, int]) -> _Choice:
-        """The one fact that gains most. `hits`: by feature, the good attempts that have it."""
-        best = _Choice()
-        before = grown.share
-        positive = sum(feature.positive for feature in self.features)
-        chance = log(max(1, positive) / LIMITS.by_chance)
+        best = _NOTHING
         for bit, count in hits.items():
-            feature = self.features[bit]
-            share = count / (count + len(_having(grown.bad, 1 << bit)))
-            gain = _gain(count, share, before) * feature.weight
-            choice = _Choice(gain, feature.positive, -bit, 1 << bit)
-            enough = max(feature.enough, self.kept * len(grown.good))
-            if choice <= best or count < enough or share < before + LIMITS.gain:
-                continue
-            # if the share is high already, a fact about anything else is added only if chance does
-            # not explain it
-            unquestioned = before < self.least or feature.weight >= 1
-            if unquestioned or _surprise(count, share, before) > chance:
-                best = choice
-        return best
-
-    def _best_pair(self, grown: _Grown, hits: Mapping[int, int], best: _Choice) -> _Choice:
-        """The pair of facts that gains more than the best so far, or that one.
-
-        A pair is of facts about different things: what is to be done to one, and what the other is.
-        """
-        features = self.features
-        before = grown.share
-        enough = max(LIMITS.fewest_good, self.kept * len(grown.good))
+            if count >= self.features[bit].enough:
+                best = max(best, self._single(grown, bit))
         for one, other in self._pairs(hits):
-            most = min(hits[one], hits[other]) * -log2(before) * LIMITS.pair
-            if most <= best.gain:
-                continue
-            both = 1 << one | 1 << other
-            count = len(_having(grown.good, both))
-            share = count / max(1, count + len(_having(grown.bad, both)))
-            gain = _gain(count, share, before) * LIMITS.pair
-            choice = _Choice(gain, features[one].positive, -one, both)
-            if choice > best and count >= enough and share >= before + LIMITS.gain:
-                best = choice
-        return best
+            # a pair gains most if no bad attempt has it
+            most = min(hits[one], hits[other]) * -log2(grown.share) * LIMITS.pair
+            if most > best.gain:
+                pair = self._weighed(grown, (one, other), LIMITS.fewest_good, LIMITS.pair)
+                best = max(best, pair)
+        return best.mask
+
+    def _single(self, grown: _Grown, bit: int) -> _Choice:
+        """One fact as an addition.
+
+        If the share is high already, a fact about anything else than the action's things is added
+        only if chance does not explain it.
+        """
+        feature = self.features[bit]
+        choice = self._weighed(grown, (bit,), feature.enough, feature.weight)
+        unquestioned = grown.share < self.least or feature.weight >= 1
+        if choice is _NOTHING or unquestioned:
+            return choice
+        surprise = _surprise(choice.good, choice.share, grown.share)
+        return choice if surprise > self._usual_surprise else _NOTHING
+
+    @cached_property
+    def _usual_surprise(self) -> float:
+        """Nats of surprise that one of so many facts brings by chance."""
+        positive = sum(feature.positive for feature in self.features)
+        return log(max(1, positive) / LIMITS.by_chance)
+
+    def _weighed(self, grown: _Grown, added: Sequence[int], enough: int, weight: float) -> _Choice:
+        """Features as an addition; nothing where too few good attempts have them, or the share of
+        good ones hardly rises.
+        """
+        mask = mask_of(added)
+        good = len(_having(grown.good, mask))
+        if good < max(enough, self.kept * len(grown.good)):
+            return _NOTHING
+        share = good / (good + len(_having(grown.bad, mask)))
+        if share < grown.share + LIMITS.gain:
+            return _NOTHING
+        gain = _gain(good, share, grown.share) * weight
+        first = added[0]
+        return _Choice(gain, self.features[first].positive, -first, mask, good, share)
 
     def _pairs(self, hits: Mapping[int, int]) -> Iterator[tuple[int, int]]:
-        """Features about one slot each, and not the same, that several good attempts have."""
+        """Features about one slot each, and not the same, that several good attempts have: what
+        is to be done to one thing, and what the other is.
+
+        `hits`: by feature, the good attempts that have it.
+        """
         several: list[int] = []
         for bit, count in hits.items():
             if self.features[bit].only_slot and count >= LIMITS.fewest_good:
@@ -331,4 +357,4 @@ def _gain(hits: int, share: float, before: float) -> float:
     """FOIL gain: the good attempts still covered, times the bits by which the share of good
     ones has risen.
     """
-    return hits * log2(share / before) if share else 0.0
+    return hits * log2(share / before)

@@ -1,7 +1,7 @@
 """Deeds: actions that score or win, and in which circumstances, as processes for plans."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rpms.induction.action_model import ActionModel
@@ -11,7 +11,7 @@ from rpms.induction.scores import NO_NAME, Deed, Ties, by_kinds
 from rpms.induction.templates import SLOT, Names
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.unnamed_effects import Process, process_of
-from rpms.induction.witnesses import done_again
+from rpms.induction.witnesses import distinct, done_again, independent
 from rpms.logic.facts import Atom, Clause, Literal
 
 ADVANCED = Atom("advanced")
@@ -22,15 +22,31 @@ _FIELDS = ("goal_object", "goal_destination")
 
 def deeds_of(books: list[Book], goal: str, names: Names, ties: Ties) -> list[Deed]:
     """All that scored with goals of a type; nothing where only wins do."""
-    rises = 0
-    for book in books:
-        own = [attempt for attempt in book.attempts if attempt.goal == goal]
-        rises += sum(attempt.scored and not attempt.won for attempt in own)
+    rises = sum(_count_rises(book, goal) for book in books)
     if rises < LIMITS.score_rises:
         return []
     found = _deeds_of_all(books, goal, names, ties, blind=True)
     if not any(deed.blind for deed in found):  # deeds that facts explain may well be wanted again
         found = _deeds_of_all(books, goal, names, ties, blind=False)
+    return _without_lone_words(found)
+
+
+def _count_rises(book: Book, goal: str) -> int:
+    """Independent witnesses of an action's scores before the end, with goals of a type."""
+    own = _with_goals(book, goal)
+    return independent(attempt for attempt in own if attempt.scored and not attempt.won)
+
+
+def _with_goals(book: Book, goal: str) -> list[Attempt]:
+    """Attempts with goals of a type, without those whose score may be owed to the beginning: the
+    first step shows what the opening was worth, whatever is done.
+    """
+    own = [attempt for attempt in book.attempts if attempt.goal == goal]
+    return [each for each in own if each.won or not each.scored or each.witness.step > 1]
+
+
+def _without_lone_words(found: Sequence[Deed]) -> list[Deed]:
+    """Deeds without those of actions that name nothing, where orders as a whole score."""
     ordered = any(deed.book.template == SLOT for deed in found)
     return [deed for deed in found if deed.book.slots or not ordered]
 
@@ -84,26 +100,31 @@ def _deeds_of_all(
     return found
 
 
-def _deeds(book: Book, goal: str, names: Names, ties: Ties, *, blind: bool) -> Iterator[Deed]:
+def _deeds(book: Book, goal: str, names: Names, ties: Ties, *, blind: bool) -> list[Deed]:
     """Circumstances in which an action scores: facts, or where those tell little, kinds of
     things, or else whatever gains more than it loses.
     """
-    tried = [attempt for attempt in book.attempts if attempt.goal == goal]
-    done = [attempt for attempt in tried if not attempt.refused]
-    if not any(map(_has_scored, done)):
-        return
+    tried = _with_goals(book, goal)
     once = _once(tried, len(book.slots), blind=blind) if book.template != SLOT else ()
+    done = _counted(tried, once)
+    if not any(map(_has_scored, done)):
+        return []
     deed = Deed(goal, book, once)
-    if once:
-        done = _first_times(done)
     told = _told_by_facts(deed, done)
     parameters = book.called(names)
     if parameters is None or not _are_few([each.when for each in told], done):
-        yield from told
-    elif len(book.slots) == 2 and _does_no_harm(done):
-        yield from by_kinds(deed, parameters, done, ties)
-    else:
-        yield from _with_chances(told, deed, done)
+        return told
+    if len(book.slots) == 2 and _does_no_harm(done):
+        return list(by_kinds(deed, parameters, done, ties))
+    return _with_chances(told, deed, done)
+
+
+def _counted(tried: Iterable[Attempt], once: Collection[int]) -> list[Attempt]:
+    """Successes that prove something: the first of each episode with the same names, where these
+    score once; else without mere repeats.
+    """
+    done = [attempt for attempt in tried if not attempt.refused]
+    return _first_times(done) if once else distinct(done, _has_scored)
 
 
 def _told_by_facts(deed: Deed, done: Iterable[Attempt]) -> list[Deed]:
@@ -183,7 +204,7 @@ def _once(attempts: Sequence[Attempt], slots: int, *, blind: bool) -> tuple[int,
     every = tuple(range(slots))
     choices = [(slot,) for slot in every] if slots > 1 else []
     for some in (*choices, every):
-        again = list(done_again(attempts, some, lambda each: each.scored))
+        again = list(done_again(attempts, some, _has_scored))
         # blind: all names together need not have been done again
         enough = len(again) >= LIMITS.several or (blind and len(some) == slots)
         if enough and sum(attempt.further for attempt in again) <= LIMITS.scores_again * len(again):

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from rpms.induction.action_model import Induced, induced
-from rpms.induction.literals import Row, bits, count_independent, mask_of, union
+from rpms.induction.literals import Row, bits, count_independent, mask_of, steps_of, union
 from rpms.induction.proofs import Proofs
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Clause
@@ -31,11 +31,8 @@ class EitherNeeds(Proofs):
         """Preconditions of two facts, of which one must hold, for refusals that no single fact
         explains.
         """
-        puzzling = []
-        for row in self.explainable:
-            met = row.holds & self.explaining == self.explaining
-            if met and not row.fails & self.safe:
-                puzzling.append(row)
+        met = [row for row in self.explainable if row.holds & self.explaining == self.explaining]
+        puzzling = [row for row in met if not row.fails & self.safe]
         left = puzzling
         found: list[Induced] = []
         while left:
@@ -84,8 +81,9 @@ class EitherNeeds(Proofs):
         return self.by_chance(left, *pair) <= LIMITS.by_chance / self.size**2
 
     def _induced_pair(self, clause: Clause, asked: int, refusals: Sequence[Row]) -> Induced:
-        known = [row.attempt.witness for row in self.wins if row.holds & asked]
-        shown = [row.attempt.witness for row in _lacking_all(refusals, asked)]
+        with_one = union(self.holding[bit] for bit in bits(asked)) & self.won
+        known = self.steps(with_one)
+        shown = steps_of(_lacking_all(refusals, asked))
         unknown = len(self.wins) - len(known)
         return induced(clause, known, (), shown, label=Label.NECESSARY, unknown=unknown)
 
@@ -100,7 +98,7 @@ class EitherNeeds(Proofs):
         """
         if abs(one - other) == self.size:
             return False  # each other's opposite
-        halves = self._halves(1 << one, 1 << other)
+        halves = self._halves(one, other)
         if halves is None:
             return False
         weaker = min(halves.first, halves.second)
@@ -111,21 +109,15 @@ class EitherNeeds(Proofs):
         """Successes by the one of two facts that they had; None if one is known to have had
         neither.
         """
-        both = first | second
-        by_first = []
-        by_second = []
-        by_none = []
-        for row in self.wins:
-            if row.fails & both == both:
-                return None
-            match row.holds & both:
-                case 0:
-                    by_none.append(row)
-                case held if held == first:
-                    by_first.append(row)
-                case held if held == second:
-                    by_second.append(row)
-        return _Halves(*map(count_independent, (by_first, by_second, by_none)))
+        if self.failing(first) & self.failing(second) & self.won:
+            return None
+        with_first = self.holding[first] & self.won
+        with_second = self.holding[second] & self.won
+        return _Halves(
+            self.independent(with_first & ~with_second),
+            self.independent(with_second & ~with_first),
+            self.independent(self.won & ~(with_first | with_second)),
+        )
 
 
 def _accounts(rows: Sequence[Row], asked: int, every: int) -> bool:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from rpms.induction.action_model import strange
 from rpms.induction.attempts import Attempt
-from rpms.induction.implications import Implications
-from rpms.induction.literals import Row, bits, union
+from rpms.induction.implications import implications_of
+from rpms.induction.literals import Row, bits, mask_of, slots_in, union
 from rpms.induction.safe_bound import SafeBound
 from rpms.induction.templates import words_in
 from rpms.induction.thresholds import LIMITS
@@ -28,13 +28,27 @@ class Meant(NamedTuple):
     in_order: bool  # It is about the action's things in their order
 
 
+class FactRank(NamedTuple):
+    """Rank of a fact among others that explain the same: the lowest is given up first."""
+
+    preferred: bool
+    own: bool  # It is about the action's things, and about none by its name
+    known: int  # Attempts in which it was known
+    positive: bool
+    arguments: int
+    meant: Meant
+    order: int  # Of facts that are alike in all else, the first is kept
+
+
 @dataclass(eq=False)
 class Explanations(SafeBound):
     """Facts that account for refusals."""
 
     @cached_property
     def explaining(self) -> int:
-        """The fewest tested facts that account for every refusal that any of them accounts for."""
+        """Tested facts that account for every refusal that any of them accounts for, of which
+        none can be left out: a minimal hitting set, by backward elimination.
+        """
         kept = self.tested
         refusals = {row.fails & kept for row in self.explainable} - {0}
         # facts go one by one, the seldomest known first, as long as each refusal keeps a fact that
@@ -45,17 +59,17 @@ class Explanations(SafeBound):
                 kept = without
         return kept & union(refusals)
 
-    def worth(self, bit: int) -> tuple[int, ...]:
-        """Rank of a fact among others that explain the same: the lowest is given up first."""
+    def worth(self, bit: int) -> FactRank:
+        """Rank of a fact among others that explain the same."""
         literal = self.literal(bit)
-        return (
-            not self.preferred.isdisjoint(literal.atom.args),
-            not self.by_name(bit),
-            sum(row.known >> bit & 1 for row in self.rows),
-            not literal.negated,
-            len(literal.atom.args),
-            *self._meant(bit),
-            -bit,
+        return FactRank(
+            preferred=not self.preferred.isdisjoint(literal.atom.args),
+            own=not self.by_name(bit),
+            known=self.known_in(bit).bit_count(),
+            positive=not literal.negated,
+            arguments=len(literal.atom.args),
+            meant=self._meant(bit),
+            order=-bit,
         )
 
     def _meant(self, bit: int) -> Meant:
@@ -86,12 +100,8 @@ class Explanations(SafeBound):
 
     def _relations(self) -> int:
         """Facts about several of the action's things."""
-        found = 0
-        for place, atom in enumerate(self.book.facts):
-            slots = {arg for arg in atom.args if arg.isdigit()}
-            if len(slots) > 1:
-                found |= 1 << place
-        return found
+        facts = enumerate(self.book.facts)
+        return mask_of(place for place, atom in facts if len(slots_in(atom)) > 1)
 
     def _worked_with_kinds(self, attempt: Attempt) -> bool:
         """True if kinds cannot be what was wrong with a refused attempt."""
@@ -116,9 +126,7 @@ class Explanations(SafeBound):
         """True if the kinds of an action's things are their names, and there are many: then all
         facts come first.
         """
-        names: set[str] = set()
-        for attempt in self.book.attempts:
-            names.update(attempt.names)
+        names = self._columns.names
         return len(names) > LIMITS.fixed_names and all(kind_of(name) == name for name in names)
 
     # All that may be needed.
@@ -135,7 +143,7 @@ class Explanations(SafeBound):
                 kept &= ~(1 << bit)
         # successes do not tell what follows from what, since in these all of it was true; other
         # states do
-        implications = Implications(self.book)
+        implications = implications_of(self.book)
         doubtful = kept & ~self.explaining & ~self._undone()
         for bit in sorted(bits(doubtful), key=self.worth):
             others = kept & ~(1 << bit)

@@ -1,4 +1,5 @@
-"""Guesses at the needs of an action that has never worked, or only with one thing in two slots.
+"""Guesses at the needs of an action that has never worked, or only with one thing in two slots:
+a sample of its version space.
 
 A guess is a set of facts. No success lacked any of them, each refusal lacked one as far as that can
 be, and facts that never hold together are not in one guess. Guesses are drawn at random: first some
@@ -13,7 +14,7 @@ from math import prod
 from random import Random
 
 from rpms.induction.attempts import Book
-from rpms.induction.literals import bits, mask_of
+from rpms.induction.literals import bits, mask_of, union
 from rpms.induction.needs import Needs
 from rpms.induction.thresholds import LIMITS
 
@@ -39,18 +40,17 @@ class FirstGuesses:
     def __post_init__(self) -> None:
         self._refusals = _least_lacking(self.book)
         self._prior = self._prior_chances()
+        held: Counter[int] = Counter()
         for _ in range(LIMITS.first_guesses):
-            self.guesses.append(self._draw())
-        held = Counter(place for guess in self.guesses for place in bits(guess))
+            guess = self._draw()
+            self.guesses.append(guess)
+            held.update(bits(guess))
         for place in range(len(self.book.facts)):
             self.chances.append(min(LIMITS.surest, held[place] / LIMITS.first_guesses))
 
     def _prior_chances(self) -> dict[int, float]:
         """By fact that no success lacked, how likely it is needed before anything was refused."""
-        refuted = 0
-        for attempt in self.book.attempts:
-            if not attempt.refused:
-                refuted |= attempt.false
+        refuted = union(attempt.false for attempt in self.book.successes)
         few = min(LIMITS.needs_fact, LIMITS.usual_needs / max(1, len(self.book.facts)))
         found = {}
         for place, atom in enumerate(self.book.facts):
@@ -62,36 +62,40 @@ class FirstGuesses:
         return found
 
     def _draw(self) -> int:
-        """A guess that explains as many refusals as go with the facts that it began with."""
+        """A guess that explains as many refusals as go with the facts that it began with: a
+        hitting set of the facts that they lacked, drawn greedily.
+        """
+        guess = self._first_facts()
+        left = [lacking for lacking in self._refusals if not lacking & guess]
+        while left:
+            weights = self._explaining(self.dice.choice(left), left, guess)
+            if not weights:
+                break
+            [fact] = self.dice.choices(list(weights), list(weights.values()))
+            guess |= 1 << fact
+            left = [lacking for lacking in left if not lacking >> fact & 1]
+        return guess
+
+    def _first_facts(self) -> int:
+        """Facts drawn by how likely they are needed, of which none excludes another."""
         some = [place for place, chance in self._prior.items() if self.dice.random() < chance]
         self.dice.shuffle(some)
         guess = 0
         for place in some:
             if self._goes_with(place, guess):
                 guess |= 1 << place
-        left = [lacking for lacking in self._refusals if not lacking & guess]
-        while left:
-            fact = self._explaining(self.dice.choice(left), left, guess)
-            if fact is None:
-                break
-            guess |= 1 << fact
-            left = [lacking for lacking in left if not lacking >> fact & 1]
         return guess
 
-    def _explaining(self, lacking: int, left: Iterable[int], guess: int) -> int | None:
-        """One of the facts that a refusal lacked, by how likely it is needed and how many other
-        refusals it explains; None where none goes with the guess.
+    def _explaining(self, lacking: int, left: Sequence[int], guess: int) -> dict[int, float]:
+        """The facts that a refusal lacked and that go with a guess, each weighed by how likely it
+        is needed and how many of the other refusals it explains.
         """
-        facts = []
-        weights = []
+        weights = {}
         for place in bits(lacking):
             if place in self._prior and self._goes_with(place, guess):
                 explained = sum(other >> place & 1 for other in left)
-                facts.append(place)
-                weights.append(self._prior[place] * explained)
-        if not facts:
-            return None
-        return self.dice.choices(facts, weights)[0]
+                weights[place] = self._prior[place] * explained
+        return weights
 
     def _goes_with(self, place: int, guess: int) -> bool:
         for other in bits(guess):
@@ -129,7 +133,11 @@ def needed_by(others: Iterable[Needs]) -> dict[str, float]:
         able.update({atom.predicate for atom in needs.book.facts})
         explaining = needs.literals(needs.explaining)
         needing.update({literal.atom.predicate for literal in explaining})
-    return {each: 2 * (needing[each] + 1) / (count + 2) for each, count in able.items()}
+    found = {}
+    for predicate, count in able.items():
+        share = (needing[predicate] + 1) / (count + 2)  # Laplace's rule of succession
+        found[predicate] = 2 * share
+    return found
 
 
 def needed_by_analogy(book: Book, others: Iterable[Needs]) -> int:

@@ -199,8 +199,8 @@ class _Problem:
         """By fact that some action needs or changes, its number."""
         self._actions: list[_Numbered] = []
         for action in actions:
-            needs = [self._number(need) for need in dict.fromkeys(action.needs)]
-            effects = [self._number(effect) for effect in dict.fromkeys(action.effects)]
+            needs = self._numbers(action.needs)
+            effects = self._numbers(action.effects)
             made = mask_of(effect // 2 for effect in effects if not effect % 2)
             unmade = mask_of(effect // 2 for effect in effects if effect % 2)
             self._actions.append(_Numbered(needs, effects, made, unmade))
@@ -209,6 +209,10 @@ class _Problem:
         for number, numbered in enumerate(self._actions):
             for need in numbered.needs:
                 self._needing[need].append(number)
+
+    def _numbers(self, literals: Iterable[Literal]) -> list[int]:
+        """Literals as numbers, each once."""
+        return [self._number(literal) for literal in dict.fromkeys(literals)]
 
     def _number(self, literal: Literal) -> int:
         number = self.numbers.setdefault(literal.atom, len(self.numbers))

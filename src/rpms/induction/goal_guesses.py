@@ -27,7 +27,9 @@ def says_all(state: State, book: GoalBook) -> bool:
     """True if facts speak of each field that goals of a type have: one of which nothing is wanted
     would not be in the goal.
     """
-    about = {arg for atom in state for arg in atom.args}
+    about: set[str] = set()
+    for atom in state:
+        about.update(atom.args)
     fields = [name for name, count in book.fields.items() if count]
     return all(about.intersection(FIELDS[name]) for name in fields)
 

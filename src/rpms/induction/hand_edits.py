@@ -95,4 +95,5 @@ def _only_in(one: list[Any], other: list[Any]) -> list[Any]:
 
 def _note(at: tuple[str, ...], text: str, how: str) -> Claim:
     """An edit, as evidence has it."""
-    return Claim(at[:-1] or at, at[-1] if at else "", text, label=Label.EDITED, note=how)
+    *section, key = at
+    return Claim(tuple(section) or at, key, text, label=Label.EDITED, note=how)

@@ -7,7 +7,7 @@ and many others, rather rare ones. What was refused with more facts holding is n
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf, log2
@@ -60,7 +60,8 @@ class Laboratory:
 
     def trials(self, belief: Belief, dice: Random) -> Iterator[Trial]:
         """Trials with names that lack little, each with its worth."""
-        search = Bindings(self.book, belief, dice, nodes=LIMITS.nodes)
+        answers = self.book.vocabulary.answers(belief)
+        search = Bindings(self.book, answers, dice, nodes=LIMITS.nodes)
         found = search.search(self.odds.costs, -log2(LIMITS.unlikely), self._slots)
         for binding in islice(found, LIMITS.near_misses):
             names = tuple(binding.names[slot] for slot in self._slots)
@@ -93,22 +94,36 @@ class Laboratory:
         opposite = (doubt + size) % (2 * size)
         costs = {**self.odds.costs, opposite: inf}
         del costs[doubt]
-        literals = {bit: literal_of(self.book.facts, bit) for bit in costs}
-        lasting = {
-            bit: cost for bit, cost in costs.items() if literals[bit].atom.predicate not in changing
-        }
-        search = Bindings(self.book, belief, dice, nodes=LIMITS.nodes)
-        found = search.search(lasting, -log2(LIMITS.unlikely), self._slots)
+        lasting: dict[int, float] = {}
+        made: list[Literal] = []
+        certain: list[Literal] = []
+        for bit, cost in costs.items():
+            literal = literal_of(self.book.facts, bit)
+            if literal.atom.predicate not in changing:
+                lasting[bit] = cost
+                continue
+            made.append(literal)
+            if cost == inf:
+                certain.append(literal)
+        names = self._cheapest(lasting, belief, dice)
+        if names is None:
+            return
+        command = fill(self.book.template, names)
+        for wanted in (made, certain):
+            yield Aim(command, _clauses(wanted, names))
+
+    def _cheapest(
+        self, costs: Mapping[int, float], belief: Belief, dice: Random
+    ) -> list[str] | None:
+        """Of some names, those that lack the least; None where all lack too much."""
+        answers = self.book.vocabulary.answers(belief)
+        search = Bindings(self.book, answers, dice, nodes=LIMITS.nodes)
+        found = search.search(costs, -log2(LIMITS.unlikely), self._slots)
         some = list(islice(found, LIMITS.near_misses))
         if not some:
-            return
+            return None
         cheapest = min(some, key=lambda binding: binding.cost)
-        names = [cheapest.names[slot] for slot in self._slots]
-        command = fill(self.book.template, names)
-        made = [bit for bit in costs if bit not in lasting]
-        certain = [bit for bit in made if costs[bit] == inf]
-        for wanted in (made, certain):
-            yield Aim(command, _clauses([literals[bit] for bit in wanted], names))
+        return [cheapest.names[slot] for slot in self._slots]
 
 
 def _clauses(literals: Sequence[Literal], names: Sequence[str]) -> tuple[Clause, ...]:
@@ -278,7 +293,7 @@ class Untried:
     def _seen(self, facts: int) -> bool:
         """True if some facts held together of any names in a state that was kept."""
         for state in self.book.vocabulary.seen:
-            search = Bindings(self.book, state.belief, nodes=LIMITS.names_asked)
+            search = Bindings(self.book, state.answers, nodes=LIMITS.names_asked)
             asked = dict.fromkeys(bits(facts), 1.0)
             constants = {arg for place in bits(facts) for arg in self.book.facts[place].args}
             for found in search.search(asked):

@@ -4,16 +4,18 @@ write.
 
 import gc
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from rpms.induction.agenda import Exploring
-from rpms.induction.conclude import Doubts, Excluded, Learned, conclude, manual_from
+from rpms.induction.conclude import Doubts, Excluded, Learned, conclude
 from rpms.induction.hand_edits import with_edits
 from rpms.induction.learned_claims import claims_of
+from rpms.induction.learned_manual import manual_from
 from rpms.induction.ledger import Ledger, vocabulary_of
 from rpms.induction.manual_edits import mended
 from rpms.induction.manual_verify import Verification, verify
@@ -64,17 +66,15 @@ class RulesLearned:
     learned: Learned
     evidence: Evidence
     verification: Verification  # On the episodes kept aside
-    played: tuple[
-        str, ...
-    ] = ()  # Results of the manual in play, in lines, types that were not won first
+    played: tuple[str, ...] = ()
+    """Results of the manual in play, in lines, types that were not won first."""
     edits: tuple[Claim, ...] = ()
     traces: tuple[Trace, ...] = ()
 
     @property
     def taken_out(self) -> tuple[Claim, ...]:
-        return tuple(
-            claim for claim in self.evidence.claims if claim.label is Label.TAKEN_OUT and claim.note
-        )
+        taken_out = [each for each in self.evidence.claims if each.label is Label.TAKEN_OUT]
+        return tuple(claim for claim in taken_out if claim.note)
 
 
 # Before garbage is looked for: Python's own number, 700, costs an eighth of a learning's time
@@ -107,55 +107,72 @@ def learn_rules(
     traces = list(recorded(plan.world, plan.runs))
     aside = _read_runs(ledger, traces)
     explorer = Explorer(plan.world, plan.setting, plan.tasks, ledger, plan.how, aside)
-    rehearsal = Rehearsal(explorer, traces, lambda doubted: verified(ledger, aside, doubted)[0])
+    rehearsal = Rehearsal(
+        explorer, traces, lambda doubted: verified(ledger, aside, doubted).learned
+    )
     if plan.tasks:
-        with store.keeping(store.traces_file(out), plan.settings()) as (known, keep):
-            left = explorer.read(known)
-            traces += known[: len(known) - len(left)]
-            for trace in chain(explorer.explore(), rehearsal.play(left)):
-                keep(trace)
-                traces.append(trace)
-                tell(explorer.episodes, explorer.steps)
+        _explore(plan, out, rehearsal, tell)
     if not ledger.steps:
         raise InputError("there is nothing to learn from: no episode has a step")
-    learned, verification, taken_out = verified(ledger, aside, rehearsal.doubted, traces)
-    tree, repairs = mended(manual_tree(learned), rehearsal.mend(learned)[0], LIMITS.witnesses)
+    found = verified(ledger, aside, rehearsal.doubted, traces)
+    surprising, _ = rehearsal.mend(found.learned)
+    tree, repairs = mended(manual_tree(found.learned), surprising)
     played = [*rehearsal.told(), *dict.fromkeys(claim.note for claim in repairs)]
-    head = [
-        (
-            f"Learned by `rpms rules learn {plan.world.name}` from {ledger.episodes} episodes with"
-            f" {ledger.steps:,} steps."
-        ),
-        (
-            f"What speaks for each line: {store.evidence_file(out).name}. Edits are kept when it is"
-            " learned again."
-        ),
-        *played,
-    ]
+    head = _head(plan, out, ledger, played)
     written = manual_yaml(tree, head)
     final, edits = with_edits(out, MANUAL, before, tree)
     text = manual_yaml(final, head) if edits else written
     manual = _read_written(out, text, edited=bool(edits))
-    if edits or repairs:
-        verification = verify(manual, plan.world, aside)
-    claims = {claim.place: claim for claim in (*claims_of(learned), *repairs)}
+    claims = {claim.place: claim for claim in (*claims_of(found.learned), *repairs)}
     evidence = Evidence(
         plan.world.name,
-        (*claims.values(), *taken_out, *edits),
+        (*claims.values(), *found.taken_out, *edits),
         plan.split,
         ledger.episodes,
         ledger.steps,
-        len(aside),
-        _undetermined(ledger),
-        written,
-        {
+        kept_aside=len(aside),
+        undetermined=_undetermined(ledger),
+        written=written,
+        settings={
             "seed": str(plan.how.seed),
             "runs": ", ".join(run.name for run in plan.runs),
             "played": "; ".join(played),
         },
     )
     store.write_learned(out, text, evidence)
-    return RulesLearned(learned, evidence, verification, tuple(played), tuple(edits), tuple(traces))
+    verification = found.verification
+    if edits or repairs:
+        verification = verify(manual, plan.world, aside)
+    return RulesLearned(
+        found.learned, evidence, verification, tuple(played), tuple(edits), tuple(traces)
+    )
+
+
+def _explore(
+    plan: RulesPlan, out: Path, rehearsal: Rehearsal, tell: Callable[[int, int], None]
+) -> None:
+    """Explore, then play with what was learned; every episode is kept as soon as it has ended.
+
+    Those of an exploration that was stopped are read first, and it goes on.
+    """
+    explorer = rehearsal.explorer
+    traces = rehearsal.traces
+    with store.keeping(store.traces_file(out), plan.settings()) as (known, keep):
+        left = explorer.read(known)
+        traces += known[: len(known) - len(left)]
+        for trace in chain(explorer.explore(), rehearsal.play(left)):
+            keep(trace)
+            traces.append(trace)
+            tell(explorer.episodes, explorer.steps)
+
+
+def _head(plan: RulesPlan, out: Path, ledger: Ledger, played: Iterable[str]) -> list[str]:
+    """The lines that a manual begins with: what it was learned from, and how it did in play."""
+    evidence = store.evidence_file(out).name
+    learned = f"Learned by `rpms rules learn {plan.world.name}`"
+    seen = f"from {ledger.episodes} episodes with {ledger.steps:,} steps."
+    kept = "Edits are kept when it is learned again."
+    return [f"{learned} {seen}", f"What speaks for each line: {evidence}. {kept}", *played]
 
 
 def _read_runs(ledger: Ledger, traces: Sequence[Trace]) -> list[Trace]:
@@ -182,11 +199,19 @@ def _read_written(out: Path, text: str, *, edited: bool) -> RuleManual:
         ) from None
 
 
+class Verified(NamedTuple):
+    """Conclusions that stood the test on episodes kept aside, and lines that did not."""
+
+    learned: Learned
+    verification: Verification
+    taken_out: tuple[Claim, ...]
+
+
 def verified(
     ledger: Ledger, aside: Sequence[Trace], doubted: Doubts, every: Sequence[Trace] = ()
-) -> tuple[Learned, Verification, tuple[Claim, ...]]:
+) -> Verified:
     """Conclusions without what is wrong on the episodes kept aside: needs, kinds, effects,
-    processes and goals.
+    processes and goals. They are drawn anew until nothing is wrong.
     """
     excluded = Excluded({template: set(literals) for template, literals in doubted.items()})
     claims: dict[str, Claim] = {}
@@ -194,90 +219,86 @@ def verified(
         learned = conclude(ledger, excluded)
         manual = manual_from(learned)
         verification = verify(manual, ledger.world, aside)
-        found = [
+        wrong = [
             *_wrong_needs(learned, verification, excluded),
             *_wrong_effects(learned, verification, excluded),
+            *_wrong_goals(learned, verification, ledger),
         ]
-        for goal in learned.goals:
-            witnesses = verification.goals.get(goal.type)
-            # it held while the game went on: the state counts against it from now on
-            if witnesses and not goal.staged:
-                ledger.goals[goal.type].went_on.setdefault(goal.state, []).extend(
-                    witnesses[: LIMITS.witnesses]
-                )
-                support = _taken_out(
-                    witnesses, "it held in an episode kept aside and the game went on", goal.wins
-                )
-                found.append(
-                    support.claim(
-                        ("goals", goal.type), "holds", " and ".join(sorted(map(str, goal.state)))
-                    )
-                )
-        # drawn from some of the attempts: every episode is replayed
-        if not found and manual.lore.processes:
+        if not wrong and manual.lore.processes:
+            # drawn from some of the attempts: every episode is replayed
             processes = replace(manual, actions=(), purposes=())
-            found += _wrong_effects(learned, verify(processes, ledger.world, every), excluded)
-        if not found:
+            wrong += _wrong_effects(learned, verify(processes, ledger.world, every), excluded)
+        if not wrong:
             break
-        claims |= {claim.place: claim for claim in found}
-    return learned, verification, tuple(claims.values())
+        claims |= {claim.place: claim for claim in wrong}
+    return Verified(learned, verification, tuple(claims.values()))
 
 
 def _wrong_needs(learned: Learned, found: Verification, excluded: Excluded) -> Iterator[Claim]:
     """Preconditions and kinds by which something would have been blocked that the world allowed."""
+    actions = {action.name: action for action in learned.actions}
     for each in found.blocked:
-        action = next(one for one in learned.actions if one.name == each.action)
-        told = next(
-            (one for one in action.tables if one.name == each.clause.literals[0].atom.predicate),
-            None,
-        )
-        support = _taken_out(
-            [each.witness], f"it would have blocked `{each.command}`, which the world allowed"
-        )
-        if told is not None:
-            kinds = tuple(kind_of(each.kinds[slot]) for slot in told.slots)
-            excluded.kinds.add((told.name, kinds))
-            yield support.claim(("kinds", told.name), "no", ", ".join(kinds))
+        action = actions[each.action]
+        tables = {table.name: table for table in action.tables}
+        table = tables.get(each.clause.literals[0].atom.predicate)
+        note = f"it would have blocked `{each.command}`, which the world allowed"
+        support = _taken_out([each.witness], note)
+        if table is not None:
+            kinds = tuple(kind_of(each.kinds[slot]) for slot in table.slots)
+            excluded.kinds.add((table.name, kinds))
+            yield support.claim(("kinds", table.name), "no", ", ".join(kinds))
             continue
-        slots = {name: str(place) for place, name in enumerate(action.parameters)}
-        excluded.needs.setdefault(action.template, set()).update(each.clause.bind(slots).literals)
+        slots = {name: str(slot) for slot, name in enumerate(action.parameters)}
+        needs = excluded.needs.setdefault(action.template, set())
+        needs.update(each.clause.bind(slots).literals)
         yield support.claim(("environment", action.name), "preconditions", str(each.clause))
-
-
-def _taken_out(against: Sequence[Witness], note: str, confirmed: int = 0) -> Support:
-    shown = tuple(against[: LIMITS.witnesses])
-    return Support(
-        label=Label.TAKEN_OUT,
-        confirmed=confirmed,
-        against=len(against),
-        note=note,
-        counterexamples=shown,
-    )
 
 
 def _wrong_effects(learned: Learned, found: Verification, excluded: Excluded) -> Iterator[Claim]:
     """Effects of actions and processes that came about clearly less often than they should."""
     actions = {action.name for action in learned.actions}
     claimed = {each.schema.name: 1 / each.schema.steps for each in learned.processes}
+    note = "when episodes were replayed, it came about too seldom"
     for (name, effect), told in found.effects.items():
         if told.fails(claimed.get(name, 1.0)) and (name, effect) not in excluded.effects:
             excluded.effects.add((name, effect))
-            at = ("environment" if name in actions else "processes", name)
-            note = "when episodes were replayed, it came about too seldom"
-            yield _taken_out(told.missed, note, told.seen).claim(at, "effects", str(effect))
+            section = "environment" if name in actions else "processes"
+            support = _taken_out(told.missed, note, told.seen)
+            yield support.claim((section, name), "effects", str(effect))
+
+
+def _wrong_goals(learned: Learned, found: Verification, ledger: Ledger) -> Iterator[Claim]:
+    """Goals whose facts held while the game went on: such states count against them from now on."""
+    note = "it held in an episode kept aside and the game went on"
+    for goal in learned.goals:
+        witnesses = found.goals.get(goal.type)
+        if not witnesses or goal.staged:
+            continue
+        seen = ledger.goals[goal.type].went_on.setdefault(goal.state, [])
+        seen += witnesses[: LIMITS.witnesses]
+        support = _taken_out(witnesses, note, goal.wins)
+        text = " and ".join(sorted(map(str, goal.state)))
+        yield support.claim(("goals", goal.type), "holds", text)
+
+
+def _taken_out(against: Sequence[Witness], note: str, confirmed: int = 0) -> Support:
+    return Support(
+        label=Label.TAKEN_OUT,
+        confirmed=confirmed,
+        against=len(against),
+        note=note,
+        counterexamples=tuple(against[: LIMITS.witnesses]),
+    )
 
 
 def _undetermined(ledger: Ledger) -> int:
     """The number of attempts for which another one with the same names and facts went the other
     way.
     """
-    ended = Counter(
-        ((book.template, each.kinds, each.true, each.false), each.refused)
-        for book in ledger.books.values()
-        for each in book.attempts
-    )
-    return sum(
-        min(count, ended[same, True])
-        for (same, refused), count in list(ended.items())
-        if not refused
-    )
+    worked: Counter[object] = Counter()
+    refused: Counter[object] = Counter()
+    for book in ledger.books.values():
+        for each in book.attempts:
+            ended = refused if each.refused else worked
+            ended[book.template, each.kinds, each.true, each.false] += 1
+    return (worked & refused).total()

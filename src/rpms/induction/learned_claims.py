@@ -5,8 +5,9 @@ not make it into the manual.
 from collections.abc import Iterator
 
 from rpms.induction.action_model import ActionModel, KindTable, support_by
-from rpms.induction.conclude import Learned, processes_of
+from rpms.induction.conclude import Learned
 from rpms.induction.goal_models import GoalModel
+from rpms.induction.learned_manual import processes_of
 from rpms.induction.place_maps import PlaceTable
 from rpms.induction.scores import ScoreTable
 from rpms.induction.thresholds import LIMITS

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from random import Random
 
@@ -10,12 +10,13 @@ from rpms.induction.attempts import Attempt, Book
 from rpms.induction.contexts import Contexts
 from rpms.induction.linked_attempts import Linked
 from rpms.induction.literals import bits
+from rpms.induction.looks_around import brings_into_sight
 from rpms.induction.place_maps import PlaceMap, unlisted_role
 from rpms.induction.revelations import SeenStep, slots_of
 from rpms.induction.scores import Tie
-from rpms.induction.templates import SLOT, Names, draw, verb_of
+from rpms.induction.templates import SLOT, Names, verb_of
 from rpms.induction.thresholds import LIMITS
-from rpms.induction.vocabulary import SeenState, Vocabulary
+from rpms.induction.vocabulary import Vocabulary
 from rpms.induction.wants import NOT, GoalBook, Story
 from rpms.logic.belief import Belief, Done, FactBelief
 from rpms.logic.facts import Atom, Truth, kind_of
@@ -109,10 +110,13 @@ class Ledger:
     scores: bool = False  # True if parts of tasks were seen to score
     done: Counter[str] = field(default_factory=Counter)
     """By the first word of a command, how often it worked."""
+    showing: Counter[str] = field(default_factory=Counter)
+    """By command that names nothing, how often it brought new things of a place into sight."""
     moving: Counter[str] = field(default_factory=Counter)
     """By the first word of a command, how often it took the agent somewhere else."""
     maps: dict[str, PlaceMap] = field(default_factory=dict)
     """By role, the places that the belief does not list among its names."""
+    unlisted: bool = False  # True if there are such places: what scores may be out of sight
     ties: dict[str, dict[Tie, None]] = field(default_factory=dict)
     """By name, what it is tied to for good."""
     in_hand: InHand = field(default_factory=InHand)
@@ -130,10 +134,14 @@ class Ledger:
 
     @property
     def hardly_won(self) -> bool:
-        """True if tasks score on the way, and of several hardly any was won."""
+        """True if tasks score on the way, and of several hardly any was won; also where places are
+        unlisted and nothing was won or scored yet.
+        """
+        wins = sum(len(book.wins) for book in self.goals.values())
+        if self.unlisted and not self.scores:
+            return not wins
         if not self.scores or self.episodes < LIMITS.episodes_for_a_win:
             return False
-        wins = sum(len(book.wins) for book in self.goals.values())
         return wins * LIMITS.episodes_for_a_win <= self.episodes
 
     def read(self, trace: Trace) -> None:
@@ -195,7 +203,7 @@ class Diary:
     def _take_over(self, said: Spoken, step: SeenStep) -> None:
         """Learn from a step."""
         ledger = self._ledger
-        ledger.vocabulary.seen.add(SeenState(self.episode, step.after))
+        ledger.vocabulary.seen.add(self.episode, step.after)
         self._imagine(step.after)
         self._attempt(said, step)
         self._story.add(
@@ -228,6 +236,7 @@ class Diary:
         """Learn the name of the agent's place where the belief does not list it."""
         role = unlisted_role(self._ledger.vocabulary, belief)
         if role is not None and belief.location is not None:
+            self._ledger.unlisted = True
             self._ledger.names.learn({role: [belief.location]})
 
     def _spoken_of(self, belief: FactBelief) -> dict[str, list[str]]:
@@ -273,6 +282,8 @@ class Diary:
             self._count_by_verb(said.command, step)
         reading = ledger.names.read(said.command)
         ledger.contexts.add(reading, step)
+        if not reading.names and brings_into_sight(step.before, step.after):
+            ledger.showing[said.command] += 1
         template = reading.template
         if template not in ledger.books:
             if step.refused:
@@ -345,11 +356,12 @@ class Diary:
         books = list(self._ledger.books.values())
         if not books:
             return
+        names_around = self._ledger.vocabulary.answers(belief).names_around
         for _ in range(LIMITS.imagined_at_step):
             book = self._dice.choice(books)
             if not book.slots or len(book.imagined) >= LIMITS.most_imagined:
                 continue
-            names = draw(belief, _roles_of(book), self._dice, twice=bool(book.declared))
+            names = names_around.draw(_roles_of(book), self._dice, twice=bool(book.declared))
             if names is not None:
                 book.imagined.append(book.measure(belief, names))
 
@@ -382,8 +394,8 @@ class Diary:
         return found
 
 
-def _roles_of(book: Book) -> list[Collection[str]]:
+def _roles_of(book: Book) -> list[tuple[str, ...]]:
     """For each slot of an action, the roles that names in it may have."""
     if book.declared:
         return [(parameter,) for parameter in book.declared]
-    return [roles or () for roles in book.roles]
+    return [tuple(sorted(roles or ())) for roles in book.roles]

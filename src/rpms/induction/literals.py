@@ -7,11 +7,12 @@ length of the list for its negation. Both together are literals.
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from operator import or_
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from rpms.induction.attempts import Attempt
 from rpms.induction.witnesses import independent
 from rpms.logic.facts import Atom, Literal
+from rpms.store.evidence import Witness
 
 
 class Signed(NamedTuple):
@@ -68,11 +69,43 @@ def row_of(attempt: Attempt, size: int) -> Row:
     return Row(attempt, *signed(attempt.true, attempt.false, size))
 
 
+def literals_after(attempt: Attempt, size: int) -> Signed:
+    """The literals after an attempt."""
+    return signed(attempt.true_after, attempt.false_after, size)
+
+
 def literal_of(facts: Sequence[Atom], bit: int) -> Literal:
     """The literal that a bit stands for."""
     return Literal(facts[bit % len(facts)], bit >= len(facts))
 
 
-def count_independent(rows: Iterable[Row]) -> int:
+class OfAttempt(Protocol):
+    """Anything that tells more of an attempt."""
+
+    @property
+    def attempt(self) -> Attempt: ...
+
+
+def count_independent(rows: Iterable[OfAttempt]) -> int:
     """Number of independent witnesses among rows."""
     return independent(row.attempt for row in rows)
+
+
+def steps_of(rows: Iterable[OfAttempt]) -> list[Witness]:
+    """The steps at which rows were recorded."""
+    return [row.attempt.witness for row in rows]
+
+
+def slots_in(atom: Atom) -> frozenset[int]:
+    """The slots that a fact is about."""
+    return frozenset(int(arg) for arg in atom.args if arg.isdigit())
+
+
+def has_names(atom: Atom) -> bool:
+    """True if a fact is about anything by its name."""
+    return any(not arg.isdigit() for arg in atom.args)
+
+
+def kind_in(slot: int, kind: str) -> Literal:
+    """The literal that the thing in a slot is of a kind."""
+    return Literal(Atom("kind", (str(slot), kind)))

@@ -9,7 +9,8 @@ from rpms.induction.literals import bits
 from rpms.induction.questions import Question
 from rpms.induction.revelations import slots_of
 from rpms.induction.standing import Standing
-from rpms.induction.templates import draw, fill
+from rpms.induction.templates import fill
+from rpms.induction.thresholds import LIMITS
 from rpms.logic.achievers import command_of
 from rpms.logic.actions import ActionSchema, Instance
 from rpms.logic.facts import Atom, Truth
@@ -22,6 +23,8 @@ class Looking(Standing):
 
     looked: set[str] = field(default_factory=set)
     """The looks that were taken to find out what is unknown."""
+    looked_around: set[tuple[str, str]] = field(default_factory=set)
+    """Places, each with a look that was taken there."""
     seen: tuple[str, ...] | None = None  # Things just looked at
     then: str = ""  # Command that is given next in any case
 
@@ -70,10 +73,10 @@ class Looking(Standing):
             known = question.book.measure(self.diary.belief, names)
             return question.rarity(known.true, known.false)
 
-        unusual = (question for question in self.agenda.questions if question.unusual)
-        trials = (
-            (question, self._with_one_of(seen, question.schema.variables)) for question in unusual
-        )
+        trials = []
+        for question in self.agenda.questions:
+            if question.unusual:
+                trials.append((question, self._with_one_of(seen, question.schema.variables)))
         return self.best_trial(trials, rarity, least=0.0)
 
     def _with_one_of(self, seen: Sequence[str], roles: Sequence[str]) -> tuple[str, ...] | None:
@@ -81,7 +84,9 @@ class Looking(Standing):
         other roles.
         """
         names = self.diary.belief.names
-        fitting = [[name for name in seen if name in names.get(role, ())] for role in roles]
+        fitting = []
+        for role in roles:
+            fitting.append([name for name in seen if name in names.get(role, ())])
         if roles and not any(fitting):
             return None
         chosen: list[str] = []
@@ -101,9 +106,8 @@ class Looking(Standing):
         """Something that can be done and makes known what is not: rarely seen states are
         reached by the unknown.
         """
-        seeing = [
-            each for each in self.agenda.questions if each.schema.observes and each.book.slots
-        ]
+        shown = [question for question in self.agenda.questions if question.schema.observes]
+        seeing = [question for question in shown if question.book.slots]
         if not seeing:
             return ""
         for _ in range(self.agenda.how.imagined):
@@ -119,13 +123,29 @@ class Looking(Standing):
         names = [self.dice.choice(belief.names.get(role) or ("",)) for role in schema.variables]
         if not all(names):
             return ""
+        command = fill(question.book.template, names)
+        if self.vain(command):
+            return ""
         if question.book.known(belief, names).bit_count() >= len(question.book.probes):
             return ""
-        command = fill(question.book.template, names)
         instance = Instance(schema, dict(zip(schema.variables, names, strict=True)))
-        if self.vain(command) or instance.feasible(self.situation) is Truth.FALSE:
+        return "" if instance.feasible(self.situation) is Truth.FALSE else command
+
+    def look_at_new_place(self) -> str:
+        """A look that names nothing, once at each place where the agent comes, while tasks are
+        hardly ever won: what scores may be in sight.
+        """
+        place = self.diary.belief.location
+        ledger = self.agenda.ledger
+        if place is None or not ledger.hardly_won:
             return ""
-        return command
+        for command, count in ledger.showing.items():
+            look = (place, command)
+            if count < LIMITS.fewest_successes or look in self.looked_around or self.vain(command):
+                continue
+            self.looked_around.add(look)
+            return command
+        return ""
 
     def find_out(self, about: Atom | None = None) -> str:
         """A look that changes nothing and shows what is unknown: an effect shows only where one
@@ -136,7 +156,7 @@ class Looking(Standing):
         looks = self.agenda.looks
         for schema in self.dice.sample(looks, len(looks)):
             roles = [(role,) for role in schema.variables]
-            names = draw(self.diary.belief, roles, self.dice)
+            names = self.names_around.draw(roles, self.dice)
             if names is None:
                 continue
             binding = dict(zip(schema.variables, names, strict=True))

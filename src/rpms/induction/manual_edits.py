@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from rpms.induction.manual_review import keep_sentences
+from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import ActionSchema, Revelation
 from rpms.logic.facts import Clause, Literal
 from rpms.logic.rules import Purpose, Rule, RuleManual
@@ -32,6 +33,11 @@ class Edit(NamedTuple):
     remove: str = ""
     last: bool = False  # True if a goal's new fact comes after the others
 
+    @property
+    def process(self) -> str:
+        """The name of the process that it is about; empty if it is about anything else."""
+        return self.of.removeprefix(PROCESS) if self.of.startswith(PROCESS) else ""
+
     def __str__(self) -> str:
         changes = []
         if self.remove:
@@ -50,9 +56,8 @@ def apply(manual: RuleManual, edit: Edit) -> RuleManual:
         case LinePart.FORBIDS:
             rules = tuple(_permitting(rule, edit) for rule in manual.rules)
             return replace(manual, rules=rules)
-    if edit.of.startswith(PROCESS):
-        name = edit.of.removeprefix(PROCESS)
-        processes = tuple(_changed(one, name, edit) for one in manual.lore.processes)
+    if edit.process:
+        processes = tuple(_changed(one, edit.process, edit) for one in manual.lore.processes)
         return replace(manual, lore=replace(manual.lore, processes=processes))
     actions = tuple(_changed(one, edit.of, edit) for one in manual.actions)
     return replace(manual, actions=actions)
@@ -136,8 +141,8 @@ def _find_list(tree: Mapping[str, Any], edit: Edit) -> _ListInFile | None:
             return _list_of_entry(tree, ("goals", edit.of), "holds")
         case LinePart.FORBIDS:
             return _list_of_bans(tree, edit.of)
-    if edit.of.startswith(PROCESS):
-        return _list_of_entry(tree, ("processes", edit.of.removeprefix(PROCESS)), _key_of(edit))
+    if edit.process:
+        return _list_of_entry(tree, ("processes", edit.process), _key_of(edit))
     return _list_of_entry(tree, ("environment", edit.of), _key_of(edit))
 
 
@@ -145,7 +150,7 @@ def _key_of(edit: Edit) -> str:
     """Name of a list of an action or a process in a manual's file."""
     match edit.part:
         case LinePart.NEEDS:
-            return "needs" if edit.of.startswith(PROCESS) else "preconditions"
+            return "needs" if edit.process else "preconditions"
         case LinePart.DOES:
             return "effects"
         case _:
@@ -192,17 +197,17 @@ def _without_spaces(text: str) -> str:
     return "".join(text.replace('"', "").split())
 
 
-def claims_of_edit(
-    tree: Mapping[str, Any], edit: Edit, where: Sequence[Witness], most: int
+def _claims_of_edit(
+    tree: Mapping[str, Any], edit: Edit, where: Sequence[Witness]
 ) -> Iterator[Claim]:
     """The lines that an edit takes out of a learned manual and puts in.
 
-    `where`: the steps in play that it foretells; `most`: how many of them are kept as witnesses.
+    `where`: the steps in play that it foretells.
     """
     found = _find_list(tree, edit)
     if found is None:
         return
-    witnesses = tuple(where[:most])
+    witnesses = tuple(where[: LIMITS.witnesses])
     note = f"mended: {edit} (it surprised {len(where)} times in play)"
     for item in found.items:
         if _is_removed(item, edit):
@@ -236,17 +241,17 @@ class MendedTree(NamedTuple):
     claims: list[Claim]
 
 
-def mended(tree: Any, edits: Mapping[Edit, Sequence[Witness]], most: int) -> MendedTree:
+def mended(tree: Any, edits: Mapping[Edit, Sequence[Witness]]) -> MendedTree:
     """Apply edits that passed to a learned manual's tree, as far as it holds what they are about.
 
-    `edits`: each with the steps in play that it foretells; `most`: how many of them are kept.
+    `edits`: each with the steps in play that it foretells.
     """
     claims: list[Claim] = []
     for edit, where in edits.items():
         text = write_edit(manual_yaml(tree), edit)
         if text is None:
             continue
-        changed = list(claims_of_edit(tree, edit, where, most))
+        changed = list(_claims_of_edit(tree, edit, where))
         tree = plain(read_yaml("the learned manual", text, MANUAL).tree)
         for claim in changed:
             keep_sentences(tree, claim)

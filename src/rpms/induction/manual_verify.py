@@ -52,22 +52,60 @@ class Blocked:
     witness: Witness
 
 
+class _Case(NamedTuple):
+    """An independent witness: what an effect was foretold of in an episode, however often."""
+
+    episode: str
+    effect: Literal
+
+
+@dataclass
+class _Record:
+    """What became of one case: the times that the effect came about, and the steps without it."""
+
+    came: int = 0
+    missed: list[Witness] = field(default_factory=list)
+
+    @property
+    def is_missed(self) -> bool:
+        """True unless it mostly came about."""
+        return len(self.missed) >= self.came
+
+
 @dataclass
 class Foretold:
-    """One effect of an action or a process: the times that it came about, and the steps at
-    which it did not.
-    """
+    """One effect of an action or a process, in the cases in which it was foretold."""
 
-    seen: int = 0
-    missed: list[Witness] = field(default_factory=list)
+    cases: dict[_Case, _Record] = field(default_factory=dict)
+
+    @property
+    def missed(self) -> list[Witness]:
+        """The first step of each case in which it did not come about."""
+        return [record.missed[0] for record in self.cases.values() if record.is_missed]
+
+    @property
+    def seen(self) -> int:
+        """Cases in which it came about."""
+        return len(self.cases) - len(self.missed)
+
+    def count(self, effect: Literal, value: Truth, witness: Witness) -> None:
+        """Count if it came about; the same of the same things in an episode is one case."""
+        if value is Truth.UNKNOWN:
+            return
+        record = self.cases.setdefault(_Case(witness.episode, effect), _Record())
+        if value is Truth.TRUE:
+            record.came += 1
+        else:
+            record.missed.append(witness)
 
     def fails(self, claimed: float = 1.0) -> bool:
         """True if it came about clearly less often than claimed: beyond the exceptions that are
         tolerated.
         """
-        if len(self.missed) < LIMITS.several:
+        missed = len(self.missed)
+        if missed < LIMITS.several:
             return False
-        share = self.seen / max(1, self.seen + len(self.missed))
+        share = 1 - missed / len(self.cases)
         least = 1 - LIMITS.exceptions if claimed == 1 else LIMITS.often * claimed
         return share < least
 
@@ -102,14 +140,12 @@ class Verification:
             total.add(verdicts)
         return total
 
-    def judge(
-        self, instance: Instance, step: ReplayedStep, witness: Witness, *, refused: bool
-    ) -> None:
+    def judge(self, instance: Instance, step: ReplayedStep) -> None:
         """Count what an action's schema says of one step."""
         name = instance.schema.name
         verdicts = self.actions.setdefault(name, Verdicts())
         broken = _broken_needs(instance, step.before)
-        if refused:
+        if step.refused:
             verdicts.refused += 1
             verdicts.recognised += bool(broken)
             return
@@ -117,20 +153,17 @@ class Verification:
         verdicts.blocked += bool(broken)
         names = tuple(instance.binding.values())
         for clause in broken:
-            self.blocked.append(Blocked(name, clause, names, step.spoken.command, witness))
+            self.blocked.append(Blocked(name, clause, names, step.spoken.command, step.witness))
         for effect, bound in zip(instance.schema.effects, instance.effects, strict=True):
             value = bound.truth(step.after)
             verdicts.predicted += value is not Truth.UNKNOWN
             verdicts.seen += value is Truth.TRUE
-            self.count(SchemaEffect(name, effect), value, witness)
+            self.count(_ForetoldEffect(SchemaEffect(name, effect), bound, value), step.witness)
 
-    def count(self, effect: SchemaEffect, value: Truth, witness: Witness) -> None:
+    def count(self, foretold: "_ForetoldEffect", witness: Witness) -> None:
         """Count if an effect of an action or a process came about."""
-        foretold = self.effects.setdefault(effect, Foretold())
-        if value is Truth.TRUE:
-            foretold.seen += 1
-        elif value is Truth.FALSE:
-            foretold.missed.append(witness)
+        record = self.effects.setdefault(foretold.effect, Foretold())
+        record.count(foretold.bound, foretold.value, witness)
 
 
 def _broken_needs(instance: Instance, before: Situation) -> list[Clause]:
@@ -146,38 +179,35 @@ def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verific
         found.episodes += 1
         goal = world.goal(trace.opening)
         rules = manual.active(goal.type, goal.object, goal.destination)
-        for number, step in enumerate(replayed(world, trace), 1):
+        for step in replayed(world, trace):
             found.steps += 1
-            if has_asked(step.before.belief) or has_asked(step.after.belief):
-                continue
-            refused = world.infeasible(step.spoken.answer)
-            _verify_step(found, rules, step, Witness(trace.episode, number), refused=refused)
+            if not has_asked(step.before.belief) and not has_asked(step.after.belief):
+                _verify_step(found, rules, step)
     return found
 
 
-def _verify_step(
-    found: Verification, rules: ActiveRules, step: ReplayedStep, witness: Witness, *, refused: bool
-) -> None:
+def _verify_step(found: Verification, rules: ActiveRules, step: ReplayedStep) -> None:
     """Hold the rules for a goal against one step."""
     command = step.spoken.command
     instance = rules.instance(command)
     if instance is not None:
-        found.judge(instance, step, witness, refused=refused)
+        found.judge(instance, step)
     else:
-        found.unknown[verb_of(command)] += not refused
-    if refused:
+        found.unknown[verb_of(command)] += not step.refused
+    if step.refused:
         return
     for foretold in _foretold_by_processes(rules, step):
-        found.count(foretold.effect, foretold.value, witness)
+        found.count(foretold, step.witness)
     over = step.spoken.won or step.spoken.lost
     if not over and _all_wanted_holds(rules, step.after):
-        found.goals.setdefault(step.after.goal.type, []).append(witness)
+        found.goals.setdefault(step.after.goal.type, []).append(step.witness)
 
 
 class _ForetoldEffect(NamedTuple):
     """An effect that a process has on a command's way, and if it came about."""
 
     effect: SchemaEffect
+    bound: Literal  # Of which things
     value: Truth
 
 
@@ -196,8 +226,8 @@ def _foretold_by_processes(rules: ActiveRules, step: ReplayedStep) -> Iterator[_
             key = (SchemaEffect(process.name, effect), effect.bind(given))
             value = effect.bind(names).bind(entered).truth(step.after)
             came.setdefault(key, []).append(value)
-    for (foretold, _), values in came.items():
-        yield _ForetoldEffect(foretold, _best_value(values))
+    for (foretold, bound), values in came.items():
+        yield _ForetoldEffect(foretold, bound, _best_value(values))
 
 
 def _names_given(process: ActionSchema, names: Mapping[str, str]) -> dict[str, str]:

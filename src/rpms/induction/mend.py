@@ -2,8 +2,8 @@
 what happened.
 
 An edit passes if, replayed over all episodes, it surprises at no step at which the manual was
-right, and at fewer than before. Edits are tried one after the other, each on top of those that
-passed. The episodes are those of recorded runs, or those that a learner explored and played.
+right, and at fewer than before. The best goes first, and others are tried on top of it (hill
+climbing). The episodes are those of recorded runs, or those that a learner explored and played.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -75,14 +75,14 @@ class Mending(NamedTuple):
 def recorded_steps(world: World, traces: Iterable[Trace]) -> Iterator[RecordedStep]:
     """The steps of episodes, with beliefs read anew from their texts."""
     for trace in traces:
-        for number, step in enumerate(replayed(world, trace), 1):
-            spoken = step.spoken
+        for step in replayed(world, trace):
+            command = step.spoken.command
             yield RecordedStep(
                 trace.task,
-                Witness(trace.episode, number),
-                spoken.command,
-                refused=not spoken.command or world.infeasible(spoken.answer),
-                won=spoken.won,
+                step.witness,
+                command,
+                refused=not command or step.refused,
+                won=step.spoken.won,
                 before=step.before,
                 after=step.after,
                 of_a_win=trace.won,

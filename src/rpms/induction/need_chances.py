@@ -6,6 +6,7 @@ with likelihood f to the power of n, where f says how often it holds anyway. A r
 facts that were lacking, on each the more, the fewer they were.
 """
 
+from collections.abc import Mapping
 from math import prod
 
 from rpms.induction.literals import bits
@@ -29,8 +30,7 @@ def _is_shown(needs: Needs, bit: int) -> bool:
     """True if refusals lacked nothing but a fact, and no other that was never told apart from
     it.
     """
-    proof = needs.proofs.get(bit)
-    return proof is not None and proof.suspects == 1 << bit and not proof.same
+    return needs.proven_alone(bit) and not needs.proofs[bit].same
 
 
 def prior_of(needs: Needs, bit: int) -> float:
@@ -60,9 +60,13 @@ def _lacking_in_refusals(needs: Needs) -> set[int]:
 
 def _blame(chances: dict[int, float], lacking: int) -> None:
     """Take in a refusal; what is known to be needed explains it alone."""
-    some = list(bits(lacking))
-    refused = 1 - prod(1 - chances[bit] for bit in some)
+    refused = chance_of_refusal(chances, lacking)
     if refused == 1.0:
         return
-    for bit in some:
+    for bit in bits(lacking):
         chances[bit] = min(LIMITS.surest, chances[bit] / refused)
+
+
+def chance_of_refusal(chances: Mapping[int, float], lacking: int) -> float:
+    """How likely a trial is refused that lacks some facts: if any of them is needed (noisy-or)."""
+    return 1 - prod(1 - chances[bit] for bit in bits(lacking))

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from rpms.induction.action_model import Induced, KindTable, induced
 from rpms.induction.attempts import Attempt, Book
 from rpms.induction.either_needs import EitherNeeds
-from rpms.induction.literals import Row, bits, count_independent, union
+from rpms.induction.literals import Row, bits, count_independent
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Clause, Literal
 from rpms.store.evidence import Label, Witness
@@ -41,8 +41,8 @@ class Needs(EitherNeeds):
     def facts(self) -> Iterator[Induced]:
         """Every literal with its label, and preconditions of two."""
         for bit in bits(self.held):
-            held = [row.attempt.witness for row in self.wins if row.holds >> bit & 1]
-            against = [row.attempt.witness for row in self.wins if row.fails >> bit & 1]
+            held = self.steps(self.holding[bit] & self.won)
+            against = self.steps(self.failing(bit) & self.won)
             verdict = self._verdict(bit, len(held), against)
             yield induced(
                 verdict.clause,
@@ -72,10 +72,14 @@ class Needs(EitherNeeds):
         """True if a fact was false in successes so rarely that they may be misread, and
         explains many refusals.
         """
-        episodes = {witness.episode for witness in against}
-        rarely_false = len(episodes) <= max(1.0, LIMITS.exceptions * held)
-        if self.by_name(bit) or not rarely_false or held < LIMITS.telling:
+        if self.by_name(bit) or held < LIMITS.telling:
             return False
+        most = max(1.0, LIMITS.exceptions * held)
+        episodes: set[str] = set()
+        for witness in against:
+            episodes.add(witness.episode)
+            if len(episodes) > most:
+                return False
         unexplained = [
             row for row in self.losses if not row.fails & self.safe and row.known >> bit & 1
         ]
@@ -159,8 +163,8 @@ class Needs(EitherNeeds):
     def _false_with(self, bit: int) -> int:
         """Facts that were false in some success together with one."""
         if bit not in self._together:
-            failing = [row.fails for row in self.wins if row.fails >> bit & 1]
-            self._together[bit] = union(failing)
+            without = self.failing(bit) & self.won
+            self._together[bit] = self._denied(self._in_any(without))
         return self._together[bit]
 
     @cached_property

@@ -7,10 +7,10 @@ is as likely as refusal. A refusal makes every fact that was lacking likelier to
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, log2, prod
+from math import inf, log2
 
 from rpms.induction.literals import Row, bits, count_independent, union
-from rpms.induction.need_chances import prior_of
+from rpms.induction.need_chances import chance_of_refusal, prior_of
 from rpms.induction.needs import Needs
 from rpms.induction.thresholds import LIMITS
 
@@ -57,11 +57,11 @@ class Odds:
         before = {bit: prior_of(self.needs, bit) for bit in bits(doubtful)}
         found = dict(before)
         for row in self.needs.losses:
-            lacking = [bit for bit in bits(row.fails & doubtful) if bit in before]
+            lacking = row.fails & doubtful
             if not lacking or row.fails & self.certain:
                 continue
-            refused = 1 - prod(1 - before[bit] for bit in lacking)
-            for bit in lacking:
+            refused = chance_of_refusal(before, lacking)
+            for bit in bits(lacking):
                 found[bit] = max(found[bit], before[bit] / refused)
         return {bit: min(chance, LIMITS.surest) for bit, chance in found.items()}
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rpms.induction.attempts import Attempt, Book
-from rpms.induction.literals import bits, mask_of, signed, union
+from rpms.induction.literals import bits, has_names, mask_of, signed, slots_in, union
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Atom
 
@@ -43,7 +43,7 @@ def _is_own(fact: Atom, book: Book) -> bool:
     nothing.
     """
     if book.slots:
-        return any(map(str.isdigit, fact.args))
+        return bool(slots_in(fact))
     return not fact.args
 
 
@@ -81,7 +81,7 @@ class Past:
         rare: dict[int, Atom] = {}
         for bit in self.own:
             fact = self.book.facts[bit]
-            if held[bit] < often or not all(map(str.isdigit, fact.args)):
+            if held[bit] < often or has_names(fact):
                 rare[bit] = fact
         return rare
 
@@ -96,10 +96,11 @@ class Past:
         for bit in facts:
             if not true >> bit & 1:
                 continue
-            others = [slot for slot in range(len(kinds)) if str(slot) not in self.rare[bit].args]
-            alike = [row.came for row in self._rows if row.is_like(bit, kinds, others)]
-            if len(alike) < LIMITS.known_past:
-                most = max(most, (sum(alike) + self.usual) / (len(alike) + 1))
+            others = {*range(len(kinds))} - slots_in(self.rare[bit])
+            outcomes = [row.came for row in self._rows if row.is_like(bit, kinds, others)]
+            if len(outcomes) < LIMITS.known_past:
+                likelihood = (sum(outcomes) + self.usual) / (len(outcomes) + 1)
+                most = max(most, likelihood)
         return most
 
     def share(self, true: int, false: int, kinds: Sequence[str], *, worst: bool = False) -> float:

@@ -1,12 +1,12 @@
 """Refusals that show that a fact is needed, since nothing else was missing."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from rpms.induction.columns import all_of
 from rpms.induction.explanations import Explanations
-from rpms.induction.literals import Row, bits, count_independent
+from rpms.induction.literals import Row, bits, count_independent, slots_in
 from rpms.induction.thresholds import LIMITS
 
 
@@ -28,17 +28,6 @@ class _Lacking(NamedTuple):
 @dataclass(eq=False)
 class Proofs(Explanations):
     """What is certain about the facts that explain refusals."""
-
-    def decisive(self, bit: int) -> list[Row]:
-        """Refusals in which one of the explaining facts alone was false, and all the others
-        were true.
-        """
-        others = self.explaining & ~(1 << bit)
-        found = []
-        for row in self.explainable:
-            if row.fails >> bit & 1 and row.holds & others == others:
-                found.append(row)
-        return found
 
     @cached_property
     def proofs(self) -> dict[int, Proof]:
@@ -71,36 +60,33 @@ class Proofs(Explanations):
         """Suspects that always equalled `bit` where all other required facts held: they count
         as one.
         """
-        rest = self.required & ~suspects
-        where = [row for row in self.rows if row.holds & rest == rest]
+        where = all_of(len(self.rows))
+        for needed in bits(self.required & ~suspects):
+            where &= self.holding[needed]
         same = 0
         for other in bits(suspects & ~(1 << bit)):
             if self._never_apart(where, bit, other):
                 same |= 1 << other
         return same
 
-    def _never_apart(self, rows: Iterable[Row], one: int, other: int) -> bool:
-        """True if two facts, known together before enough independent witnesses, had the same
-        value each time, and not always the same.
+    def _never_apart(self, some: int, one: int, other: int) -> bool:
+        """True if two facts, known together before enough independent witnesses of some attempts,
+        had the same value each time, and not always the same.
 
         Attempts of one episode are independent if the facts are about other things, or have
         changed by then: what holds all day agrees all day, however often one asks.
         """
-        both = 1 << one | 1 << other
-        about = (*self.literal(one).atom.args, *self.literal(other).atom.args)
-        slots = sorted({int(arg) for arg in about if arg.isdigit()})
+        known = some & self.known_in(one) & self.known_in(other)
+        held = known & self.holding[one]
+        if held != known & self.holding[other] or held in (0, known):
+            return False
+        slots = sorted(slots_in(self.literal(one).atom) | slots_in(self.literal(other).atom))
         witnesses = set()
-        values = set()
-        for row in rows:
-            if row.known & both != both:
-                continue
-            value = row.holds & both
-            if value not in (0, both):
-                return False
-            names = tuple(row.attempt.names[slot] for slot in slots)
-            witnesses.add((row.attempt.witness.episode, names, value))
-            values.add(value)
-        return len(witnesses) >= LIMITS.alike and len(values) > 1
+        for place in bits(known):
+            attempt = self.rows[place].attempt
+            names = tuple(attempt.names[slot] for slot in slots)
+            witnesses.add((attempt.witness.episode, names, held >> place & 1))
+        return len(witnesses) >= LIMITS.alike
 
     def proven_alone(self, bit: int) -> bool:
         """True if a fact is needed, whatever else is."""
@@ -113,6 +99,6 @@ class Proofs(Explanations):
         Refusals tell what was wrong with them; only successes tell that there is no other way. And
         where a fact was unknown, it may have been false.
         """
-        with_it = [row for row in self.wins if row.holds >> bit & 1]
-        known = len(with_it) >= (1 - LIMITS.sometimes) * len(self.wins)
-        return known and count_independent(with_it) >= LIMITS.several
+        with_it = self.holding[bit] & self.won
+        known = with_it.bit_count() >= (1 - LIMITS.sometimes) * len(self.wins)
+        return known and self.independent(with_it) >= LIMITS.several

@@ -28,6 +28,7 @@ class Question:
         """By fact that it may need, how likely it is needed."""
         self.wanted = mask_of(bit for bit, chance in self.chances.items() if chance >= 0.5)
         """The best guess at what it needs."""
+        self._doubtful = mask_of(self.chances)
         self.places = tuple(sorted({bit % needs.size for bit in self.chances}))
         """Places of these facts."""
         faultless = {(each.witness.episode, each.names): each.kinds for each in needs.faultless}
@@ -36,6 +37,10 @@ class Question:
         self.unusual = _unusual_facts(needs)
         """Facts about its things with which it has hardly ever succeeded: who knows what it
         does to them."""
+        self.fit = [frozenset(kinds) for kinds in needs.fit]
+        """For each slot, the kinds that have worked in it."""
+        self.roles = [(role,) for role in schema.variables]
+        """For each slot, the roles that names for it may have."""
         self.interest = 1 / (1 + len(book.successes) / LIMITS.half_interest) if book.slots else 0.0
         """Weight among other actions: an action of nothing has nothing to be settled."""
         # Trials since conclusions were drawn, by what each was to settle
@@ -61,20 +66,30 @@ class Question:
         it would settle: the entropy of the outcome, less the more often it was asked.
         """
         holds, fails = signed(true, false, self.needs.size)
-        lacking = mask_of(bit for bit in self.chances if fails >> bit & 1)
-        missing = mask_of(bit for bit in self.chances if not holds >> bit & 1)
+        lacking = fails & self._doubtful
+        missing = self._doubtful & ~holds
         about: object = lacking or kinds
-        foretold = any(not before & ~missing for before in self._refused_without)
-        if foretold or (lacking and not self.book.worked[kinds]):
+        if self._is_foretold(missing) or (lacking and not self.book.worked[kinds]):
             return 0.0, about  # of two reasons nobody could tell which it was
-        success = self.fitness(kinds) * self._reliability
-        for bit, chance in self.chances.items():
-            if lacking >> bit & 1:
-                success *= 1 - chance
-            elif missing >> bit & 1:
-                success *= 1 - chance * self._missing_if_unknown[bit]
+        success = self._success(kinds, lacking, missing)
         uses = 1.0 if self.book.worked[kinds] else self.new_kinds
         return uses * entropy(success) / (1 + self.asked[about]), about
+
+    def _is_foretold(self, missing: int) -> bool:
+        """True if it was refused often enough without as much as is missing."""
+        return any(not before & ~missing for before in self._refused_without)
+
+    def _success(self, kinds: tuple[str, ...], lacking: int, missing: int) -> float:
+        """How likely it works with things of some kinds and without facts that may be needed:
+        those that fail, and all that are not known to hold.
+        """
+        success = self.fitness(kinds) * self._reliability
+        for bit in bits(missing):
+            chance = self.chances[bit]
+            if not lacking >> bit & 1:
+                chance *= self._missing_if_unknown[bit]
+            success *= 1 - chance
+        return success
 
     @cached_property
     def _refused_without(self) -> list[int]:
@@ -106,20 +121,21 @@ class Question:
         """By fact, how likely it is missing where nothing is known of it: hardly, if it was unknown
         in successes too.
         """
-        wins = self.needs.wins
+        needs = self.needs
         found = {}
         for bit in self.chances:
-            unknown = sum(not row.known >> bit & 1 for row in wins)
+            unknown = (needs.won & ~needs.known_in(bit)).bit_count()
             found[bit] = 1 / (2 + unknown)
         return found
 
     def doubts(self) -> list[tuple[Literal, float]]:
         """Facts that may be needed or not, with the bits that a trial without each would tell."""
-        found = []
-        for bit, chance in self.chances.items():
-            literal = self.needs.literal(bit)
-            found.append((literal, entropy(chance) / (1 + self.asked[literal])))
-        return found
+        return [(fact, told / (1 + self.asked[fact])) for fact, told in self._entropies]
+
+    @cached_property
+    def _entropies(self) -> list[tuple[Literal, float]]:
+        """Facts that may be needed or not, with the bits that say whether one is."""
+        return [(self.needs.literal(bit), entropy(chance)) for bit, chance in self.chances.items()]
 
     def without(self, literal: Literal) -> ActionSchema:
         """The action as plans have it, without one of its needs."""
@@ -131,24 +147,35 @@ class Question:
         """The most bits that doing it with things of some kinds can tell, whatever is so of
         them.
         """
-        doubtful = any(chance < 1 for chance in self.chances.values())
-        settled = self.book.worked[kinds] and not doubtful and self._reliability == 1.0
-        return 0.0 if settled else 1.0
+        return 0.0 if self.book.worked[kinds] and self._needs_are_settled else 1.0
+
+    @cached_property
+    def _needs_are_settled(self) -> bool:
+        """True if it is known what it needs, and nothing speaks for more."""
+        return min(self.chances.values(), default=1.0) >= 1 and self._reliability == 1.0
 
     def fits(self, kinds: tuple[str, ...]) -> bool:
         """True if it has worked with each of some kinds in its slot."""
-        return all(map(set.__contains__, self.needs.fit, kinds))
+        return all(map(frozenset.__contains__, self.fit, kinds))
 
     def fitting(self, kinds: tuple[str, ...]) -> float:
         """Likelihood that it works with things of some kinds at all, by the number of kinds
         that did and did not.
         """
         share = 1.0
-        for slot, (kind, fit) in enumerate(zip(kinds, self.needs.fit, strict=True)):
+        for kind, fit, chance in zip(kinds, self.fit, self._new_kind_fits, strict=True):
             if kind not in fit:
-                refused = {those[slot] for those in self.faultless} - fit
-                share *= (len(fit) + 1) / (len(fit) + len(refused) + 2)
+                share *= chance
         return share
+
+    @cached_property
+    def _new_kind_fits(self) -> list[float]:
+        """For each slot, how likely another kind works, by Laplace's rule of succession."""
+        found = []
+        for slot, fit in enumerate(self.fit):
+            refused = {kinds[slot] for kinds in self.faultless} - fit
+            found.append((len(fit) + 1) / (len(fit) + len(refused) + 2))
+        return found
 
     def fitness(self, kinds: tuple[str, ...]) -> float:
         """Likelihood that it works with things of some kinds, also by how often it was refused
@@ -184,11 +211,11 @@ class Question:
 def _unusual_facts(needs: Needs) -> int:
     """Facts about an action's things that held in hardly any of its successes."""
     book = needs.book
-    usual = Counter(bit for row in needs.wins for bit in bits(row.holds))
     found = 0
     for bit in range(2 * needs.size):
         args = book.facts[bit % needs.size].args
         of_its_things = bool(args) == bool(book.slots) and all(map(str.isdigit, args))
-        if of_its_things and usual[bit] < LIMITS.several:
+        usual = (needs.holding[bit] & needs.won).bit_count() >= LIMITS.several
+        if of_its_things and not usual:
             found |= 1 << bit
     return found

@@ -10,7 +10,7 @@ from rpms.logic.belief import Belief, Situation
 from rpms.logic.errors import InputError
 from rpms.paper.episode import Ending, Happening
 from rpms.store.episodes import EpisodeRecord
-from rpms.store.evidence import TRACES, Spoken, Trace, read_traces
+from rpms.store.evidence import TRACES, Spoken, Trace, Witness, read_traces
 from rpms.store.runs import RunFolder
 from rpms.worlds.base import World
 
@@ -73,7 +73,9 @@ def spoken(steps: Sequence[Happening], ending: Ending) -> tuple[Spoken, ...]:
 class ReplayedStep(NamedTuple):
     """A step of a trace, with what was believed before and after it."""
 
+    witness: Witness
     spoken: Spoken
+    refused: bool
     before: Situation
     after: Situation
 
@@ -82,10 +84,11 @@ def replayed(world: World, trace: Trace) -> Iterator[ReplayedStep]:
     """The steps of a trace, their beliefs read anew from the texts."""
     goal = world.goal(trace.opening)
     after = Situation(world.update(world.start(goal), None, trace.opening), goal)
-    for step in trace.steps:
+    for number, step in enumerate(trace.steps, 1):
         before = after
         after = Situation(world.update(before.belief, step.command, step.answer), goal)
-        yield ReplayedStep(step, before, after)
+        witness = Witness(trace.episode, number)
+        yield ReplayedStep(witness, step, world.infeasible(step.answer), before, after)
 
 
 def read_differently(world: World, runs: Sequence[Path]) -> str:

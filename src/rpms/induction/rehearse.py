@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from math import ceil
 
-from rpms.induction.conclude import Doubts, Learned, manual_from
+from rpms.induction.conclude import Doubts, Learned
+from rpms.induction.learned_manual import manual_from
 from rpms.induction.manual_edits import Edit
 from rpms.induction.mend import RecordedStep, propose, recorded_steps
 from rpms.induction.recorded_episodes import spoken
@@ -81,17 +82,21 @@ class Rehearsal:
                 trace = earlier.pop(0) if again else self._next(task, mind)
                 if trace is None:
                     continue
-                quiet = self._take_in(trace)
-                self._quiet[type_] = self._quiet[type_] + 1 if quiet else 0
-                surprised |= not quiet
-                if not trace.episode.startswith(PLAYED):
-                    explorer.agenda.draw_conclusions()
+                surprised |= not self._is_quiet(type_, trace)
                 if again:
                     self.traces.append(trace)
                 else:
                     yield trace
                 if explorer.steps >= explorer.how.steps:
                     return
+
+    def _is_quiet(self, type_: str, trace: Trace) -> bool:
+        """Learn from an episode of a type; True if nothing surprised."""
+        quiet = self._take_in(trace)
+        self._quiet[type_] = self._quiet[type_] + 1 if quiet else 0
+        if not trace.episode.startswith(PLAYED):
+            self.explorer.agenda.draw_conclusions()
+        return quiet
 
     def _mended_mind(self) -> Mind:
         """A mind with the manual as it was learned and mended so far. With it each type has to

@@ -1,5 +1,8 @@
 """The *safe* bound of an action's needs: every literal that was never false in a success and was
 true in one.
+
+It is the most specific hypothesis of the version space, as in SAM (safe action-model learning):
+whoever sees to all of it does nothing that may be refused.
 """
 
 from collections.abc import Iterable
@@ -9,19 +12,15 @@ from math import comb, prod
 
 from rpms.induction.action_model import working
 from rpms.induction.attempts import Book
+from rpms.induction.columns import Steps, all_of, columns_of, opposite, share_of
 from rpms.induction.literals import (
     Row,
-    Signed,
     bits,
-    count_independent,
+    has_names,
     literal_of,
     mask_of,
-    row_of,
-    signed,
-    union,
 )
 from rpms.induction.thresholds import LIMITS
-from rpms.induction.witnesses import repeated
 from rpms.logic.facts import Clause, Literal
 
 
@@ -46,14 +45,53 @@ class SafeBound:
         """True if there are so many fixed names that some fact about one always happens to hold."""
         self.fit = working(book)
         """For each slot, the kinds that have worked in it."""
-        self.rows = [row_of(attempt, self.size) for attempt in book.attempts]
-        self.wins = [row for row in self.rows if not row.attempt.refused]
-        self.losses = [row for row in self.rows if row.attempt.refused]
-        self.repeated = repeated(book.attempts, len(book.slots))
-        self.held = union(row.holds for row in self.wins)
+        self._columns = columns = columns_of(book)
+        self.rows = columns.rows.copy()
+        self.wins = columns.wins.copy()
+        self.losses = columns.losses.copy()
+        self.won = columns.won
+        """The attempts that worked, as bits."""
+        self.holding = columns.holding.copy()
+        """By literal, the attempts before which it held, as bits."""
+        self._lost = all_of(len(self.rows)) & ~self.won
+        self._first_wins = columns.first_wins
+        self._shown = columns.shown.copy()
+        self._made_false = columns.undone
+        self._drawn = all_of(columns.drawn)
+        self._drawn_with = columns.drawn_with.copy()
+        """By literal, the names drawn at random of which it holds, as bits."""
+        self.repeated = columns.done_before()
+        self.held = self._in_any(self.won)
         """Literals that held in some success."""
-        self.failed = union(row.fails for row in self.wins)
+        self.failed = self._denied(self.held)
         """Literals that were false in some success."""
+
+    # Attempts in which literals held and failed.
+
+    def failing(self, bit: int) -> int:
+        """The attempts before which a literal failed, as bits."""
+        return self.holding[opposite(bit, 2 * self.size)]
+
+    def known_in(self, bit: int) -> int:
+        """The attempts before which it was known whether a literal holds, as bits."""
+        return self.holding[bit] | self.failing(bit)
+
+    def steps(self, some: int) -> Steps:
+        """The steps of some attempts."""
+        return Steps(self.rows, some)
+
+    def independent(self, some: int) -> int:
+        """Number of independent witnesses among some attempts."""
+        return self._columns.independent(some)
+
+    def _in_any(self, some: int) -> int:
+        """Literals that held before any of some attempts."""
+        return mask_of(bit for bit, held in enumerate(self.holding) if held & some)
+
+    def _denied(self, literals: int) -> int:
+        """The negations of some literals."""
+        size = self.size
+        return literals >> size | (literals & (1 << size) - 1) << size
 
     # Bits and the literals they stand for.
 
@@ -75,7 +113,7 @@ class SafeBound:
 
     def by_name(self, bit: int) -> bool:
         """True if a fact is about anything by its name."""
-        return any(not arg.isdigit() for arg in self.literal(bit).atom.args)
+        return has_names(self.literal(bit).atom)
 
     def not_by_name(self, mask: int) -> int:
         """Of some facts, those that are about the action's own things, or about none."""
@@ -104,7 +142,7 @@ class SafeBound:
         found = self.failed
         most = self.tolerated * len(self.wins)
         for bit in bits(self.held & self.failed):
-            if count_failing(self.wins, bit) <= most:
+            if (self.failing(bit) & self.won).bit_count() <= most:
                 found &= ~(1 << bit)
         return found
 
@@ -135,35 +173,29 @@ class SafeBound:
             return 0.0
         all_false = prod(1 - self.frequency(bit) for bit in some)
         mask = mask_of(some)
-        last_of_episode = {
-            row.attempt.witness.episode: row for row in refusals if row.known & mask == mask
-        }
+        last_of_episode = {}
+        for row in refusals:
+            if row.known & mask == mask:
+                last_of_episode[row.attempt.witness.episode] = row
         recent = list(last_of_episode.values())[-LIMITS.recent :]
         lacking = sum(row.fails & mask == mask for row in recent)
-        in_every_success = (1 - all_false) ** self.independent_wins
-        return float(in_every_success * _at_least(lacking, len(recent), all_false))
+        in_every_success: float = (1 - all_false) ** self.independent_wins
+        return in_every_success * _at_least(lacking, len(recent), all_false)
 
     @cached_property
     def independent_wins(self) -> int:
         """Number of independent successes."""
-        return count_independent(self.wins)
+        return self.independent(self.won)
 
     def frequency(self, bit: int, given: int = 0) -> float:
         """How often a fact holds for random names, where some other facts hold; 1 if nothing is
         known.
         """
-        rows = self._drawn or [Signed(row.holds, row.fails) for row in self.losses]
-        held = known = 0
-        for row in rows:
-            if row.known >> bit & 1 and row.holds & given == given:
-                known += 1
-                held += row.holds >> bit & 1
-        return held / known if known else 1.0
-
-    @cached_property
-    def _drawn(self) -> list[Signed]:
-        """Literals of names drawn at random."""
-        return [signed(true, false, self.size) for true, false in self.book.imagined]
+        if self._drawn:
+            share = share_of(self._drawn_with, bit, given, self._drawn)
+        else:
+            share = share_of(self.holding, bit, given, self._lost)
+        return 1.0 if share is None else share
 
     # The part of the bound that attempts have put to the test.
 
@@ -177,9 +209,9 @@ class SafeBound:
         the world declares its commands, so does what every success took away.
         """
         if self.losses:
-            ever = union(row.fails for row in self.losses)
+            ever = self._denied(self._in_any(self._lost))
         else:
-            ever = union(row.fails for row in self._drawn)
+            ever = self._denied(mask_of(bit for bit, some in enumerate(self._drawn_with) if some))
         if self.book.declared and self.book.settled:
             ever |= self._undone()
         return self.safe & ever & ~self.seldom
@@ -189,57 +221,30 @@ class SafeBound:
 
         Not so for what is near: who takes a thing has it in hand, and so it lies nowhere.
         """
-        found = self.held & (1 << self.size) - 1
-        for row in self.wins:
-            after = signed(row.attempt.true_after, row.attempt.false_after, self.size)
-            if not row.attempt.names_twice:
-                found &= after.fails
-        return found & ~mask_of(bit for bit in bits(found) if self._near(bit))
+        found = self.held & self._made_false
+        return mask_of(bit for bit in bits(found) if not self._near(bit))
 
     def _near(self, bit: int) -> bool:
         """True if a fact says that a thing is where the agent is, which follows from where both
         are.
         """
         predicate = self.book.vocabulary.predicates[self.literal(bit).atom.predicate]
-        return predicate.exclusive not in ("", "always")
+        return bool(predicate.companion)
 
     @cached_property
     def seldom(self) -> int:
         """Candidate preconditions that were rarely known before a success, or that successes
         reveal rather than need.
         """
-        firsts = self._first_wins()
-        revealed = []
-        for row in firsts:
-            after = signed(row.attempt.true_after, row.attempt.false_after, self.size)
-            revealed.append(after.holds & ~row.holds)
         found = 0
         for bit in bits(self.safe):
-            known = count_holding(firsts, bit)
-            shown = sum(mask >> bit & 1 for mask in revealed)
-            rarely = count_holding(self.wins, bit) < LIMITS.seldom_known * len(self.wins)
-            if known < shown or rarely:
+            # of the same names, what the first success has shown is known to the others
+            known = (self.holding[bit] & self._first_wins).bit_count()
+            shown = (self._shown[bit] & self._first_wins).bit_count()
+            often = (self.holding[bit] & self.won).bit_count()
+            if known < shown or often < LIMITS.seldom_known * len(self.wins):
                 found |= 1 << bit
         return found
-
-    def _first_wins(self) -> list[Row]:
-        """Of the successes with the same names in an episode, the first: what it has shown is
-        known to the others.
-        """
-        firsts: dict[tuple[str, tuple[str, ...]], Row] = {}
-        for row in self.wins:
-            firsts.setdefault((row.attempt.witness.episode, row.attempt.names), row)
-        return list(firsts.values())
-
-
-def count_holding(rows: Iterable[Row], bit: int) -> int:
-    """Number of rows in which a literal held."""
-    return sum(row.holds >> bit & 1 for row in rows)
-
-
-def count_failing(rows: Iterable[Row], bit: int) -> int:
-    """Number of rows in which a literal failed."""
-    return sum(row.fails >> bit & 1 for row in rows)
 
 
 def _at_least(successes: int, trials: int, probability: float) -> float:

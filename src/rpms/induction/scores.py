@@ -72,7 +72,7 @@ class _Tally:
         return support_by(list(self.good.values()), self.in_vain)
 
     def share(self, usual: float) -> float:
-        return (len(self.good) + LIMITS.doubt * usual) / (len(self.tried) + LIMITS.doubt)
+        return (len(self.good) + LIMITS.smoothing * usual) / (len(self.tried) + LIMITS.smoothing)
 
 
 _Tallies = Mapping[str, Mapping[str, _Tally]]  # By kind of place and name of a thing

@@ -1,6 +1,6 @@
 """An exploration: the next command of an episode, and the episodes one after the other."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from random import Random
@@ -14,14 +14,14 @@ from rpms.induction.looking import Looking
 from rpms.induction.odds import entropy
 from rpms.induction.questions import Question
 from rpms.induction.revelations import slots_of
-from rpms.induction.templates import SLOT, draw, fill, pattern_of, verb_of
+from rpms.induction.templates import SLOT, fill, pattern_of, verb_of
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.ventures import Prospect
 from rpms.induction.wants import State
 from rpms.logic.achievers import command_of
 from rpms.logic.actions import Instance
 from rpms.logic.errors import FileError, InputError, WorldError
-from rpms.logic.facts import Literal, Truth, kind_of
+from rpms.logic.facts import Literal, Truth, grouped, kind_of
 from rpms.logic.goal import UNKNOWN_GOAL
 from rpms.store.evidence import Spoken, Trace
 from rpms.worlds.base import Setting, Task, World, by_verb
@@ -31,9 +31,17 @@ class _Target(NamedTuple):
     """An experiment that may have to be prepared."""
 
     worth: float
-    instance: Instance
     question: Question
+    names: tuple[str, ...]
     without: Literal | None = None  # The need that it is done without, if it is about one
+
+    @property
+    def instance(self) -> Instance:
+        """The action to prepare."""
+        schema = self.question.schema
+        if self.without is not None:
+            schema = self.question.without(self.without)
+        return Instance(schema, dict(zip(schema.variables, self.names, strict=True)))
 
 
 class Session(Looking):
@@ -50,16 +58,19 @@ class Session(Looking):
             if command or not self._has_goal:
                 return command
         command, self.then = self.then, ""
-        return (
-            command
-            or self.try_seen()
-            or self._novelty()
-            or self._look_around()
-            or self._carry_elsewhere()
-            or self._follow_agenda()
-            or self._listed()
-            or self._anything()
+        if command:
+            return command
+        ways = (
+            self.try_seen,
+            self.look_at_new_place,
+            self._novelty,
+            self._look_around,
+            self._carry_elsewhere,
+            self._follow_agenda,
+            self._listed,
+            self._anything,
         )
+        return _first_of(ways)
 
     @property
     def _has_goal(self) -> bool:
@@ -112,33 +123,48 @@ class Session(Looking):
         """A command that the game lists of an action that has hardly ever been seen: in a new
         context it is always asked for its list.
         """
-        agenda = self.agenda
-        ledger = agenda.ledger
-        is_new = ledger.contexts.just_entered and self.diary.learns
-        often = agenda.how.listing
-        if ledger.hardly_won:  # it may list thousands: ask less where that finds nothing new
-            often *= (agenda.novelties + 1) / (agenda.listings + 1)
-        if not is_new and self.dice.random() >= often:
+        if not self._asks_for_list():
             return ""
-        agenda.listings += 1
-        familiar = {
-            template for template, book in ledger.books.items() if book.succeeded >= LIMITS.familiar
-        }
-        some = [self.dice.choice(commands) for commands in by_verb(self.game.admissible())]
-        new = [command for command in some if not self._is_familiar(command, familiar)]
-        found = [
-            command for command in new if not self.vain(command) and not self.too_early(command)
-        ]
+        self.agenda.listings += 1
+        found = self._new_commands()
         if not found:
             return ""
-        agenda.novelties += 1
-        return self.dice.choice(self._least_done(found) if ledger.hardly_won else found)
+        self.agenda.novelties += 1
+        if not self.agenda.ledger.hardly_won:
+            return self.dice.choice(found)
+        command = self.dice.choice(self._least_done(found))
+        self.agenda.new_verbs[verb_of(command)] += 1
+        return command
+
+    def _asks_for_list(self) -> bool:
+        """True in a new context, and now and then."""
+        agenda = self.agenda
+        if agenda.ledger.contexts.just_entered and self.diary.learns:
+            return True
+        often = agenda.how.listing
+        if agenda.ledger.hardly_won:  # it may list thousands: ask less where nothing new is found
+            often *= (agenda.novelties + 1) / (agenda.listings + 1)
+        return self.dice.random() < often
+
+    def _new_commands(self) -> list[str]:
+        """Listed commands of actions that are hardly known, one of each verb."""
+        familiar: set[str] = set()
+        for template, book in self.agenda.ledger.books.items():
+            if book.succeeded >= LIMITS.familiar:
+                familiar.add(template)
+        some = [self.dice.choice(commands) for commands in by_verb(self.game.admissible())]
+        found = []
+        for command in some:
+            is_known = self._is_familiar(command, familiar) or self.vain(command)
+            if not is_known and not self.too_early(command):
+                found.append(command)
+        return found
 
     def _least_done(self, commands: Collection[str]) -> list[str]:
-        """The commands whose first word has worked least: among hundreds of names that nobody
-        knows, chance would find an action late.
+        """The commands whose first word has worked least, or was least tried as new: among
+        hundreds of names that nobody knows, chance would find an action late.
         """
-        done = self.agenda.ledger.done
+        done = self.agenda.ledger.done + self.agenda.new_verbs
         counts = {command: done[verb_of(command)] for command in commands}
         least = min(counts.values())
         return [command for command, count in counts.items() if count == least]
@@ -200,38 +226,36 @@ class Session(Looking):
 
     def _some_questions(self) -> list[Question]:
         """Actions to imagine, those that succeeded least more often."""
-        questions = self.agenda.questions
-        interest = [question.interest for question in questions]
-        return (
-            self.dice.choices(questions, interest, k=self.agenda.how.imagined)
-            if any(interest)
-            else []
-        )
+        questions, interests = self.agenda.by_interest
+        if not interests or not interests[-1]:
+            return []
+        return self.dice.choices(questions, cum_weights=interests, k=self.agenda.how.imagined)
 
     def _imagine(self, question: Question) -> tuple[str, ...] | None:
         """Names for an action: any, or with a kind that has worked in one slot, or with such
         kinds in all.
         """
-        names = draw(self.diary.belief, [(role,) for role in question.schema.variables], self.dice)
+        names = self.names_around.draw(question.roles, self.dice)
         chance = self.dice.random()
         if names is None or chance < LIMITS.any_kind:
             return names
-        slots = (
-            range(len(names))
-            if chance < LIMITS.any_kind + LIMITS.fitting
-            else (self.dice.randrange(len(names)),)
-        )
+        slots: Sequence[int] = range(len(names))
+        if chance >= LIMITS.any_kind + LIMITS.fitting:
+            slots = (self.dice.randrange(len(names)),)
         chosen = list(names)
         for slot in slots:
-            if kind_of(chosen[slot]) not in question.needs.fit[slot]:
-                known = self.diary.belief.names.get(question.schema.variables[slot], ())
-                fit = [
-                    name
-                    for name in known
-                    if kind_of(name) in question.needs.fit[slot] and name not in chosen
-                ]
-                chosen[slot] = self.dice.choice(fit) if fit else chosen[slot]
+            self._make_fit(question, slot, chosen)
         return tuple(chosen)
+
+    def _make_fit(self, question: Question, slot: int, chosen: list[str]) -> None:
+        """Replace a name by one of a kind that has worked in its slot, if there is one."""
+        kinds = question.fit[slot]
+        if kind_of(chosen[slot]) in kinds:
+            return
+        known = self.names_around.of_kinds(question.schema.variables[slot], kinds)
+        fit = [name for name in known if name not in chosen]
+        if fit:
+            chosen[slot] = self.dice.choice(fit)
 
     def _towards_target(self) -> str:
         """The next step towards an experiment that cannot be done yet."""
@@ -265,7 +289,7 @@ class Session(Looking):
             names = self._imagine(question)
             if names is None:
                 continue
-            prospect = self._prospect(question, names)
+            prospect = self._prospect(question, names, best)
             if prospect.worth > best and not self.too_early(fill(question.book.template, names)):
                 best = prospect.worth
                 found = prospect
@@ -275,39 +299,36 @@ class Session(Looking):
             found.question.asked[found.without] += 1
         return found.instance
 
-    def _prospect(self, question: Question, names: tuple[str, ...]) -> _Target:
+    def _prospect(self, question: Question, names: tuple[str, ...], least: float) -> _Target:
         """An action with some names, with all that it may need, or without what it needs
-        perhaps: what tells more.
+        perhaps: what tells more, if that is more than the least.
         """
-        found = self._with_kinds(question, names)
-        if not question.fits(tuple(map(kind_of, names))):
+        kinds = tuple(map(kind_of, names))
+        found = _Target(max(least, self._worth_of_kinds(question, kinds)), question, names)
+        if not question.fits(kinds):
             return found
         for literal, told in question.doubts():
             worth = told * question.interest
             if worth <= found.worth:
                 continue
             if literal.bind(slots_of(names)).truth(self.situation) is Truth.FALSE:
-                binding = dict(zip(question.schema.variables, names, strict=True))
-                instance = Instance(question.without(literal), binding)
-                found = _Target(worth, instance, question, literal)
+                found = _Target(worth, question, names, literal)
         return found
 
-    def _with_kinds(self, question: Question, names: tuple[str, ...]) -> _Target:
-        """An action with some names: kinds that were never tried tell whether they work, others
-        the less the more often they were.
+    def _worth_of_kinds(self, question: Question, kinds: tuple[str, ...]) -> float:
+        """The worth of an action with some kinds: those that were never tried tell whether they
+        work, others the less the more often they were.
         """
-        kinds = tuple(map(kind_of, names))
         tried = question.book.worked[kinds] + question.faultless.get(kinds, 0)
         if tried:
             told = LIMITS.once_more / tried
         else:
             told = question.new_kinds * entropy(question.fitness(kinds))
         worth = told * question.interest
-        named = {self.diary.goal.object, self.diary.goal.destination}
-        if self.about_goal and not tried and not named.isdisjoint(kinds):
+        goal = self.diary.goal
+        if self.about_goal and not tried and (goal.object in kinds or goal.destination in kinds):
             worth *= LIMITS.about_goal
-        binding = dict(zip(question.schema.variables, names, strict=True))
-        return _Target(worth, Instance(question.schema, binding), question)
+        return worth
 
     # The goal.
 
@@ -319,16 +340,18 @@ class Session(Looking):
         if command:
             return command
         if self.scoring:
-            return (
-                self.go_on()
-                or self.towards_score()
-                or self.to_new_place()
-                or self.venture()
-                or self.elsewhere()
+            ways = (
+                self.go_on,
+                self.towards_score,
+                self.to_new_place,
+                self.venture,
+                self.elsewhere,
             )
-        command = self.to_new_place()
-        if command:
-            return command
+            return _first_of(ways)
+        return self.to_new_place() or self._towards_guess()
+
+    def _towards_guess(self) -> str:
+        """The next step towards the guess that is pursued, or else towards the next one."""
         for _ in range(4):
             if self.wanted is None or self.patience <= 0:
                 self._take_up(self._new_guess())
@@ -347,7 +370,8 @@ class Session(Looking):
         """
         ledger = self.agenda.ledger
         book = ledger.goals.get(self.diary.goal.type)
-        if not ledger.scores or (book is not None and not book.hardly_won):
+        may_score = ledger.scores or ledger.unlisted
+        if not may_score or (book is not None and not book.hardly_won):
             return ""
         is_late = self.left <= LIMITS.late
         goal = self.diary.goal
@@ -355,16 +379,20 @@ class Session(Looking):
         for command, instance in found:
             if self.vain(command) or (self.too_early(command) and not is_late):
                 continue
-            if instance.feasible(self.situation) is not Truth.FALSE:
-                self.told_done.add(command)
-                return command
-            self.prepared[command] += 1
-            if self.prepared[command] > self.agenda.how.pursued:
-                continue
-            step = self.begin(instance.preconditions)
+            step = self._do_or_prepare(command, instance)
             if step:
                 return step
         return ""
+
+    def _do_or_prepare(self, command: str, instance: Instance) -> str:
+        """A command that may be done now; else a step towards what it needs, for so long."""
+        if instance.feasible(self.situation) is not Truth.FALSE:
+            self.told_done.add(command)
+            return command
+        self.prepared[command] += 1
+        if self.prepared[command] > self.agenda.how.pursued:
+            return ""
+        return self.begin(instance.preconditions)
 
     def _is_time_to_wander(self) -> bool:
         """True now and then between experiments, since other things to try are elsewhere."""
@@ -494,17 +522,28 @@ class Session(Looking):
 
     def _anything(self) -> str:
         """A command of some action with any names that were ever seen, known to be here or not."""
-        names = self.agenda.ledger.names.roles
         books = [book for book in self.agenda.ledger.books.values() if book.succeeded > 1]
         for book in self.dice.sample(books, len(books)):
-            fit = [
-                [name for name in names if not roles or roles <= names[name]]
-                for roles in book.roles
-            ]
-            command = fill(book.template, [self.dice.choice(some or list(names)) for some in fit])
+            names = [self.dice.choice(self._ever_in(roles)) for roles in book.roles]
+            command = fill(book.template, names)
             if not self.too_early(command):
                 return command
         return next(iter(self.game.admissible()), "look")
+
+    def _ever_in(self, roles: set[str] | None) -> list[str]:
+        """The names that ever had all of some roles; all names where none had."""
+        names = self.agenda.ledger.names.roles
+        found = [name for name in names if not roles or roles <= names[name]]
+        return found or list(names)
+
+
+def _first_of(ways: Iterable[Callable[[], str]]) -> str:
+    """The first command that any of some ways to choose one finds."""
+    for choose in ways:
+        command = choose()
+        if command:
+            return command
+    return ""
 
 
 @dataclass
@@ -581,14 +620,11 @@ class Explorer:
 
         Episodes without a win count too, for less: a type that is never won takes its share.
         """
-        by_type: dict[str, list[Task]] = {}
-        for task in tasks:
-            for type_ in self._types_of(task):
-                if not self.agenda.settled(type_):
-                    by_type.setdefault(type_, []).append(task)
-        if not by_type:
+        by_type = grouped((type_, task) for task in tasks for type_ in self._types_of(task))
+        unsettled = [type_ for type_ in by_type if not self.agenda.settled(type_)]
+        if not unsettled:
             return tasks
-        return by_type[min(by_type, key=self._familiarity)]
+        return by_type[min(unsettled, key=self._familiarity)]
 
     def _familiarity(self, type_: str) -> tuple[float, str]:
         """Wins of a type, and a part of one for each episode."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from rpms.induction.agenda import Agenda
 from rpms.induction.attempts import NOTHING_KNOWN
+from rpms.induction.drawing import NamesAround
 from rpms.induction.ledger import Diary
 from rpms.induction.questions import Question
 from rpms.induction.templates import fill
@@ -75,6 +76,11 @@ class Standing:
             self.about_goal = self.dice.random() < agenda.how.goals
         learned = agenda.learned
         self.scoring = self.about_goal and learned is not None and goal.type in learned.scoring
+
+    @property
+    def names_around(self) -> NamesAround:
+        """What is known to be there, to draw names from."""
+        return self.agenda.ledger.vocabulary.answers(self.diary.belief).names_around
 
     @property
     def situation(self) -> Situation:

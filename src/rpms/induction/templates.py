@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from random import Random
 from typing import NamedTuple
 
 from rpms.induction.thresholds import LIMITS
@@ -96,6 +95,10 @@ class Names:
                     self._add(name)
                 self.roles[name].add(role)
                 known.add(name)
+
+    def breadth(self, role: str) -> tuple[int, int]:
+        """The number of names in a role, then the order in which roles were first seen."""
+        return len(self._known[role]), self.order[role]
 
     def _add(self, name: str) -> None:
         """Take in a name that was never seen before."""
@@ -195,46 +198,9 @@ def fill(template: str, names: Sequence[str]) -> str:
     return "".join(piece + name for piece, name in pieces)
 
 
-def draw(
-    belief: Belief, roles: Sequence[Collection[str]], dice: Random, *, twice: bool = False
-) -> tuple[str, ...] | None:
-    """Names for slots, such that facts about them often hold: what is held, what is here, where
-    a thing was seen.
-
-    None where a role has no names, or where one name stands in two slots and may not.
-    """
-    chosen: list[str] = []
-    for allowed in roles:
-        known = _names_in(belief, allowed)
-        if not known:
-            return None
-        likely = _likely(belief, known, chosen, dice)
-        fit = [name for name in likely if name in known and name not in chosen]
-        chosen.append(dice.choice(fit or known))
-    return tuple(chosen) if twice or len(set(chosen)) == len(chosen) else None
-
-
-def _names_in(belief: Belief, roles: Collection[str]) -> Sequence[str]:
-    """Known names in any of some roles, each once."""
+def names_in(belief: Belief, roles: Collection[str]) -> Sequence[str]:
+    """Known names in any of some roles, or for any of some parameters, each once."""
     pools = [names_for(role, belief.names) for role in sorted(roles)]
     if len(pools) == 1:
         return pools[0]
     return list(dict.fromkeys(chain.from_iterable(pools)))
-
-
-def _likely(
-    belief: Belief, known: Sequence[str], chosen: Sequence[str], dice: Random
-) -> Sequence[str]:
-    """Names of which facts often hold together with those already chosen; none, now and then."""
-    chance = dice.random()
-    if chance < 0.3:
-        return belief.holding
-    if chance < 0.5:
-        here = belief.location
-        if here is not None and here in known:
-            return (here,)
-        return [name for name, where in belief.last_seen.items() if where == here]
-    if chance < 0.75 and chosen:
-        where = belief.last_seen.get(chosen[-1])
-        return () if where is None else (where,)
-    return ()

@@ -123,7 +123,8 @@ class Thresholds:
     score_rises: int = 3
     # Share of the rises that facts have to account for; below it, kinds are asked
     score_told: float = 0.5
-    # Share of vain trials with what has scored that may end the task, for blind ones
+    # Things are tried blindly only if no more than this share of vain trials with things that had
+    # scored ended the task
     score_harmless: float = 0.1
     scores_again: float = 1 / 3
     """Share of repetitions that may have scored for something to count once."""
@@ -137,7 +138,7 @@ class Thresholds:
     )
     """By table, the share of the things that have to have scored in a place to stand in it."""
     # Things by which a row of a score table is moved towards the average: one alone proves little
-    doubt: float = 1.0
+    smoothing: float = 1.0
 
     # Exploration.
 

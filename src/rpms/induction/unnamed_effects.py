@@ -26,7 +26,7 @@ from rpms.induction.templates import SLOT, Names, fill
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.vocabulary import Vocabulary
 from rpms.logic.actions import ActionSchema, Revelation
-from rpms.logic.facts import Atom, Clause, Literal
+from rpms.logic.facts import Atom, Clause, Literal, grouped
 from rpms.logic.rules import ANYTHING, Predicate
 from rpms.store.evidence import Support
 
@@ -44,28 +44,30 @@ def processes(linked: Linked, base: Book, action: ActionModel, names: Names) -> 
     """Uses of an action for plans beyond its schema. `base`: its attempts without places."""
     yield from _side_effects(linked, base, action, names)
     if linked.moves:
-        yield from _at_places(linked.far, 2, f"{action.name}_there", names)
+        yield from _at_places(linked.far, action, names, moving=True)
     else:
-        yield from _at_places(linked.near, 1, f"{action.name}_here", names)
+        yield from _at_places(linked.near, action, names, moving=False)
         yield from _changing_things(linked, base, action, names)
 
 
-def _at_places(book: Book, count: int, name: str, names: Names) -> Iterator[Process]:
-    """Effects and revelations at the last of some places, which are the last slots: the
-    agent's, and where it gets.
+def _at_places(book: Book, action: ActionModel, names: Names, *, moving: bool) -> Iterator[Process]:
+    """Effects and revelations at the agent's place, which is the last slot.
+
+    Of moving: at the place where it gets, which comes after the agent's.
     """
+    slots = [str(slot) for slot in range(len(book.slots))]
+    places = slots[-2:] if moving else slots[-1:]
     parameters = book.called(names)
-    places = [str(slot) for slot in range(len(book.slots))][-count:]
-    done = view(book, book.attempts, lambda attempt: not attempt.refused)
-    when = condition(done, frozenset(places))
+    when = condition(view(book, book.attempts), frozenset(places))
     if parameters is None or when is None:
         return
     when = _with_place(when, book, places[0])
     effects = _effects_at(places[-1], book, when)
-    if effects.arriving and count > 1:
+    name = f"{action.name}_there" if moving else f"{action.name}_here"
+    if effects.arriving and moving:
         yield process_of(name, book.template, parameters, when, effects.arriving)
     if effects.other:
-        title = f"{name}_first" if count > 1 else name
+        title = f"{name}_first" if moving else name
         yield process_of(title, book.template, parameters, when, effects.other)
     yield from _showing(name, parameters, when, book)
 
@@ -83,7 +85,7 @@ def _effects_at(place: str, book: Book, when: Circumstance) -> _EffectsAt:
     outcomes = Outcomes(book, frozenset(literal.atom for literal in when.literals))
     found = _EffectsAt([], [])
     for fact in outcomes.certain:
-        literal = fact.clause.literals[0]
+        literal = fact.literal
         if place not in literal.atom.args:
             continue
         if not predicates[literal.atom.predicate].exclusive:
@@ -98,12 +100,11 @@ def _with_place(when: Circumstance, book: Book, place: str) -> Circumstance:
 
     This fact held in every attempt, and therefore explains none.
     """
-    predicates = book.vocabulary.predicates
-    placing = [atom for atom in book.facts if predicates[atom.predicate].exclusive == "always"]
-    at = next(atom for atom in placing if atom.args == (place,))
-    rest = [literal for literal in when.literals if literal.atom != at]
-    related = [_related(literal, place, book.vocabulary) for literal in rest]
-    return replace(when, literals=(*dict.fromkeys(related), Literal(at)))
+    placing = {predicate.name for predicate in book.vocabulary.placing}
+    facts_of_place = [atom for atom in book.facts if atom.args == (place,)]
+    here = Literal(next(atom for atom in facts_of_place if atom.predicate in placing))
+    rest = [_related(each, place, book.vocabulary) for each in when.literals if each != here]
+    return replace(when, literals=(*dict.fromkeys(rest), here))
 
 
 def _and(when: Circumstance, literals: Iterable[Literal]) -> Circumstance:
@@ -148,21 +149,19 @@ def _changing_things(
     """Effects that come sometimes, on things that the action does not name: nobody can tell of
     which before.
     """
-    changed: dict[str, list[str]] = {}
-    for stay in linked.stays:
-        for atom in stay.came:
-            changed.setdefault(atom.predicate, []).append(atom.args[0])
-    for predicate, things in changed.items():
-        role = _shared_role(things, action, names)
-        if len(set(things)) < LIMITS.several or not role:
+    changes = [atom for stay in linked.stays for atom in stay.came]
+    things = grouped((atom.predicate, atom.args[0]) for atom in changes)
+    for predicate, changed in things.items():
+        role = _shared_role(changed, action, names)
+        if len(set(changed)) < LIMITS.several or not role:
             continue
         when = _when_changed(linked, base, predicate)
         if when is None:
             continue
         title = f"{action.name}_{predicate}"
         effect = Literal(Atom(predicate, (role,)))
-        when = _and(when, action.guessed)
-        yield process_of(title, linked.template, action.parameters, when, [effect])
+        needed = _and(when, action.guessed)
+        yield process_of(title, linked.template, action.parameters, needed, [effect])
 
 
 def _shared_role(things: Iterable[str], action: ActionModel, names: Names) -> str:
@@ -174,13 +173,12 @@ def _shared_role(things: Iterable[str], action: ActionModel, names: Names) -> st
 
 def _when_changed(linked: Linked, base: Book, predicate: str) -> Circumstance | None:
     """The first condition under which an action makes a fact true of something it does not name."""
-    stayed = {stay.attempt.witness for stay in linked.stays}
-    changed = set()
+    changed = {}  # By step
     for stay in linked.stays:
-        if any(atom.predicate == predicate for atom in stay.came):
-            changed.add(stay.attempt.witness)
-    rows = [attempt for attempt in base.attempts if attempt.witness in stayed]
-    shown = view(base, rows, lambda attempt: attempt.witness in changed)
+        came = [atom.predicate for atom in stay.came]
+        changed[stay.attempt.witness] = predicate in came
+    rows = [attempt for attempt in base.attempts if attempt.witness in changed]
+    shown = view(base, rows, lambda attempt: changed[attempt.witness])
     return next(conditions(without_repeats(shown)), None)
 
 
@@ -191,8 +189,7 @@ def _side_effects(
     that is.
     """
     has_place = bool(linked.near.slots)
-    book = linked.near if has_place else base
-    parameters = book.called(names)
+    parameters = (linked.near if has_place else base).called(names)
     if parameters is None:
         return
     needs: Sequence[Literal] = action.guessed
@@ -205,12 +202,12 @@ def _side_effects(
         if side.effect in written or not has_name or not count.is_reliable:
             continue
         written.add(side.effect)
-        binding = {ANYTHING: str(len(parameters))}
-        literals = dict.fromkeys((Literal(side.relation.bind(binding)), *needs))
+        slot = {ANYTHING: str(len(parameters))}
+        literals = dict.fromkeys((Literal(side.relation.bind(slot)), *needs))
         when = circumstance(tuple(literals), [*count.good.values()], len(count.bad))
         title = f"{action.name}_{side.effect.atom.predicate}"
-        effect = side.effect.bind(binding)
-        yield process_of(title, linked.template, (*parameters, role), when, [effect])
+        roles = (*parameters, role)
+        yield process_of(title, linked.template, roles, when, [side.effect.bind(slot)])
 
 
 def _often_first(sides: Mapping[Side, SideCount]) -> list[tuple[Side, SideCount]]:
@@ -251,7 +248,7 @@ def _relation_behind(literal: Literal, vocabulary: Vocabulary) -> Predicate | No
     near = vocabulary.predicates.get(literal.atom.predicate)
     if near is None or literal.negated:
         return None
-    relation = vocabulary.predicates.get(near.exclusive)
+    relation = vocabulary.predicates.get(near.companion)
     place_role = vocabulary.placing[0].args[0]
     if relation is None or len(relation.args) != 2 or relation.args.count(place_role) != 1:
         return None
@@ -278,15 +275,11 @@ def process_of(
         (syntax,),
         tuple(Clause((need,)) for need in needs),
         tuple(made),
-        observes=tuple(_bound_revelation(each, bound) for each in observes),
+        observes=tuple(shown.bind(bound) for shown in observes),
         steps=round(1 / when.share, 1),
         others=_unnamed(syntax, parameters, needs, made),
     )
     return Process(schema, when)
-
-
-def _bound_revelation(shown: Revelation, bound: Mapping[str, str]) -> Revelation:
-    return Revelation(shown.atom.bind(bound), tuple(clause.bind(bound) for clause in shown.given))
 
 
 def _unnamed(
@@ -308,14 +301,22 @@ def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator
     """
     for slot, parameter in enumerate(action.parameters):
         for role in _roles_of_some(book, slot, action, names):
-            rows = [row for row in book.successes if role in names.roles[row.names[slot]]]
-            shown = _shown_in_role(book, action, rows, slot, role, names)
+            rows = _done_with(book, slot, role, names)
+            shown = []
+            for fact in _shown_only_by(rows, book, action):
+                if _is_about(fact.literal.atom, slot, role, book.vocabulary, names):
+                    shown.append(fact.revelation)
             if not shown:
                 continue
             title = f"{action.name}_{role}"
             parameters = [role if each == parameter else each for each in action.parameters]
-            when = circumstance(action.guessed, [row.witness for row in rows])
+            when = circumstance(action.guessed, [attempt.witness for attempt in rows])
             yield process_of(title, book.template, parameters, when, (), shown)
+
+
+def _done_with(book: Book, slot: int, role: str, names: Names) -> list[Attempt]:
+    """Successes with a name in a role in a slot."""
+    return [row for row in book.successes if role in names.roles[row.names[slot]]]
 
 
 def _roles_of_some(book: Book, slot: int, action: ActionModel, names: Names) -> list[str]:
@@ -330,29 +331,16 @@ def _roles_of_some(book: Book, slot: int, action: ActionModel, names: Names) -> 
     return sorted(writable, key=names.order.__getitem__)
 
 
-def _shown_in_role(
-    book: Book,
-    action: ActionModel,
-    rows: Iterable[Attempt],
-    slot: int,
-    role: str,
-    names: Names,
-) -> list[Revelation]:
-    """Revelations of attempts with a name in a role, beyond those of the action as such."""
+def _shown_only_by(rows: Iterable[Attempt], book: Book, action: ActionModel) -> list[Induced]:
+    """Revelations of some attempts, beyond those of the action as such."""
     of_all = {fact.clause for fact in action.observes}
     needed = frozenset(literal.atom for literal in action.guessed)
-    shown: list[Revelation] = []
-    for fact in Outcomes(view(book, rows, lambda _: True), needed).observes():
-        if fact.clause in of_all or not _speaks_of(fact, slot, role, book, names):
-            continue
-        given = (fact.given,) if fact.given else ()
-        shown.append(Revelation(fact.clause.literals[0].atom, given))
-    return shown
+    revelations = Outcomes(view(book, rows), needed).observes()
+    return [fact for fact in revelations if fact.clause not in of_all]
 
 
-def _speaks_of(fact: Induced, slot: int, role: str, book: Book, names: Names) -> bool:
+def _is_about(atom: Atom, slot: int, role: str, vocabulary: Vocabulary, names: Names) -> bool:
     """True if a fact is about a slot, as something in a role."""
-    atom = fact.clause.literals[0].atom
-    roles = book.vocabulary.predicates[atom.predicate].args
-    called = [each for arg, each in zip(atom.args, roles, strict=True) if arg == str(slot)]
-    return bool(called) and all(each == role or each not in names.order for each in called)
+    declared = vocabulary.predicates[atom.predicate].args
+    roles = [each for arg, each in zip(atom.args, declared, strict=True) if arg == str(slot)]
+    return bool(roles) and all(each == role or each not in names.order for each in roles)

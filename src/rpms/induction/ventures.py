@@ -7,6 +7,7 @@ from random import Random
 from typing import NamedTuple
 
 from rpms.induction.agenda import Agenda
+from rpms.induction.attempts import NOTHING_KNOWN, Known
 from rpms.induction.past_outcomes import Past
 from rpms.induction.questions import Question
 from rpms.induction.templates import fill
@@ -22,6 +23,20 @@ class Prospect(NamedTuple):
     worth: float
     command: str
     needs: tuple[Clause, ...] = ()  # Clauses that have to hold first, as far as is known
+
+
+class _Use(NamedTuple):
+    """An action with some names, and what came of it until now."""
+
+    question: Question
+    past: Past
+    names: tuple[str, ...]
+
+    def needs(self) -> tuple[Clause, ...]:
+        """What it needs, as far as is known."""
+        schema = self.question.schema
+        binding = dict(zip(schema.variables, self.names, strict=True))
+        return Instance(schema, binding).preconditions
 
 
 @dataclass
@@ -65,20 +80,27 @@ class Ventures:
                 command = fill(question.book.template, names)
                 if command in self.given_up:
                     continue
-                binding = dict(zip(question.schema.variables, names, strict=True))
-                stated = Instance(question.schema, binding).preconditions
-                truths = {clause: clause.truth(situation) for clause in (*rare, *stated)}
-                needs = tuple(clause for clause in truths if self._is_changing(clause))
-                lasting = [truth for clause, truth in truths.items() if clause not in needs]
-                if Truth.FALSE in lasting:
-                    continue
-                ready = Truth.FALSE not in truths.values()
-                worth = self._worth(question, past, names, situation.belief, ready=ready)
+                use = _Use(question, past, names)
+                worth, needs = self._judge(use, rare, situation)
                 if worth >= LIMITS.hopeless:
                     found[command] = Prospect(worth, command, needs)
         every = list(found.values())
         self.dice.shuffle(every)
         return sorted(every, key=lambda each: -each.worth)[: LIMITS.choices]
+
+    def _judge(
+        self, use: _Use, rare: Iterable[Clause], situation: Situation
+    ) -> tuple[float, tuple[Clause, ...]]:
+        """The worth of an action with some names, and what has to hold first that actions change;
+        0 where something else is known to be missing.
+        """
+        truths = {clause: clause.truth(situation) for clause in (*rare, *use.needs())}
+        needs = tuple(clause for clause in truths if self._is_changing(clause))
+        lasting = [truth for clause, truth in truths.items() if clause not in needs]
+        if Truth.FALSE in lasting:
+            return 0.0, needs
+        ready = Truth.FALSE not in truths.values()
+        return self._worth(use, situation.belief, ready=ready), needs
 
     def _rare_circumstances(self, question: Question) -> list[Clause]:
         """Facts that held in the few successes of an action."""
@@ -120,37 +142,32 @@ class Ventures:
         near = {*belief.holding, *self.born}
         return [name for name in known if name in near or kind_of(name) in fit]
 
-    def _worth(
-        self, question: Question, past: Past, names: tuple[str, ...], belief: Belief, *, ready: bool
-    ) -> float:
+    def _worth(self, use: _Use, belief: Belief, *, ready: bool) -> float:
         """How likely an action with some names is to score, more for what was never tried."""
+        question, past, names = use
         kinds = tuple(map(kind_of, names))
         discount = 1.0 if ready else LIMITS.not_yet
-        known = past.usual >= LIMITS.hopeless
-        places = past.own if known else past.rare
-        true, false = question.book.measure(belief, names, places) if places else (0, 0)
+        is_known = past.usual >= LIMITS.hopeless
+        places = past.own if is_known else past.rare
+        now = question.book.measure(belief, names, places) if places else NOTHING_KNOWN
         is_new = not self.born.keys().isdisjoint(names)
         if is_new and question.book.worked[kinds] < LIMITS.known_past:
             return LIMITS.new_thing / len(kinds) * discount
-        lasting = [
-            bit
-            for bit, fact in past.rare.items()
-            if ready or fact.predicate not in self.agenda.changing
-        ]
-        untried = past.untried(true, kinds, lasting)
+        untried = past.untried(now.true, kinds, self._rare_facts(past, ready=ready))
         if untried and self._is_safe(question, past, names):
             curious = LIMITS.new_fact + (1 - LIMITS.new_fact) * untried
             return curious * question.fitting(kinds) * discount
-        if not known:
+        if not is_known:
             return past.usual * discount
-        # its needs are met before it is done
-        size = question.needs.size
-        needed_true = question.wanted & (1 << size) - 1
-        needed_false = question.wanted >> size
-        seen_to = needed_true | needed_false
-        true = true & ~seen_to | needed_true
-        false = false & ~seen_to | needed_false
-        return past.share(true, false, kinds, worst=True) * discount
+        then = _with_needs_met(question, now)
+        return past.share(then.true, then.false, kinds, worst=True) * discount
+
+    def _rare_facts(self, past: Past, *, ready: bool) -> list[int]:
+        """The facts that hardly ever held; while needs are to be met, those that stay as they
+        are.
+        """
+        changing = self.agenda.changing
+        return [bit for bit, fact in past.rare.items() if ready or fact.predicate not in changing]
 
     def _is_safe(self, question: Question, past: Past, names: Sequence[str]) -> bool:
         """True unless an action ends tasks more often than it scores, and it is early for that."""
@@ -158,6 +175,15 @@ class Ventures:
         if deadly is None or deadly.usual < past.usual:
             return True
         return not self.too_early(fill(question.book.template, names))
+
+
+def _with_needs_met(question: Question, now: Known) -> Known:
+    """Facts as they will be when an action is done: what it is thought to need is seen to."""
+    size = question.needs.size
+    needed_true = question.wanted & (1 << size) - 1
+    needed_false = question.wanted >> size
+    seen_to = needed_true | needed_false
+    return Known(now.true & ~seen_to | needed_true, now.false & ~seen_to | needed_false)
 
 
 def _remarkable(

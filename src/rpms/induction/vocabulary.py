@@ -1,53 +1,13 @@
 """The facts that a world's belief answers, and some of the beliefs that were seen, to ask later."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
+from rpms.induction.states import AskedOnce, Reservoir
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.belief import Belief
 from rpms.logic.rules import Predicate
-
-
-class AskedOnce(dict[tuple[str, tuple[str, ...]], "bool | None"]):
-    """Answers of a belief, by predicate and names, each asked for once."""
-
-    def __init__(self, belief: Belief) -> None:
-        self.belief = belief
-
-    def __missing__(self, asked: tuple[str, tuple[str, ...]]) -> bool | None:
-        value = self[asked] = self.belief.value(*asked)
-        return value
-
-
-class SeenState(NamedTuple):
-    """A belief of some episode."""
-
-    episode: str
-    belief: Belief
-
-
-@dataclass
-class Reservoir:
-    """Some of the beliefs of all episodes, evenly spread, to ask about later."""
-
-    kept: list[SeenState] = field(default_factory=list)
-    _every: int = 1  # Of so many beliefs one is kept
-    _count: int = 0
-
-    def add(self, seen: SeenState) -> None:
-        """Keep a belief if it is its turn; once there are too many, every second one goes."""
-        self._count += 1
-        if self._count % self._every:
-            return
-        self.kept.append(seen)
-        if len(self.kept) > LIMITS.states_kept:
-            self.kept = self.kept[::2]
-            self._every *= 2
-
-    def __iter__(self) -> Iterator[SeenState]:
-        return iter(self.kept)
 
 
 @dataclass(frozen=True)
@@ -77,13 +37,10 @@ class Vocabulary:
     @cached_property
     def placing(self) -> list[Predicate]:
         """The predicates that say where the agent is: each holds of one place at a time."""
-        return [
-            each
-            for each in self.predicates.values()
-            if each.exclusive == "always" and len(each.args) == 1
-        ]
+        exclusive = [each for each in self.predicates.values() if each.exclusive == "always"]
+        return [each for each in exclusive if len(each.args) == 1]
 
     @cached_property
     def companions(self) -> frozenset[str]:
         """The predicates of two that say which facts of an exclusive one hold together."""
-        return frozenset(each.exclusive for each in self.predicates.values())
+        return frozenset(each.companion for each in self.predicates.values())

@@ -17,6 +17,7 @@ from rpms.induction.vocabulary import Vocabulary
 from rpms.logic.belief import Belief
 from rpms.logic.facts import Atom, Literal
 from rpms.logic.goal import Goal
+from rpms.logic.rules import Predicate
 from rpms.store.evidence import Spoken, Witness
 
 FIELDS: Mapping[str, tuple[str, ...]] = {"object": ("x", "y"), "destination": ("p", "q")}
@@ -129,10 +130,8 @@ class Story:
         self._things_before = things
         if same and not step.won:
             return
-        self._since = {atom: self._since.get(atom, self._steps) for atom in now}
-        self._first = {**dict.fromkeys(now, self._steps), **self._first}
-        every_way = [_Named(named, _lifted(now, named)) for named in _bindings(things)]
-        lifted = [each for each in every_way if each.state]
+        self._date(now)
+        lifted = _in_every_way(now, things)
         if step.won:
             states = tuple(each.state for each in lifted)
             ways = tuple(each.names for each in lifted)
@@ -140,6 +139,11 @@ class Story:
         elif not step.lost:  # a lost episode may have met the goal
             for each in lifted:
                 self._went_on(each, witness)
+
+    def _date(self, now: Iterable[Atom]) -> None:
+        """Note since when facts hold that hold now."""
+        self._since = {atom: self._since.get(atom, self._steps) for atom in now}
+        self._first = {**dict.fromkeys(now, self._steps), **self._first}
 
     def _went_on(self, named: _Named, witness: Witness) -> None:
         """Record a state in which the episode went on, and the facts that had held by then."""
@@ -178,14 +182,21 @@ class Story:
             fails = NOT + predicate.name
             if not predicate.args or (holds not in changing and fails not in changing):
                 continue
-            suited = [_in_role(things, role, names) for role in predicate.args]
-            for args in product(*suited):
-                if len(set(args)) < len(args):
-                    continue
+            for args in _arguments(predicate, things, names):
                 value = answers[predicate.name, args]
                 name = holds if value else fails
                 if value is not None and name in changing:
                     yield Atom(name, args)
+
+
+def _arguments(
+    predicate: Predicate, things: Sequence[str], names: Names
+) -> Iterator[tuple[str, ...]]:
+    """Ways to put different things into a predicate, each in a role that it was seen in."""
+    suited = [_in_role(things, role, names) for role in predicate.args]
+    for args in product(*suited):
+        if len(set(args)) == len(args):
+            yield args
 
 
 def literal_in(atom: Atom) -> Literal:
@@ -210,10 +221,22 @@ def _in_role(things: Sequence[str], role: str, names: Names) -> list[str]:
 def _lifted(facts: Iterable[Atom], named: Mapping[str, str]) -> State:
     """The facts that are about some things alone, with variables in place of these."""
     variables = {thing: variable for variable, thing in named.items()}
-    found = (
-        (predicate, tuple([variables.get(arg, "") for arg in args])) for predicate, args in facts
-    )
-    return frozenset(Atom(predicate, args) for predicate, args in found if "" not in args)
+    found = []
+    for predicate, args in facts:
+        lifted = tuple([variables.get(arg, "") for arg in args])
+        if "" not in lifted:
+            found.append(Atom(predicate, lifted))
+    return frozenset(found)
+
+
+def _in_every_way(facts: Sequence[Atom], things: Mapping[str, Sequence[str]]) -> list[_Named]:
+    """The states that facts make, for each way to put variables in place of things."""
+    found: list[_Named] = []
+    for named in _bindings(things):
+        state = _lifted(facts, named)
+        if state:
+            found.append(_Named(named, state))
+    return found
 
 
 def _bindings(things: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:

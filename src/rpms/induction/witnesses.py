@@ -16,7 +16,13 @@ def independent(attempts: Iterable[Attempt]) -> int:
     return len({(attempt.witness.episode, attempt.names) for attempt in attempts})
 
 
-def distinct(attempts: Iterable[Attempt]) -> list[Attempt]:
+def _was_refused(attempt: Attempt) -> bool:
+    return attempt.refused
+
+
+def distinct(
+    attempts: Iterable[Attempt], came: Callable[[Attempt], bool] = _was_refused
+) -> list[Attempt]:
     """Attempts without those that repeat an earlier one of their episode: the same things, the
     same facts before, and the same outcome.
 
@@ -26,7 +32,7 @@ def distinct(attempts: Iterable[Attempt]) -> list[Attempt]:
     found: dict[object, Attempt] = {}
     for attempt in attempts:
         facts = (attempt.true, attempt.false)
-        key = (attempt.witness.episode, attempt.names, facts, attempt.refused)
+        key = (attempt.witness.episode, attempt.names, facts, came(attempt))
         found.setdefault(key, attempt)
     return list(found.values())
 

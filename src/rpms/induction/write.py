@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rpms.induction.action_model import ActionModel, Induced
-from rpms.induction.conclude import Learned, manual_from
+from rpms.induction.conclude import Learned
 from rpms.induction.goal_models import GoalModel
+from rpms.induction.learned_manual import manual_from
 from rpms.induction.wants import literal_in
 from rpms.logic.actions import ActionSchema
 from rpms.logic.facts import Clause, Literal, Truth, grouped
@@ -154,10 +155,8 @@ def _quoted(parameters: Sequence[str], clause: Clause) -> str:
 
 def induced_line(action: ActionModel, fact: Induced) -> str:
     """A fact that an action needs, makes or reveals, as a manual writes it."""
-    line = _quoted(action.parameters, action.bind(fact.clause))
-    if fact.given is None:
-        return line
-    return f"{line} if {_quoted(action.parameters, action.bind(fact.given))}"
+    clauses = (fact.clause, *fact.given)
+    return " if ".join(_quoted(action.parameters, action.bind(clause)) for clause in clauses)
 
 
 def _domain(learned: Learned, manual: RuleManual) -> _Tree:
