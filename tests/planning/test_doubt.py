@@ -117,9 +117,7 @@ def test_a_destination_that_the_room_does_not_have_is_said_at_once_and_no_line_i
     assert not doubts_in(steps)
 
 
-def test_a_search_that_went_on_in_vain_stops_at_its_first_bound_while_things_are_the_same(
-    monkeypatch,
-):
+def test_a_search_stops_at_its_bound_where_there_is_no_plan(monkeypatch):
     """Two things are wanted, and only one was found in all places there are."""
     spent: dict[Priced, int] = {}
 
@@ -132,7 +130,5 @@ def test_a_search_that_went_on_in_vain_stops_at_its_first_bound_while_things_are
     once = Priced._reaches_with_doubts
     monkeypatch.setattr(Priced, "_reaches_with_doubts", reaches)
     steps_towards("pick_two_obj_and_place-Spatula", object="soapbottle", destination="countertop")
-    long = [effort for effort in spent.values() if effort > 1.2 * EXPANDED]
-    stopped = [effort for effort in spent.values() if EXPANDED < effort < 1.2 * EXPANDED]
-    assert len(long) == 1
-    assert len(stopped) > 3
+    assert len([effort for effort in spent.values() if effort > EXPANDED]) > 3
+    assert max(spent.values()) < 1.5 * EXPANDED

@@ -87,7 +87,7 @@ def test_only_what_was_derived_about_a_name_falls_when_its_roles_change():
             (fact.predicate, fact.args): None,
             **({"place": ("desk 1",)} if fact is facts[0] else {}),
         }
-        before.passed[fact.args] = Passing(set(), read, asked_about(read))
+        before.passed[fact.args] = Passing(set(), set(), read, asked_about(read))
         before.expanded.every[fact] = Found([], read, inf, asked_about(read, fact.args))
 
     def left(**names: tuple[str, ...]) -> list[list[str]]:

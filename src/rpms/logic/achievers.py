@@ -126,24 +126,40 @@ class Achiever:
         return tuple(need for need in self.needs if not free or need.names.issubset(self.fact.args))
 
     def levels(self, revealed: Container[str], tables: Container[str]) -> tuple[Level, ...]:
-        """The parameters that the fact leaves open; of the predicates, those that looking tells
-        and tables list.
+        """The parameters that the fact leaves open, one level each, in the order of the action.
+
+        `revealed`: predicates that looking tells; `tables`: those that tables list.
         """
-        known = set(self.fact.args)
-        later = [need for need in self.needs if need not in self.bound]
-        free = [name for name in self.parameters if name not in known]
+        named = set(self.fact.args)
+        open_needs = _without(self.needs, self.bound)
+        free = [name for name in self.parameters if name not in named]
         found: list[Level] = []
         for name in free:
-            known.add(name)
-            now = list(later)
+            named.add(name)
+            judged = open_needs
             if name != free[-1]:
-                now = [need for need in later if need.names <= known]
-            filters = _needs_of_one_fact(now, name)
-            listed = [need.literals[0] for need in filters if _is_listed(need, name, tables)]
-            sought = _sought(later, name, revealed)
-            found.append(Level(name, tuple(now), tuple(later), sought, filters, tuple(listed)))
-            later = [need for need in later if need not in now]
+                judged = tuple(need for need in open_needs if need.names <= named)
+            found.append(_level(name, judged, open_needs, revealed, tables))
+            open_needs = _without(open_needs, judged)
         return tuple(found)
+
+
+def _without(needs: Iterable[Need], others: Container[Need]) -> tuple[Need, ...]:
+    return tuple(need for need in needs if need not in others)
+
+
+def _level(
+    name: str,
+    judged: tuple[Need, ...],
+    open_needs: tuple[Need, ...],
+    revealed: Container[str],
+    tables: Container[str],
+) -> Level:
+    """One parameter with the needs that can be judged once it has a name."""
+    filters = _needs_of_one_fact(judged, name)
+    listed = tuple(need.literals[0] for need in filters if _is_listed(need, name, tables))
+    sought = _sought(open_needs, name, revealed)
+    return Level(name, judged, open_needs, sought, filters, listed)
 
 
 def _needs_of_one_fact(needs: Iterable[Need], parameter: str) -> tuple[Need, ...]:
@@ -192,6 +208,8 @@ class Passing(NamedTuple):
     """Names with which a need may hold."""
 
     names: set[str]
+    holding: set[str]
+    """Those of them with which it holds."""
     read: dict[Any, Any]
     """The answers from which this follows."""
     asked: frozenset[str]
@@ -266,9 +284,9 @@ class KnownNames:
         self.stones: dict[str, dict[object, Any]] = {}
         """Facts and things derived for progress."""
         self.expanded = Expanded(None, None, {}, {})
-        self.fills: dict[tuple[int, tuple[str, ...]], Fill] = {}
-        """Names for the parameters of ways, by shape and fact, for the goal and order of
-        `expanded`."""
+        self.fills: dict[tuple[int, bool, tuple[str, ...]], Fill] = {}
+        """Names for the parameters of ways, by shape, for the best plan alone or for all, and by
+        fact; for the goal and order of `expanded`."""
         if before is not None:
             self._take_over(before)
 
@@ -404,6 +422,7 @@ class Achievers:
         self._makers: dict[tuple[str, bool], tuple[Achiever, ...]] = {}
         self._wanted: dict[int, list[Need]] = {}
         self._needs: dict[tuple[Clause, Fact | None, tuple[str, ...]], Need] = {}
+        self._bans: dict[str, tuple[Clause, ...]] = {}
         self.kept: dict[str, Any] = {}
         """Cache from one step to the next."""
 
@@ -577,8 +596,8 @@ class Achievers:
         """
         found: dict[str, str] = {}
         for name, declared in self.rules.predicates.items():
-            if declared.exclusive not in ("", "always"):
-                found[name] = declared.exclusive
+            if declared.companion:
+                found[name] = declared.companion
         return found
 
     @cached_property
@@ -644,9 +663,20 @@ class Achievers:
         """Preconditions for planning: those of the action, and that no rule forbids it."""
         # a ban on a fact without arguments is judged when it comes up: a plan for a full hand would
         # take just anything
-        bans = (ban for ban in self.rules.bans.get(schema.name, ()) if ban not in schema.waives)
-        allowed = [ban for ban in bans if all(each.atom.args for each in ban.literals)]
-        return (*schema.preconditions, *schema.plan, *allowed)
+        bans = self._bans_to_plan_by(schema.name)
+        if bans and schema.waives:
+            bans = tuple([ban for ban in bans if ban not in schema.waives])
+        return (*schema.preconditions, *schema.plan, *bans)
+
+    def _bans_to_plan_by(self, action: str) -> tuple[Clause, ...]:
+        """What rules forbid an action without, but for bans on a fact without arguments."""
+        if action not in self._bans:
+            found: list[Clause] = []
+            for ban in self.rules.bans.get(action, ()):
+                if all(each.atom.args for each in ban.literals):
+                    found.append(ban)
+            self._bans[action] = tuple(found)
+        return self._bans[action]
 
     def need_of(self, clause: Clause, gives: Fact | None, parameters: tuple[str, ...]) -> Need:
         """A precondition, prepared once for all actions that have it and give the same: doubts

@@ -37,6 +37,12 @@ class Revelation:
     given: tuple[Clause, ...] = ()
     """Only where these hold: a closed cabinet hides what is in it."""
 
+    def bind(self, binding: Mapping[str, str]) -> "Revelation":
+        """The same about things of these names."""
+        return Revelation(
+            self.atom.bind(binding), tuple(clause.bind(binding) for clause in self.given)
+        )
+
     def __str__(self) -> str:
         if not self.given:
             return str(self.atom)

@@ -55,6 +55,11 @@ class Predicate:
     """True if it follows from the kinds of its arguments and the goal alone: a microwave heats
     eggs wherever it is."""
 
+    @property
+    def companion(self) -> str:
+        """The two-place predicate that says when two such facts hold together; mostly empty."""
+        return "" if self.exclusive == "always" else self.exclusive
+
     def say(self, atom: Atom, value: Truth) -> str:
         """One fact in words, such as `drawer 3 is closed`."""
         text = self.no if value is Truth.FALSE and self.no else self.yes
@@ -476,8 +481,8 @@ class RuleManual:
             self._active.pop(earlier, None)
 
     def bare(self) -> Self:
-        """The manual without rules, procedures and lore: only the syntax of commands and the
-        goals.
+        """The manual without rules, procedures and lore: the actions with what they need and do,
+        and the goals. A prompt without rules tells of the actions their syntax alone.
         """
         goals = tuple(each for each in self.purposes if not each.staged)
         return replace(self, rules=(), purposes=goals, lore=Lore())

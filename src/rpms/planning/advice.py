@@ -127,9 +127,14 @@ class PlanAdvice(Advice):
         return "_planned" in vars(self)
 
     @property
+    def noticed_with_plan(self) -> PlanNoticed:
+        """Surprises, including those of planning, and the trust in the manual; makes the plan."""
+        return self._planned[1]
+
+    @property
     def noticed(self) -> PlanNoticed:
-        """Surprises, including those of planning if there was any, and the trust in the manual."""
-        return self._planned[1] if self.has_plan else self.seen
+        """Surprises so far: those of planning too, if anything has asked for the plan."""
+        return self.noticed_with_plan if self.has_plan else self.seen
 
     @cached_property
     def notice(self) -> str:
@@ -176,8 +181,10 @@ class PlanAdvice(Advice):
         how = self.adviser.how
         if not self.rules.environment:
             return how.adapt and bool(self.menu.items) and command in self.step.refused
-        trust = self.noticed.trust
-        return how.doubt and trust.bars(command, self.step.schemas, self.step.situation)
+        if not how.doubt:
+            return False
+        trust = self.noticed_with_plan.trust
+        return trust.bars(command, self.step.schemas, self.step.situation)
 
     def defies(self, command: str) -> bool:
         if not self.adviser.how.doubt:
@@ -284,13 +291,25 @@ class PlanAdvice(Advice):
 
 
 def plan_of(decision: Decision) -> Plan:
-    """The plan of a step; a decision of the paper alone has none, which is an error here."""
+    """The plan of a step."""
+    return _planning_advice(decision).plan
+
+
+def noticed_with_plan_of(decision: Decision) -> PlanNoticed:
+    """Surprises of a step, including those of planning, such as that nothing is left to try."""
+    return _planning_advice(decision).noticed_with_plan
+
+
+def _planning_advice(decision: Decision) -> PlanAdvice:
+    """The advice of a step that can be planned; the paper alone plans nothing, so that a
+    decision of its own is an error here.
+    """
     advice = decision.advice
     if not isinstance(advice, PlanAdvice):
         raise TypeError(
             "no plan was made for this step: compose the mind with `rpms.paper.compose.extended`"
         )
-    return advice.plan
+    return advice
 
 
 def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations, permutations, product
 from typing import Any, NamedTuple
 
@@ -28,6 +28,7 @@ from rpms.planning.trust import (
     LinePart,
     ManualLine,
     Trust,
+    Worked,
 )
 
 SUPPOSED, HOPED, WAIVED = "may need", "may do", "may not need"
@@ -42,59 +43,67 @@ SECOND = FULL * STEPS
 """Price in steps by which hope for an effect that another action is known to have comes after
 other doubts."""
 
+_COUNTED_KEPT = 64
+"""Actions of which it is kept how often they worked in vain."""
 
-DoubtBook = dict[object, tuple[ActionSchema, ...]]
+
+class Doubt(NamedTuple):
+    """An action that goes against a line."""
+
+    action: ActionSchema
+    contradicted: bool = False
+    """True if it goes against a single line, and something spoke against that."""
+
+
+DoubtBook = dict[object, tuple[Doubt, ...]]
 """Doubts of single actions, by all that they were made from: most actions have the same ones
 at the next step."""
 
 
-def doubted(
-    rules: ActiveRules,
-    trust: Trust,
-    *,
-    wide: bool = False,
-    idle: frozenset[str] = frozenset(),
-    book: DoubtBook | None = None,
-) -> ActiveRules:
-    """The rules as an episode has left them, with further actions for the doubts that plans may
-    have, at their price.
+class DoubtedRules(NamedTuple):
+    """Rules with further actions for doubts."""
 
-    Lines that were contradicted may be doubted; with `wide`, any line may. `idle` are commands
-    that are not to be given as things are. The `book` has doubts that were made before.
+    rules: ActiveRules
+    contradicted: frozenset[str]
+    """The doubts that go against lines which something spoke against."""
+
+
+def doubted(
+    rules: ActiveRules, trust: Trust, *, idle: frozenset[str], book: DoubtBook
+) -> DoubtedRules:
+    """The rules as an episode has left them, with further actions for the doubts that plans may
+    have, at their price: any line may be doubted, and those cost less that were contradicted.
+
+    `idle` are commands that are not to be given as things are. The `book` has doubts that were
+    made before.
     """
-    make = _Doubting(rules, trust, wide, {} if book is None else book)
+    make = _Doubting(rules, trust, book)
     environment = tuple(map(make.mended, rules.environment))
     processes = tuple(map(make.mended, rules.lore.processes))
     pairs = list(zip(rules.all_actions, (*environment, *processes), strict=True))
-    doubts: list[ActionSchema] = []
+    doubts: list[Doubt] = []
     for old, new in pairs:
         doubts += make.doubts(old, new)
-    if wide:
-        made = facts_made(new for _, new in pairs)
-        for old, new in pairs:
-            doubts += make.hopes(old, new, made)
-    lore = replace(rules.lore, processes=processes, doubts=tuple(map(make.dearer_if_vain, doubts)))
-    return replace(
+    made = facts_made(new for _, new in pairs)
+    for old, new in pairs:
+        doubts += make.hopes(old, new, made)
+    actions = tuple([make.dearer_if_vain(doubt.action) for doubt in doubts])
+    mended = replace(
         rules,
         environment=environment,
-        lore=lore,
+        lore=replace(rules.lore, processes=processes, doubts=actions),
         purposes=make.continuations(),
         barred=make.barred(idle),
     )
+    contradicted = [doubt.action.doubt for doubt in doubts if doubt.contradicted]
+    return DoubtedRules(mended, frozenset(contradicted))
 
 
-def doubts_rest_on(trust: Trust, *, wide: bool) -> tuple[object, ...]:
-    """All that `doubted` reads of trust.
-
-    Unless `wide`, what speaks for a line makes no difference.
-    """
-    weights = frozenset(trust.evidence.items())
+def doubts_rest_on(trust: Trust) -> tuple[object, ...]:
+    """All that `doubted` reads of trust."""
     worked = {action: len(times) for action, times in trust.worked.items()}
-    if not wide:
-        weights = frozenset(one for one in weights if one[1] < 0 or one[0].part is LinePart.DOUBTED)
-        worked = {action: worked[action] for action in trust.unexplained if action in worked}
     return (
-        weights,
+        frozenset(trust.evidence.items()),
         frozenset(trust.learned.items()),
         frozenset(trust.unexplained.items()),
         trust.held,
@@ -107,7 +116,6 @@ def doubts_rest_on(trust: Trust, *, wide: bool) -> tuple[object, ...]:
 class _Doubting:
     rules: ActiveRules
     trust: Trust
-    wide: bool
     book: DoubtBook
 
     @cached_property
@@ -186,64 +194,63 @@ class _Doubting:
                 left.append(effect)
         return tuple(left)
 
-    def doubts(self, old: ActionSchema, schema: ActionSchema) -> tuple[ActionSchema, ...]:
+    def doubts(self, old: ActionSchema, schema: ActionSchema) -> tuple[Doubt, ...]:
         """An action against some of its lines; as made before, if nothing that they are made
         from has changed.
         """
         action = self.rules.key_of(old)
         suspects = frozenset(self.trust.suspects(action).items())
         refusals = self.trust.unexplained.get(action, ())
-        key = (action, self.wide, schema, self._evidence_on(old), suspects, refusals)
+        key = (action, schema, self._evidence_on(old), suspects, refusals)
         made = self.book.get(key)
         if made is None:
             made = self.book[key] = tuple(self._make_doubts(old, schema))
         return made
 
-    def _make_doubts(self, old: ActionSchema, schema: ActionSchema) -> Iterator[ActionSchema]:
+    def _make_doubts(self, old: ActionSchema, schema: ActionSchema) -> Iterator[Doubt]:
+        """An action with an effect that did not come, without one need or two, or with others."""
         trust, rules = self.trust, self.rules
         for effect in old.effects:
             price = trust.upon(ManualLine.of_effect(rules, old, effect))
             if price and effect not in schema.effects:
                 doubt = f"{schema.name} may not do {effect}"
-                yield replace(
-                    schema, effects=(effect,), observes=(), steps=schema.steps + price, doubt=doubt
-                )
+                steps = schema.steps + price
+                hope = replace(schema, effects=(effect,), observes=(), steps=steps, doubt=doubt)
+                yield Doubt(hope, contradicted=True)
         prices = self._prices_of_needs(old, schema)
         for doubtful in prices:
-            yield _without(schema, doubtful.price, doubtful.need)
-        if self.wide:
-            for one, other in combinations(prices, 2):
-                yield _without(schema, one.price + other.price, one.need, other.need)
+            without = _without(schema, doubtful.price, doubtful.need)
+            yield Doubt(without, contradicted=doubtful.contradicted)
+        for one, other in combinations(prices, 2):
+            yield Doubt(_without(schema, one.price + other.price, one.need, other.need))
         yield from self._supposing(old, schema, prices)
 
     def _prices_of_needs(self, old: ActionSchema, schema: ActionSchema) -> list[_DoubtfulNeed]:
-        """The needs of an action that may be doubted, and what going against each costs."""
+        """The needs of an action, and what going against each costs."""
         found: list[_DoubtfulNeed] = []
         for need in self.rules.needs_of(schema):
             line = ManualLine.of_need(self.rules, old, need)
-            if self.wide or self.trust.evidence.get(line, 0.0) < 0:
-                found.append(_DoubtfulNeed(need, self.trust.against(line)))
+            contradicted = self.trust.evidence.get(line, 0.0) < 0
+            found.append(_DoubtfulNeed(need, self.trust.against(line), contradicted))
         return found
 
     def _supposing(
         self, old: ActionSchema, schema: ActionSchema, prices: Sequence[_DoubtfulNeed]
-    ) -> Iterator[ActionSchema]:
+    ) -> Iterator[Doubt]:
         """An action with one need, or two, that the manual does not state."""
         suspects = self._suspects(old, schema)
         for one in suspects:
             more = self._supposed(old, schema, (one,), suspects[one])
             if more is None:
                 continue
-            yield more
-            if self.wide:
-                for doubtful in prices:
-                    if doubtful.need in more.preconditions:
-                        yield _without(more, doubtful.price, doubtful.need)
-        if self.wide:
-            for pair in self._suspect_pairs(old, suspects):
-                more = self._supposed(old, schema, pair, 1)
-                if more is not None:
-                    yield more
+            yield Doubt(more, contradicted=True)
+            for doubtful in prices:
+                if doubtful.need in more.preconditions:
+                    yield Doubt(_without(more, doubtful.price, doubtful.need))
+        for pair in self._suspect_pairs(old, suspects):
+            more = self._supposed(old, schema, pair, 1)
+            if more is not None:
+                yield Doubt(more)
 
     def _suspects(self, old: ActionSchema, schema: ActionSchema) -> dict[Literal, int]:
         """Facts that an action may need beside those stated, with the refusals that each leaves
@@ -313,7 +320,7 @@ class _Doubting:
 
     def hopes(
         self, old: ActionSchema, schema: ActionSchema, made: frozenset[tuple[str, bool]]
-    ) -> tuple[ActionSchema, ...]:
+    ) -> tuple[Doubt, ...]:
         """An action that might bring about what something needs; as made before, if nothing that
         this is made from has changed. `made`: facts that something is known to bring about.
         """
@@ -331,7 +338,7 @@ class _Doubting:
         schema: ActionSchema,
         made: frozenset[tuple[str, bool]],
         vain: Mapping[Literal, int],
-    ) -> Iterator[ActionSchema]:
+    ) -> Iterator[Doubt]:
         """Hopes for each fact that something needs; those cost less that nothing is known to
         bring about.
         """
@@ -349,7 +356,7 @@ class _Doubting:
 
     def _hope(
         self, old: ActionSchema, schema: ActionSchema, effect: Literal, price: float, made: bool
-    ) -> Iterator[ActionSchema]:
+    ) -> Iterator[Doubt]:
         """An action that may have an effect, also without one of its needs if nothing else is
         known to have that effect.
         """
@@ -359,18 +366,15 @@ class _Doubting:
             price += SECOND
         doubt = f"{schema.name} {HOPED} {effect}"
         hope = replace(schema, effects=(effect,), observes=(), steps=price, doubt=doubt)
-        yield hope
+        yield Doubt(hope)
         if made:
             return
         for doubtful in self._prices_of_needs(old, schema):
-            yield _without(hope, doubtful.price, doubtful.need)
+            yield Doubt(_without(hope, doubtful.price, doubtful.need))
 
     def _in_vain(self, schema: ActionSchema) -> Counter[Literal]:
         """How often an action worked without bringing a fact about."""
-        vain: Counter[Literal] = Counter()
-        for one in self.trust.worked.get(self.rules.key_of(schema), ()):
-            vain.update(one.false_after)
-        return vain
+        return _count_in_vain(self.trust.worked.get(self.rules.key_of(schema), ()))
 
     def continuations(self) -> tuple[tuple[Purpose, float], ...]:
         """Other purposes the goal may have once the manual's held without a win; with their
@@ -402,6 +406,20 @@ class _DoubtfulNeed(NamedTuple):
 
     need: Clause
     price: float
+    contradicted: bool
+    """True if something spoke against it."""
+
+
+@lru_cache(maxsize=_COUNTED_KEPT)
+def _count_in_vain(times: tuple[Worked, ...]) -> Counter[Literal]:
+    """How often each fact was not brought about, of some times that an action worked.
+
+    Kept, since most actions did not work again since the last step.
+    """
+    vain: Counter[Literal] = Counter()
+    for one in times:
+        vain.update(one.false_after)
+    return vain
 
 
 def _is_told(schema: ActionSchema, fact: Literal) -> bool:
@@ -445,8 +463,9 @@ def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
 
 @kept_with_rules
 def _hoped_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
-    """Facts that an action might bring about without saying so: what something needs, but for
-    the end of what holds of one thing at a time, since another fact that begins ends it.
+    """Facts that an action might bring about without saying so: all that something needs.
+
+    Left out is the end of an exclusive fact, such as being in one place: the next one ends it.
     """
     found: set[tuple[str, bool]] = set()
     for predicate, negated in wanted_facts(rules):

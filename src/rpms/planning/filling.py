@@ -52,6 +52,13 @@ class _Lacking(NamedTuple):
     fact: Fact
 
 
+class _Choice(NamedTuple):
+    """A parameter, and the names with which all holds that is needed of it alone."""
+
+    level: Level
+    holding: Container[str]
+
+
 def _in_order(lacking: Sequence[_Lacking]) -> tuple[Fact, ...]:
     """Facts in the order to achieve them."""
     if len(lacking) > 1:
@@ -150,8 +157,7 @@ class Filling(Purposeful):
             return filled  # nothing to doubt
         levels = self._index.levels(way)
         if len(levels) > 1 and (self._doubting or (self._best and not way.waived)):
-            self._fill_at_once(levels, way.bound, binding, filled)
-            filled = self._doubtful(way, filled)
+            filled = self._doubtful(way, self._fill_at_once(levels, way.bound, binding))
         if not filled:
             self._fill_levels(levels, way.bound, binding, (), 0.0, filled)
             filled = self._doubtful(way, filled)
@@ -196,25 +202,55 @@ class Filling(Purposeful):
         binding.pop(level.parameter, None)
 
     def _fill_at_once(
-        self,
-        levels: Sequence[Level],
-        needs: Iterable[Need],
-        binding: dict[str, str],
-        filled: list[Filled],
-    ) -> None:
-        """Fill in names with which all needs hold.
+        self, levels: Sequence[Level], needs: Iterable[Need], binding: dict[str, str]
+    ) -> list[Filled]:
+        """Every choice of names with which all needs hold.
 
-        Any others cost more, and are in no best plan.
+        Any others cost more, and are in no best plan. What is needed of one parameter alone is
+        asked of each of its names once, before names of several are tried together.
         """
-        if any(self._judge(need, binding).possible is not True for need in needs):
-            return
-        if not levels:
+        filled: list[Filled] = []
+        if not self._all_hold(needs, binding):
+            return filled
+        choices: list[_Choice] = []
+        for level in levels:
+            holding = self._names_holding(level, binding)
+            if not holding:
+                return filled
+            choices.append(_Choice(level, holding))
+        self._fill_holding(choices, binding, filled)
+        return filled
+
+    def _fill_holding(
+        self, choices: Sequence[_Choice], binding: dict[str, str], filled: list[Filled]
+    ) -> None:
+        """Add to `filled` every choice of names with which all that is needed holds."""
+        if not choices:
             filled.append(Filled(dict(binding), (), 0.0))
             return
-        for name in self._worth_trying(levels[0], binding):
-            binding[levels[0].parameter] = name
-            self._fill_at_once(levels[1:], levels[0].needs, binding, filled)
-        binding.pop(levels[0].parameter, None)
+        level, holding = choices[0]
+        for name in self._worth_trying(level, binding):
+            if name not in holding:
+                continue
+            binding[level.parameter] = name
+            if self._all_hold(level.needs, binding):
+                self._fill_holding(choices[1:], binding, filled)
+        binding.pop(level.parameter, None)
+
+    def _all_hold(self, needs: Iterable[Need], binding: Mapping[str, str]) -> bool:
+        """True if all of some needs hold."""
+        return all(self._judge(need, binding).possible is True for need in needs)
+
+    def _names_holding(self, level: Level, binding: Mapping[str, str]) -> Container[str]:
+        """The names for a parameter with which all holds that is needed of it and of what has a
+        name already.
+        """
+        names: set[str] | None = None
+        for need in level.filters:
+            if need.names - binding.keys() == {level.parameter}:
+                holding = self._passing_names(need, level.parameter, binding).holding
+                names = holding if names is None else names & holding
+        return self._called(level.parameter) if names is None else names
 
     def _holds_any(self, needs: tuple[Need, ...], binding: Mapping[str, str]) -> bool:
         """True if one of the needs that can be judged holds."""
@@ -233,8 +269,8 @@ class Filling(Purposeful):
         if len(names) > 1:
             names = self._listed(names, level, binding)
         if level.filters and len(names) > 1:
-            possible = self._possible(level.filters[0], level.parameter, binding)
-            names = [name for name in names if name in possible]
+            passing = self._passing_names(level.filters[0], level.parameter, binding)
+            names = [name for name in names if name in passing.names]
         return names
 
     def _listed(
@@ -285,7 +321,7 @@ class Filling(Purposeful):
         near.sort(key=order)
         return near[:PLACES]
 
-    def _possible(self, need: Need, parameter: str, binding: dict[str, str]) -> set[str]:
+    def _passing_names(self, need: Need, parameter: str, binding: Mapping[str, str]) -> Passing:
         """The names for a parameter with which a need is not out of the question."""
         args = need.literals[0].args
         key = (id(need), parameter, *map(binding.get, args, args))
@@ -293,12 +329,12 @@ class Filling(Purposeful):
         if kept is None:
             kept = self._passed.get(key)
             if kept is None or not self._stands(kept.read.items()):
-                kept = self._passed[key] = self._find_possible(need, parameter, binding)
+                kept = self._passed[key] = self._find_passing(need, parameter, binding)
             self._passing[key] = kept
         self._read.update(kept.read)
-        return kept.names
+        return kept
 
-    def _find_possible(self, need: Need, parameter: str, binding: Mapping[str, str]) -> Passing:
+    def _find_passing(self, need: Need, parameter: str, binding: Mapping[str, str]) -> Passing:
         """The names for a parameter with which a need is not out of the question, and the
         answers that say so.
         """
@@ -306,11 +342,15 @@ class Filling(Purposeful):
         self._read = {}
         bound = dict(binding)
         passing: set[str] = set()
+        holding: set[str] = set()
         for name in self._called(parameter):
             bound[parameter] = name
-            if self._judge(need, bound).possible is not False:
+            possible = self._judge(need, bound).possible
+            if possible is not False:
                 passing.add(name)
-        found = Passing(passing, self._read, asked_about(self._read))
+            if possible:
+                holding.add(name)
+        found = Passing(passing, holding, self._read, asked_about(self._read))
         self._read = outer
         return found
 

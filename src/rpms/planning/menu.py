@@ -5,13 +5,14 @@ those worth choosing.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from rpms.logic.achievers import Fact
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Truth, kind_of
 from rpms.logic.rules import ActiveRules
 from rpms.paper.arbitration import infeasibility
 from rpms.paper.beyond import Menu, MenuItem
 from rpms.paper.prompt import estimate_tokens
-from rpms.planning.edges import Option
+from rpms.planning.edges import Link, Option
 from rpms.planning.reason import reasoner_of
 
 MENU_TOKENS = 150
@@ -83,25 +84,36 @@ def chain_of(option: Option, rules: ActiveRules) -> tuple[str, ...]:
     """A plan from the goal back to what is done now, each action with the fact that the one
     before it is for.
     """
-    links, told = option.chain, list[str]()
-    for place, link in enumerate(
-        links
-    ):  # a fact that a look may show to hold need not be brought about
-        later = [
-            other
-            for other in range(place + 1, len(links))
-            if links[other].fact[:3] == link.fact[:3]
-        ]
-        if link.reveals and later:
-            links = (*links[: place + 1], *links[later[-1] + 1 :])
-            break
-    for link in reversed(links):
+    told: list[str] = []
+    for link in reversed(_without_shown_facts(option.chain)):
         value = Truth.UNKNOWN if link.reveals else Truth.TRUE
-        told += [
-            _plain(rules.say(link.fact.atom, ~value if link.fact.negated else value)),
-            _plain(link.command),
-        ]
+        if link.fact.negated:
+            value = ~value
+        told.append(_plain(rules.say(link.fact.atom, value)))
+        told.append(_plain(link.command))
     return tuple(told)
+
+
+def _is_same(one: Fact, other: Fact) -> bool:
+    """True if two facts say the same, be one of them only to be found and one to be made."""
+    return one._replace(makeable=True) == other._replace(makeable=True)
+
+
+def _without_shown_facts(links: tuple[Link, ...]) -> tuple[Link, ...]:
+    """The links of a plan, without those that would bring about a fact which its first look may
+    show to hold anyway.
+    """
+    for place, link in enumerate(links):
+        if not link.reveals:
+            continue
+        same = [
+            later
+            for later in range(place + 1, len(links))
+            if _is_same(links[later].fact, link.fact)
+        ]
+        if same:
+            return (*links[: place + 1], *links[same[-1] + 1 :])
+    return links
 
 
 def _plain(text: str) -> str:

@@ -64,19 +64,35 @@ def left_of(judged: Iterable[Judged]) -> tuple[Fact, ...]:
 class Graph(Priced):
     """The actions that matter in one situation, from the goal down to what can be done now."""
 
-    def plan(self, purposes: Sequence[tuple[Purpose, float]]) -> Plan:
-        """Plan for one of several purposes, each with its price: with known things, or else with
-        things that nobody has seen.
+    _planned_for: Sequence[tuple[Purpose, float]] | None = None
+    """The purposes that were planned for last."""
+    _ends: dict[bool, list[Edge]]
+    """What is left to do for them, with known things and with others too: a plan at another price
+    asks again."""
+
+    def plan(self, purposes: Sequence[tuple[Purpose, float]], most: float = inf) -> Plan:
+        """Plan for one of several purposes, each with its price, if that costs no more than
+        `most`: with known things, or else with things that nobody has seen.
         """
+        self._most = most
+        if self._planned_for is not purposes:
+            self._planned_for = purposes
+            self._ends = {}
         cut = False
         for imagined in (False, True):
-            reached = self._reaches(self._furthest_edges(purposes, imagined=imagined))
+            reached = self._reaches(self._ends_of(purposes, imagined=imagined))
             cut = cut or reached.cut
             if reached.found:
                 return Plan(self._options(), self._costs[GOAL], imagined, cut=cut)
             if reached.given_up:
                 break
         return Plan(cut=cut)
+
+    def _ends_of(self, purposes: Sequence[tuple[Purpose, float]], *, imagined: bool) -> list[Edge]:
+        """What is left to do for the purposes that are planned for, found once."""
+        if imagined not in self._ends:
+            self._ends[imagined] = self._furthest_edges(purposes, imagined=imagined)
+        return self._ends[imagined]
 
     def _furthest_edges(
         self, purposes: Sequence[tuple[Purpose, float]], *, imagined: bool
@@ -213,8 +229,12 @@ class Graph(Priced):
         """All that looking may tell of things that nobody has seen."""
         return self._glimpses(UNSEEN)
 
-    def explore(self, sought: Sequence[str]) -> Plan:
-        """Find out whatever is unknown of what is sought: for when no way to the goal is known."""
+    def explore(self, sought: Sequence[str], most: float = inf) -> Plan:
+        """Find out whatever is unknown of what is sought, if that costs no more than `most`: for
+        when no way to the goal is known.
+        """
+        self._most = most
+        self._begun = self._effort.spent
         edges: list[Edge] = []
         for thing in sought:
             looks = self._looks if thing == UNSEEN else self._glimpses(thing)

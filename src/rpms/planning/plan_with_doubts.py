@@ -1,22 +1,23 @@
 """The plan at one step where lines of the manual may be doubted: after a surprise, or if it has no
 plan.
 
-Contradicted lines are doubted first, then any line (`planning.doubtful_rules` makes the rules for
-both); then unknown facts are looked at, and then actions are tried that were never tried with the
-goal's things.
+Contradicted lines are doubted first, then any line: both by one graph of the rules with all doubts
+(`planning.doubtful_rules`), in which a line costs what trust is left in it. Then unknown facts are
+looked at, and then actions are tried that were never tried with the goal's things.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
+from typing import NamedTuple
 
 from rpms.logic.achievers import Achievers, Groundwork, achievers_of
 from rpms.logic.belief import Situation
 from rpms.logic.rules import ActiveRules
 from rpms.planning.doubtful_rules import DoubtBook, doubted, doubts_rest_on
 from rpms.planning.edges import UNSEEN, Option
-from rpms.planning.effort import Effort
+from rpms.planning.effort import EXPANDED, FURTHER, Effort
 from rpms.planning.experience.adapt import AdaptContext
 from rpms.planning.plan_graph import Plan
 from rpms.planning.reason import Reasoner, reasoner_of
@@ -32,6 +33,9 @@ _PLANNED = 3
 """If no plan trusts the manual: how many first actions of other plans come before untried ones."""
 _DEAR = FULL * STEPS
 """Steps of a plan above which a cheaper doubt is looked for: as much as doubting a stated line."""
+_DEAREST = 5 * _DEAR
+"""Steps that a plan with doubts may cost: one that goes against more than five stated lines is
+no better than trying anything."""
 NOT_ALL_WEIGHED = "not all doubts were weighed"
 """Said of the best option where the search ended at its bound (`planning.effort`)."""
 _CHEAPER = 1e-6
@@ -48,9 +52,8 @@ def plan_with_doubts(
     context: AdaptContext, rules: ActiveRules, spell: Spelling, noticed: PlanNoticed
 ) -> tuple[Plan, PlanNoticed]:
     """Plan from the manual and the trust left in it."""
-    circumstances = noticed.trust.circumstances(context.situation)
-    effort = Effort(is_cut_short=noticed.trust.in_vain == circumstances)
-    step = _DoubtingStep(context, rules, spell, effort)
+    trust_before = noticed.trust
+    step = _DoubtingStep(context, rules, spell, Effort())
     begun = _BegunBefore(context, rules, noticed.trust)
     best, noticed = _best_that_leads_on(step, begun, noticed)
     options = sorted(best.options, key=begun.leads_back)
@@ -61,8 +64,8 @@ def plan_with_doubts(
         options[0] = replace(options[0], evidence=NOT_ALL_WEIGHED)
     offered = {one.command: one.chain for one in reversed(options) if one.chain}
     trust = noticed.trust.but(offered=offered)
-    if effort.is_in_vain:
-        trust = trust.but(in_vain=circumstances)
+    if step.effort.is_in_vain:
+        trust = trust.but(in_vain=trust_before.circumstances(context.situation))
     return best.offering(options), noticed.trusting(trust)
 
 
@@ -163,78 +166,70 @@ class _DoubtingStep:
                 return best
         if self._nowhere:
             return self._sound(replace(self._stated, opened=True), trust, idle)
-        known = self._contradicted(trust, idle)
-        if known is not None:
+        known = _doubting(self.rules, trust, idle)
+        if trust.shaken or trust.learned or idle or trust.refused:
             best = self._doubting_contradicted(known, trust, idle, best)
             if _settles(best):
                 return replace(best, searching=self._stated.searching and best.cost == inf)
-        return self._doubting_any(trust, idle, best)
+        return self._doubting_any(known, trust, idle, best)
 
     def _doubting_contradicted(
-        self, known: Reasoner, trust: Trust, idle: frozenset[str], best: Plan
+        self, known: "_Doubtful", trust: Trust, idle: frozenset[str], best: Plan
     ) -> Plan:
-        """The best plan that may doubt contradicted lines; if there is none, and what nobody has
-        seen yet may lead to one, a look for that.
+        """The best plan at a price for which contradicted lines alone can be doubted; if there is
+        none, and what nobody has seen yet may lead to one, a look for that.
         """
         best = _better(best, self._doubting(known, trust, idle, best, most=_DEAR))
         if not best.options and self._stated.searching:
-            return self._sound(known.search(self._situation, self._order), trust, idle)
+            return self._sound(self._looks(known, most=_DEAR), trust, idle)
         return best
 
-    def _doubting_any(self, trust: Trust, idle: frozenset[str], best: Plan) -> Plan:
+    def _doubting_any(
+        self, known: "_Doubtful", trust: Trust, idle: frozenset[str], best: Plan
+    ) -> Plan:
         """The best plan that may doubt any line; if there is none, a look at what is unknown."""
-        known = _doubting(self.rules, trust, idle, wide=True)
         if self._unseen:
-            found = known.search(self._situation, self._order, self._unseen)
+            found = self._looks(known, self._unseen)
             best = _better(best, self._sound(found, trust, idle))
             if _settles(best):
                 return best
-        found = self._doubting(known, trust, idle, best)
+        if trust.in_vain != trust.circumstances(self._situation):
+            self.effort.allowed = EXPANDED * FURTHER
+        found = self._doubting(known, trust, idle, best, most=_DEAREST)
         if found.cost == inf and not best.options:
             self.effort.is_in_vain = True
-        best = _better(best, replace(found, opened=not self._is_contradicted(found, trust, idle)))
+        best = _better(best, replace(found, opened=not known.is_contradicted(found)))
         if best.options or not self._stated.cost:
             return best
         looks = self._sound(self._stated, trust, idle)
         if not looks.options:
-            looks = self._sound(known.search(self._situation, self._order), trust, idle)
+            looks = self._sound(self._looks(known), trust, idle)
         return replace(looks, opened=True, cut=best.cut)
 
-    def _looks(self, known: Reasoner, sought: Sequence[str] = (UNSEEN,)) -> Plan:
+    def _looks(
+        self, known: "_Doubtful", sought: Sequence[str] = (UNSEEN,), most: float = inf
+    ) -> Plan:
         """A plan to find things that nobody has seen yet, or whatever is unknown."""
-        return known.search(self._situation, self._order, sought, self.effort)
-
-    def _contradicted(self, trust: Trust, idle: frozenset[str]) -> Reasoner | None:
-        """The rules in which contradicted lines alone are doubted; None where there are none."""
-        if trust.shaken or trust.learned or idle or trust.refused:
-            return _doubting(self.rules, trust, idle, wide=False)
-        return None
-
-    def _is_contradicted(self, plan: Plan, trust: Trust, idle: frozenset[str]) -> bool:
-        """True if a plan doubts contradicted lines alone."""
-        known = self._contradicted(trust, idle)
-        if known is None or not plan.options:
-            return False
-        contradicted = {doubt.doubt for doubt in known.rules.lore.doubts}
-        return contradicted.issuperset(doubts_of(plan.options[0].chain))
+        return known.reasoner.search(
+            self._situation, self._order, sought, most=most, effort=self.effort
+        )
 
     def _doubting(
         self,
-        known: Reasoner,
+        known: "_Doubtful",
         trust: Trust,
         idle: frozenset[str],
         best: Plan,
-        most: float = inf,
+        most: float,
     ) -> Plan:
         """A plan with doubts that is cheaper than the best one so far and costs no more than
         `most`, if there is one.
-
-        Contradicted lines are looked at only as far as they settle the matter: all other lines
-        come with them after that.
         """
         if best.options:
             most = min(most, best.cost - _CHEAPER)
-        found = known.plan(self._situation, self._order, seek=False, most=most, effort=self.effort)
+        found = known.reasoner.plan(
+            self._situation, self._order, seek=False, most=most, effort=self.effort
+        )
         return self._sound(found, trust, idle)
 
     def _sound(self, plan: Plan, trust: Trust, idle: frozenset[str]) -> Plan:
@@ -262,14 +257,28 @@ def _settles(plan: Plan) -> bool:
     return bool(plan.options) and not dear < plan.cost < inf
 
 
-def _doubting(rules: ActiveRules, trust: Trust, idle: frozenset[str], *, wide: bool) -> Reasoner:
-    """The reasoner over the rules with doubts; one of an earlier step where nothing that its
-    doubts rest on changed.
+class _Doubtful(NamedTuple):
+    """The rules with doubts, ready to plan with."""
+
+    reasoner: Reasoner
+    contradicted: frozenset[str]
+    """The doubts that go against contradicted lines alone."""
+
+    def is_contradicted(self, plan: Plan) -> bool:
+        """True if a plan doubts contradicted lines alone."""
+        if not plan.options:
+            return False
+        return self.contradicted.issuperset(doubts_of(plan.options[0].chain))
+
+
+def _doubting(rules: ActiveRules, trust: Trust, idle: frozenset[str]) -> _Doubtful:
+    """The rules with doubts; those of an earlier step where nothing that its doubts rest on
+    changed.
     """
     trusting = achievers_of(rules)
     every = trusting.kept
-    kept: dict[object, Reasoner] = every.setdefault("doubting", {})
-    key = (wide, idle, doubts_rest_on(trust, wide=wide))
+    kept: dict[object, _Doubtful] = every.setdefault("doubting", {})
+    key = (idle, doubts_rest_on(trust))
     known = kept.get(key)
     if known is None:
         reaches: dict[object, object] = every.setdefault("reaches", {})
@@ -282,8 +291,8 @@ def _doubting(rules: ActiveRules, trust: Trust, idle: frozenset[str], *, wide: b
         book: DoubtBook = every.setdefault("doubts", {})
         if len(book) >= _DOUBTS_KEPT:
             book.clear()
-        with_doubts = doubted(rules, trust, wide=wide, idle=idle, book=book)
-        achievers = Achievers(with_doubts, trusting.groundwork)
+        found = doubted(rules, trust, idle=idle, book=book)
+        achievers = Achievers(found.rules, trusting.groundwork)
         achievers.share(groundworks, reaches)
-        known = kept[key] = Reasoner(with_doubts, achievers)
+        known = kept[key] = _Doubtful(Reasoner(found.rules, achievers), found.contradicted)
     return known

@@ -59,8 +59,8 @@ class Reasoner:
         purposes = self._purposes(purpose)
         plan = Plan()
         if purposes:
-            graph = self._graph(situation, order, most, effort=effort, best=best)
-            plan = graph.plan(purposes)
+            graph = self._graph(situation, order, effort=effort, best=best)
+            plan = graph.plan(purposes, most)
         if self.rules.lore.always:
             first = self._graph(situation, order).first_things()
             if first:
@@ -126,29 +126,29 @@ class Reasoner:
         situation: Situation,
         order: Order,
         sought: Sequence[str] = (UNSEEN,),
+        *,
+        most: float = inf,
         effort: Effort | None = None,
     ) -> Plan:
-        """Plan to find things nobody has seen yet, or whatever is unknown."""
-        return self._graph(situation, order, effort=effort).explore(sought)
+        """Plan to find things nobody has seen yet, or whatever is unknown, if that costs no more
+        than `most`.
+        """
+        return self._graph(situation, order, effort=effort).explore(sought, most)
 
     def _graph(
         self,
         situation: Situation,
         order: Order,
-        most: float = inf,
         *,
         effort: Effort | None = None,
         best: bool = False,
     ) -> Graph:
-        """The actions that matter in a situation: one graph for all plans made in it, unless
-        lines are doubted.
-        """
-        if self.rules.lore.doubts:
-            return Graph(self.achievers, situation, order, most, effort=effort)
+        """The actions that matter in a situation: one graph for all plans made in it."""
         key = "best graph" if best else "graph"
         kept: Graph | None = self.achievers.kept.get(key)
-        if kept is None or not kept.serves(situation, order):
-            kept = self.achievers.kept[key] = Graph(self.achievers, situation, order, best=best)
+        if kept is None or not kept.serves(situation, order, effort):
+            kept = Graph(self.achievers, situation, order, effort=effort, best=best)
+            self.achievers.kept[key] = kept
         return kept
 
     def impasse(self, situation: Situation) -> str:

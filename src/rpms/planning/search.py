@@ -24,7 +24,7 @@ from rpms.logic.achievers import Achievers, Fact
 from rpms.logic.belief import Situation
 from rpms.logic.facts import is_unseen
 from rpms.planning.edges import GOAL, Edge, Link, Option
-from rpms.planning.effort import EXPANDED, FURTHER, Effort
+from rpms.planning.effort import EXPANDED, Effort
 from rpms.planning.ways import Ways
 from rpms.planning.whereabouts import Order
 
@@ -142,13 +142,13 @@ class Priced(Ways):
         achievers: Achievers,
         situation: Situation,
         order: Order,
-        most: float = inf,
         *,
         effort: Effort | None = None,
         best: bool = False,
     ) -> None:
         super().__init__(achievers, situation, order, effort=effort, best=best)
-        self._most = most
+        self._most = inf
+        """The most that a plan may cost."""
         self._begun = self._effort.spent
         """Effort of the step's searches before this one."""
         self._edges: dict[Fact, Sequence[Edge]] = {}
@@ -160,11 +160,14 @@ class Priced(Ways):
         """The cost of an edge with all that it needs, once that is known."""
         self._links: dict[Edge, Link] = {}
 
-    def serves(self, situation: Situation, order: Order) -> bool:
-        """True if what was found holds in a situation too: it is the same one."""
+    def serves(self, situation: Situation, order: Order, effort: Effort | None) -> bool:
+        """True if what was found holds in a situation too: it is the same one, and what more is
+        found counts as part of the same effort, if it is counted.
+        """
         mine = self._situation
         return (
-            mine.belief is situation.belief
+            (effort is None or effort is self._effort)
+            and mine.belief is situation.belief
             and mine.goal is situation.goal
             and mine.past == situation.past
             and (self._order is order or self._order == order)
@@ -180,12 +183,12 @@ class Priced(Ways):
         return Reached(self._costs.get(GOAL, inf) < inf)
 
     def _reaches_with_doubts(self, edges: list[Edge]) -> Reached:
-        """Price what leads to the goal where doubts are many, within two budgets that grow: the
-        cost of what is looked at, and the number of edges.
+        """Price what leads to the goal where doubts are many, within two budgets: the cost of what
+        is looked at, which grows, and the work.
 
-        It ends, in this order: where nothing that is left out can better the plan; where there
-        are too many edges and there is a plan, or no more are allowed; where every plan costs
-        more than it may.
+        It ends, in this order: where nothing that is left out can better the plan; where all work
+        is done that may be, which is more while there is no plan; where every plan costs more than
+        it may.
         """
         limit = 2 * MARGIN
         allowed = EXPANDED
@@ -201,21 +204,13 @@ class Priced(Ways):
             if left_out is LeftOut.NOTHING or self._is_best(cost, edges, limit):
                 return Reached(cost < inf)
             if left_out is LeftOut.TOO_MANY:
-                if cost < inf or allowed >= self._most_allowed():
+                if cost < inf or allowed >= self._effort.allowed:
                     return Reached(cost < inf, cut=True)
-                allowed *= 2
+                allowed = self._effort.allowed
             elif self._is_too_dear(cost, edges, limit):
                 return Reached(False, given_up=True)
             else:
                 limit = self._next_limit(limit, cost)
-
-    def _most_allowed(self) -> int:
-        """The number of edges at which a search ends though there is no plan: sooner where it went
-        on in vain before, or where a plan may cost only so much and another search follows.
-        """
-        if self._effort.is_cut_short or self._most < inf:
-            return EXPANDED
-        return EXPANDED * FURTHER
 
     def _next_limit(self, limit: float, cost: float) -> float:
         """The next limit to what is looked at, where the best plan so far costs so much: half as

@@ -244,7 +244,7 @@ def _with_effects(
 
 
 def _refused(noticed: PlanNoticed, done: _Done) -> PlanNoticed:
-    """A refusal that needs explain speaks for them; another speaks against the list of needs.
+    """If known needs explain a refusal, it confirms them; otherwise the list of needs loses trust.
 
     What nobody knew is suspected to be needed too, where no need explains the refusal, or where
     needs were left open on purpose, so that one of these or something else may be the reason.

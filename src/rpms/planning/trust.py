@@ -114,8 +114,8 @@ class Trust:
     blank: Mapping[tuple[str, str, tuple[str, ...]], Surroundings] = field(default_factory=dict)
     """Commands that did not show a fact that they were given for."""
     walked: tuple[tuple[str, str, Situation, Chain], ...] = ()
-    """States and commands of the plans' own since the last news: a plan begun again would lead
-    back again."""
+    """Commands that began plans since something new was learned, each with its state: the same plan
+    begun there again would lead back again."""
     first: str = ""
     """The command that the plan at hand begins with."""
     offered: Mapping[str, Chain] = field(default_factory=dict)

@@ -142,7 +142,7 @@ class Ways(Filling):
         """
         since = had.left_out
         edges: list[Edge] = []
-        if self._truth(fact) is None and not (fact.makeable and self._can_make(fact)):
+        if self._truth(fact) is None and not self._is_makeable(fact, revealable=True):
             edges += self._by_looking(fact, since, spend)
         if not fact.makeable:
             return edges
@@ -247,27 +247,46 @@ class Ways(Filling):
         return filled
 
     def _filled(self, way: Achiever, args: tuple[str, ...]) -> Sequence[Filled]:
-        """Every choice of names for a way to a fact over some names.
+        """Every choice of names for a way to a fact over some names, as found before where that
+        still stands.
 
         Doubts repeat the actions that they are made of, at other prices, and are made anew when
-        trust changes: their choices are kept by shape.
+        trust changes; and a look into a room shows all that may be there: their choices are kept,
+        by shape. Of other ways the edges are kept.
         """
-        if not self._doubting:
+        shown = way.fact.args
+        if ANYTHING in shown:
+            args = tuple(
+                [
+                    ANYTHING if role == ANYTHING else name
+                    for role, name in zip(shown, args, strict=True)
+                ]
+            )
+        elif not self._doubting:
             return self._fill_for(way, args)
-        key = (way.shape, args)
+        fill = self._fill_kept(way, args)
+        if not self._doubting:
+            self._read.update(fill.read)
+        return fill.filled
+
+    def _fill_kept(self, way: Achiever, args: tuple[str, ...]) -> Fill:
+        """The names that fill a way's parameters for a fact over some names, with the answers that
+        say so; of an earlier step where these still hold.
+        """
+        key = (way.shape, self._best, args)
         fills = self._known_names.fills
         kept = fills.get(key)
         if kept is not None and kept.moment == self._moment:
-            return kept.filled
+            return kept
         if kept is not None and self._stands(kept.read.items()):
-            fills[key] = kept._replace(moment=self._moment)
-            return kept.filled
+            kept = fills[key] = kept._replace(moment=self._moment)
+            return kept
         outer = self._read
         self._read = {}
         filled = self._fill_for(way, args)
-        fills[key] = Fill(filled, self._read, asked_about(self._read, args), self._moment)
+        kept = fills[key] = Fill(filled, self._read, asked_about(self._read, args), self._moment)
         self._read = outer
-        return filled
+        return kept
 
     def _fill_for(self, way: Achiever, args: tuple[str, ...]) -> Sequence[Filled]:
         """Every choice of names for a way to a fact over some names; none if it is no way to it."""
