@@ -129,6 +129,8 @@ class Server:
         self._replies: list[Reply] = []
         self._script: Script | None = None
         self.seen: list[Seen] = []
+        self.pages: dict[str, Any] = {}
+        """What there is to GET, by path."""
         self.released = threading.Event()
 
     @property
@@ -159,6 +161,14 @@ class Server:
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: Any
+
+    def do_GET(self) -> None:
+        pages = self.server.owner.pages
+        data = json.dumps(pages[self.path]).encode() if self.path in pages else b""
+        self.send_response(200 if data else 404)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
 
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length", 0))

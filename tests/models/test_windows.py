@@ -72,6 +72,20 @@ def test_a_server_of_ones_own_is_asked_whatever_the_name_says():
         assert context_window("llamacpp/m", base_url=url).tokens == 6_000
 
 
+def test_an_adapter_that_vllm_serves_has_the_window_of_its_parent():
+    base = {"id": "Qwen/Qwen2.5-1.5B-Instruct", "max_model_len": 5_000, "parent": None}
+    taught = {"id": "taught", "root": "/adapter", "parent": base["id"], "max_model_len": None}
+    with listing({"/v1/models": {"data": [base, taught]}}) as url:
+        assert context_window("vllm/taught", base_url=url).tokens == 5_000
+
+
+def test_adapters_that_name_each_other_as_parents_say_nothing():
+    first = {"id": "first", "parent": "second"}
+    second = {"id": "second", "parent": "first"}
+    with listing({"/v1/models": {"data": [first, second]}}) as url:
+        assert context_window("vllm/first", base_url=url).source == "assumed"
+
+
 def test_a_server_that_says_nothing_or_is_not_there_leaves_the_name_or_a_guess():
     with listing({"/v1/models": {"data": [{"id": "other", "max_model_len": 5_000}]}}) as url:
         assert context_window("vllm/Qwen/Qwen2.5-7B", base_url=url).tokens == 32_768

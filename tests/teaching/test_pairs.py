@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
+import subprocess
 from dataclasses import replace
 from inspect import signature
+from pathlib import Path
 from random import Random
 
 import pytest
 
 from rpms.cli.app import command_of
 from rpms.cli.teach import report, write_pairs
+from rpms.logic.counting import counted
 from rpms.logic.errors import FileError, InputError
 from rpms.models.policy import FunctionModel
 from rpms.paper.condition import CONDITIONS
@@ -20,7 +25,7 @@ from rpms.play.seats import Seat
 from rpms.play.settings import Settings
 from rpms.store.runs import RunFolder
 from rpms.teaching.lessons import Classroom, correct, read_conditions, teach_pairs
-from rpms.teaching.pairs import PairSource, add_pairs, counted, read_pairs
+from rpms.teaching.pairs import PairSource, add_pairs, read_pairs
 from rpms.teaching.teacher import Corrections, Follower, player_of, spread, taught_step
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
@@ -94,6 +99,21 @@ def test_the_lines_are_what_other_trainers_read(taught):
         assert roles[0] == "system"
         assert roles[-1] == "user"
         assert {"task", "condition", "step", "source", "split", "world"} <= row.keys()
+
+
+def test_the_line_of_the_docs_makes_messages_of_which_the_answer_alone_is_learned(taught):
+    jq = shutil.which("jq")
+    if jq is None:
+        pytest.skip("jq is not installed")
+    out, _ = taught
+    page = (Path(__file__).parents[2] / "docs" / "teaching.md").read_text("utf-8")
+    (program,) = re.findall("^jq -c '(.*)' pairs.jsonl", page, re.MULTILINE)
+    made = subprocess.run([jq, "-c", program, out], check=True, capture_output=True, text=True)
+    for line, pair in zip(made.stdout.splitlines(), read_pairs(out), strict=True):
+        *earlier, answer = json.loads(line)["messages"]
+        assert answer == {"role": "assistant", "content": pair.completion[0].content}
+        weights = [turn["weight"] for turn in earlier if turn["role"] == "assistant"]
+        assert weights == [0] * (len(pair.prompt) // 2 - 1)
 
 
 def test_the_same_command_adds_nothing_and_plays_nothing_again(taught):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -131,6 +133,41 @@ def test_what_was_stopped_goes_on_to_the_same_end(school, tmp_path, monkeypatch)
     resumed = train(str(base), [pairs], out, training, print, on_processor=True)
     assert [step for step, _ in resumed.losses] == list(range(1, 9))
     assert resumed.losses[-1][1] == pytest.approx(whole.losses[-1][1], rel=0.01)
+
+
+@pytest.mark.parametrize("swallowed", [False, True])
+def test_ctrl_c_while_libraries_are_loaded_is_no_missing_library(
+    school, tmp_path, monkeypatch, swallowed
+):
+    """They take an interrupt for an import that failed, or pass over it."""
+    base, pairs, *_ = school
+
+    def load(_name: str) -> object:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            if not swallowed:
+                raise ImportError("half of it is there") from None
+        return torch
+
+    monkeypatch.setattr("rpms.teaching.training.importlib", SimpleNamespace(import_module=load))
+    with pytest.raises(Interrupted, match="out is as it was, and the same command goes on"):
+        train(str(base), [pairs], tmp_path / "out", QUICK, print)
+    assert list(tmp_path.iterdir()) == []
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_what_is_in_the_way_of_checkpoints_is_said_before_anything_is_loaded(
+    school, tmp_path, monkeypatch
+):
+    base, pairs, *_ = school
+    monkeypatch.setattr("rpms.teaching.training.importlib", None)
+    work = tmp_path / "out.training"
+    work.mkdir()
+    (work / "mine.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match="holds something else: choose another --out"):
+        train(str(base), [pairs], tmp_path / "out", QUICK, print, on_processor=True)
+    assert sorted(path.name for path in work.iterdir()) == ["mine.txt"]
 
 
 def test_a_full_disk_is_one_line_and_the_same_command_goes_on(school, tmp_path):

@@ -332,17 +332,16 @@ def _load_installed(name: ModelName) -> Model:
     """The model of another package: its entry point is called with what follows the provider's
     name.
     """
-    point = next(
-        point for point in entry_points(group=ENTRY_POINTS) if point.name == name.provider.name
-    )
+    (point, *_) = entry_points(group=ENTRY_POINTS, name=name.provider.name)
     try:
         made: Model = point.load()(name.rest)
     except RPMSError:
         raise
     except ANYTHING as error:  # a stranger's package may raise anything
         raise ModelUnavailable(f"{name} cannot be opened: {told_error(error)}") from None
-    if lacking := [each for each in ("answer", "close", "name") if not hasattr(made, each)]:
-        raise ModelUnavailable(f"{name} is no model: what {point.value} makes has no {lacking[0]}")
+    for each in ("answer", "close", "name"):
+        if not hasattr(made, each):
+            raise ModelUnavailable(f"{name} is no model: what {point.value} makes has no {each}")
     return made
 
 

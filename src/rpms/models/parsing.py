@@ -174,9 +174,8 @@ def _without_specials(text: str, repairs: list[str]) -> str:
     if len(pieces) == 1:
         return text
     repairs.append("control tokens")
-    return (
-        next((piece for piece in pieces if piece.strip()), "").lstrip().removeprefix("assistant\n")
-    )
+    spoken = next((piece for piece in pieces if piece.strip()), "")
+    return spoken.lstrip().removeprefix("assistant\n")
 
 
 def _without_reasoning(text: str, repairs: list[str]) -> tuple[str, bool]:
@@ -273,7 +272,8 @@ def _read_line(line: str, fenced: bool) -> _Line:
             line = rest or line
             break
         line = rest[found.end() :].strip()
-        if label := _LABELS.get(found["word"].lower()):
+        label = _LABELS.get(found["word"].lower())
+        if label:
             return _Line(label, line)
     return _Line("", line, quoted, fenced)
 
@@ -289,10 +289,15 @@ def _from_labels(lines: list[_Line], repairs: list[str]) -> tuple[str, str | Non
             action = later.pop(0).text
         if _is_thinking(action):
             continue
-        if any(other.label == "action" or other.fenced or other.quoted for other in later):
+        if any(map(_may_act, later)):
             repairs.append("several actions")
         return _thought(lines[:index], repairs), action
     return _from_one_line(lines, repairs)
+
+
+def _may_act(line: _Line) -> bool:
+    """True for a line that is an action too: by its label, in a fence, or at a prompt sign."""
+    return line.label == "action" or line.fenced or line.quoted
 
 
 def _is_thinking(action: str) -> bool:
@@ -366,14 +371,24 @@ def _without_brackets(line: str, left: str, right: str) -> str:
 def _clean_action(action: str, repairs: list[str]) -> str | None:
     """One command, without quotes, brackets, fences, numbering or a full stop around it."""
     line = _clean(action).split("\n", 1)[0]
-    if line[:1] == "{" and (found := _JSON_ACTION.search(line)):
+    found = _JSON_ACTION.search(line) if line.startswith("{") else None
+    if found is not None:
         line = found[1]
     line = line[: LONGEST_ACTION * 2]
-    pieces = _THEN.split(line) if not _CALL.fullmatch(line) else [line]
-    if len(pieces) > 1 and pieces[0].strip():
-        repairs.append("several actions")
-        line = pieces[0]
-    previous = ""
+    if not _CALL.fullmatch(line):
+        first, *more = _THEN.split(line)
+        if more and first.strip():
+            repairs.append("several actions")
+            line = first
+    line = " ".join(_bare(line).split())[:LONGEST_ACTION]
+    return None if line.lower() in _NOTHING else line
+
+
+def _bare(line: str) -> str:
+    """A command without what stands around it, whatever the order: a bullet in quotes, quotes in
+    brackets.
+    """
+    previous = None
     while line != previous:
         previous = line
         bullet = _BULLET.match(line)
@@ -382,8 +397,7 @@ def _clean_action(action: str, repairs: list[str]) -> str | None:
         line = line.strip().strip('`*_"“”').rstrip(".!,").strip()
         for left, right in (("[", "]"), ("<", ">"), ("'", "'"), ("(", ")")):
             line = _without_brackets(line, left, right)
-    line = " ".join(line.split())[:LONGEST_ACTION]
-    return None if line.lower() in _NOTHING else line
+    return line
 
 
 def _clean(text: str) -> str:

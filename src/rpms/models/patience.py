@@ -10,9 +10,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from rpms.foreign.limits import LONGEST_RETRY
+from rpms.logic.counting import counted
 from rpms.logic.errors import ContextOverflow, ModelError, ModelUnavailable
 from rpms.models.secrets import excerpt
 
@@ -101,7 +102,7 @@ def persevere(
             lasting = trouble.lasting
         wait = max(patience.wait(failures), after or 0.0)
         if failures >= patience.tries:
-            ending = f"gave up after {failures} {'try' if failures == 1 else 'tries'}"
+            ending = f"gave up after {counted(failures, 'try', 'tries')}"
         elif patience.now() + wait > deadline:
             asked = (
                 f"the server asks to wait {after:.0f} s, and " if after and after >= wait else ""
@@ -136,6 +137,8 @@ def retry_after(value: str | None, now: datetime | None = None) -> float | None:
     return max(seconds, 0.0) if seconds <= LONGEST_RETRY else None
 
 
+_MAY_OVERFLOW = frozenset({200, 400, 413, 422, 500})
+"""States with which servers say that a prompt is too long."""
 _OVERFLOW = re.compile(
     r"context_length_exceeded"
     r"|maximum context length"
@@ -211,29 +214,27 @@ class Endpoint:
             inner = inner.__context__
         return NobodyThere(what) if inner is not None else TryAgain(what)
 
-    def failed(self, status: int, body: Any, after: str | None = None) -> Exception:  # noqa: PLR0911  a table
+    def failed(self, status: int, body: Any, after: str | None = None) -> Exception:
         """The failure that a response without an answer means.
 
         OpenRouter sends errors with status 200 too.
         """
-        code, text, named = _read_body(body)
-        said = excerpt(text, self.secrets)
+        error = _read_body(body)
+        said = excerpt(error.text, self.secrets)
         tail = f" ({status}): {said}" if said else f" ({status})"
-        if status in {200, 400, 413, 422, 500} and _OVERFLOW.search(f"{code} {text}"):
+        if status in _MAY_OVERFLOW and _OVERFLOW.search(f"{error.code} {error.text}"):
             return ContextOverflow(f"the prompt is too long: {said}")
         if status == 200:
-            what = said or excerpt(code, self.secrets) or "unnamed"
+            what = said or excerpt(error.code, self.secrets) or "unnamed"
             return TryAgain(f"the server reports an error: {what}")
-        lasting = self._unavailable(status, code, tail)
+        lasting = self._unavailable(status, error.code, tail)
         if lasting:
             return ModelUnavailable(lasting)
-        if status == 429:
-            return TryAgain(f"rate limit{tail}", retry_after(after))
-        if status in {408, 409, 425}:
-            return TryAgain(f"server busy{tail}", retry_after(after))
-        if not 200 <= status < 500:
-            return TryAgain(f"server error{tail}", retry_after(after))
-        return Refused(f"the request was refused{tail}", f"{code} {text}", named)
+        passing = _passing(status)
+        if passing:
+            return TryAgain(f"{passing}{tail}", retry_after(after))
+        words = f"{error.code} {error.text}"
+        return Refused(f"the request was refused{tail}", words, error.parameter)
 
     def _unavailable(self, status: int, code: str, tail: str) -> str:
         """What a person has to change before any request can succeed; empty for other states."""
@@ -256,15 +257,38 @@ class Endpoint:
         return ""
 
 
-def _read_body(body: Any) -> tuple[str, str, object]:
-    """The code, the message and the parameter of an error body, whatever its shape."""
-    for _ in range(3):
-        if isinstance(body, dict) and isinstance(body.get("error"), dict | str):
-            body = body["error"]
+def _passing(status: int) -> str:
+    """The trouble of a server that may be over at the next try; empty for other states."""
+    if status == 429:
+        return "rate limit"
+    if status in {408, 409, 425}:
+        return "server busy"
+    return "" if 200 <= status < 500 else "server error"
+
+
+class _ErrorBody(NamedTuple):
+    """The body of a response that reports an error."""
+
+    code: str
+    text: str
+    parameter: object = None
+
+
+def _read_body(body: Any) -> _ErrorBody:
+    """Read an error body, whatever its shape; what it lacks is empty."""
+    body = _innermost_error(body)
     if not isinstance(body, dict):
-        return "", str(body or "")[:4000], None
-    code = str(body.get("code") or body.get("type") or "")
+        return _ErrorBody("", str(body or "")[:4000])
+    code = body.get("code") or body.get("type") or ""
     text = body.get("message") or body.get("detail") or ""
     if not isinstance(text, str):
         text = json.dumps(text, default=str)
-    return code[:200], text[:4000], body.get("param")
+    return _ErrorBody(str(code)[:200], text[:4000], body.get("param"))
+
+
+def _innermost_error(body: Any) -> Any:
+    """The error in an error: proxies wrap what the server behind them sent, at most thrice."""
+    for _ in range(3):
+        if isinstance(body, dict) and isinstance(body.get("error"), dict | str):
+            body = body["error"]
+    return body

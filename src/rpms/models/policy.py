@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from rpms.foreign.file_reader import read_text
 from rpms.foreign.json_text import NotJson, as_object, read_jsonl
@@ -34,14 +34,19 @@ def follow_plan(decision: Decision) -> tuple[str, str]:
     from rpms.planning.advice import plan_of  # noqa: PLC0415  the paper loads no planner
     from rpms.planning.reason import reasoner_of  # noqa: PLC0415
 
-    for option in plan_of(decision).options:
-        return f"I want to {decision.progress.text}.", option.command
-    commands = (
-        schema.syntax[0] for schema in decision.schemas.environment if not schema.parameters
-    )
-    waiting = (command for command in commands if not decision.advice.bars(command))
+    options = plan_of(decision).options
+    if options:
+        return f"I want to {decision.progress.text}.", options[0].command
     reason = reasoner_of(decision.schemas).impasse(Situation(decision.belief, decision.goal))
-    return f"Nothing is left to try: {reason}.", next(waiting, "")
+    return f"Nothing is left to try: {reason}.", _waiting(decision)
+
+
+def _waiting(decision: Decision) -> str:
+    """A command about no thing, such as a look around, that nothing bars; empty without one."""
+    for schema in decision.schemas.environment:
+        if not schema.parameters and not decision.advice.bars(schema.syntax[0]):
+            return schema.syntax[0]
+    return ""
 
 
 class FunctionModel:
@@ -60,8 +65,10 @@ class FunctionModel:
         `constrains`: it answers with an entry of the menu. `plans`: it may read the step's plan
         (`rpms.planning.advice.plan_of`); without, a run of the paper's preset loads no planner.
         """
-        self._function, self.name = function, name
-        self.constrains, self.plans = constrains, plans
+        self._function = function
+        self.name = name
+        self.constrains = constrains
+        self.plans = plans
 
     def answer(self, request: Request) -> Answer:
         answer = self._function(request)
@@ -110,9 +117,12 @@ def menu_best(name: str) -> FunctionModel:
     """The entry that ranks highest for the sub-goal, which the menu's order does not show: a
     planner in disguise.
     """
-    return _menu_model(
-        name, lambda _, menu: min(range(len(menu.items)), key=lambda place: menu.items[place].rank)
-    )
+
+    def choose(_request: Request, menu: Menu) -> int:
+        ranks = [item.rank for item in menu.items]
+        return ranks.index(min(ranks))
+
+    return _menu_model(name, choose)
 
 
 def menu_random(name: str, seed: str = "0") -> FunctionModel:
@@ -169,20 +179,29 @@ def read_script(path: Path, name: str | None = None) -> ScriptedModel:
     common: list[str] = []
     by_episode: dict[str, list[str]] = {}
     if path.suffix == ".jsonl":
-        for _, (text, episode) in read_jsonl(
-            path, lines, _scripted, "is not a JSON object with `text` or `action`"
-        ):
-            (common if episode is None else by_episode.setdefault(str(episode), [])).append(text)
+        problem = "is not a JSON object with `text` or `action`"
+        for _, (text, episode) in read_jsonl(path, lines, _scripted, problem):
+            if episode is None:
+                common.append(text)
+            else:
+                by_episode.setdefault(str(episode), []).append(text)
     else:
-        told = (line for line in map(str.strip, lines) if line and not line.startswith("#"))
-        common = [line if "action:" in line.lower() else f"Action: {line}" for line in told]
+        for line in map(str.strip, lines):
+            if line and not line.startswith("#"):
+                common.append(line if "action:" in line.lower() else f"Action: {line}")
     return ScriptedModel(name or f"scripted/{path}", common, by_episode)
 
 
-def _scripted(value: Any) -> tuple[str, object]:
-    """An answer, and the episode that it is for."""
+class _Line(NamedTuple):
+    """An answer, and the episode that it is for, where it is for one alone."""
+
+    text: str
+    episode: object
+
+
+def _scripted(value: Any) -> _Line:
     entry = as_object(value)
     if not isinstance(entry.get("text", entry.get("action")), str):
         raise NotJson("it has neither")
     text = entry["text"] if "text" in entry else _spoken(entry.get("thought"), entry["action"])
-    return text, entry.get("episode")
+    return _Line(text, entry.get("episode"))

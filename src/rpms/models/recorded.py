@@ -181,13 +181,13 @@ class ReplayModel:
         """
         parts = _parts(request.prompt)
 
-        def likeness(entry: Entry) -> int:
+        def likeness(entry: Entry) -> tuple[bool, int]:
             recorded = _mapping(entry.get("parts"))
-            score: int = 2 * sum(recorded.get(name) == value for name, value in parts.items())
-            score += 1000 * (entry.get("messages") == asked["messages"]) + (
-                entry.get("model") == asked["model"]
-            )
-            return score + all((name in entry) == (name in asked) for name in BOUNDS)
+            same_parts = sum(recorded.get(name) == value for name, value in parts.items())
+            same_model = entry.get("model") == asked["model"]
+            same_bounds = all((name in entry) == (name in asked) for name in BOUNDS)
+            same_messages = entry.get("messages") == asked["messages"]
+            return same_messages, 2 * same_parts + same_model + same_bounds
 
         nearest = max(self._store.entries(), key=likeness, default=None)
         if nearest is None:
@@ -230,10 +230,8 @@ def _differences(entry: Entry, asked: dict[str, Any]) -> str:
         found.append(f"it was recorded with the model {entry.get('model')}, not {asked['model']}")
     recorded = _mapping(entry.get("decoding"))
     now = asked["decoding"]
-    found += [
-        f"it was recorded with {name} {recorded.get(name)!r}, not {now[name]!r}"
-        for name in _changed_parameters(recorded, now)
-    ]
+    for name in _changed_parameters(recorded, now):
+        found.append(f"it was recorded with {name} {recorded.get(name)!r}, not {now[name]!r}")
     if any(entry.get(name) != asked.get(name) for name in BOUNDS):
         was = next((name for name in BOUNDS if entry.get(name)), None)
         found.append(f"its action was held to other {was}" if was else "its action was free")

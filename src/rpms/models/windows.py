@@ -95,11 +95,28 @@ def _asked(name: ModelName, base_url: str | None, ask: Fetch) -> int:
     key = os.environ.get(name.provider.key_variable or "", "").strip()
     listed = ask(f"{base}/models", key, _TIMEOUT_S)
     entries = listed.get("data") if isinstance(listed, Mapping) else listed
-    for entry in entries if isinstance(entries, list) else ():
-        if dig(entry, "id") == name.rest and (found := _largest(entry)):
-            return found
+    found = _listed(name.rest, entries if isinstance(entries, list) else [])
+    if found:
+        return found
     if name.provider.name == "llamacpp":
         return _largest(ask(f"{base.removesuffix('/v1')}/props", key, _TIMEOUT_S))
+    return 0
+
+
+def _listed(model: str, entries: list[object]) -> int:
+    """Window of a model in a server's list; 0 if the list does not say.
+
+    vLLM lists an adapter without a window, and with the model that it belongs to as `parent`.
+    """
+    own = [entry for entry in entries if dig(entry, "id") == model]
+    for entry in own:
+        window = _largest(entry)
+        if window:
+            return window
+    for entry in own:
+        parent = dig(entry, "parent")
+        if isinstance(parent, str) and parent != model:
+            return _listed(parent, [other for other in entries if other not in own])
     return 0
 
 

@@ -59,11 +59,6 @@ class Pair:
         return hashlib.sha256(json.dumps([self.condition, asked]).encode()).hexdigest()
 
 
-def counted(number: int, what: str) -> str:
-    """A number of things in words: `1 game`, `40 games`."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def pairs_text(pairs: Iterable[Pair]) -> str:
     """Pairs as JSON lines."""
     return "".join(json.dumps(asdict(pair), ensure_ascii=False) + "\n" for pair in pairs)

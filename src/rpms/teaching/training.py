@@ -19,21 +19,26 @@ from typing import Any
 from rpms.foreign.file_reader import beside, is_there, read_text
 from rpms.foreign.limits import LARGEST_TABLE
 from rpms.foreign.shown import excerpt
+from rpms.logic.counting import counted
 from rpms.logic.errors import InputError, ModelError, ModelUnavailable
 from rpms.models.hf.adapters import TAUGHT, Taught, WeightsName, check_weights, read_weights
-from rpms.models.hf.weights import load_weights
+from rpms.models.hf.weights import load_weights, without_notices
 from rpms.play.run import Interrupted
 from rpms.store.files import write_whole, writing
 from rpms.store.own_folders import replaced_folder
 from rpms.teaching.pairs import (
     Pair,
     PairSource,
-    counted,
     read_pairs,
     require_one_world,
     require_training_split,
 )
-from rpms.teaching.watching import TrainingWatch, trainer_callback, write_picture
+from rpms.teaching.watching import (
+    TrainingWatch,
+    interrupts_heard,
+    trainer_callback,
+    write_picture,
+)
 from rpms.worlds.registry import find_world, world_names
 
 PLAN = "training.json"
@@ -89,11 +94,19 @@ def train(
     """
     weights = _read_base(base)
     pairs = _read_all(files, overlap=overlap)
-    libraries = _import_libraries()
-    torch: Any = libraries["torch"]
     work = beside(out, f"{out.name}.training")
     started = time.monotonic()
-    with replaced_folder(out, "a taught model") as folder:
+    stopped = f"stopped; {out} is as it was, and the same command goes on"
+    plan = _plan_text(weights, pairs, training)
+    _check_work(work, plan)
+    with (
+        interrupts_heard(stopped),
+        without_notices(),
+        replaced_folder(out, "a taught model") as folder,
+    ):
+        say(f"loading {base}, which can take some minutes")
+        libraries = _import_libraries()
+        torch: Any = libraries["torch"]
         on_gpu = torch.cuda.is_available() and not on_processor
         dtype = torch.bfloat16 if on_gpu and not training.all_weights else torch.float32
         loaded = load_weights(base, weights, dtype)
@@ -103,6 +116,7 @@ def train(
                 " follows instructions"
             )
         watch = TrainingWatch(say)
+        say("preparing the pairs")
         trainer = _make_trainer(libraries, loaded, pairs, training, work, watch, on_gpu=on_gpu)
         lengths = [len(tokens) for tokens in trainer.train_dataset["input_ids"]]
         _check_lengths(base, loaded.model, lengths)
@@ -111,11 +125,12 @@ def train(
             with suppress(OSError):  # it holds an earlier training
                 work.rmdir()
             raise InputError(_without_gpu(torch, loaded.model, watch.tokens))
-        _claim(work, _plan_text(weights, pairs, training))
+        write_whole(work / PLAN, plan)
         games = counted(len({pair.task for pair in pairs}), "game")
         say(f"{counted(len(pairs), 'pair')} of {games}, {watch.tokens:,} tokens to read")
         _run(trainer, work, watch)
-        _save(trainer, loaded.tokenizer, weights, training, folder)
+        with writing(out), _writing_weights(out):
+            _save(trainer, loaded.tokenizer, weights, training, folder)
         taught = _record(weights, pairs, training, folder, watch, time.monotonic() - started)
         record = json.dumps(asdict(taught), indent=1) + "\n"
         (folder / TAUGHT).write_text(record, encoding="utf-8")
@@ -168,8 +183,12 @@ def _splits(world: str) -> tuple[str, ...]:
 def _import_libraries() -> dict[str, Any]:
     try:
         return {name: importlib.import_module(name) for name in _PACKAGES}
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise ModelUnavailable(f"teaching needs {error.name}: pip install 'rpms[teach]'") from None
+    except (ImportError, OSError) as error:  # a shared library that is not there is an OSError
+        raise ModelUnavailable(
+            f"the libraries of rpms[teach] cannot be loaded: {excerpt(str(error))}"
+        ) from None
 
 
 def _plan_text(weights: WeightsName, pairs: Sequence[Pair], training: Training) -> str:
@@ -180,8 +199,8 @@ def _plan_text(weights: WeightsName, pairs: Sequence[Pair], training: Training) 
     return json.dumps({"base": weights.base, "pairs": keys, **asdict(training)}, indent=1) + "\n"
 
 
-def _claim(work: Path, plan: str) -> None:
-    """Take a folder for checkpoints, or go on with one of the same training."""
+def _check_work(work: Path, plan: str) -> None:
+    """Refuse a folder for checkpoints that holds anything but those of the same training."""
     if not is_there(work / PLAN) and work.is_dir() and any(work.iterdir()):
         raise InputError(
             f"{work}: is where checkpoints go, and holds something else: choose another --out"
@@ -192,7 +211,6 @@ def _claim(work: Path, plan: str) -> None:
             f"{work}: holds the checkpoints of another training: train as before to finish it,"
             " choose another --out, or remove the folder"
         )
-    write_whole(work / PLAN, plan)
 
 
 def _forget_checkpoints(work: Path) -> None:
@@ -395,20 +413,19 @@ def _save(
     precision.
     """
     model = trainer.model
-    with writing(folder), _writing_weights(folder):
-        if training.all_weights:
-            model.save_pretrained(folder)
-            tokenizer.save_pretrained(folder)
-            return
-        place = Path(weights.base).expanduser()
-        base = str(place.absolute()) if is_there(place) else weights.base
-        for settings in model.peft_config.values():
-            settings.base_model_name_or_path = base
-        torch: Any = importlib.import_module("torch")
-        for parameter in model.parameters():
-            if parameter.requires_grad:
-                parameter.data = parameter.data.to(torch.bfloat16)
+    if training.all_weights:
         model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        return
+    place = Path(weights.base).expanduser()
+    base = str(place.absolute()) if is_there(place) else weights.base
+    for settings in model.peft_config.values():
+        settings.base_model_name_or_path = base
+    torch: Any = importlib.import_module("torch")
+    for parameter in model.parameters():
+        if parameter.requires_grad:
+            parameter.data = parameter.data.to(torch.bfloat16)
+    model.save_pretrained(folder)
 
 
 def _record(

@@ -13,9 +13,50 @@ from pathlib import Path
 from typing import Any
 
 from rpms.foreign.settings_files import settings_files_unread
+from rpms.play.run import Interrupted
 
 _EVERY = 5.0
 """Seconds between two lines of progress."""
+
+
+@contextmanager
+def interrupts_heard(words: str) -> Iterator[None]:
+    """Raise Interrupted with these words where Ctrl-C came meanwhile.
+
+    Libraries that are being loaded take it for an import that failed, or pass over it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard = threading.Event()
+
+    def interrupt(_number: int, _frame: object) -> None:
+        heard.set()
+        raise KeyboardInterrupt
+
+    before = _handled_by(interrupt)
+    try:
+        yield
+    except Interrupted:
+        raise
+    except BaseException as error:
+        if heard.is_set() or isinstance(error, KeyboardInterrupt):
+            raise Interrupted(words) from None
+        raise
+    finally:
+        _restore(before)
+    if heard.is_set():
+        raise Interrupted(words)
+
+
+def _handled_by(handler: Any) -> dict[int, Any]:
+    """Let a function handle Ctrl-C and SIGTERM, a scheduler's Ctrl-C; the handlers before it."""
+    return {sign: signal.signal(sign, handler) for sign in (signal.SIGINT, signal.SIGTERM)}
+
+
+def _restore(handlers: dict[int, Any]) -> None:
+    for sign, handler in handlers.items():
+        signal.signal(sign, handler)
 
 
 class TrainingWatch:
@@ -45,12 +86,11 @@ class TrainingWatch:
             self._interrupted.set()
             signal.signal(number, signal.default_int_handler)
 
-        before = {sign: signal.signal(sign, interrupt) for sign in (signal.SIGINT, signal.SIGTERM)}
+        before = _handled_by(interrupt)
         try:
             yield
         finally:
-            for sign, handler in before.items():
-                signal.signal(sign, handler)
+            _restore(before)
 
     def begin(self, state: Any) -> None:
         """Take the time from here; a training that goes on begins at a later step."""

@@ -274,9 +274,7 @@ class Loop:
                 if all(token is None for token in following):
                     break
                 left = [place for place, index in enumerate(live) if not rows[index].done]
-                leaving = len(live) - len(left)
-                many = leaving * SMALLEST_LEAVING >= len(live)
-                if many and hasattr(computed.cache, "batch_select_indices"):
+                if _worth_leaving(len(live), len(left), computed):
                     computed = self._only(left, computed)
                     live = [live[place] for place in left]
                     following = [following[place] for place in left]
@@ -415,6 +413,12 @@ class Loop:
         if isinstance(made, tuple):  # before 4.48, where no cache was passed
             made = importlib.import_module("transformers").DynamicCache.from_legacy_cache(made)
         return output.logits[:, -1].float(), made
+
+
+def _worth_leaving(before: int, left: int, computed: _Computed) -> bool:
+    """True if so many rows have ended that it pays to take them out of the batch."""
+    many = (before - left) * SMALLEST_LEAVING >= before
+    return many and hasattr(computed.cache, "batch_select_indices")
 
 
 def _take_next(

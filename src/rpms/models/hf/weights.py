@@ -4,6 +4,9 @@ adapter merged into them.
 
 import importlib
 import importlib.util
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +22,14 @@ class LoadedWeights(NamedTuple):
     model: Any
 
 
+@contextmanager
+def without_notices() -> Iterator[None]:
+    """Keep quiet about what the libraries will change in their next versions."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        yield
+
+
 def load_weights(name: str, weights: WeightsName, dtype: Any) -> LoadedWeights:
     """Load a model and its tokenizer on the processor. `name`: for messages; what cannot be loaded
     is ModelUnavailable.
@@ -30,7 +41,8 @@ def load_weights(name: str, weights: WeightsName, dtype: Any) -> LoadedWeights:
     first = torch.float32 if weights.adapter else dtype
     tokenizer, model = _load_base(name, weights.base, first)
     if weights.adapter:
-        model = _merge_adapter(name, model, weights.adapter)
+        with without_notices():
+            model = _merge_adapter(name, model, weights.adapter)
         for parameter in model.parameters():  # not the positions' frequencies, which stay exact
             parameter.data = parameter.data.to(dtype)
     tokenizer.padding_side = "left"
@@ -40,25 +52,23 @@ def load_weights(name: str, weights: WeightsName, dtype: Any) -> LoadedWeights:
 
 
 def _load_base(name: str, source: str, dtype: Any) -> LoadedWeights:
+    """Tokenizer and model of a .gguf file, a folder, or a name on the hub."""
     transformers: Any = importlib.import_module("transformers")
     path = Path(source).expanduser()
     is_gguf = path.suffix == ".gguf" and path.is_file()
     place = str(path) if path.is_dir() else source
-    options: dict[str, Any] = {"local_files_only": True} if requests_forbidden() else {}
+    options: dict[str, Any] = {}
+    if requests_forbidden():
+        options["local_files_only"] = True
     if is_gguf:
         place = str(path.parent)
         options["gguf_file"] = path.name
-    version = tuple(map(int, transformers.__version__.split(".")[:2]))
-    loading = {**options, "dtype" if version >= (4, 56) else "torch_dtype": dtype}
-    if is_gguf and hasattr(transformers, "GgufConfig"):
-        # without it, transformers may compute on packed weights, in float32
-        loading["quantization_config"] = transformers.GgufConfig(dequantize=True)
+    loading = options | _loading_options(transformers, dtype, is_gguf=is_gguf)
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
         model = transformers.AutoModelForCausalLM.from_pretrained(place, **loading)
     except (OSError, ValueError, ImportError) as error:
-        missing = _missing_for_gguf() if is_gguf else ""
-        if missing:
+        if is_gguf and (missing := _missing_for_gguf()):
             raise ModelUnavailable(
                 f"{name}: a .gguf file also needs {missing}: pip install 'rpms[hf]'"
             ) from None
@@ -66,6 +76,16 @@ def _load_base(name: str, source: str, dtype: Any) -> LoadedWeights:
         why = f"{'' if path.exists() else on_hub}{excerpt(str(error))}"
         raise ModelUnavailable(f"{name}: cannot be loaded: {why}") from error
     return LoadedWeights(tokenizer, model)
+
+
+def _loading_options(transformers: Any, dtype: Any, *, is_gguf: bool) -> dict[str, Any]:
+    """Options of the weights alone, by the names that this version of transformers has."""
+    version = tuple(map(int, transformers.__version__.split(".")[:2]))
+    options = {"dtype" if version >= (4, 56) else "torch_dtype": dtype}
+    if is_gguf and hasattr(transformers, "GgufConfig"):
+        # without it, transformers may compute on packed weights, in float32
+        options["quantization_config"] = transformers.GgufConfig(dequantize=True)
+    return options
 
 
 def _missing_for_gguf() -> str:
