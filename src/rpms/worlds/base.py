@@ -258,10 +258,9 @@ def read_wording(package: str | None, **own: Any) -> Wording:
     """
     text = files(package or "").joinpath("prompts.txt").read_text(encoding="utf-8")
     _, *parts = re.split(r"^=== (\w+)\n", text, flags=re.MULTILINE)
-    texts: dict[str, Any] = dict(
-        zip(parts[::2], (body.removesuffix("\n") for body in parts[1::2]), strict=True)
-    )
-    return Wording(**texts, **own)
+    for name, body in zip(parts[::2], parts[1::2], strict=True):
+        own[name] = body.removesuffix("\n")
+    return Wording(**own)
 
 
 def read_table(package: str | None, file: str) -> dict[str, Any]:
@@ -282,10 +281,10 @@ def read_deed(forms: Iterable[tuple[re.Pattern[str], str]], text: str) -> ToldDe
     fits a whole text.
     """
     for pattern, verb in forms:
-        if (match := pattern.fullmatch(text)) is not None:
-            return ToldDeed(
-                verb, **{name: said for name, said in match.groupdict().items() if said}
-            )
+        match = pattern.fullmatch(text)
+        if match is not None:
+            said = match.groupdict()
+            return ToldDeed(verb, said.get("object") or "", said.get("place") or "")
     return None
 
 
@@ -300,10 +299,10 @@ def asking(*functions: _Ask, **answers: _Ask) -> dict[str, tuple[int, _Ask]]:
 
     A function given without a name answers for the predicate of its own name (`keyed`).
     """
-    return {
-        name: (len(signature(ask).parameters) - 1, ask)
-        for name, ask in (keyed(*functions) | answers).items()
-    }
+    table = {}
+    for name, ask in (keyed(*functions) | answers).items():
+        table[name] = (len(signature(ask).parameters) - 1, ask)
+    return table
 
 
 def some(items: Sequence[str], most: int) -> str:
@@ -319,7 +318,8 @@ def lacking(world: object) -> str:
         return f"this is the class {kind}; name an instance of it: world = {kind}()"
     if not isinstance(world, World):
         return f"{kind} is no subclass of rpms.worlds.base.World"
-    if missing := [name for name in ("name", "splits", "wording") if not hasattr(world, name)]:
+    missing = [name for name in ("name", "splits", "wording") if not hasattr(world, name)]
+    if missing:
         return f"{kind} has no {', '.join(missing)}"
     required = {
         "name must be a text": isinstance(world.name, str) and world.name,
@@ -329,7 +329,10 @@ def lacking(world: object) -> str:
         "step_budget must be a number above zero": _is_above_zero(world.step_budget),
         "max_tokens must be a number above zero": _is_above_zero(world.max_tokens),
     }
-    return next((f"{kind}: {claim}" for claim, holds in required.items() if not holds), "")
+    for claim, holds in required.items():
+        if not holds:
+            return f"{kind}: {claim}"
+    return ""
 
 
 def _are_names(value: object) -> bool:
@@ -344,9 +347,5 @@ def _is_above_zero(value: object) -> bool:
 
 def by_verb(commands: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """Commands grouped by their first word, so that a frequent one does not crowd out the rest."""
-    return tuple(
-        map(
-            tuple,
-            grouped((command.partition(" ")[0], command) for command in sorted(commands)).values(),
-        )
-    )
+    groups = grouped((command.partition(" ")[0], command) for command in sorted(commands))
+    return tuple(map(tuple, groups.values()))

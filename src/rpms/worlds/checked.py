@@ -190,9 +190,9 @@ def _commands(listed: Any) -> tuple[str, ...]:
 
 
 def _game(name: str, game: Any) -> CheckedGame:
-    lacking = [each for each in ("reset", "step", "admissible", "close") if not hasattr(game, each)]
-    if lacking:
-        _refuse(name, game, f"a game: it has no {lacking[0]}")
+    for member in ("reset", "step", "admissible", "close"):
+        if not hasattr(game, member):
+            _refuse(name, game, f"a game: it has no {member}")
     return CheckedGame(game)
 
 
@@ -264,7 +264,7 @@ def _text(name: str, text: Any) -> str:
 
 
 def _texts(name: str, texts: Any) -> tuple[str, ...]:
-    if not isinstance(texts, tuple | list) or not all(isinstance(each, str) for each in texts):
+    if not isinstance(texts, tuple | list) or not _are_texts(texts):
         _refuse(name, texts, "texts")
     return tuple(texts)
 

@@ -114,23 +114,26 @@ def _load(point: EntryPoint, folder: Path | None = None) -> World:
     """World of an entry point, once it is known to be one."""
     which = f"world {point.name!r} ({point.value})"
     if folder is not None:
-        places = [str(place) for place in (folder, folder / "src") if place.is_dir()]
-        sys.path[:0] = [place for place in places if place not in sys.path]
-        invalidate_caches()
+        _make_importable(folder)
     try:
         world: World = point.load()
     except ANYTHING as error:  # a stranger's package may raise anything
         raise InputError(f"{which} {_why_not_loaded(error)}") from None
-    if problem := lacking(world):
+    problem = lacking(world)
+    if not problem and world.name != point.name:
+        problem = f"it calls itself {world.name!r}, its entry point {point.name!r}"
+    if problem:
         raise InputError(f"{which} is not finished: {problem}")
-    if world.name != point.name:
-        raise InputError(
-            f"{which} is not finished: it calls itself {world.name!r}, its entry point"
-            f" {point.name!r}"
-        )
     if folder is not None:
         _require_from(folder, point, which)
     return world
+
+
+def _make_importable(folder: Path) -> None:
+    """Let Python find the package of a world's folder, before others of its name."""
+    places = [str(place) for place in (folder, folder / "src") if place.is_dir()]
+    sys.path[:0] = [place for place in places if place not in sys.path]
+    invalidate_caches()
 
 
 def _require_from(folder: Path, point: EntryPoint, which: str) -> None:
@@ -173,10 +176,10 @@ def new_world(name: str) -> Mapping[str, str]:
         return text.replace("Template", title).replace("template", name)
 
     template = Path(__file__).with_name("template")
-    paths = sorted(file.relative_to(template) for file in template.rglob("*") if file.is_file())
     found = {}
-    for path in paths:
-        if not any(part.startswith(("_", ".")) for part in path.parent.parts):
-            text = (template / path).read_text(encoding="utf-8")
-            found[named(path.as_posix())] = named(text)
+    for file in sorted(template.rglob("*")):
+        path = file.relative_to(template)
+        hidden = any(part.startswith(("_", ".")) for part in path.parent.parts)
+        if file.is_file() and not hidden:
+            found[named(path.as_posix())] = named(file.read_text(encoding="utf-8"))
     return found

@@ -150,6 +150,13 @@ def test_refused_commands_are_remembered_until_something_is_done():
     assert world.update(belief, "open door to kitchen", "The door is now open.").failed is False
 
 
+def test_a_closed_door_by_any_name_leads_to_the_room_behind_it():
+    belief = after(("go to door to kitchen", "The door is not open."))
+    assert "door to kitchen" not in belief.exits["hallway"]
+    belief = world.update(belief, "open door to kitchen", "The door is now open.")
+    assert belief.truth(Atom("shut", ("kitchen",))) is Truth.FALSE
+
+
 def test_facts_have_three_values():
     belief = after()
     values = {

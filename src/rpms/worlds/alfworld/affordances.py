@@ -39,7 +39,7 @@ TOOLS: Mapping[str, tuple[str, ...]] = {
 }
 """The kinds of places that each transformation works with."""
 _MAYBE_TOOLS: Mapping[str, tuple[str, ...]] = {"clean": ("bathtubbasin",)}
-"""Those of which it works with some: a few official games hold a bathtub's basin for a sink's."""
+"""Kinds of places that may work: a few official games take a bathtub's basin for a sink's."""
 
 KNIVES = frozenset({"knife", "butterknife"})
 
@@ -54,10 +54,12 @@ def tables() -> dict[str, Any]:
 
 def object_types() -> list[str]:
     """Every object type that occurs or can be put anywhere, sorted."""
-    rooms, can_contain = tables()["rooms"], tables()["can_contain"]
-    return sorted(
-        {kind for room in rooms.values() for kind in room["objects"]}.union(*can_contain.values())
-    )
+    types: set[str] = set()
+    for room in tables()["rooms"].values():
+        types.update(room["objects"])
+    for contained in tables()["can_contain"].values():
+        types.update(contained)
+    return sorted(types)
 
 
 def category(kind: str) -> str:
@@ -70,11 +72,11 @@ def category(kind: str) -> str:
 @cache
 def _categories() -> Mapping[str, str]:
     manual = files(__package__).joinpath("domain.yaml").read_text(encoding="utf-8")
-    return {
-        kind.strip(): name
-        for name, objects in _LOCALITY.findall(manual)
-        for kind in objects.split(",")
-    }
+    categories: dict[str, str] = {}
+    for name, listed in _LOCALITY.findall(manual):
+        for kind in listed.split(","):
+            categories[kind.strip()] = name
+    return categories
 
 
 @cache
@@ -99,21 +101,19 @@ def _kinds(table: str) -> Mapping[str, frozenset[str]]:
 @cache
 def has_door(kind: str) -> bool | None:
     """True if places of a kind can be opened and closed; None where some can and some cannot."""
-    percent = {place.lower(): opening for place, opening in tables()["openable"].items()}.get(
-        kind, 0
-    )
-    return {0: False, 100: True}.get(percent) if kind in places() else None
+    if kind not in places():
+        return None
+    percents = {place.lower(): percent for place, percent in tables()["openable"].items()}
+    return {0: False, 100: True}.get(percents.get(kind, 0))
 
 
 def has(attribute: str, kind: str) -> bool | None:
     """True if objects of a kind always have an attribute, by its predicate of the PDDL domain
     in lower case.
     """
-    return (
-        kind in _kinds("attributes")[attribute]
-        if kind in objects() and kind not in _MIXED
-        else None
-    )
+    if kind not in objects() or kind in _MIXED:
+        return None
+    return kind in _kinds("attributes")[attribute]
 
 
 def fits(object_kind: str, place_kind: str) -> bool | None:

@@ -8,6 +8,7 @@ is a site, not a place: several places may share one, as far as the text lets on
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Self
 
 from rpms.logic.belief import Belief, StateSignature
@@ -68,7 +69,8 @@ class Sites:
 
     def holds(self, site: str, place: str) -> bool | None:
         """True if a place is at a site; None if unknown."""
-        if (known := self.of.get(place)) is not None:
+        known = self.of.get(place)
+        if known is not None:
             return self.same(site, known)
         return False if site in self.whole else None
 
@@ -76,7 +78,8 @@ class Sites:
         """True if two places share a site; None if unknown."""
         if one == other:
             return True
-        if (site := self.of.get(one)) is not None:
+        site = self.of.get(one)
+        if site is not None:
             return self.holds(site, other)
         site = self.of.get(other)
         return None if site is None else self.holds(site, one)
@@ -85,7 +88,8 @@ class Sites:
         """Take over that a place is at a site; where it is known to be at another, the two are
         one.
         """
-        if (known := self.of.get(place)) is None:
+        known = self.of.get(place)
+        if known is None:
             return replace(self, of={**self.of, place: site})
         if known == site or self.same(known, site) is False:
             return self
@@ -232,8 +236,9 @@ class AlfworldBelief(Belief):
 
     def _in_site(self, site: str, thing: str) -> bool | None:
         there = self.sites.at(site)
-        if any(thing in self.contents.get(place, ()) for place in there):
-            return True
+        for place in there:
+            if thing in self.contents.get(place, ()):
+                return True
         return False if site in self.sites.whole and self.seen.issuperset(there) else None
 
     def together(self, one: str, other: str) -> bool | None:
@@ -268,8 +273,8 @@ class AlfworldBelief(Belief):
 
     @cached_property
     def names(self) -> Mapping[str, tuple[str, ...]]:
-        things = dict.fromkeys(thing for inside in self.contents.values() for thing in inside)
-        objects = tuple(things | dict.fromkeys(self.holding))
+        things = chain.from_iterable(self.contents.values())
+        objects = tuple(dict.fromkeys((*things, *self.holding)))
         return {
             "place": self.places,
             "object": objects,
@@ -285,26 +290,35 @@ class AlfworldBelief(Belief):
         return self.but(states=switched, outcomes=False)
 
     def signature(self) -> StateSignature:
-        opened = tuple(sorted(place for place, is_open in self.containers.items() if is_open))
+        opened = tuple(sorted(self.opened()))
         location = None if self.location is None else (self.location,)
         return StateSignature.of(holding=self.holding, location=location, open=opened or None)
+
+    def opened(self) -> list[str]:
+        """The places that are known to stand open."""
+        return [place for place, is_open in self.containers.items() if is_open]
 
     def recalled(self, state: StateSignature) -> Facts:
         return Recalled(state)
 
     def lines(self) -> tuple[str, ...]:
         """The lines of the [Current State] block. Only what is known is said."""
-        opened = [place for place, is_open in self.containers.items() if is_open]
-        left = [place for place in self.places if place not in self.seen]
         told = {
             "Holding": self._hand_in_words(),
             "Location": self._location_in_words(),
             "Here": self._here_in_words(),
-            "Open": _ranges(tuple(opened)),
+            "Open": _ranges(self.opened()),
             "Seen": self._goal_things_seen(),
-            "Not yet searched": (_ranges(tuple(left)) or "nothing") if self.places else "",
+            "Not yet searched": self._left_in_words(),
         }
         return tuple(f"{name}: {text}" for name, text in told.items() if text)
+
+    def _left_in_words(self) -> str:
+        """The places not searched yet; empty while none are known."""
+        if not self.places:
+            return ""
+        left = [place for place in self.places if place not in self.seen]
+        return _ranges(left) or "nothing"
 
     def _states_of(self, thing: str) -> list[str]:
         return sorted(self.states.get(thing, ()))
@@ -323,7 +337,7 @@ class AlfworldBelief(Belief):
         others = [each for each in self.sites.at(self.site or "") if each != self.location]
         if not others:
             return self.location
-        return f"{self.location} (same place: {_ranges(tuple(others))})"
+        return f"{self.location} (same place: {_ranges(others)})"
 
     def _here_in_words(self) -> str:
         """What is in the place at hand, the goal's kinds first."""
@@ -343,8 +357,9 @@ class AlfworldBelief(Belief):
         for home, inside in self.contents.items():
             if home == self.location:
                 continue
-            wanted = [thing for thing in inside if kind_of(thing) in kinds]
-            seen += [" ".join([*self._states_of(thing), thing, "in", home]) for thing in wanted]
+            for thing in inside:
+                if kind_of(thing) in kinds:
+                    seen.append(" ".join((*self._states_of(thing), thing, "in", home)))
         return some(seen, _SPOTTED_SHOWN)
 
 
@@ -359,12 +374,32 @@ def _placed(belief: AlfworldBelief, thing: str, place: str) -> bool:
     and is one of them.
     """
     goal = belief.goal
-    placed: dict[str, list[str]] = {}
+    best = ""
+    placed: list[str] = []
     for home, inside in belief.contents.items():
-        if kind_of(home) == goal.destination:
-            placed[home] = [each for each in inside if kind_of(each) == goal.object]
-    best = max(placed, key=lambda home: len(placed[home]), default="")
-    return best == place and thing in placed.get(best, ())
+        if kind_of(home) != goal.destination:
+            continue
+        wanted = [each for each in inside if kind_of(each) == goal.object]
+        if not best or len(wanted) > len(placed):
+            best = home
+            placed = wanted
+    return best == place and thing in placed
+
+
+def _at(belief: AlfworldBelief, thing: str) -> bool | None:
+    """True if the agent is at a place, or at the place of a thing."""
+    if belief.places and thing not in belief.places:
+        return belief.near(thing)
+    return belief.here(thing)
+
+
+def _exists(belief: AlfworldBelief, place: str) -> bool | None:
+    return place in belief.places if belief.places else None
+
+
+def _helpful(belief: AlfworldBelief) -> bool | None:
+    """True if the game knows the command `help`."""
+    return None if belief.dialect is None else belief.dialect != "0.3"
 
 
 def _treats(verb: str) -> Callable[[AlfworldBelief, str, str], bool | None]:
@@ -394,12 +429,8 @@ def _is(state: str) -> Callable[[AlfworldBelief, str], bool | None]:
 
 
 AlfworldBelief.answers = asking(
-    *(_movable, _cleans, _slices, _placed),
-    at=lambda belief, thing: (
-        belief.near if belief.places and thing not in belief.places else belief.here
-    )(thing),
+    *(_movable, _cleans, _slices, _placed, _at, _exists, _helpful),
     same_place=AlfworldBelief.together,
-    exists=lambda belief, place: place in belief.places if belief.places else None,
     holding=lambda belief, thing: thing == belief.hand,
     hand_empty=lambda belief: belief.hand is None,
     closed=AlfworldBelief.closed,
@@ -410,12 +441,11 @@ AlfworldBelief.answers = asking(
     heats=_treats("heat"),
     cools=_treats("cool"),
     **{deed: _is(state) for deed, state in _DEEDS.items()},
-    helpful=lambda belief: None if belief.dialect is None else belief.dialect != "0.3",
 )
 """Deeds (`heated`, …) are false until done or seen."""
 
 
-def _ranges(places: tuple[str, ...]) -> str:
+def _ranges(places: Iterable[str]) -> str:
     """Places by kind, with numbers in a row written as one: `cabinet 1-6, fridge 1`."""
     numbers: dict[str, list[int]] = {}
     for place in places:
@@ -428,11 +458,11 @@ def _ranges(places: tuple[str, ...]) -> str:
 
 def _in_rows(numbers: Iterable[int]) -> Iterator[str]:
     """Numbers in order, those in a row as `1-6`."""
-    rows: list[list[int]] = []
+    rows: list[range] = []
     for number in numbers:
-        if rows and number == rows[-1][-1] + 1:
-            rows[-1].append(number)
+        if rows and number == rows[-1].stop:
+            rows[-1] = range(rows[-1].start, number + 1)
         else:
-            rows.append([number])
-    for first, *more in rows:
-        yield f"{first}-{more[-1]}" if more else str(first)
+            rows.append(range(number, number + 1))
+    for row in rows:
+        yield f"{row[0]}-{row[-1]}" if len(row) > 1 else str(row[0])

@@ -132,12 +132,18 @@ def _compare_places(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]
     yield from _wrong_claims("here", belief.here, known, truth.here)
     yield from _wrong_claims("closed", belief.closed, known, closed)
     yield from _wrong_claims("with a door", belief.has_door, known, truth.openable)
-    for one, other in _comparable_pairs(names, belief.sites, truth):
-        together = belief.sites.together(one, other)
-        if together is not None and together != (truth.places.get(one) == truth.places.get(other)):
-            yield f"{one} and {other} are {'not ' if together else ''}together"
+    yield from _wrong_pairs(names, belief.sites, truth)
     if not {*names} <= truth.places.keys() or len(belief.places) not in (0, len(truth.places)):
         yield f"the places are {', '.join(truth.places)}"
+
+
+def _wrong_pairs(names: Sequence[str], sites: Sites, truth: GroundTruth) -> Iterator[str]:
+    """Pairs of places that a belief wrongly holds for together, or for apart."""
+    for one, other in _comparable_pairs(names, sites, truth):
+        claimed = sites.together(one, other)
+        together = truth.places.get(one) == truth.places.get(other)
+        if claimed is not None and claimed != together:
+            yield f"{one} and {other} are {'' if together else 'not '}together"
 
 
 def _wrong_claims(

@@ -73,11 +73,12 @@ class GameGoal:
         return str(MADE["goals"][self.type].format(object=self.object, receptacle=self.receptacle))
 
 
-_TEMPLATES = tuple(
-    (re.compile(re.sub(r"\{[a-z]+\}", r"(\\S+)", sentence.rstrip("."))), type_)
-    for type_, sentences in SENTENCES.items()
-    for sentence in sentences
-)
+_TEMPLATES: dict[re.Pattern[str], str] = {}
+"""Each form of a sentence, with the type of its goal."""
+for _type, _sentences in SENTENCES.items():
+    for _sentence in _sentences:
+        _form = re.sub(r"\{[a-z]+\}", r"(\\S+)", _sentence.rstrip("."))
+        _TEMPLATES[re.compile(_form)] = _type
 _LONGEST_SENTENCE = 400
 
 
@@ -89,8 +90,9 @@ def parse_goal(opening: str) -> Goal:
     text = task(opening) or opening.strip()
     sentence = text.lower().strip().rstrip(".!").strip()
     if len(sentence) <= _LONGEST_SENTENCE:
-        for pattern, type_ in _TEMPLATES:
-            if (match := pattern.fullmatch(sentence)) is not None:
+        for pattern, type_ in _TEMPLATES.items():
+            match = pattern.fullmatch(sentence)
+            if match is not None:
                 return make_goal(type_, match[1], match[2], text)
     return Goal(UNKNOWN_GOAL, text=text)
 
@@ -121,12 +123,16 @@ def goal_condition_rate(engine: GameEngine) -> Rate:
         return float(engine.won(state))
 
     def lit(state: State) -> float:
-        on = lamps & state.toggled
-        seen = on and any(state.contents[place] & on for place in layout.here[state.location])
-        return ((state.held >= 0 and wanted >> state.held & 1) + bool(seen)) / 2
+        held = state.held >= 0 and bool(wanted >> state.held & 1)
+        here = 0
+        for place in layout.here[state.location]:
+            here |= state.contents[place]
+        seen = bool(here & lamps & state.toggled)
+        return (held + seen) / 2
 
     def both(state: State) -> float:
-        return min(2, max((state.contents[place] & wanted).bit_count() for place in places)) / 2
+        counts = [(state.contents[place] & wanted).bit_count() for place in places]
+        return min(2, max(counts)) / 2
 
     def treated(state: State) -> float:
         done: int = getattr(state, goal.state) & wanted

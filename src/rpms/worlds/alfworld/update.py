@@ -60,16 +60,17 @@ def sight(text: str) -> Sight | None:
     fridge 1.`
     """
     if text.startswith("You open the "):
-        text = text[13:].partition(". ")[2]
+        text = text.partition(". ")[2]
     if text.startswith("On the "):
-        place, found, listing = text[7:].partition(", you see ")
+        place, found, listing = text.removeprefix("On the ").partition(", you see ")
         return Sight(place, None, things(listing.removesuffix("."))) if found else None
     if text.startswith("The "):
-        place, found, listing = text[4:].partition(" is open. In it, you see ")
+        told = text.removeprefix("The ")
+        place, found, listing = told.partition(" is open. In it, you see ")
         if found:
             return Sight(place, True, things(listing.removesuffix(".")))
-        if text.endswith(" is closed."):
-            return Sight(text[4:-11], False, None)
+        if told.endswith(" is closed."):
+            return Sight(told.removesuffix(" is closed."), False, None)
     return None
 
 
@@ -79,7 +80,7 @@ def arrival(text: str) -> tuple[str, Sight] | None:
     """
     if not text.startswith("You arrive at "):
         return None
-    where, _, rest = text[14:].partition(". ")
+    where, _, rest = text.removeprefix("You arrive at ").partition(". ")
     seen = sight(rest)
     return (where, seen) if seen is not None else None
 
@@ -91,13 +92,15 @@ def deed(text: str) -> ToldDeed | None:
 
 def facing(text: str) -> tuple[str, ...] | None:
     """Read an answer to `look`: all places here."""
-    return things(text[len(_FACING) :].partition(_BESIDE)[0]) if text.startswith(_FACING) else None
+    if not text.startswith(_FACING):
+        return None
+    return things(text.removeprefix(_FACING).partition(_BESIDE)[0])
 
 
 def carried(text: str) -> tuple[str, ...] | None:
     """Read an answer to `inventory`."""
     if text.startswith(_CARRYING):
-        return things(text[len(_CARRYING) :].removesuffix("."))
+        return things(text.removeprefix(_CARRYING).removesuffix("."))
     return () if text.startswith(_CARRYING_NOTHING) else None
 
 
@@ -105,11 +108,13 @@ def described(text: str) -> tuple[str, frozenset[str]] | None:
     """Read an answer to `examine` with an object: its name and the states the text tells."""
     if not text.startswith("This is a ") or text.startswith("This is a normal "):
         return None
-    words = text[10:].removesuffix(".").split(" ")
+    words = text.removeprefix("This is a ").removesuffix(".").split(" ")
     found = set()
     while words and (words[0] in _STATES or words[0] == "and"):
-        found.add(_STATES.get(words.pop(0), ""))
-    return " ".join(words), frozenset(found - {""})
+        word = words.pop(0)
+        if word in _STATES:
+            found.add(_STATES[word])
+    return " ".join(words), frozenset(found)
 
 
 _Value = TypeVar("_Value")
@@ -152,16 +157,18 @@ def _with(mapping: Mapping[str, _Value], key: str, value: _Value) -> Mapping[str
 
 def _arrive(belief: AlfworldBelief, arrived: tuple[str, Sight]) -> AlfworldBelief:
     where, seen = arrived
-    place, before, sites = seen.place, belief.site, belief.sites
-    dialect, site = belief.dialect, sites.site_of(place)
+    place = seen.place
+    dialect = belief.dialect
+    site = belief.sites.site_of(place)
     if where == place:
         dialect = "0.4"
     elif where:
-        dialect, site = "0.3", f"{PRINTED}{where}"
-    sites = sites.put(place, site)
+        dialect = "0.3"
+        site = f"{PRINTED}{where}"
+    sites = belief.sites.put(place, site)
     site = sites.of[place]
-    if before:
-        sites = sites.part(before, site)
+    if belief.site:
+        sites = sites.part(belief.site, site)
     return _see(belief, seen, location=place, site=site, sites=sites, dialect=dialect)
 
 
@@ -170,9 +177,8 @@ def _see(belief: AlfworldBelief, seen: Sight, **changes: object) -> AlfworldBeli
     place = seen.place
     if seen.open is not None and belief.containers.get(place) is not seen.open:
         changes["containers"] = {**belief.containers, place: seen.open}
-    if seen.contents is not None and (
-        place not in belief.seen or belief.contents.get(place) != seen.contents
-    ):
+    known = belief.contents.get(place) if place in belief.seen else None
+    if seen.contents is not None and seen.contents != known:
         changes["contents"] = {**belief.contents, place: seen.contents}
         changes["seen"] = belief.seen | {place}
     if seen.contents:
@@ -237,9 +243,8 @@ def _put(belief: AlfworldBelief, thing: str, place: str) -> AlfworldBelief:
 def _change(
     belief: AlfworldBelief, thing: str, gained: frozenset[str], lost: str = ""
 ) -> AlfworldBelief:
-    return belief.but(
-        states=_with(belief.states, thing, belief.states.get(thing, frozenset()) - {lost} | gained)
-    )
+    states = belief.states.get(thing, frozenset()) - {lost} | gained
+    return belief.but(states=_with(belief.states, thing, states))
 
 
 def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:

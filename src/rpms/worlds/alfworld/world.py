@@ -54,7 +54,7 @@ def forgive(action: str, belief: AlfworldBelief) -> Command:
     spoken = _spoken_verb(said)
     if read is None and spoken is not None:
         rest = said.removeprefix(f"{spoken.words} ")
-        read = _with_names(spoken.verb, spoken.words, rest, belief, repairs)
+        read = _with_names(spoken, rest, belief, repairs)
     if read is None:
         return Command(text)
     if read != cleaned and not repairs:
@@ -87,18 +87,22 @@ def _spoken_verb(said: str) -> _SpokenVerb | None:
 
 
 def _with_names(
-    verb: str, words: str, rest: str, belief: AlfworldBelief, repairs: list[str]
+    spoken: _SpokenVerb, rest: str, belief: AlfworldBelief, repairs: list[str]
 ) -> str | None:
-    if verb == "use" and words == "toggle":
-        # `desklamp 1 desk 1`, as the paper's prompt has it
+    """The command of a verb and what it is said of; None where that is not all said."""
+    verb = spoken.verb
+    words = spoken.words
+    if words == "toggle":
+        # `toggle desklamp 1 desk 1`, as the paper's prompt has it
         rest = re.sub(r"^((?:.*? )?\d+) .*", r"\1", rest)
     first, joint, second = _split_at_joint(verb, rest)
     if words not in (verb, "go to"):
         repairs.append(f"`{words}`")
     if joint:
         things = belief.holding if verb not in ("take", "slice") else ()
+        others = belief.holding if verb == "slice" else belief.places
         thing = _name(first, things or belief.names["object"], repairs)
-        other = _name(second, belief.holding if verb == "slice" else belief.places, repairs)
+        other = _name(second, others, repairs)
         if verb == "put":
             return _put(thing, joint, other, words, belief, repairs)
         return _joined(verb, thing, joint, other, repairs)
@@ -160,21 +164,19 @@ def _completed(verb: str, name: str, belief: AlfworldBelief, repairs: list[str])
         return None
     wanted = affordances.TOOLS[verb][0]
     tools = [place for place in belief.places if kind_of(place) == wanted]
-    if len(tools) != 1:
+    tool = _only(tools, "the only appliance for it", repairs)
+    if not tool:
         return None
-    repairs.append("the only appliance for it")
-    return f"{verb} {_name(name, belief.holding, repairs)} with {tools[0]}"
+    return f"{verb} {_name(name, belief.holding, repairs)} with {tool}"
 
 
 def _take_from_here(name: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
     """Take a thing from the only place here that holds it."""
     thing = _name(name, belief.names["object"], repairs)
     holding = [place for place, inside in belief.contents.items() if thing in inside]
-    homes = [place for place in holding if belief.here(place)]
-    if len(homes) != 1:
-        return None
-    repairs.append("the only place that holds it here")
-    return f"take {thing} from {homes[0]}"
+    here = [place for place in holding if belief.here(place)]
+    home = _only(here, "the only place that holds it here", repairs)
+    return f"take {thing} from {home}" if home else None
 
 
 def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:
@@ -245,7 +247,9 @@ def _kinds() -> dict[str, str]:
     for table in ("objects", "places"):
         for kind, words in WORDS[table].items():
             kinds |= dict.fromkeys(words.split(), kind)
-    return kinds | {kind: kind for kind in affordances.places()}
+    for kind in affordances.places():
+        kinds[kind] = kind
+    return kinds
 
 
 _DATA = "ALFWORLD_DATA"
@@ -258,7 +262,8 @@ def paper_lines(belief: Belief, _progress: Progress) -> tuple[str, ...]:
     lines = [f"  Holding: {', '.join(belief.holding) or 'nothing'}"]
     if belief.location is not None:
         lines.append(f"  Location: {belief.location}")
-    if opened := [place for place, is_open in belief.containers.items() if is_open]:
+    opened = [place for place, is_open in belief.containers.items() if is_open]
+    if opened:
         lines.append(f"  Open: {', '.join(opened)}")
     return tuple(lines)
 
@@ -300,12 +305,10 @@ class Alfworld(World):
         goals = self.chosen(setting).get("goals", "template")
         if goals not in ("template", "human"):
             raise InputError(f"ALFWorld has no goals={goals!r}; choose template or human")
-        made = split in listing.MADE_SPLITS
-        tasks = (
-            listing.builtin_tasks(split)
-            if made
-            else listing.list_tasks(_data_folder(setting), split)
-        )
+        if split in listing.MADE_SPLITS:
+            tasks = listing.builtin_tasks(split)
+        else:
+            tasks = listing.list_tasks(_data_folder(setting), split)
         return listing.requested(tasks, split) if goals == "human" else tasks
 
     def edition(self, tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
@@ -313,7 +316,8 @@ class Alfworld(World):
         names.
         """
         digest = hashlib.sha256()
-        chosen, dialects = self._dialect(setting), set()
+        chosen = self._dialect(setting)
+        dialects = set()
         for task in tasks:
             text = json.dumps(listing.task_data(task)) if "builtin" in task.source else _read(task)
             digest.update(text.encode())
@@ -327,15 +331,15 @@ class Alfworld(World):
                 f"ALFWorld has no engine {setting.engine!r}; choose one of"
                 f" {', '.join(self.engines)}"
             )
+        dialect = self._dialect(setting)
         if setting.engine == "native":
-            return NativeGame(listing.load_task(task, self._dialect(setting)))
-        if "builtin" not in task.source and not self._dialect(setting):
+            return NativeGame(listing.load_task(task, dialect))
+        if "builtin" not in task.source and not dialect:
             return TextWorldGame(task.source["path"])
         with TemporaryDirectory() as folder:
             file = Path(folder, "game.tw-pddl")
-            file.write_text(
-                json.dumps(listing.task_data(task, self._dialect(setting))), encoding="utf-8"
-            )
+            data = listing.task_data(task, dialect)
+            file.write_text(json.dumps(data), encoding="utf-8")
             return TextWorldGame(file)
 
     def _dialect(self, setting: Setting) -> str:

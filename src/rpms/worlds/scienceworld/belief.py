@@ -81,11 +81,14 @@ class ScienceBelief(Scene):
         found: dict[str, Sequence[str]] = {}
         for recipe in EVERY_RECIPE:
             if not recipe.tasks or self.aim.task.startswith(recipe.tasks):
-                found |= {role: names(self) for role, names in recipe.roles.items()}
+                for role, names_of in recipe.roles.items():
+                    found[role] = names_of(self)
         unseen: list[str] = []
         for names in found.values():
             unseen += [name for name in names if name.endswith("?")]
-        return found | {role: [*found[role], *unseen] for role in ("object", "place")}
+        found["object"] = [*found["object"], *unseen]
+        found["place"] = [*found["place"], *unseen]
+        return found
 
     def called(self, word: str) -> Sequence[str]:
         """Known things that a goal or a procedure may mean by a word."""
@@ -161,9 +164,10 @@ class ScienceBelief(Scene):
         """
         if self.aim.type in ("F4", "F5"):
             return True
-        here = [seen.thing for seen in self.things if seen.place == (self.room or "")]
-        if any("on" in thing.flags for thing in here):
-            return True
+        here = self.room or ""
+        for seen in self.things:
+            if seen.place == here and "on" in seen.thing.flags:
+                return True
         return bool(self.aim.target and device_around(self, self.aim.target))
 
     def asked(self) -> tuple[GoalStep, ...]:
@@ -202,7 +206,9 @@ class ScienceBelief(Scene):
         task = self.goal.text.casefold()
         found: dict[str, None] = {}
         for room, forest in self.rooms.items():
-            if room != self.room:
-                names = [seen.name for seen in walk(forest) if seen.name in task]
-                found |= dict.fromkeys(f"{name} in {room}" for name in names)
+            if room == self.room:
+                continue
+            for seen in walk(forest):
+                if seen.name in task:
+                    found[f"{seen.name} in {room}"] = None
         return list(found)

@@ -117,9 +117,9 @@ def only_reading(options: Sequence[str], command: str) -> int | None:
     stands for all. An option is named by its text without the places in brackets, or with the
     innermost few of them.
 
-    >>> only_reading(["open drawer (in counter, in kitchen)", "open drawer (in cupboard, in
-    kitchen)"], "open drawer") >>> only_reading(["look at plane (in hall)", "look at plane J (in
-    hall)"], "examine plane") 0
+    >>> only_reading(["open drawer (in counter)", "open drawer (in cupboard)"], "open drawer")
+    >>> only_reading(["look at plane (in hall)", "look at plane J (in hall)"], "examine plane")
+    0
     """
     distinct = list(dict.fromkeys(options))
     if len(distinct) == 1:
@@ -146,10 +146,8 @@ def player_choice(options: Sequence[str], command: str) -> int | None:
     if picked := _NUMBER.fullmatch(text):
         number = int(picked[1])
         return number if number < len(options) else None
-    exact = list(
-        dict.fromkeys(option for option in options if option.casefold() == text.casefold())
-    )
-    return options.index(exact[0]) if len(exact) == 1 else None
+    exact = {option for option in options if option.casefold() == text.casefold()}
+    return options.index(exact.pop()) if len(exact) == 1 else None
 
 
 def _plain(text: str) -> str:

@@ -22,7 +22,7 @@ The edits are listed in `faster.toml`, with the digests of the classes that are 
 import hashlib
 import struct
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,10 +57,9 @@ class ClassFile:
         while len(self._constants) < count:
             kind = data[at]
             size = 2 + _number(data, at + 1) if kind == _TEXT else _SIZES[kind]
-            self._constants += [
-                data[at : at + 1 + size],
-                *([b""] if kind != _TEXT and size == _WIDE else []),
-            ]
+            self._constants.append(data[at : at + 1 + size])
+            if kind != _TEXT and size == _WIDE:
+                self._constants.append(b"")
             at += 1 + size
         end = at + 8 + 2 * _number(data, at + 6)
         self._head = data[at:end]
@@ -78,15 +77,20 @@ class ClassFile:
         """Make one edit of the table, with names in place of those in braces: a method's name
         and its arguments.
         """
-        given = {
-            key: value.format_map(names) if isinstance(value, str) else value
-            for key, value in row.items()
-        }
+        given: dict[str, Any] = {}
+        for key, value in row.items():
+            told = value.format_map(names) if isinstance(value, str) else value
+            given[key] = self._code(told) if key in ("code", "old", "new") else told
         given.pop("each", None)
-        for key in [key for key in ("code", "old", "new") if key in given]:
-            lines = [line.partition(" ") for line in given[key].strip().splitlines()]
-            given[key] = b"".join(self._instruction(name, rest) for name, _, rest in lines)
         getattr(self, given.pop("edit"))(**given)
+
+    def _code(self, listing: str) -> bytes:
+        """The instructions of a listing, one a line."""
+        code = b""
+        for line in listing.strip().splitlines():
+            name, _, rest = line.partition(" ")
+            code += self._instruction(name, rest)
+        return code
 
     def _instruction(self, name: str, rest: str) -> bytes:
         """An instruction of a listing; constants are added where they are not there yet."""
@@ -107,9 +111,8 @@ class ClassFile:
     def implement(self, name: str) -> None:
         """Say that the class implements an interface."""
         count = struct.pack(">H", _number(self._head, 6) + 1)
-        self._head = (
-            self._head[:6] + count + self._head[8:] + self._constant(_CLASS, self._text(name))
-        )
+        interface = self._constant(_CLASS, self._text(name))
+        self._head = self._head[:6] + count + self._head[8:] + interface
 
     def add_field(self, name: str, of_type: str) -> None:
         """Add a public field that is null until it is set."""
@@ -184,19 +187,16 @@ class ClassFile:
         variables: int,
         target: int | None = None,
     ) -> bytes:
-        # One frame, 64 bytes from the start at most, with the variables as they were: its number is
-        # its place.
-        frames = (
-            b""
-            if target is None
-            else self._text("StackMapTable") + struct.pack(">IHB", 3, 1, target)
-        )
+        frames = b""
+        if target is not None:
+            # One frame, 64 bytes from the start at most, with the variables as they were: its
+            # number is its place.
+            frames = self._text("StackMapTable") + struct.pack(">IHB", 3, 1, target)
         tables = struct.pack(">HH", 0, 1 if frames else 0) + frames
         body = struct.pack(">HHI", stack, variables, len(code)) + code + tables
         head = flags + self._text(name) + self._text(of_type)
-        return (
-            head + struct.pack(">H", 1) + self._text("Code") + struct.pack(">I", len(body)) + body
-        )
+        attribute = self._text("Code") + struct.pack(">I", len(body)) + body
+        return head + struct.pack(">H", 1) + attribute
 
 
 def _number(data: bytes, at: int) -> int:
@@ -220,24 +220,26 @@ def write_faster_classes(jar: Path, folder: Path) -> tuple[str, ...]:
     """Write the edited classes into a folder and return its address; nothing where the jar's
     are not those known.
     """
-    with zipfile.ZipFile(jar) as archive:
-        held = {
-            name: archive.read(entry)
-            for name in EDITED
-            if (entry := f"{name}.class") in archive.namelist()
-        }
     classes: Mapping[str, Any] = _TABLE["classes"]
-    if any(
-        hashlib.sha256(held.get(name, b"")).hexdigest() != known["sha256"]
-        for name, known in classes.items()
-    ):
-        return ()
+    held: dict[str, bytes] = {}
+    with zipfile.ZipFile(jar) as archive:
+        entries = set(archive.namelist())
+        for name, known in classes.items():
+            entry = f"{name}.class"
+            held[name] = archive.read(entry) if entry in entries else b""
+            if hashlib.sha256(held[name]).hexdigest() != known["sha256"]:
+                return ()
     for name, known in classes.items():
-        edited = ClassFile(held[name])
-        for edit in known["edits"]:
-            for row in _TABLE["holdings"] if edit.get("each") else ({},):
-                edited.edit(edit, {**_TABLE["names"], **row})
         target = folder / f"{name}.class"
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(edited.to_bytes())
+        target.write_bytes(_edited(held[name], known["edits"]))
     return (f"{folder.as_uri()}/",)
+
+
+def _edited(data: bytes, edits: Sequence[Mapping[str, Any]]) -> bytes:
+    """A class after some edits; one that is for `each` holding is made once for each of them."""
+    edited = ClassFile(data)
+    for edit in edits:
+        for holding in _TABLE["holdings"] if edit.get("each") else ({},):
+            edited.edit(edit, {**_TABLE["names"], **holding})
+    return edited.to_bytes()

@@ -78,8 +78,11 @@ def _seen(scene: Scene, target: str) -> bool:
 
 def _grown(scene: Scene, fruit: str) -> bool:
     """True if such a fruit hangs on a plant: one in a bowl was not grown."""
-    hanging = [seen.name for seen in scene.things if seen.holder.endswith(GREENS)]
-    return any(name == fruit or name.endswith(f" {fruit}") for name in hanging)
+    for seen in scene.things:
+        hangs = seen.holder.endswith(GREENS)
+        if hangs and (seen.name == fruit or seen.name.endswith(f" {fruit}")):
+            return True
+    return False
 
 
 _CONDITIONS: Final[Mapping[str, Callable[[Scene, str], bool]]] = {"seen": _seen, "grown": _grown}

@@ -13,7 +13,6 @@ from rpms.worlds.scienceworld.reach import is_open, is_unlisted
 from rpms.worlds.scienceworld.scene import Ask, Scene
 from rpms.worlds.scienceworld.tree import (
     Seen,
-    alike,
     is_substance,
     is_vague,
     read_phrase,
@@ -68,7 +67,8 @@ def helps(belief: Scene, tool: str, words: str) -> bool | None:
         return False
     answers = []
     for one in things(belief, tool):
-        answers += [kinds.helps(one.name, other.name) for other in things(belief, words)]
+        for other in things(belief, words):
+            answers.append(kinds.helps(one.name, other.name))
     return agreed(answers)
 
 
@@ -133,14 +133,12 @@ def portable(belief: Scene, words: str) -> bool | None:
     meant = things(belief, words)
     if all(kinds.is_fixed(thing.name) for thing in meant):
         return False
-    if not any(_flows(thing) for thing in meant):
+    if not any(map(_flows, meant)):
         return True
-    may_be_solid = any(_may_be_solid(belief, match) for match in belief.meant(words))
-    return None if may_be_solid else False
-
-
-def _may_be_solid(belief: Scene, match: Seen) -> bool:
-    return not _flows(match.thing) or _touched(belief, match)
+    for match in belief.meant(words):
+        if not _flows(match.thing) or _touched(belief, match):
+            return None  # it is solid, or may be by now
+    return False
 
 
 def open_(belief: Scene, words: str) -> bool | None:
@@ -154,7 +152,7 @@ def open_(belief: Scene, words: str) -> bool | None:
 
 def running(belief: Scene, words: str) -> bool | None:
     """True if a device is on."""
-    return agreed(_is_on(thing) for thing in things(belief, words))
+    return agreed(map(_is_on, things(belief, words)))
 
 
 def _is_on(thing: Thing) -> bool | None:
@@ -163,11 +161,11 @@ def _is_on(thing: Thing) -> bool | None:
 
 def works(belief: Scene, words: str) -> bool | None:
     """A device that was found broken stays so, from wherever it is asked about."""
-    names = [f"{name} in {belief.room}" for name in (read_phrase(words).head, words.casefold())]
+    names = {f"{read_phrase(words).head} in {belief.room}", f"{words.casefold()} in {belief.room}"}
     told = belief.by_name.get(words)
     if told is not None:
-        names.append(f"{told.name} in {told.place}")
-    if not belief.broken.isdisjoint(names):
+        names.add(f"{told.name} in {told.place}")
+    if names & belief.broken:
         return False
     if all("broken" in thing.flags for thing in things(belief, words)):
         return False
@@ -182,13 +180,10 @@ def _touched(belief: Scene, match: Seen) -> bool:
     """True if the agent has moved a thing, or what holds it: then it may have frozen, melted or
     been filled since.
     """
-    holders = [holder.name for holder in match.holders]
-    if "freezer" in holders:
-        return True
-    for name in (match.name, *holders):
-        if any(alike(name, moved) for moved in belief.handled):
+    for holder in match.holders:
+        if holder.name == "freezer" or belief.was_handled(holder.name):
             return True
-    return False
+    return belief.was_handled(match.name)
 
 
 # Vessels and their content
@@ -221,13 +216,12 @@ def several(belief: Scene, words: str) -> bool | None:
     known = _known_vessel(belief, words)
     if known is None:
         return None
-    stuff = [thing.name for thing in known.inside if not kinds.ware(thing.name)]
-    if len(stuff) > 1:
-        return None
-    if not stuff:
-        return False
-    pure = kinds.is_a("inert", stuff[0]) or stuff[0] == "water"
-    return False if pure and not _touched(belief, known) else None
+    match [thing.name for thing in known.inside if not kinds.ware(thing.name)]:
+        case []:
+            return False
+        case [name] if kinds.is_a("inert", name) or name == "water":
+            return None if _touched(belief, known) else False
+    return None
 
 
 def wet(belief: Scene, words: str) -> bool | None:
@@ -241,7 +235,7 @@ def wet(belief: Scene, words: str) -> bool | None:
     known = _known_vessel(belief, words)
     if known is None or known.name == "fountain" or _touched(belief, known):
         return None
-    return False if all(_is_dry(thing) for thing in known.inside) else None
+    return False if all(map(_is_dry, known.inside)) else None
 
 
 def _is_dry(thing: Thing) -> bool:
@@ -259,9 +253,8 @@ def _known_vessel(belief: Scene, words: str) -> Seen | None:
     thing = match.thing
     if "on" in thing.flags or thing.contents is None or not kinds.ware(thing.name):
         return None
-    for inner in thing.contents:
-        if any(alike(inner.name, name) for name in belief.handled):
-            return None
+    if any(belief.was_handled(inner.name) for inner in thing.contents):
+        return None
     return match
 
 

@@ -6,6 +6,7 @@ now.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from rpms.worlds.scienceworld import affordances as kinds
@@ -109,8 +110,11 @@ def _thing_here(belief: Scene, words: str) -> bool | None:
     matches = belief.meant(words)
     if not matches:
         return _absent(belief, words)
-    if vague:
-        return None
+    return None if vague else _is_any_open(belief, matches)
+
+
+def _is_any_open(belief: Scene, matches: Iterable[Seen]) -> bool:
+    """True if one of some things is behind no closed lid."""
     return not all(is_shut_away(belief, match) for match in matches)
 
 
@@ -166,20 +170,25 @@ def _was_seen(belief: Scene, name: str) -> bool:
 
 def _may_be_in_sight(belief: Scene, name: str, kind: str) -> bool:
     """True if something here is called so, or may be."""
-    return any(
-        alike(seen.name, name) or kinds.may_be_called(seen.name, kind) for seen in belief.visible()
-    )
+    for seen in belief.visible():
+        if alike(seen.name, name) or kinds.may_be_called(seen.name, kind):
+            return True
+    return False
 
 
 def _may_be_hidden(belief: Scene, name: str) -> bool:
     """True if it may be in what was not looked into, or was taken along unseen."""
-    if any(alike(moved, name) for moved in belief.handled):
+    if belief.was_handled(name):
         return True
-    unknown = [seen.thing for seen in belief.visible() if seen.thing.contents is None]
-    return any(_may_hold(thing) for thing in unknown)
+    return any(_may_hold_more(seen.thing) for seen in belief.visible())
 
 
-def _may_hold(thing: Thing) -> bool:
+def _may_hold_more(thing: Thing) -> bool:
+    """True if nobody has looked into a thing that takes others: an open one, or one that no
+    listing has described.
+    """
+    if thing.contents is not None:
+        return False
     return "open" in thing.flags or (not thing.raw and bool(kinds.takes_things(thing.name)))
 
 
@@ -202,7 +211,7 @@ def with_(belief: Scene, room: str, words: str) -> bool | None:
     if head in belief.exits:
         return True if head == name else belief.adjoin(name, head)
     matches = find(belief.rooms.get(name, ()), Phrase(head), name)
-    if head in _ALWAYS or not all(is_shut_away(belief, match) for match in matches):
+    if head in _ALWAYS or _is_any_open(belief, matches):
         return True
     return False if name in belief.looked and _is_fitting(head) else None
 
@@ -234,5 +243,6 @@ def is_open(belief: Scene, thing: Thing) -> bool | None:
         return True
     if "closed" in thing.flags:
         return False
-    touched = any(alike(thing.name, name) for name in belief.handled)
-    return False if kinds.is_a("hiding", thing.name) and not touched else None
+    if kinds.is_a("hiding", thing.name) and not belief.was_handled(thing.name):
+        return False
+    return None

@@ -18,7 +18,7 @@ from rpms.worlds.quantity import Measurement
 from rpms.worlds.scienceworld.affordances import THINGS, is_a, is_fixed, ware
 from rpms.worlds.scienceworld.observations import Thing, substance_of
 from rpms.worlds.scienceworld.tasks import ScienceGoal
-from rpms.worlds.scienceworld.tree import INVENTORY, Seen, find, read_phrase, walk
+from rpms.worlds.scienceworld.tree import INVENTORY, Seen, alike, find, read_phrase, walk
 
 INSTRUMENTS: Final = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
 """Things that `use` works with, or that measure."""
@@ -124,8 +124,11 @@ class Scene(Belief):
         """Place where each thing was last seen: a room, or `inventory`."""
         found: dict[str, str] = {}
         for room, forest in self.rooms.items():
-            found |= {seen.name: room for seen in walk(forest, room)}
-        return found | {seen.name: seen.place for seen in self.visible()}
+            for seen in walk(forest, room):
+                found[seen.name] = room
+        for seen in self.visible():
+            found[seen.name] = seen.place
+        return found
 
     @property
     def instruments(self) -> tuple[str, ...]:
@@ -140,9 +143,17 @@ class Scene(Belief):
     def ends(self) -> frozenset[str]:
         """Terminals that are joined to others, in small letters."""
         ends: set[str] = set()
-        for pair in self.connections:
-            ends.update(end.casefold() for end in pair)
+        for one, other in self.connections:
+            ends |= {one.casefold(), other.casefold()}
         return frozenset(ends)
+
+    def was_handled(self, name: str) -> bool:
+        """True if the agent has moved, switched on or opened a thing that may go by a name."""
+        return any(alike(handled, name) for handled in self.handled)
+
+    def is_running(self, word: str) -> bool:
+        """True if a device that a word may mean is on."""
+        return any("on" in seen.thing.flags for seen in self.find(word))
 
     def temperature(self, name: str) -> float | None:
         """The last temperature measured of a substance, in whatever state it was then, or of a
@@ -272,7 +283,8 @@ class Scene(Belief):
 
     def name_of(self, word: str) -> str:
         """Name of the nearest thing that a word may mean, or of one never seen: `stove ?`."""
-        return next(iter(self.meant_by(word)), f"{word} ?")
+        names = self.meant_by(word)
+        return names[0] if names else f"{word} ?"
 
     def mean(self, word: object, names: "Callable[[Scene], Things]") -> Things:
         """Meaning of a word here; found out once."""
@@ -287,7 +299,8 @@ class Scene(Belief):
 
     def first(self, word: str) -> Seen | None:
         """The nearest thing that a word may mean."""
-        return next(iter(self.find(word)), None)
+        found = self.find(word)
+        return found[0] if found else None
 
     def such(self, test: Callable[[Seen], object]) -> list[str]:
         """The names of the things of which something is so, the nearest first."""
@@ -296,24 +309,31 @@ class Scene(Belief):
     # Unknown parts of rooms
 
     @cached_property
-    def _lids(self) -> Mapping[str, list[tuple[str, Seen]]]:
-        """Things in each room that can be opened and may hide others: nobody has looked into
-        them.
+    def _lids(self) -> Mapping[str, Mapping[str, Seen]]:
+        """By room and name, the things that can be opened and may hide others: nobody has looked
+        into them.
         """
-        found: dict[str, list[tuple[str, Seen]]] = {}
+        found: dict[str, dict[str, Seen]] = {}
         for name, seen in self.by_name.items():
             if _may_hide(seen):
-                found.setdefault(seen.place, []).append((name, seen))
+                found.setdefault(seen.place, {})[name] = seen
         return found
 
     def veiled(self, room: str) -> bool:
-        """True if looking around would show more of a room."""
-        lids = [seen for _, seen in self._lids.get(room, ()) if seen.name != "drawer"]
-        return room not in self.looked or any("open" in seen.thing.flags for seen in lids)
+        """True if looking around would show more of a room. What is in an open drawer, no look
+        around shows.
+        """
+        if room not in self.looked:
+            return True
+        for seen in self._lids.get(room, {}).values():
+            if seen.name != "drawer" and "open" in seen.thing.flags:
+                return True
+        return False
 
     def hiding(self, room: str) -> list[str]:
         """The closed lids of a room."""
-        return [name for name, seen in self._lids.get(room, ()) if "open" not in seen.thing.flags]
+        lids = self._lids.get(room, {})
+        return [name for name, seen in lids.items() if "open" not in seen.thing.flags]
 
 
 def _may_hide(seen: Seen) -> bool:

@@ -52,13 +52,12 @@ def kind_named(name: str) -> TaskKind:
 def task_at(name: str, number: int) -> Task:
     """Return one variation of a task, by number."""
     kind = kind_named(name)
-    split = next((split for split in SPLITS if number in kind.variations(split)), None)
-    if split is None:
-        raise InputError(
-            f"{name} has no variation {number}: they go from 0 to"
-            f" {kind.variations('test').stop - 1}"
-        )
-    return Task(f"{name}/{number}", split, name, {"task": name, "variation": str(number)})
+    for split in SPLITS:
+        if number in kind.variations(split):
+            source = {"task": name, "variation": str(number)}
+            return Task(f"{name}/{number}", split, name, source)
+    last = kind.variations("test").stop - 1
+    raise InputError(f"{name} has no variation {number}: they go from 0 to {last}")
 
 
 def list_tasks(
@@ -166,9 +165,9 @@ class ScienceGoal(Goal):
             for thing in (self.target, "seed jar", "recipe"):
                 places[thing] = (self.place,)
         if self.box_room:
-            for box in (self.box, *(box for _, box in self.branches)):
-                if box:
-                    places[box] = (self.box_room,)
+            boxes = [box for _, box in self.branches]
+            for box in filter(None, (self.box, *boxes)):
+                places[box] = (self.box_room,)
         return places
 
 
@@ -177,13 +176,19 @@ _NAME: Final = r"[^.,\n]{1,80}?"
 _SIDES: Final = ("above", "below", "dominant", "recessive", "conductive", "nonconductive")
 _FORMS: Final = {**dict.fromkeys(("box", *_SIDES), _BOX), "threshold": r"-?\d{1,5}(?:\.\d{1,5})?"}
 """Fields of a sentence that are no plain names."""
+
+
+def _sentence_pattern(sentence: str) -> re.Pattern[str]:
+    """The pattern of a sentence of the table, with a named group for each `<field>`."""
+
+    def group(field: re.Match[str]) -> str:
+        return f"(?P{field[0]}{_FORMS.get(field[1], _NAME)})"
+
+    return re.compile(re.sub(r"(?<!P)<(\w+)>", group, sentence))
+
+
 _PATTERNS: Final = {
-    stem: re.compile(
-        re.sub(
-            r"(?<!P)<(\w+)>", lambda field: f"(?P{field[0]}{_FORMS.get(field[1], _NAME)})", sentence
-        )
-    )
-    for stem, sentence in TABLE["sentences"].items()
+    stem: _sentence_pattern(sentence) for stem, sentence in TABLE["sentences"].items()
 }
 _PLANES: Final = {"inclined-plane-determine-angle": "inclined plane {}"}
 _SURFACE: Final = "inclined plane with a {} surface"
@@ -241,16 +246,16 @@ def parse_goal(opening: str) -> ScienceGoal:
 
     Never fails: see UNKNOWN_GOAL.
     """
-    _, start, told = opening.partition(_START)
-    sentence = (told if start else opening).partition("\n")[0].strip()
+    _, start, rest = opening.partition(_START)
+    sentence = (rest if start else opening).partition("\n")[0].strip()
     description = f"{start}{sentence}"
     text = " ".join(sentence.split())[:_LONGEST_DESCRIPTION]
     for stem, pattern in _PATTERNS.items():
         match = pattern.match(text)
         if match is None:
             continue
-        groups = match.groupdict()
-        said = _said(stem, {name: value for name, value in groups.items() if value is not None})
+        told = {name: value for name, value in match.groupdict().items() if value is not None}
+        said = _said(stem, told)
         task = _task_name(stem, str(said["target"]))
         if task in KINDS:
             signature = (KINDS[task].family, task, str(said["target"]), str(said.get("box", "")))

@@ -39,16 +39,14 @@ def read_phrase(words: str) -> Phrase:
     ('inventory',)
     """
     text = _PLACES.sub(lambda match: " in " + match[1].replace(", in ", " in "), words.casefold())
-    head, *places = (plain_name(piece) for piece in _JOINT.split(text))
+    head, *places = map(plain_name, _JOINT.split(text))
     if INVENTORY in places:
         # a menu goes on to say that it is the agent's, and where the agent is
         end = places.index(INVENTORY) + 1
         places = places[:end]
     name, _, within = head.partition(" containing ")
-    containing: tuple[str, ...] = ()
-    if within:
-        containing = tuple(plain_name(piece) for piece in within.split(" and "))
-    return Phrase(name, containing, tuple(places))
+    containing = map(plain_name, within.split(" and ")) if within else ()
+    return Phrase(name, tuple(containing), tuple(places))
 
 
 def head_of(word: str) -> str:
@@ -122,10 +120,12 @@ def _fits(thing: Thing, phrase: Phrase) -> bool:
         return False
     if phrase.containing == ("nothing",):
         return not thing.contents
-    for name in phrase.containing:
-        if not any(alike(inner.name, name) for inner in thing.contents or ()):
-            return False
-    return True
+    return all(_contains(thing, name) for name in phrase.containing)
+
+
+def _contains(thing: Thing, name: str) -> bool:
+    """True if something in a thing may be called by a name."""
+    return any(alike(inner.name, name) for inner in thing.contents or ())
 
 
 def _fits_head(thing: Thing, head: str) -> bool:
@@ -241,12 +241,11 @@ def _are_in_order(places: tuple[str, ...], holders: list[str]) -> bool:
     """True if the named places are among the holders of a thing, the nearest first; holders in
     between may be left out.
     """
-    outwards = iter(holders)
-
-    def comes_next(place: str) -> bool:
-        return any(alike(holder, place) for holder in outwards)
-
-    return all(comes_next(place) for place in places)
+    missing = list(places)
+    for holder in holders:
+        if missing and alike(holder, missing[0]):
+            missing.pop(0)
+    return not missing
 
 
 def put(forest: Forest, path: tuple[int, ...], thing: Thing | None) -> Forest:
@@ -269,9 +268,9 @@ def merge(seen: Forest, known: Forest) -> Forest:
         before = next((old for old in left if old.name == thing.name), None)
         if before is None:
             merged.append(thing)
-            continue
-        left.remove(before)
-        merged.append(_merge_thing(thing, before))
+        else:
+            left.remove(before)
+            merged.append(_merge_thing(thing, before))
     return tuple(merged)
 
 

@@ -272,8 +272,7 @@ def _refused(belief: ScienceBelief, observation: str, command: Named) -> Science
     broken.
     """
     if observation.startswith("The door is not open.") and belief.room is not None:
-        doors = {**belief.exits.get(belief.room, {}), command.text.removeprefix("go to "): False}
-        return belief.but(exits={**belief.exits, belief.room: doors})
+        return _with_closed_door(belief, belief.room, command)
     if observation.startswith(_NO_LIQUIDS):
         return _with_nature(belief, command.one.head, "liquid")
     if observation.startswith(_NOT_UNDERSTOOD[0]):
@@ -285,6 +284,16 @@ def _refused(belief: ScienceBelief, observation: str, command: Named) -> Science
     if find_spot(belief, command.one, done.object) is not None:
         return belief
     return with_unlisted(belief, Thing(done.object))
+
+
+def _with_closed_door(belief: ScienceBelief, room: str, command: Named) -> ScienceBelief:
+    """Note that the door from this room to the one that the command goes to is closed: that of
+    `go to door to foundry` is the foundry's, as that of `go to foundry` is.
+    """
+    named = [name for name in ROOMS if name in command.text and name != room]
+    beyond = max(named, key=len, default=command.text.removeprefix("go to "))
+    doors = {**belief.exits.get(room, {}), beyond: False}
+    return belief.but(exits={**belief.exits, room: doors})
 
 
 def _misnamed(belief: ScienceBelief, command: Named) -> ScienceBelief:
@@ -341,7 +350,8 @@ def _move(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelie
     belief, thing = take(belief, command.one, done.object, carried_first=not picked_up)
     if picked_up:
         return belief if thing.restless else belief.but(inventory=(*belief.inventory, thing))
-    thing = replace(thing, flags=frozenset(flag for flag in thing.flags if "plane" not in flag))
+    slid = {flag for flag in thing.flags if "plane" in flag}
+    thing = replace(thing, flags=thing.flags - slid)
     if done.place == belief.room:
         return with_unlisted(belief, thing)
     spot = find_spot(belief, command.two, done.place)
@@ -482,10 +492,11 @@ def _connect(belief: ScienceBelief, done: ToldDeed, _command: Named) -> ScienceB
 
 
 def _disconnect(belief: ScienceBelief, done: ToldDeed, _command: Named) -> ScienceBelief:
+    loose = f" on {done.object}"
     kept = set()
-    for pair in belief.connections:
-        if not any(end.endswith(f" on {done.object}") for end in pair):
-            kept.add(pair)
+    for one, other in belief.connections:
+        if not one.endswith(loose) and not other.endswith(loose):
+            kept.add((one, other))
     return belief.but(connections=frozenset(kept))
 
 

@@ -68,11 +68,8 @@ def compatible(situation: Situation, entry: Entry, _rules: ActiveRules) -> str:
     belief = situation.belief
     if isinstance(entry, VerifiedSchema) or not isinstance(belief, Scene):
         return ""
-    lacking = []
-    for name in required_instruments(entry):
-        phrase = Phrase(read_phrase(name).head)
-        if not find(belief.inventory, phrase, INVENTORY):
-            lacking.append(name)
+    needed = required_instruments(entry)
+    lacking = [name for name in needed if not _is_carried(belief, name)]
     if lacking:
         held = ", ".join(belief.instruments) or "none"
         return f"needs an instrument in the inventory ({', '.join(lacking)}), now carrying {held}"
@@ -80,6 +77,11 @@ def compatible(situation: Situation, entry: Entry, _rules: ActiveRules) -> str:
     if rooms and belief.room is not None and belief.room not in rooms:
         return f"learned in the {rooms[0]}, now in the {belief.room}"
     return ""
+
+
+def _is_carried(belief: Scene, name: str) -> bool:
+    phrase = Phrase(read_phrase(name).head)
+    return bool(find(belief.inventory, phrase, INVENTORY))
 
 
 def objective(_goal: Goal, progress: Progress) -> tuple[str, ...]:
@@ -99,13 +101,9 @@ def paper_state(belief: Belief, progress: Progress) -> tuple[str, ...]:
     """The belief block as Appendix D prints it: room, inventory and the progress pointer on one
     line.
     """
+    room = belief.location or "unknown"
     carrying = ", ".join(belief.holding) or "nothing"
-    return (
-        (
-            f"  Room: {belief.location or 'unknown'}  Carrying: {carrying}  Progress: step"
-            f" {progress.done}"
-        ),
-    )
+    return (f"  Room: {room}  Carrying: {carrying}  Progress: step {progress.done}",)
 
 
 PROGRAM: Final = Program(
@@ -153,8 +151,9 @@ class ScienceWorldGame(JavaGame):
 
     def _step(self, command: str) -> Outcome:
         if self._pending:
-            options, self._pending = self._pending, ()
-            if (choice := player_choice(options, command)) is not None:
+            choice = player_choice(self._pending, command)
+            self._pending = ()
+            if choice is not None:
                 command = str(choice)
             else:
                 cancelled = self._text("step", "")
@@ -250,11 +249,8 @@ class ScienceWorld(World):
         """The simplifications in their canonical form, none included: results under others
         cannot be compared.
         """
-        return {
-            "simplifications": (
-                canonical_simplifications(self.chosen(setting).get("simplifications", "")) or "none"
-            )
-        }
+        chosen = self.chosen(setting).get("simplifications", "")
+        return {"simplifications": canonical_simplifications(chosen) or "none"}
 
     def not_installed(self) -> str:
         return missing(PROGRAM)

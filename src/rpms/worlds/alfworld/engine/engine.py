@@ -60,6 +60,14 @@ class GameEngine:
             **{verb: partial(self._treat, verb) for verb in layout.treatable},
             "slice": self._slice,
         }
+        """What is done by a command of several words, by the first of them."""
+        self._alone: dict[str, Callable[[State], EngineTurn]] = {
+            "look": self._look_around,
+            "inventory": self._list_inventory,
+        }
+        """What is done by a command of one word."""
+        if dialect.help is not None:
+            self._alone["help"] = self._help
 
     def reset(self) -> EngineTurn:
         """The first state, and the text that opens the game."""
@@ -80,30 +88,31 @@ class GameEngine:
     def step(self, state: State, command: str) -> EngineTurn:
         """Do a command, whatever its text; one that is not possible now changes nothing."""
         command = command.strip()
-        if command == "look":
-            return EngineTurn(
-                self._checked(state, self.layout.locations, state.location), self._look(state)
-            )
-        if command == "inventory":
-            held = (
-                "not carrying anything"
-                if state.held < 0
-                else f"carrying: a {self.layout.object_names[state.held]}"
-            )
-            return EngineTurn(self._checked(state, (self.layout.agent,), 0), f"You are {held}.")
-        if command == "help" and self.dialect.help is not None:
-            return EngineTurn(self._checked(state, (self.layout.agent,), 0), self.dialect.help)
+        answer = self._alone.get(command)
+        if answer is not None:
+            return answer(state)
         verb, _, rest = command.partition(" ")
         act = self._verbs.get(verb)
         turn = act(state, rest) if act is not None else None
-        return turn if turn is not None else EngineTurn(state, NOTHING_HAPPENS)
+        return turn or EngineTurn(state, NOTHING_HAPPENS)
+
+    def _look_around(self, state: State) -> EngineTurn:
+        after = self._checked(state, self.layout.locations, state.location)
+        return EngineTurn(after, self._look(state))
+
+    def _list_inventory(self, state: State) -> EngineTurn:
+        held = "not carrying anything"
+        if state.held >= 0:
+            held = f"carrying: a {self.layout.object_names[state.held]}"
+        return EngineTurn(self._checked_agent(state), f"You are {held}.")
+
+    def _help(self, state: State) -> EngineTurn:
+        return EngineTurn(self._checked_agent(state), self.dialect.help or "")
 
     def admissible(self, state: State) -> tuple[str, ...]:
         """Every command that is possible now, sorted."""
         location = state.location
-        commands = ["inventory", "look"]
-        if self.dialect.help is not None:
-            commands.append("help")
+        commands = [*self._alone]
         for receptacle in self.layout.here[location]:
             commands += self._commands_at(state, receptacle)
         commands += self._commands_with_things(state)
@@ -136,24 +145,22 @@ class GameEngine:
         if reachable and layout.accepts[receptacle] >> held & 1:
             verb, joint = self._put
             commands.append(f"{verb}{thing}{joint}{name}")
-        verbs = [verb for verb in layout.treating[receptacle] if layout.treatable[verb] >> held & 1]
-        return commands + [f"{verb} {thing} with {name}" for verb in verbs]
+        for verb in layout.treating[receptacle]:
+            if layout.treatable[verb] >> held & 1:
+                commands.append(f"{verb} {thing} with {name}")
+        return commands
 
     def _commands_with_things(self, state: State) -> list[str]:
         """What is possible now with lamps that are here, and with the thing in hand."""
-        layout = self.layout
-        names = layout.object_names
-        usable = 0  # a set: a lamp may be in two receptacles
-        for receptacle in layout.here[state.location]:
-            usable |= state.contents[receptacle] & layout.toggleable
-        commands = [f"use {names[thing]}" for thing in bits(usable)]
+        names = self.layout.object_names
+        commands = [f"use {names[thing]}" for thing in bits(self._usable(state))]
         if state.held < 0:
             return commands
         held = names[state.held]
         commands.append(f"examine {held}")
-        if layout.knives >> state.held & 1:
-            sliceable = bits(state.around[state.location] & layout.sliceable)
-            commands += [f"slice {names[thing]} with {held}" for thing in sliceable]
+        sliceable = self._sliceable(state)
+        if sliceable:
+            commands += [f"slice {names[thing]} with {held}" for thing in bits(sliceable)]
         return commands
 
     def _goto_from(self, location: int) -> tuple[str, ...]:
@@ -166,17 +173,23 @@ class GameEngine:
     def _here(self, state: State, name: str) -> int:
         """The receptacle of that name, where the agent stands before it; -1 otherwise."""
         receptacle = self.layout.receptacle_called.get(name, -1)
-        return (
-            receptacle
-            if receptacle >= 0 and self.layout.place[receptacle] == state.location
-            else -1
-        )
+        if receptacle >= 0 and self.layout.place[receptacle] == state.location:
+            return receptacle
+        return -1
+
+    def _holds(self, state: State, name: str) -> bool:
+        """True if the thing of that name is in hand."""
+        return state.held >= 0 and self.layout.object_names[state.held] == name
 
     def _reachable(self, state: State, receptacle: int) -> bool:
         return not self.layout.openable >> receptacle & 1 or bool(state.opened >> receptacle & 1)
 
     def _checked(self, state: State, ids: Iterable[str], index: int) -> State:
+        """The state after a thing was looked at, by its number among some ids."""
         return state._replace(checked=state.checked | {[*ids][index]}) if self._marks else state
+
+    def _checked_agent(self, state: State) -> State:
+        return self._checked(state, (self.layout.agent,), 0)
 
     def _go(self, state: State, rest: str) -> EngineTurn | None:
         to, _, name = rest.partition(" ")
@@ -194,17 +207,16 @@ class GameEngine:
         receptacle = self._here(state, name)
         if receptacle < 0 or not (self.layout.openable & ~state.opened) >> receptacle & 1:
             return None
-        after = state._replace(opened=state.opened | 1 << receptacle)
-        after = self._checked(after, self.layout.receptacles, receptacle)
+        opened = state._replace(opened=state.opened | 1 << receptacle)
+        after = self._checked(opened, self.layout.receptacles, receptacle)
         return EngineTurn(after, f"You open the {name}. {self._see(after, receptacle)}")
 
     def _close(self, state: State, name: str) -> EngineTurn | None:
         receptacle = self._here(state, name)
         if receptacle < 0 or not (self.layout.openable & state.opened) >> receptacle & 1:
             return None
-        return EngineTurn(
-            state._replace(opened=state.opened & ~(1 << receptacle)), f"You close the {name}."
-        )
+        after = state._replace(opened=state.opened & ~(1 << receptacle))
+        return EngineTurn(after, f"You close the {name}.")
 
     def _take(self, state: State, rest: str) -> EngineTurn | None:
         name, _, source = rest.partition(" from ")
@@ -223,17 +235,13 @@ class GameEngine:
         return EngineTurn(after, f"You pick up the {name} from the {source}.")
 
     def _place(self, state: State, rest: str) -> EngineTurn | None:
-        name, _, target = rest.partition(self._put[1])
-        thing = self.layout.object_called.get(name, -1)
+        verb, joint = self._put
+        name, _, target = rest.partition(joint)
+        thing = state.held
         receptacle = self._here(state, target)
-        if (
-            thing < 0
-            or thing != state.held
-            or receptacle < 0
-            or not self._reachable(state, receptacle)
-        ):
+        if receptacle < 0 or not self._reachable(state, receptacle):
             return None
-        if not self.layout.accepts[receptacle] >> thing & 1:
+        if not self._holds(state, name) or not self.layout.accepts[receptacle] >> thing & 1:
             return None
         after = state._replace(
             held=-1,
@@ -241,78 +249,74 @@ class GameEngine:
             around=_with(state.around, state.location, thing),
             removed=_without(state.removed, receptacle, thing),
         )
-        verb, joint = self._put
         return EngineTurn(after, f"You {verb}the {name}{joint}the {target}.")
 
     def _treat(self, verb: str, state: State, rest: str) -> EngineTurn | None:
         name, _, tool = rest.partition(" with ")
-        thing = self.layout.object_called.get(name, -1)
         receptacle = self._here(state, tool)
-        if thing < 0 or thing != state.held or receptacle < 0:
+        if receptacle < 0 or verb not in self.layout.treating[receptacle]:
             return None
-        if (
-            verb not in self.layout.treating[receptacle]
-            or not self.layout.treatable[verb] >> thing & 1
-        ):
+        if not self._holds(state, name) or not self.layout.treatable[verb] >> state.held & 1:
             return None
-        mask = 1 << thing
-        if verb == "clean":
-            after = state._replace(clean=state.clean | mask)
-        elif verb == "heat":
-            after = state._replace(hot=state.hot | mask, cool=state.cool & ~mask)
-        else:
-            after = state._replace(cool=state.cool | mask, hot=state.hot & ~mask)
+        thing = 1 << state.held
+        match verb:
+            case "clean":
+                after = state._replace(clean=state.clean | thing)
+            case "heat":
+                after = state._replace(hot=state.hot | thing, cool=state.cool & ~thing)
+            case _:
+                after = state._replace(cool=state.cool | thing, hot=state.hot & ~thing)
         return EngineTurn(after, f"You {verb} the {name} using the {tool}.")
 
     def _use(self, state: State, name: str) -> EngineTurn | None:
         thing = self.layout.object_called.get(name, -1)
-        if thing < 0 or not self.layout.toggleable >> thing & 1:
-            return None
-        if not any(
-            state.contents[receptacle] >> thing & 1
-            for receptacle in self.layout.here[state.location]
-        ):
+        if thing < 0 or not self._usable(state) >> thing & 1:
             return None
         # A second `use` says "turn on" too: the answer depends on having been used, which nothing
         # undoes.
         after = state._replace(toggled=state.toggled | 1 << thing, lit=state.lit ^ 1 << thing)
         return EngineTurn(after, f"You turn on the {name}.")
 
+    def _usable(self, state: State) -> int:
+        """The lamps that are here; one may be in two receptacles."""
+        things = 0
+        for receptacle in self.layout.here[state.location]:
+            things |= state.contents[receptacle]
+        return things & self.layout.toggleable
+
+    def _sliceable(self, state: State) -> int:
+        """The things here that a knife slices, if one is in hand."""
+        if state.held < 0 or not self.layout.knives >> state.held & 1:
+            return 0
+        return state.around[state.location] & self.layout.sliceable
+
     def _slice(self, state: State, rest: str) -> EngineTurn | None:
         name, _, knife = rest.partition(" with ")
-        called = self.layout.object_called
-        thing, tool = called.get(name, -1), called.get(knife, -1)
-        if thing < 0 or tool < 0 or tool != state.held or not self.layout.knives >> tool & 1:
+        thing = self.layout.object_called.get(name, -1)
+        if thing < 0 or not self._holds(state, knife) or not self._sliceable(state) >> thing & 1:
             return None
-        if not (state.around[state.location] & self.layout.sliceable) >> thing & 1:
-            return None
-        return EngineTurn(
-            state._replace(sliced=state.sliced | 1 << thing),
-            f"You sliced the {name} with the {knife}.",
-        )
+        after = state._replace(sliced=state.sliced | 1 << thing)
+        return EngineTurn(after, f"You sliced the {name} with the {knife}.")
 
     def _examine(self, state: State, name: str) -> EngineTurn | None:
-        if (receptacle := self._here(state, name)) >= 0:
-            return EngineTurn(
-                self._checked(state, self.layout.receptacles, receptacle),
-                self._see(state, receptacle),
-            )
-        thing = self.layout.object_called.get(name, -1)
-        if thing < 0 or thing != state.held:
+        receptacle = self._here(state, name)
+        if receptacle >= 0:
+            after = self._checked(state, self.layout.receptacles, receptacle)
+            return EngineTurn(after, self._see(state, receptacle))
+        if not self._holds(state, name):
             return None
-        return EngineTurn(
-            self._checked(state, self.layout.objects, thing), self._describe(state, thing)
-        )
+        after = self._checked(state, self.layout.objects, state.held)
+        return EngineTurn(after, self._describe(state, state.held))
 
     def _see(self, state: State, receptacle: int) -> str:
         name = self.layout.receptacle_names[receptacle]
-        if not self.layout.openable >> receptacle & 1:
-            return f"On the {name}, you see {self._things(bits(state.contents[receptacle]))}."
-        if not state.opened >> receptacle & 1:
+        has_lid = self.layout.openable >> receptacle & 1
+        if has_lid and not state.opened >> receptacle & 1:
             return f"The {name} is closed."
-        return (
-            f"The {name} is open. In it, you see {self._things(bits(state.contents[receptacle]))}."
-        )
+        things = self._things(bits(state.contents[receptacle]))
+        if has_lid:
+            return f"The {name} is open. In it, you see {things}."
+        return f"On the {name}, you see {things}."
 
     def _look(self, state: State) -> str:
         """Answer to `look`.
@@ -333,10 +337,8 @@ class GameEngine:
     def _describe(self, state: State, thing: int) -> str:
         name = self.layout.object_names[thing]
         if self.layout.vessels >> thing & 1:
-            return (
-                f"This is a normal {name}. In it, you see"
-                f" {self._things(bits(self.layout.inside[thing]))}."
-            )
+            inside = self._things(bits(self.layout.inside[thing]))
+            return f"This is a normal {name}. In it, you see {inside}."
         states = _treated(state, thing)
         sliced = state.sliced >> thing & 1
         if states and sliced:

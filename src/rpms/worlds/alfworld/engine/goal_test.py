@@ -40,9 +40,7 @@ def compile_goal(problem: Problem, layout: GameLayout, start: State) -> Test:
     """
     unrolled = _Unrolling(problem, layout, reach_of(layout, start)).ground(problem.goal, {})
     if isinstance(unrolled, bool):
-        raise Damage(
-            "has a goal that is always met" if unrolled else "has a goal that can never be met"
-        )
+        raise Damage(f"has a goal that {'is always' if unrolled else 'can never be'} met")
     return unrolled
 
 
@@ -53,10 +51,10 @@ class _Unrolling:
         self._reach = reach
         self._left = MAX_WORK
         self._found: dict[int, list[list[str]]] = {}
-        things = problem.things.items()
-        self._of_type = {
-            kind: [thing for thing, other in things if kind in (other, "object")] for kind in TYPES
-        }
+        self._of_type: dict[str, list[str]] = {kind: [] for kind in TYPES}
+        for thing, kind in problem.things.items():
+            for fitting in {kind, "object"}:
+                self._of_type[fitting].append(thing)
 
     def _spend(self, work: int) -> None:
         self._left -= work
@@ -68,20 +66,17 @@ class _Unrolling:
         if not _begins_with_word(node):
             raise Damage("has a malformed goal")
         match node:
-            case ["and", *parts]:
-                return _joined((self.ground(part, bound) for part in parts), decisive=False)
-            case ["or", *parts]:
-                return _joined((self.ground(part, bound) for part in parts), decisive=True)
+            case ["and" | "or" as head, *parts]:
+                grounded = (self.ground(part, bound) for part in parts)
+                return _joined(grounded, decisive=head == "or")
             case ["not", part]:
                 return _not(self.ground(part, bound))
             case ["imply", one, other]:
-                return _joined(
-                    [_not(self.ground(one, bound)), self.ground(other, bound)], decisive=True
-                )
+                either = [_not(self.ground(one, bound)), self.ground(other, bound)]
+                return _joined(either, decisive=True)
             case ["exists" | "forall" as head, variables, body]:
-                return _joined(
-                    self._instances(head, variables, body, bound), decisive=head == "exists"
-                )
+                instances = self._instances(head, variables, body, bound)
+                return _joined(instances, decisive=head == "exists")
         return self._atom([bound.get(word, word) for word in pddl.words_of(node, "goal")])
 
     def _instances(
@@ -101,7 +96,8 @@ class _Unrolling:
             rows = matching
         for name, kind in types.items():
             rows = self._named(rows, name, kind)
-        return (self.ground(body, row) for row in rows)
+        for row in rows:
+            yield self.ground(body, row)
 
     def _named(self, rows: list[dict[str, str]], name: str, kind: str) -> list[dict[str, str]]:
         """Rows in which a variable has a name: without one, a row for each thing of its type."""
@@ -117,17 +113,19 @@ class _Unrolling:
         """Unchanging facts without which a naming of the variables cannot matter, those with
         the fewest rows first.
         """
-        if id(body) not in self._found:
-            implies = isinstance(body, list) and body[:1] == ["imply"] and len(body) == 3
-            needed: SExpr = []
-            if head == "exists":
+        known = self._found.get(id(body))
+        if known is not None:
+            return known
+        needed: SExpr = []
+        match head, body:
+            case "exists", _:
                 needed = body
-            elif implies:
-                needed = body[1]
-            self._found[id(body)] = sorted(
-                _unchanging(needed), key=lambda row: len(self._problem.facts[row[0]])
-            )
-        return self._found[id(body)]
+            case "forall", ["imply", condition, _]:
+                needed = condition
+        found = _unchanging(needed)
+        found.sort(key=lambda words: len(self._problem.facts[words[0]]))
+        self._found[id(body)] = found
+        return found
 
     def _matches(
         self, predicate: str, arguments: list[str], row: dict[str, str], types: Names

@@ -60,17 +60,20 @@ def names_of(ids: Iterable[str]) -> dict[str, str]:
     highest first.
     """
     names = {thing: f"{thing} " for thing in sorted(ids)}
-    numbered = [thing for thing in names if "_bar_" in thing]
-    stems = [
-        thing.partition("_bar_")[0] + ("basin" if "basin" in thing else "") for thing in numbered
-    ]
-    counts = Counter(stems)
-    for thing, stem in zip(numbered, stems, strict=True):
-        if any(escape in stem for escape in _ESCAPES):
-            raise Damage(f"has an object name {quoted(thing)} that no ALFWorld game can have")
-        names[thing] = f"{stem} {counts[stem]}"
-        counts[stem] -= 1
+    stems = {thing: _stem(thing) for thing in names if "_bar_" in thing}
+    left = Counter(stems.values())
+    for thing, stem in stems.items():
+        names[thing] = f"{stem} {left[stem]}"
+        left[stem] -= 1
     return names
+
+
+def _stem(thing: str) -> str:
+    """The word of a name: `sinkbasin` for `sink_bar_…_bar_sinkbasin`."""
+    stem = thing.partition("_bar_")[0]
+    if any(escape in stem for escape in _ESCAPES):
+        raise Damage(f"has an object name {quoted(thing)} that no ALFWorld game can have")
+    return f"{stem}basin" if "basin" in thing else stem
 
 
 class GameLayout:
@@ -81,7 +84,7 @@ class GameLayout:
         self._number(problem)
         self.place = self._places(facts["receptacleatlocation"])
         """The location of each receptacle, -1 for none."""
-        self.here = tuple(self._receptacles_at(spot) for spot in range(len(self.locations)))
+        self.here = self._receptacles_by_location()
         """The receptacles at each location."""
         of_kind = _masks(facts["objecttype"], self.objects)
         self.accepts = self._accepted(facts, of_kind)
@@ -123,9 +126,9 @@ class GameLayout:
         if len(agents) != 1 or len(problem.facts["atlocation"]) != 1:
             raise Damage("does not place exactly one agent at exactly one location")
         (self.agent,) = agents
-        self.location_names = tuple(names[thing] for thing in self.locations)
-        self.receptacle_names = tuple(names[thing] for thing in self.receptacles)
-        self.object_names = tuple(names[thing] for thing in self.objects)
+        self.location_names = tuple(map(names.__getitem__, self.locations))
+        self.receptacle_names = tuple(map(names.__getitem__, self.receptacles))
+        self.object_names = tuple(map(names.__getitem__, self.objects))
         self.receptacle_called = _numbers(self.receptacle_names)
         self.object_called = _numbers(self.object_names)
 
@@ -138,8 +141,12 @@ class GameLayout:
             place[index] = self.locations[location]
         return tuple(place)
 
-    def _receptacles_at(self, spot: int) -> tuple[int, ...]:
-        return tuple(index for index, at in enumerate(self.place) if at == spot)
+    def _receptacles_by_location(self) -> tuple[tuple[int, ...], ...]:
+        here: list[list[int]] = [[] for _ in self.locations]
+        for receptacle, location in enumerate(self.place):
+            if location >= 0:
+                here[location].append(receptacle)
+        return tuple(map(tuple, here))
 
     def _accepted(self, facts: Mapping[str, Rows], of_kind: Mapping[str, int]) -> tuple[int, ...]:
         holdable = defaultdict[str, int](int)
@@ -173,7 +180,8 @@ def _numbers(names: Sequence[str]) -> dict[str, int]:
 
 
 def _mask(rows: Rows, index: Mapping[str, int]) -> int:
-    return sum(1 << index[row[0]] for row in rows)
+    """The things that rows of one name each are about."""
+    return sum(1 << index[thing] for (thing,) in rows)
 
 
 def _masks(rows: Rows, objects: Mapping[str, int]) -> Mapping[str, int]:
@@ -186,7 +194,10 @@ def _masks(rows: Rows, objects: Mapping[str, int]) -> Mapping[str, int]:
 
 def first_state(layout: GameLayout, facts: Mapping[str, Rows]) -> State:
     """The state that a game begins in."""
-    objects, receptacles = layout.objects, layout.receptacles
+    objects = layout.objects
+    receptacles = layout.receptacles
+    contents = _masks(facts["inreceptacle"], objects)
+    around = _masks(facts["objectatlocation"], objects)
     held = [objects[thing] for _, thing in facts["holds"]]
     if len(held) > 1 or len(held) != len(facts["holdsany"]):
         raise Damage(
@@ -198,8 +209,8 @@ def first_state(layout: GameLayout, facts: Mapping[str, Rows]) -> State:
         location=layout.locations[location],
         held=held[0] if held else -1,
         opened=_mask(facts["opened"], receptacles),
-        contents=tuple(map(_masks(facts["inreceptacle"], objects).__getitem__, receptacles)),
-        around=tuple(map(_masks(facts["objectatlocation"], objects).__getitem__, layout.locations)),
+        contents=tuple(contents[receptacle] for receptacle in receptacles),
+        around=tuple(around[location] for location in layout.locations),
         removed=(0,) * len(receptacles),
         hot=_mask(facts["ishot"], objects),
         cool=_mask(facts["iscool"], objects),
@@ -207,5 +218,5 @@ def first_state(layout: GameLayout, facts: Mapping[str, Rows]) -> State:
         sliced=_mask(facts["issliced"], objects),
         toggled=_mask(facts["istoggled"], objects),
         lit=_mask(facts["ison"], objects),
-        checked=frozenset(row[0] for row in facts["checked"]),
+        checked=frozenset(thing for (thing,) in facts["checked"]),
     )

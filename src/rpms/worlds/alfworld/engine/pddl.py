@@ -7,6 +7,7 @@ touches: the official domain relies on that last habit.
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from rpms.worlds.alfworld.engine import texts
@@ -85,7 +86,8 @@ def _nested(pieces: list[str], text: str) -> list[SExpr]:
 
 def _line(text: str, index: int) -> int:
     """The line of a piece, by the piece's number."""
-    return text.count("\n", 0, [match.start() for match in _PIECE.finditer(text)][index]) + 1
+    piece = next(islice(_PIECE.finditer(text), index, None))
+    return text.count("\n", 0, piece.start()) + 1
 
 
 def words_of(expression: SExpr, what: str) -> list[str]:
@@ -111,18 +113,26 @@ def typed(words: list[str], what: str) -> list[tuple[str, str]]:
         if word != "-":
             pending.append(word)
             continue
-        if not pending or (kind := next(rest, None)) is None:
+        kind = next(rest, None)
+        if not pending or kind is None:
             raise Damage(f"has a '-' without a name before it or a type after it in {what}")
         result += [(name, kind) for name in pending]
         pending = []
     return result + [(name, "object") for name in pending]
 
 
+def _declared_predicates() -> dict[str, tuple[str, ...]]:
+    """The predicates that ALFWorld's domain declares, each with the types of its arguments."""
+    sections = read_list(texts.domain("0.3"))
+    predicates = {}
+    for entry in sections[4][1:]:
+        name, *arguments = words_of(entry, "predicate")
+        predicates[name] = tuple(kind for _, kind in typed(arguments, name))
+    return predicates
+
+
 TYPES = frozenset({"agent", "location", "receptacle", "object", "rtype", "otype"})
-PREDICATES: Mapping[str, tuple[str, ...]] = {
-    words[0]: tuple(kind for _, kind in typed(words[1:], words[0]))
-    for words in (words_of(entry, "predicate") for entry in read_list(texts.domain("0.3"))[4][1:])
-}
+PREDICATES: Mapping[str, tuple[str, ...]] = _declared_predicates()
 """Every predicate of ALFWorld, with the types of its arguments; names are lower-case throughout
 the engine."""
 
@@ -229,14 +239,16 @@ def check_atom(words: list[str], things: Mapping[str, str]) -> None:
     """Refuse a ground fact with an unknown predicate, an undeclared object, or objects of the
     wrong types.
     """
-    if (types := PREDICATES.get(words[0])) is None:
-        raise Damage(f"uses an unknown predicate {quoted(words[0])}")
-    if len(types) != len(words) - 1:
-        raise Damage(
-            f"gives predicate {quoted(words[0])} {len(words) - 1} arguments, not {len(types)}"
-        )
-    for word, kind in zip(words[1:], types, strict=True):
-        if (found := things.get(word)) is None:
+    predicate, *arguments = words
+    types = PREDICATES.get(predicate)
+    if types is None:
+        raise Damage(f"uses an unknown predicate {quoted(predicate)}")
+    if len(types) != len(arguments):
+        counts = f"{len(arguments)} arguments, not {len(types)}"
+        raise Damage(f"gives predicate {quoted(predicate)} {counts}")
+    for word, kind in zip(arguments, types, strict=True):
+        found = things.get(word)
+        if found is None:
             raise Damage(f"uses an undeclared object {quoted(word)}")
         if found != kind:
-            raise Damage(f"uses {quoted(word)}, of type {found}, where {words[0]} takes a {kind}")
+            raise Damage(f"uses {quoted(word)}, of type {found}, where {predicate} takes a {kind}")

@@ -78,11 +78,6 @@ def counts(measured: Weights) -> dict[int, int]:
     return {0: none, **shares} if none > 0 else shares
 
 
-def _signed(centimetres: int) -> str:
-    sign = "minus" if centimetres < 0 else "plus"
-    return f"_{sign}_{abs(centimetres) // 100:02d}_dot_{abs(centimetres) % 100:02d}"
-
-
 class _Stand(NamedTuple):
     """A standing point: grid cell and the wall it faces (0 to 3)."""
 
@@ -90,20 +85,41 @@ class _Stand(NamedTuple):
     z: int
     facing: int
 
+    def looking_down(self, tilt: int) -> str:
+        """The id of the location of who stands there and looks down so far."""
+        numbers = map(str, (*self, tilt))
+        return "_bar_".join(("loc", *numbers)).replace("-", "_minus_")
+
+
+class _Point(NamedTuple):
+    """A place in the room, in centimetres."""
+
+    x: int
+    y: int
+    z: int
+
+    def id_of(self, kind: str) -> str:
+        """The id of a thing of a kind that is here."""
+        numbers = map(_signed, self)
+        whole = "_bar_".join((_BASINS.get(kind, kind), *numbers))
+        return f"{whole}_bar_{kind}" if kind in _BASINS else whole
+
+
+def _signed(centimetres: int) -> str:
+    sign = "minus" if centimetres < 0 else "plus"
+    metres, rest = divmod(abs(centimetres), 100)
+    return f"_{sign}_{metres:02d}_dot_{rest:02d}"
+
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A receptacle or an object: its id and type, where it can be reached from, and its place
-    in centimetres.
-    """
+    """A receptacle or an object: its id and type, where it can be reached from, and its place."""
 
     id: str
     type: str
     location: str
     stand: _Stand
-    x: int
-    y: int
-    z: int
+    point: _Point
     openable: bool = False
     receptacles: tuple[str, ...] = ()
     """Those that an object is in: usually one, several for what stands across two, none on the
@@ -117,8 +133,10 @@ def _stands_along_walls() -> list[_Stand]:
     half = _ALONG_WALL
     stands: list[_Stand] = []
     for along in range(-half + 1, half, 2):
-        walls = [(along, half), (half, along), (along, -half), (-half, along)]
-        stands += [_Stand(x, z, facing) for facing, (x, z) in enumerate(walls)]
+        stands.append(_Stand(along, half, 0))
+        stands.append(_Stand(half, along, 1))
+        stands.append(_Stand(along, -half, 2))
+        stands.append(_Stand(-half, along, 3))
     return stands
 
 
@@ -169,10 +187,9 @@ class House:
     def _object_counts(self) -> dict[str, int]:
         """The number of objects of each kind: as many as the goal needs at least."""
         goal = self._goal
-        wanted = {
-            kind: self._dice.weighted(counts(facts["counts"]))
-            for kind, facts in self._facts["objects"].items()
-        }
+        wanted = {}
+        for kind, facts in self._facts["objects"].items():
+            wanted[kind] = self._dice.weighted(counts(facts["counts"]))
         wanted[goal.object] = max(goal.wanted, wanted[goal.object])
         if goal.in_light:
             wanted[goal.receptacle] = max(1, wanted[goal.receptacle])
@@ -180,41 +197,39 @@ class House:
 
     def _claim(self, stand: _Stand, tilt: int) -> str:
         """A location that nothing else has."""
-        while (
-            location := "_bar_".join(["loc", *map(str, (*stand, tilt))]).replace("-", "_minus_")
-        ) in self._locations:
+        location = stand.looking_down(tilt)
+        while location in self._locations:
             tilt -= 15
+            location = stand.looking_down(tilt)
         self._locations.add(location)
         return location
 
-    def _spot(self, kind: str, stand: _Stand, location: str, place: tuple[int, int, int]) -> Placed:
-        x, y, z = place
-        part = f"_bar_{kind}" if kind in _BASINS else ""
-        while True:
-            name = (
-                "_bar_".join([_BASINS.get(kind, kind), _signed(x), _signed(y), _signed(z)]) + part
-            )
-            if name not in self._ids:
-                self._ids.add(name)
-                return Placed(name, kind, location, stand, x, y, z)
-            x = x + self._dice.below(9) - 4
-            z = z + self._dice.below(9) - 4
+    def _spot(self, kind: str, stand: _Stand, location: str, point: _Point) -> Placed:
+        """A thing at a point, or a little beside it where its id would be another thing's."""
+        name = point.id_of(kind)
+        while name in self._ids:
+            x = point.x + self._dice.below(9) - 4
+            z = point.z + self._dice.below(9) - 4
+            point = _Point(x, point.y, z)
+            name = point.id_of(kind)
+        self._ids.add(name)
+        return Placed(name, kind, location, stand, point)
 
-    def _at_wall(self, stand: _Stand, height: int) -> tuple[int, int, int]:
+    def _at_wall(self, stand: _Stand, height: int) -> _Point:
+        """A point within reach of a standing point, a little to its side."""
         dx, dz = ((0, 1), (1, 0), (0, -1), (-1, 0))[stand.facing]
         x = (stand.x + _REACH * dx) * _STEP + (self._dice.below(31) - 15) * abs(dz)
         z = (stand.z + _REACH * dz) * _STEP + (self._dice.below(31) - 15) * abs(dx)
-        return x, height, z
+        return _Point(x, height, z)
 
     def _receptacle_counts(self) -> dict[str, int]:
         """The number of receptacles of each kind: one for the goal's end at least, and one that the
         things it needs may be found in.
         """
         goal = self._goal
-        wanted = {
-            kind: self._dice.weighted(counts(numbers))
-            for kind, numbers in self._facts["receptacles"].items()
-        }
+        wanted = {}
+        for kind, numbers in self._facts["receptacles"].items():
+            wanted[kind] = self._dice.weighted(counts(numbers))
         if goal.destination is not None:
             wanted[goal.destination] = max(1, wanted[goal.destination])
         needed = (goal.object, goal.receptacle) if goal.in_light else (goal.object,)
@@ -255,17 +270,21 @@ class House:
         within reach.
         """
         goal = self._goal
+        is_wanted = kind == goal.object and number < goal.wanted
+        is_lamp = goal.in_light and kind == goal.receptacle
         places: Weights = {}
         for place, weight in self._facts["objects"][kind]["places"].items():
-            if place == FLOOR or self._by_type[place]:
+            if place == FLOOR:
+                fits = not is_wanted and not is_lamp
+            else:
+                fits = bool(self._by_type[place]) and not self._is_forbidden(kind, place)
+            if fits:
                 places[place] = weight
-        if kind == goal.object:
-            places.pop(goal.forbidden or "", None)
-            if number < goal.wanted:
-                places.pop(FLOOR, None)
-        elif goal.in_light and kind == goal.receptacle:
-            places.pop(FLOOR, None)
         return places or {FLOOR: 1}
+
+    def _is_forbidden(self, kind: str, place: str) -> bool:
+        """True if things of a kind in such a place would be part of what the goal wants."""
+        return kind == self._goal.object and place == self._goal.forbidden
 
     def _item(self, kind: str, number: int) -> Placed:
         dice = self._dice
@@ -273,10 +292,10 @@ class House:
         if place == FLOOR:
             return self._item_on_floor(kind)
         main = dice.pick(self._by_type[place])
-        x = main.x + dice.below(41) - 20
-        y = main.y + 2 + dice.below(8)
-        z = main.z + dice.below(41) - 20
-        spot = self._spot(kind, main.stand, main.location, (x, y, z))
+        x = main.point.x + dice.below(41) - 20
+        y = main.point.y + 2 + dice.below(8)
+        z = main.point.z + dice.below(41) - 20
+        spot = self._spot(kind, main.stand, main.location, _Point(x, y, z))
         ids = self._receptacles_of(kind, place, main)
         return replace(spot, receptacles=ids, inside=self._vessel_of(kind, main))
 
@@ -292,17 +311,16 @@ class House:
         ids = [main.id]
         for other, percent in tables()["also_in"].get(place, {}).items():
             candidates = [each for each in self._by_type[other] if each.id not in ids]
-            barred = kind == self._goal.object and other == self._goal.forbidden
-            if candidates and not barred and self._dice.chance(percent):
+            forbidden = self._is_forbidden(kind, other)
+            if candidates and not forbidden and self._dice.chance(percent):
                 ids.append(self._dice.pick(candidates).id)
         return tuple(ids)
 
     def _vessel_of(self, kind: str, main: Placed) -> str | None:
         """The bowl or mug that cutlery stands in, by chance, if there is one in its receptacle."""
         hollow = tables()["attributes"]["isReceptacleObject"]
-        vessels = [
-            item.id for item in self.items if item.type in hollow and main.id in item.receptacles
-        ]
+        there = [item for item in self.items if main.id in item.receptacles]
+        vessels = [item.id for item in there if item.type in hollow]
         if kind in _CUTLERY and vessels and self._dice.chance(_INSIDE):
             return self._dice.pick(vessels)
         return None
@@ -318,20 +336,40 @@ _NAMED_BY_DOMAIN = ("SinkType", "KnifeType", "ButterKnifeType")
 
 
 def initial_facts(house: House) -> list[Fact]:
-    """List what is true at the start, in the order official problems have."""
-    receptacles = house.receptacles
-    facts: list[Fact] = []
-    facts += [("receptacleType", each.id, f"{each.type}Type") for each in receptacles]
-    facts += [("objectType", item.id, f"{item.type}Type") for item in house.items]
-    facts += _containments(house)
-    for fact, kinds in tables()["attributes"].items():
-        facts += [(fact, item.id) for item in house.items if item.type in kinds]
-    facts += [("openable", each.id) for each in receptacles if each.openable]
-    facts.append(("atLocation", AGENT, house.start))
-    facts += _holdings(house)
-    facts += [("receptacleAtLocation", each.id, each.location) for each in receptacles]
-    facts += [("objectAtLocation", item.id, item.location) for item in house.items]
-    return facts
+    """Everything that is true at the start, in the order official problems have."""
+    return [
+        *_types(house),
+        *_containments(house),
+        *_attributes(house),
+        ("atLocation", AGENT, house.start),
+        *_holdings(house),
+        *_locations(house),
+    ]
+
+
+def _types(house: House) -> Iterator[Fact]:
+    for receptacle in house.receptacles:
+        yield ("receptacleType", receptacle.id, f"{receptacle.type}Type")
+    for item in house.items:
+        yield ("objectType", item.id, f"{item.type}Type")
+
+
+def _locations(house: House) -> Iterator[Fact]:
+    for receptacle in house.receptacles:
+        yield ("receptacleAtLocation", receptacle.id, receptacle.location)
+    for item in house.items:
+        yield ("objectAtLocation", item.id, item.location)
+
+
+def _attributes(house: House) -> Iterator[Fact]:
+    """What can be done with each object, and which receptacles can be opened."""
+    for attribute, kinds in tables()["attributes"].items():
+        for item in house.items:
+            if item.type in kinds:
+                yield (attribute, item.id)
+    for receptacle in house.receptacles:
+        if receptacle.openable:
+            yield ("openable", receptacle.id)
 
 
 def _holdings(house: House) -> Iterator[Fact]:
@@ -354,23 +392,28 @@ def _containments(house: House) -> Iterator[Fact]:
 
 def problem(name: str, house: House, goal: GameGoal) -> str:
     """Write the problem `name`."""
-    locations = {house.start}
-    locations.update(receptacle.location for receptacle in house.receptacles)
-    locations.update(item.location for item in house.items)
-    declared = [
-        ([AGENT], "agent"),
-        (sorted({f"{kind}Type" for kind in object_types()}.union(_NAMED_BY_DOMAIN)), "otype"),
-        ([f"{kind}Type" for kind in sorted(tables()["can_contain"])], "rtype"),
-        ([item.id for item in house.items], "object"),
-        ([receptacle.id for receptacle in house.receptacles], "receptacle"),
-        (sorted(locations), "location"),
-    ]
-    lines: list[str] = []
-    for things, kind in declared:
-        lines += [f"{thing} - {kind}" for thing in things]
-    objects = "\n".join(lines)
+    objects = "\n".join(f"{thing} - {kind}" for thing, kind in _declared(house))
     init = "\n".join(f"({' '.join(fact)})" for fact in initial_facts(house))
     return (
         f"(define (problem {name})\n(:domain alfred)\n"
         f"(:objects\n{objects}\n)\n(:init\n{init}\n)\n(:goal {goal.pddl()})\n)\n"
     )
+
+
+def _declared(house: House) -> Iterator[tuple[str, str]]:
+    """Every id of a problem, with its type, in the order official problems have."""
+    yield AGENT, "agent"
+    kinds = {f"{kind}Type" for kind in object_types()}
+    for kind in sorted(kinds.union(_NAMED_BY_DOMAIN)):
+        yield kind, "otype"
+    for kind in sorted(tables()["can_contain"]):
+        yield f"{kind}Type", "rtype"
+    locations = {house.start}
+    for item in house.items:
+        locations.add(item.location)
+        yield item.id, "object"
+    for receptacle in house.receptacles:
+        locations.add(receptacle.location)
+        yield receptacle.id, "receptacle"
+    for location in sorted(locations):
+        yield location, "location"

@@ -61,23 +61,22 @@ def game_files(folder: str | Path) -> Iterator[tuple[str, str]]:
     for place, _, held in os.walk(folder, topdown=False, onerror=fail):
         kind = type_of(Path(place).parent.name)
         below = place[len(str(folder)) :]
-        if (
-            GAME_FILE in held
-            and kind is not None
-            and not any(word in below for word in _UNSUPPORTED)
-        ):
-            path = os.path.join(place, GAME_FILE)  # noqa: PTH118  as the original writes it
-            if not os.path.isfile(path):  # noqa: PTH113  a pipe would never end
-                continue
-            # one that cannot be read is reported when it is played
-            with (
-                suppress(OSError),
-                open(path, "rb") as file,
-            ):
-                file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
-                if _UNSOLVABLE.search(file.read()) is not None:
-                    continue
+        unsupported = any(word in below for word in _UNSUPPORTED)
+        if GAME_FILE not in held or kind is None or unsupported:
+            continue
+        path = os.path.join(place, GAME_FILE)  # noqa: PTH118  as the original writes it
+        if os.path.isfile(path) and not _is_unsolvable(path):  # noqa: PTH113  a pipe would never end
             yield path, kind
+
+
+def _is_unsolvable(path: str) -> bool:
+    """True if a game file ends with the mark; one that cannot be read is reported when it is
+    played.
+    """
+    with suppress(OSError), open(path, "rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
+        return _UNSOLVABLE.search(file.read()) is not None
+    return False
 
 
 def list_tasks(data: Path, split: str) -> list[Task]:
@@ -97,12 +96,13 @@ def list_tasks(data: Path, split: str) -> list[Task]:
         raise InputError(
             f"no split {split!r} in {games} (it has: {', '.join(splits) or 'none'}): {_HELP}"
         )
-    found = [
-        ("/".join(Path(path).parts[-3:-1]), kind, path) for path, kind in game_files(games / split)
-    ]
-    if not found:
+    tasks: list[Task] = []
+    for path, kind in game_files(games / split):
+        name = "/".join(Path(path).parts[-3:-1])
+        tasks.append(Task(name, split, kind, {"path": path}))
+    if not tasks:
         raise InputError(f"no ALFWorld games in {games / split}: {_HELP}")
-    return [Task(name, split, kind, {"path": path}) for name, kind, path in sorted(found)]
+    return sorted(tasks, key=lambda task: task.id)
 
 
 BUILTIN = "builtin"

@@ -61,8 +61,11 @@ def plan(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> tuple[str
     to go where one is and to open what is open, so no step is wasted; the goal is checked after
     every step. Of equals the first is taken, in the order of the facts.
     """
-    attempts = (_played(engine, commands) for commands in _attempts(engine, facts, goal))
-    best = min((found for found in attempts if found is not None), key=len, default=None)
+    best: tuple[str, ...] | None = None
+    for commands in _attempts(engine, facts, goal):
+        found = _played(engine, commands)
+        if found is not None and (best is None or len(found) < len(best)):
+            best = found
     if best is None:
         raise Unprovable(f"no way to: {goal.text}")
     if not best:
@@ -74,7 +77,8 @@ def _played(engine: GameEngine, commands: Iterable[str]) -> tuple[str, ...] | No
     """The commands that did something, up to the win; None without one, or where more than
     going and opening fails.
     """
-    state, done = engine.start, list[str]()
+    state = engine.start
+    done: list[str] = []
     for command in commands:
         if engine.won(state):
             break
@@ -94,10 +98,10 @@ def _attempts(engine: GameEngine, facts: Sequence[Fact], goal: GameGoal) -> Iter
     verb, appliance_type = goal.treatment or ("", "")
     appliances = start.receptacles_of(appliance_type) if verb else [""]
     ends = start.ends_of(goal)
-    takes = [start.ways_to_take(thing) for thing in start.objects_of(goal.object)]
+    ways_to_take = [start.ways_to_take(thing) for thing in start.objects_of(goal.object)]
     put = "put {} in/on {}" if engine.dialect.name == "0.3" else "move {} to {}"
-    for chosen in permutations(takes, goal.wanted):
-        for taken, appliance, end in product(product(*chosen), appliances, ends):
+    for ways in permutations(ways_to_take, goal.wanted):
+        for taken, appliance, end in product(product(*ways), appliances, ends):
             commands: list[str] = []
             for each in taken:
                 commands += each.commands()
@@ -139,8 +143,10 @@ class _Start:
         self._names |= dict(zip(layout.objects, layout.object_names, strict=True))
         self.homes: dict[str, list[str]] = defaultdict(list)
         """The receptacles that hold each object."""
-        for thing, place in sorted(fact[1:] for fact in facts if fact[0] == "inReceptacle"):
-            self.homes[self._names[thing.lower()]].append(self._names[place.lower()])
+        for predicate, *arguments in sorted(facts):
+            if predicate == "inReceptacle":
+                thing, place = arguments
+                self.homes[self._names[thing.lower()]].append(self._names[place.lower()])
 
     def receptacles_of(self, type_: str) -> list[str]:
         return self._named("receptacleType", type_)
@@ -161,8 +167,12 @@ class _Start:
         return [_Taken(thing, home) for home in self.homes[thing]]
 
     def _named(self, kind: str, type_: str) -> list[str]:
-        found = [fact for fact in self._facts if fact[::2] == (kind, f"{type_}Type")]
-        return [self._names[fact[1].lower()] for fact in found]
+        """The things of which such a fact says that they are of a type."""
+        found = []
+        for predicate, thing, *other in self._facts:
+            if predicate == kind and other == [f"{type_}Type"]:
+                found.append(self._names[thing.lower()])
+        return found
 
 
 def game_data(dialect: ReleaseName, goal: str, problem: str) -> dict[str, Any]:

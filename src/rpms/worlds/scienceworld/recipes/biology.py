@@ -1,14 +1,14 @@
 """Life spans and life stages of animals and plants, and growing plants in the greenhouse."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from rpms.worlds.scienceworld.affordances import THINGS
 from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.scene import Names, Recipe, Scene, once
 from rpms.worlds.scienceworld.tasks import ScienceGoal
-from rpms.worlds.scienceworld.tree import Seen, alike, walk
+from rpms.worlds.scienceworld.tree import INVENTORY, Seen, alike, walk
 
 GREENS: Final = ("tree", "plant")
 _YEARS: Final[Mapping[str, float]] = THINGS["life_spans"]
@@ -18,8 +18,8 @@ def life_span(name: str) -> float | None:
     """Years that the animal lives, from the name of any of its life stages; None if it is no
     known animal.
     """
-    matches = [kind for kind in _YEARS if re.search(rf"\b{kind}\b(?! hive)", name)]
-    return _YEARS[max(matches, key=len)] if matches else None
+    kinds = [kind for kind in _YEARS if re.search(rf"\b{kind}\b(?! hive)", name)]
+    return _YEARS[max(kinds, key=len)] if kinds else None
 
 
 _STAGES: Final = (
@@ -64,7 +64,7 @@ def _by_life_span(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
     if not spans or done >= len(order):
         return []
     choose = max if order[done] == "longest" else min
-    return [choose(spans, key=lambda name: spans[name])]
+    return [choose(spans, key=spans.__getitem__)]
 
 
 def _animal_stage(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
@@ -72,16 +72,16 @@ def _animal_stage(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
     a baby.
     """
     kinds = _names_of_kind(scene.aim.target)
-    latest = max((_age(name) for name in scene.focused), default=-1)
-    found: list[tuple[int, str]] = []
+    latest = max(map(_age, scene.focused), default=-1)
+    ages: dict[str, int] = {}
     for name, seen in around.items():
         age = _age(seen.name)
         if age > latest and any(f" {kind} " in f" {seen.name} " for kind in kinds):
-            found.append((age, name))
-    if not found:
+            ages[name] = age
+    if not ages:
         return []
-    age, youngest = min(found)
-    return [youngest] if scene.focused or age < 2 else []
+    youngest = min(ages, key=lambda name: (ages[name], name))
+    return [youngest] if scene.focused or ages[youngest] < 2 else []
 
 
 def _names_of_kind(kind: str) -> list[str]:
@@ -96,7 +96,10 @@ def _age(name: str) -> int:
     words = name.split()
     if "dead" in words:
         return -1
-    return next((age for age, stage in enumerate(_STAGES) if stage in words), -1)
+    for age, stage in enumerate(_STAGES):
+        if stage in words:
+            return age
+    return -1
 
 
 def _plant_stage(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
@@ -169,7 +172,8 @@ def _shown(goal: ScienceGoal, pot: Seen) -> list[str]:
     shown: list[str] = []
     for plant in pot.inside:
         if plant.name.endswith("plant") and goal.trait.startswith("flower"):
-            shown += [inner.raw for inner in plant.contents or () if "flower" in inner.raw.split()]
+            inner = [thing.raw for thing in plant.contents or ()]
+            shown += [words for words in inner if "flower" in words.split()]
         else:
             shown += [flag for flag in plant.flags if flag.startswith("with ")]
     return shown
@@ -192,15 +196,6 @@ def _pots(scene: Scene) -> list[str]:
     return scene.such(lambda seen: seen.place == _GARDEN and FLOWER_POT.fullmatch(seen.name))
 
 
-def _inside(test: Callable[[Thing], object]) -> Callable[[Scene, str], bool]:
-    """Test of anything in a pot."""
-
-    def ask(scene: Scene, pot: str) -> bool:
-        return any(test(thing) for thing in _content(scene, pot))
-
-    return ask
-
-
 def _content(scene: Scene, pot: str) -> list[Thing]:
     found: list[Thing] = []
     for seen in scene.find(pot):
@@ -208,9 +203,18 @@ def _content(scene: Scene, pot: str) -> list[Thing]:
     return found
 
 
-_has_soil = _inside(lambda thing: thing.name == "soil")
-_has_water = _inside(lambda thing: thing.name == "water")
-_has_flowers = _inside(lambda thing: "in the reproducing stage" in thing.flags)
+def _holds(scene: Scene, pot: str, name: str) -> bool:
+    """True if a thing of a name is in a pot."""
+    return any(thing.name == name for thing in _content(scene, pot))
+
+
+def _has_flowers(scene: Scene, pot: str) -> bool:
+    return any("in the reproducing stage" in plant.flags for plant in _content(scene, pot))
+
+
+def _is_soiled(scene: Scene, pot: str) -> bool:
+    """True if a pot has soil, or something that grows in it."""
+    return _holds(scene, pot, "soil") or _is_sown(scene, pot)
 
 
 def _is_sown(scene: Scene, pot: str) -> bool:
@@ -231,35 +235,47 @@ def _beds(scene: Scene) -> list[str]:
     """The pots for the seeds of the jar: those that are sown, then those with soil."""
     young = _offspring(scene)
     pots = [pot for pot in _pots(scene) if pot not in young]
-    order = sorted(pots, key=lambda pot: (not _is_sown(scene, pot), not _has_soil(scene, pot)))
-    return order[: _PARENTS.get(scene.aim.task, 2)]
+    pots.sort(key=lambda pot: (not _is_sown(scene, pot), not _holds(scene, pot, "soil")))
+    return pots[: _PARENTS.get(scene.aim.task, 2)]
 
 
 @once
 def _nursery(scene: Scene) -> list[str]:
-    young, beds = _offspring(scene), _beds(scene)
+    """The pots for seeds of grown plants: those with offspring, then those with soil."""
+    if scene.aim.trait.startswith("seed"):
+        return []
+    young = _offspring(scene)
+    beds = _beds(scene)
     pots = [pot for pot in _pots(scene) if pot not in beds]
-    order = sorted(pots, key=lambda pot: (pot not in young, not _has_soil(scene, pot)))
-    return [] if scene.aim.trait.startswith("seed") else order[:_OFFSPRING]
+    pots.sort(key=lambda pot: (pot not in young, not _holds(scene, pot, "soil")))
+    return pots[:_OFFSPRING]
+
+
+def _is_loose_soil(seen: Seen) -> bool:
+    """True for soil that was dug up and is in nothing yet."""
+    return seen.name == "soil" and not seen.holders
 
 
 def _loose_soil(scene: Scene, place: str) -> list[str]:
-    found = ((name, scene.by_name[name]) for name in scene.of_kind("soil"))
-    return [
-        name
-        for name, seen in found
-        if seen.name == "soil" and not seen.holders and seen.place == place
-    ]
+    return scene.such(lambda seen: _is_loose_soil(seen) and seen.place == place)
 
 
 def _stocked(scene: Scene) -> bool:
-    needed = [*_beds(scene), *(_nursery(scene) if scene.aim.trait else ())]
-    bare = sum(not _has_soil(scene, name) and not _is_sown(scene, name) for name in needed)
-    there = sum(
-        s.name == "soil" and not s.holders and s.place in (_GARDEN, "inventory")
-        for s in scene.things
-    )
-    return _GARDEN in scene.looked and there >= bare
+    """True if there is soil in the greenhouse or in hand for each pot that needs some."""
+    pots = list(_beds(scene))
+    if scene.aim.trait:
+        pots += _nursery(scene)
+    bare = [pot for pot in pots if not _is_soiled(scene, pot)]
+    at_hand = 0
+    for seen in scene.things:
+        if _is_loose_soil(seen) and seen.place in (_GARDEN, INVENTORY):
+            at_hand += 1
+    return _GARDEN in scene.looked and at_hand >= len(bare)
+
+
+def _flowering(scene: Scene) -> list[str]:
+    """The pots in which something flowers."""
+    return [pot for pot in _pots(scene) if _has_flowers(scene, pot)]
 
 
 def _plant(scene: Scene) -> str:
@@ -278,17 +294,22 @@ def _young_seeds(scene: Scene) -> list[Thing]:
 
 
 def _dry(scene: Scene) -> list[str]:
-    """The pots that need water: fewer than three jugs so far, or seen dry and not watered since."""
-    noted, young = scene.readings, _offspring(scene)
+    """The sown pots that need water; once there are offspring enough, of these alone."""
+    young = _offspring(scene)
+    dry = []
+    for pot in _pots(scene):
+        counts = len(young) < _ENOUGH or pot in young
+        if counts and _is_sown(scene, pot) and _is_dry(scene, pot):
+            dry.append(pot)
+    return dry
 
-    def is_dry(pot: str) -> bool:
-        if int(noted.get(f"jugs in {pot}", "0")) < _JUGS:
-            return True
-        watered = int(noted[f"water in {pot}"]) >= scene.since.get(_GARDEN, 0)
-        return not watered and not _has_water(scene, pot)
 
-    sown = [pot for pot in _pots(scene) if _is_sown(scene, pot)]
-    return [pot for pot in sown if (len(young) < _ENOUGH or pot in young) and is_dry(pot)]
+def _is_dry(scene: Scene, pot: str) -> bool:
+    """True if a pot got fewer than three jugs so far, or was seen dry and not watered since."""
+    if int(scene.readings.get(f"jugs in {pot}", "0")) < _JUGS:
+        return True
+    watered = int(scene.readings[f"water in {pot}"])
+    return watered < scene.since.get(_GARDEN, 0) and not _holds(scene, pot, "water")
 
 
 def _fruits(scene: Scene) -> list[str]:
@@ -302,9 +323,18 @@ def heredity(scene: Scene) -> str:
         shown = [goal.criterion in seed.raw.split() for seed in _young_seeds(scene)]
     else:
         shown = [form == "yes" for form in _offspring(scene).values() if form != "not seen"]
-    if len(shown) < _ENOUGH or 2 * sum(shown) == len(shown):
+    with_it = shown.count(True)
+    without = shown.count(False)
+    if len(shown) < _ENOUGH or with_it == without:
         return ""
-    return "dominant" if 2 * sum(shown) > len(shown) else "recessive"
+    return "dominant" if with_it > without else "recessive"
+
+
+def _borne(scene: Scene) -> bool:
+    """True if seeds hang on the plants; where their own form is asked for, enough to tell it."""
+    if scene.aim.trait.startswith("seed"):
+        return bool(heredity(scene))
+    return bool(_young_seeds(scene))
 
 
 def _there(word: str) -> Names:
@@ -315,18 +345,16 @@ def _there(word: str) -> Names:
 
 GARDEN: Final = Recipe(
     predicates={
-        "soiled": lambda scene, pot: _has_soil(scene, pot) or _is_sown(scene, pot),
+        "soiled": _is_soiled,
         "sown": _is_sown,
         "stocked": _stocked,
         "dug": lambda scene: bool(_loose_soil(scene, "outside")),
         "tended": lambda scene: not _dry(scene),
         "full": lambda scene, _jug: (scene.last_action or "").startswith("move jug"),
         "grown": lambda _scene: False,
-        "flowering": lambda scene: sum(_has_flowers(scene, pot) for pot in _pots(scene)) >= _ENOUGH,
+        "flowering": lambda scene: len(_flowering(scene)) >= _ENOUGH,
         "fruiting": lambda scene: bool(_fruits(scene)),
-        "borne": lambda scene: bool(
-            heredity(scene) if scene.aim.trait.startswith("seed") else _young_seeds(scene)
-        ),
+        "borne": _borne,
         "judged": lambda scene: bool(heredity(scene)),
     },
     words={
@@ -343,7 +371,7 @@ GARDEN: Final = Recipe(
         "bed": _beds,
         "nursery": _nursery,
         "dry": _dry,
-        "soil": lambda scene: [*_loose_soil(scene, "inventory"), *_loose_soil(scene, _GARDEN)][:1],
+        "soil": lambda scene: [*_loose_soil(scene, INVENTORY), *_loose_soil(scene, _GARDEN)][:1],
         "dug": lambda scene: _loose_soil(scene, "outside")[:1] or ["soil"],
         "seed": lambda scene: [f"{_plant(scene)} seed in seed jar"],
         "young": lambda scene: [f"{_plant(scene)} seed in {_plant(scene)} plant"],

@@ -52,9 +52,12 @@ def _substance(scene: Scene, word: str) -> str:
 
 
 def _states(scene: Scene, word: str) -> tuple[str, ...]:
-    """The states a substance was seen in; where nothing told, the state that most are in."""
-    seen = scene.state_history.get(substance_of(word), ())
-    return seen or ("liquid" if sounds_liquid(word) else "solid",)
+    """The states that a word's substance was seen in; where nothing told, the state that most
+    are in.
+    """
+    substance = _substance(scene, word)
+    seen = scene.state_history.get(substance)
+    return seen or ("liquid" if sounds_liquid(substance) else "solid",)
 
 
 def _readings(scene: Scene, word: str) -> Sequence[Measurement]:
@@ -103,7 +106,8 @@ def _is_best(scene: Scene, device: str, word: str, choice: Sequence[str]) -> boo
     working = [name for name in choice if name not in broken] or choice[-1:]
     fit = [name for name in working if not _is_spent(scene, word, name)] or working[-1:]
     around = device_around(scene, word)
-    return head_of(device) == (around if around in fit else fit[0])
+    best = around if around in fit else fit[0]
+    return head_of(device) == best
 
 
 def _course(scene: Scene, word: str) -> Trend | None:
@@ -121,8 +125,7 @@ def _is_driven(scene: Scene, word: str) -> bool:
         return False
     if device in _COOLERS:
         return _is_best(scene, device, word, _COOLERS)
-    running = any("on" in seen.thing.flags for seen in scene.find(device))
-    return running and _is_best(scene, device, word, _heaters(scene))
+    return scene.is_running(device) and _is_best(scene, device, word, _heaters(scene))
 
 
 def _is_ready(scene: Scene, word: str, device: str) -> bool:
@@ -131,7 +134,7 @@ def _is_ready(scene: Scene, word: str, device: str) -> bool:
     """
     if scene.aim.task not in ("freeze", "melt"):
         return False
-    to_cool = _states(scene, _substance(scene, word))[-1] == "liquid"
+    to_cool = _states(scene, word)[-1] == "liquid"
     return to_cool == (device in _HEATERS)
 
 
@@ -152,8 +155,8 @@ def _gauged(scene: Scene, word: str) -> bool:
 
 
 def _readings_first(scene: Scene, word: str) -> int:
-    """Readings before the first wait: two give the rate. What may burn on the way is not kept on
-    its first device for a second one; what comes after a device that fell short is faster.
+    """Readings before the first wait: two give the rate. A thing that may burn waits after the
+    first reading on its first device; devices that come after one that fell short are faster.
     """
     devices = {reading.device for reading in _readings(scene, word) if reading.device}
     burns = scene.aim.threshold is None and _matters(scene, word)
@@ -180,7 +183,7 @@ def _would_tell(scene: Scene, word: str) -> bool:
     readings = _readings(scene, word)
     if limit is None or not readings or readings[-1].state:
         return False
-    if _states(scene, _substance(scene, word))[-1] == "solid":
+    if _states(scene, word)[-1] == "solid":
         return readings[-1].value > limit
     return readings[-1].value < limit
 
@@ -199,7 +202,7 @@ def _matters(scene: Scene, word: str) -> bool:
     """
     if scene.aim.threshold is not None:
         return True
-    return scene.aim.task in ("freeze", "melt") and len(_states(scene, _substance(scene, word))) < 2
+    return scene.aim.task in ("freeze", "melt") and len(_states(scene, word)) < 2
 
 
 def _is_delicate(scene: Scene, word: str) -> bool:
@@ -216,7 +219,12 @@ def _is_delicate(scene: Scene, word: str) -> bool:
     now = course.last.value
     then = course.value_at(scene.clock + _WAIT)
     passes = min(now, then) <= limit <= max(now, then)
-    return passes and (fast or len(set(_states(scene, _substance(scene, word)))) > 1)
+    return passes and (fast or _has_changed(scene, word))
+
+
+def _has_changed(scene: Scene, word: str) -> bool:
+    """True if a substance was seen in more than one state."""
+    return len(set(_states(scene, word))) > 1
 
 
 def _is_called(scene: Scene, word: str) -> bool:
@@ -231,8 +239,11 @@ def _became(*states: str) -> Ask:
     """True if a substance was seen in these states, one after the other."""
 
     def ask(scene: Scene, word: str) -> bool:
-        history = iter(_states(scene, _substance(scene, word)))
-        return all(state in history for state in states)  # each is sought after the one before
+        missing = list(states)
+        for state in _states(scene, word):
+            if missing and state == missing[0]:
+                missing.pop(0)
+        return not missing
 
     return ask
 
@@ -305,13 +316,13 @@ HEAT: Final = Recipe(
         "delicate": _is_delicate,
         "heats": lambda scene, device, word: _is_best(scene, device, word, _heaters(scene)),
         "cools": lambda scene, device, word: _is_best(scene, device, word, _COOLERS),
-        "runny": lambda scene, word: _states(scene, _substance(scene, word))[-1] == "liquid",
+        "runny": lambda scene, word: _states(scene, word)[-1] == "liquid",
         "firm": _became("solid"),
         "fluid": _became("liquid"),
         "melted": _became("solid", "liquid"),
         "frozen": _became("liquid", "solid"),
         "boiled": _became("gas"),
-        "changed": lambda scene, word: len(set(_states(scene, _substance(scene, word)))) > 1,
+        "changed": _has_changed,
         "settled": lambda scene, _word: bool(melting_side(scene)),
     },
     roles={

@@ -3,7 +3,7 @@ for things or answers.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from rpms.worlds.base import keyed
@@ -21,7 +21,8 @@ def _carried(scene: Scene, word: str) -> bool | None:
     """
     if any(seen.carried for seen in scene.find(word)):
         return True
-    return None if is_a("food", word) and not scene.inventory_known else False
+    may_be_unknown = is_a("food", word) and not scene.inventory_known
+    return None if may_be_unknown else False
 
 
 def _within(scene: Scene, word: str, place: str) -> bool | None:
@@ -63,38 +64,49 @@ def _best_option(scene: Scene) -> int:
     for name, seen in scene.by_name.items():
         if name in said:
             meant.append(f"{seen.name} (in {seen.holder or seen.place}".casefold())
-
-    def worth(number: int) -> int:
-        option = scene.menu[number].casefold()
-        fitting = sum(thing in option for thing in meant)
-        if taking and "(in inventory" in option:
-            return fitting - 100  # it is carried already
-        return fitting
-
-    return max(range(len(scene.menu)), key=worth)  # the first of equal ones
+    worth = []
+    for option in map(str.casefold, scene.menu):
+        fitting = [thing for thing in meant if thing in option]
+        carried_already = taking and "(in inventory" in option
+        worth.append((not carried_already, len(fitting)))
+    return worth.index(max(worth))  # the first of equal ones
 
 
 def _focused(scene: Scene, word: str) -> bool:
     """True if a thing was focused on; where a task asks for one focus alone, any is that."""
-    done = scene.focused
     if scene.aim.type == "F1" or scene.aim.task in ("grow-plant", "grow-fruit"):
-        return bool(done)
-    names = {seen.name.casefold() for seen in scene.find(word)} | {head_of(word)}
-    matter = {substance_of(name) for name in names}
-    # the `orange apricot` is focused on as `apricot`
-    matter |= {name.partition(" ")[2] for name in matter}
-    for name in done:
+        return bool(scene.focused)
+    fitting = {head_of(word)}
+    fitting.update(seen.name.casefold() for seen in scene.find(word))
+    for name in list(fitting):
+        substance = substance_of(name)
+        # the `orange apricot` is focused on as `apricot`
+        fitting |= {substance, substance.partition(" ")[2]}
+    for name in scene.focused:
         said = name.casefold()
-        if said in names or substance_of(said) in matter:
+        if said in fitting or substance_of(said) in fitting:
             return True
     return False
+
+
+def _closed_lids(scene: Scene) -> list[str]:
+    """The closed lids of all rooms whose listing was seen."""
+    lids: list[str] = []
+    for room in scene.rooms:
+        if room in scene.looked:
+            lids += scene.hiding(room)
+    return lids
+
+
+def _was_handled(scene: Scene, word: str) -> bool:
+    return any(seen.name in scene.handled for seen in scene.find(word))
 
 
 _TOOLS: Final = frozenset(THINGS["kinds"]["tool"])
 EVERYDAY: Final = Recipe(
     predicates={
         **keyed(_carried, _within, _holds, _apart, _opened, _focused),
-        "handled": lambda scene, word: any(seen.name in scene.handled for seen in scene.find(word)),
+        "handled": _was_handled,
         "veiled": Scene.veiled,
         "hides": lambda scene, name, room: name in scene.hiding(room),
         "located": lambda scene: scene.room is not None,
@@ -110,9 +122,7 @@ EVERYDAY: Final = Recipe(
         "place": lambda scene: scene.such(lambda seen: takes_things(seen.name) is not False),
         "tool": lambda scene: scene.such(lambda seen: seen.name in _TOOLS),
         "holder": lambda scene: scene.such(lambda seen: seen.inside and not is_fixed(seen.name)),
-        "lid": lambda scene: [
-            name for room in scene.rooms if room in scene.looked for name in scene.hiding(room)
-        ],
+        "lid": _closed_lids,
         "choice": lambda scene: [str(_best_option(scene))] if scene.menu else [],
     },
 )
@@ -131,7 +141,7 @@ def ingredients(recipe: str) -> list[str]:
     found = _RECIPE.search(recipe)
     if found is None:
         return []
-    names = re.split(r", and | and |, ", found[1])
+    names = re.split(r",? and |, ", found[1])
     return [name.strip() for name in names if name.strip()]
 
 
@@ -139,8 +149,13 @@ def _halves(scene: Scene) -> list[str]:
     """The secondary colour to mix first, and the primary one to add for a tertiary one, as
     paints.
     """
-    parts = scene.aim.target.removesuffix(" paint").split("-")
-    return [f"{part} paint" for part in sorted(parts, key=lambda part: part not in SECONDARY)]
+    colours = scene.aim.target.removesuffix(" paint").split("-")
+    colours.sort(key=lambda colour: colour not in SECONDARY)
+    return _paints(colours)
+
+
+def _paints(colours: Iterable[str]) -> list[str]:
+    return [f"{colour} paint" for colour in colours]
 
 
 def _wanted_inside(scene: Scene) -> list[str]:
@@ -191,11 +206,11 @@ def _serves_for_paint(scene: Scene, seen: Seen, wanted: list[str]) -> bool:
 
 def _of_use(seen: Seen, wanted: list[str]) -> int:
     """The number of things in a vessel that it is to hold."""
-    count = 0
-    for inner in seen.inside:
-        if any(_fits(inner.name, word) for word in wanted):
-            count += 1
-    return count
+    return sum(_fits_any(inner.name, wanted) for inner in seen.inside)
+
+
+def _fits_any(shown: str, words: Iterable[str]) -> bool:
+    return any(_fits(shown, word) for word in words)
 
 
 def _fits(shown: str, word: str) -> bool:
@@ -211,36 +226,39 @@ def to_use(scene: Scene, word: str, names: list[str]) -> list[str]:
     (vessel,) = scene.mean("vessel", _vessels)
     pot = scene.first(vessel)
     if pot is not None:
-        inside = [name for name in names if pot.thing in scene.by_name[name].holders]
-        if inside:
-            return inside[:1]
+        for name in names:
+            if pot.thing in scene.by_name[name].holders:
+                return [name]
     return [] if word == "water" else names[:1]
 
 
 def _ingredients(words: Names) -> Names:
     """Things to put together, water last."""
 
-    def thing(scene: Scene, word: str) -> str:
-        fitting = scene.such(lambda seen: _fits(seen.name, word))
-        return next(iter(to_use(scene, word, fitting)), f"{word} ?")
-
     def ask(scene: Scene) -> list[str]:
         ordered = sorted(words(scene), key=lambda word: word == "water")
-        return [thing(scene, word) for word in ordered]
+        return [_ingredient(scene, word) for word in ordered]
 
     return ask
+
+
+def _ingredient(scene: Scene, word: str) -> str:
+    """The thing to use for a word, or one never seen."""
+    fitting = scene.such(lambda seen: _fits(seen.name, word))
+    usable = to_use(scene, word, fitting)
+    return usable[0] if usable else f"{word} ?"
 
 
 def _primaries(scene: Scene) -> list[str]:
     """The paints that the secondary colour is mixed from."""
     secondary = _halves(scene)[0].removesuffix(" paint")
-    return [f"{colour} paint" for colour in SECONDARY.get(secondary, ())]
+    return _paints(SECONDARY.get(secondary, ()))
 
 
 def _made(scene: Scene, word: str, vessel: str) -> bool:
     """True if a vessel holds a substance."""
-    wanted = word.removesuffix(" ?")
-    return any(_of_use(pot, [wanted]) for pot in scene.find(vessel))
+    wanted = [word.removesuffix(" ?")]
+    return any(_of_use(pot, wanted) for pot in scene.find(vessel))
 
 
 def _taps(scene: Scene) -> list[str]:
@@ -294,6 +312,11 @@ def _is_lifeless(seen: Seen) -> bool:
     return _PORTABLE.search(seen.name) is not None
 
 
+def _lifeless(scene: Scene) -> list[str]:
+    """Lifeless things whose name is theirs alone, so that a command can mean no other."""
+    return scene.such(lambda seen: _is_lifeless(seen) and seen.name in scene.by_name)
+
+
 def _focus(_before: object, after: Scene, command: str) -> Iterator[tuple[str, str]]:
     """The words of a focus tell one of several plants; the answer calls each of them `plant`."""
     if after.observation.startswith("You focus on ") and command.startswith("focus on "):
@@ -323,7 +346,7 @@ def _chosen(scene: Scene) -> str | None:
         phrase = read_phrase(scene.aim.target)
         mine = scene.of_kind(scene.aim.target)
         names = [name for name in scene.by_name if name in mine]
-    place = "".join(phrase.places[:1])
+    place = phrase.places[0] if phrase.places else ""
     for name in names:
         holder = scene.by_name[name].holder
         if holder in (place, "") or not biology.FLOWER_POT.fullmatch(place):
@@ -344,20 +367,25 @@ def _boxes(scene: Scene) -> list[str]:
     verdict = _VERDICTS.get(goal.task.partition("-")[0])
     if verdict is None:
         return [goal.box] if goal.box else []
-    found = verdict(scene)
-    if found in goal.candidates:
-        return [found]
-    return [box for when, box in goal.branches if when == found]
+    answer = verdict(scene)
+    if answer in goal.candidates:
+        return [answer]
+    return [box for when, box in goal.branches if when == answer]
 
 
 def _delivered(scene: Scene) -> bool:
     """True if the thing for the box is in it."""
-    boxes = _boxes(scene)
+    boxes = set(_boxes(scene))
     for load in _loads(scene):
         for seen in scene.find(load):
-            if any(holder.name in boxes for holder in seen.holders):
+            if not boxes.isdisjoint(holder.name for holder in seen.holders):
                 return True
     return False
+
+
+def _concluded(scene: Scene) -> bool:
+    """True if a box that may be the answer was focused on."""
+    return not set(_boxes(scene)).isdisjoint(scene.focused)
 
 
 _VERDICTS: Final[Mapping[str, Callable[[Scene], str]]] = {
@@ -370,16 +398,11 @@ _VERDICTS: Final[Mapping[str, Callable[[Scene], str]]] = {
 """First word of a task → which of its answers is right; empty while that is not known."""
 
 BOXES: Final = Recipe(
-    predicates={
-        "delivered": _delivered,
-        "concluded": lambda scene: any(name in _boxes(scene) for name in scene.focused),
-    },
+    predicates=keyed(_delivered, _concluded),
     words={
         **dict.fromkeys(("animal", "living thing"), lambda scene: scene.such(_is_beast)),
         "plant": lambda scene: scene.such(_is_green),
-        "non-living thing": lambda scene: scene.such(
-            lambda seen: _is_lifeless(seen) and seen.name in scene.by_name
-        ),
+        "non-living thing": _lifeless,
     },
     roles={"load": _loads, "box": lambda scene: [scene.name_of(box) for box in _boxes(scene)]},
     notes=_focus,
@@ -389,10 +412,9 @@ EVERY_RECIPE: Final = (
     *(EVERYDAY, BOXES, heat.HEAT, MIXING),
     *(biology.ANIMALS, biology.GARDEN, physics.PLANES, physics.CIRCUITS),
 )
-RECIPES: Final[dict[str, Ask]] = {
-    name: ask for recipe in EVERY_RECIPE for name, ask in recipe.predicates.items()
-}
+RECIPES: Final[dict[str, Ask]] = {}
 """Predicate → who answers."""
-WORDS: Final[Mapping[str, Names]] = {
-    word: names for recipe in EVERY_RECIPE for word, names in recipe.words.items()
-}
+WORDS: Final[dict[str, Names]] = {}
+for _recipe in EVERY_RECIPE:
+    RECIPES.update(_recipe.predicates)
+    WORDS.update(_recipe.words)

@@ -1,6 +1,5 @@
 """Electrical circuits and inclined planes: devices, readings, and what they tell."""
 
-import itertools
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -75,7 +74,7 @@ def chosen_plane(scene: Scene) -> str:
         return ""
     fastest = goal.criterion in ("least", "steepest")
     choose = max if fastest else min
-    return choose(speeds, key=lambda plane: speeds[plane])
+    return choose(speeds, key=speeds.__getitem__)
 
 
 def _lost_sight(scene: Scene, plane: str) -> bool:
@@ -115,12 +114,14 @@ def _parts(scene: Scene) -> list[str]:
     a bulb.
     """
     goal = scene.aim
-    names = [seen.name for seen in scene.things]
-    source = next((name for name in THINGS["sources"][goal.source] if name in names), "")
-    wires = sorted({name for name in names if name.endswith(" wire")})
+    sources = THINGS["sources"][goal.source]
+    names = dict.fromkeys(seen.name for seen in scene.things)
+    source = next((name for name in sources if name in names), "")
+    wires = sorted(name for name in names if name.endswith(" wire"))
     if goal.task.startswith("power"):
         return [goal.target, source, goal.target, *wires[:2]]
-    target = next((scene.by_name[name].name for name in scene.of_kind(goal.target)), goal.target)
+    tested = scene.of_kind(goal.target)
+    target = scene.by_name[tested[0]].name if tested else goal.target
     bulb = next((name for name in names if name.endswith(" light bulb")), "")
     return [target, source, bulb, *wires[:3]]
 
@@ -128,7 +129,8 @@ def _parts(scene: Scene) -> list[str]:
 def _to_bring(scene: Scene) -> list[str]:
     """The parts that have to be brought to where the circuit is built."""
     target, *others = dict.fromkeys(_parts(scene))
-    nearest = next(iter(scene.such(lambda seen: seen.name == target)), target)
+    found = scene.such(lambda seen: seen.name == target)
+    nearest = found[0] if found else target
     return [nearest, *others] if scene.aim.source == "renewable" else [nearest]
 
 
@@ -139,7 +141,8 @@ def _joints(scene: Scene) -> list[tuple[str, str]]:
     What is tested comes between the second wire and the last.
     """
     target, source, lamp, *wires = _parts(scene)
-    if not (source and lamp) or len(wires) < (2 if lamp == target else 3):
+    needed = 2 if lamp == target else 3
+    if not source or not lamp or len(wires) < needed:
         return []
     named = {
         "source": source,
@@ -150,22 +153,19 @@ def _joints(scene: Scene) -> list[tuple[str, str]]:
         "last": wires[-1],
     }
     joints = [(one.format(**named), other.format(**named)) for one, other in THINGS["joints"]]
-    return joints[:4] if lamp == target else joints
+    return joints[:4] if lamp == target else joints  # without a thing that is tested
 
 
 def _site(scene: Scene) -> str:
     return "outside" if scene.aim.source == "renewable" else "workshop"
 
 
-def _is_on(scene: Scene, name: str) -> bool:
-    return any("on" in seen.thing.flags for seen in scene.find(name))
-
-
 def conducts(scene: Scene) -> str:
     """`conductive` or `nonconductive`, once the bulb was looked at; empty before."""
     if not _tested(scene):
         return ""
-    return "conductive" if _is_on(scene, _parts(scene)[2]) else "nonconductive"
+    _, _, bulb, *_ = _parts(scene)
+    return "conductive" if scene.is_running(bulb) else "nonconductive"
 
 
 def _tested(scene: Scene) -> bool:
@@ -178,21 +178,28 @@ def _tested(scene: Scene) -> bool:
 
 
 def _contacts(scene: Scene) -> list[str]:
-    return list(itertools.chain.from_iterable(_joints(scene)))
+    contacts: list[str] = []
+    for joint in _joints(scene):
+        contacts += joint
+    return contacts
+
+
+def _are_joint(scene: Scene, one: str, other: str) -> bool:
+    """True if two contacts belong together."""
+    joints = _joints(scene)
+    return (one, other) in joints or (other, one) in joints
 
 
 def _is_powered(scene: Scene) -> bool:
     """True if the source gives current: generators have to be switched on."""
     source = _parts(scene)[1]
-    return not source.endswith("generator") or _is_on(scene, source)
+    return not source.endswith("generator") or scene.is_running(source)
 
 
 CIRCUITS: Final = Recipe(
     predicates={
         "placed": lambda scene, part: any(seen.place == _site(scene) for seen in scene.find(part)),
-        "joint": lambda scene, one, other: (
-            not {(one, other), (other, one)}.isdisjoint(_joints(scene))
-        ),
+        "joint": _are_joint,
         "joined": lambda scene, contact: (
             contact.replace(" in ", " on ", 1).casefold() in scene.ends
         ),

@@ -24,17 +24,24 @@ def update(belief: FactBelief, observation: str) -> FactBelief:
     if match := _ROOMS.search(observation):
         belief = belief.learn("not holding(_)", room=match[1].split(", "))
     if match := _HERE.match(observation):
-        room, lamp = match[1], match[3]
-        seen = [thing for thing in match[2].split(", ") if thing != "nothing"]
-        belief = belief.learn("not at(_)", f"at({room})", room=[room])
-        belief = belief.learn(
-            f"not in(_, {room})", *(f"in({thing}, {room})" for thing in seen), thing=seen
-        )
-        return belief.learn(*(f"{fact}({room})" for fact in _LAMPS[lamp]))
+        return _look_around(belief, match[1], match[2], match[3])
     if match := _TAKEN.match(observation):
         return belief.learn(f"holding({match[1]})", f"not in({match[1]}, {match[2]})")
     if match := _PUT.match(observation):
         return belief.learn(f"not holding({match[1]})", f"in({match[1]}, {match[2]})")
     if match := _LAMP.match(observation):
-        return belief.learn(*(f"{fact}({match[2]})" for fact in _LAMPS[_AFTER[match[1]]]))
+        return _see_lamp(belief, match[2], _AFTER[match[1]])
     return belief
+
+
+def _look_around(belief: FactBelief, room: str, things: str, lamp: str) -> FactBelief:
+    """The room that the keeper is in, all that lies there, and its lamp."""
+    seen = [thing for thing in things.split(", ") if thing != "nothing"]
+    belief = belief.learn("not at(_)", f"at({room})", room=[room])
+    lying = [f"in({thing}, {room})" for thing in seen]
+    belief = belief.learn(f"not in(_, {room})", *lying, thing=seen)
+    return _see_lamp(belief, room, lamp)
+
+
+def _see_lamp(belief: FactBelief, room: str, lamp: str) -> FactBelief:
+    return belief.learn(*(f"{fact}({room})" for fact in _LAMPS[lamp]))

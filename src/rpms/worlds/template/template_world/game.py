@@ -51,7 +51,8 @@ class TemplateGame:
 
     def step(self, command: str) -> Outcome:
         verb, what = self.possible().get(command, ("", ""))
-        said, burnt = f"You {command}.", False
+        said = f"You {command}."
+        burnt = False
         match verb:
             case "go":
                 self.room = what
@@ -67,13 +68,10 @@ class TemplateGame:
                 burnt = self.things["oil can"] == HAND
             case _:
                 said = REFUSED
-        won = not burnt and self.done()
-        return Outcome(
-            f"{said} The oil can catches fire!" if burnt else said,
-            float(won),
-            won=won,
-            done=won or burnt,
-        )
+        if burnt:
+            return Outcome(f"{said} The oil can catches fire!", done=True)
+        won = self.done()
+        return Outcome(said, float(won), won=won, done=won)
 
     def admissible(self) -> tuple[str, ...]:
         return tuple(sorted(self.possible()))
@@ -85,15 +83,16 @@ class TemplateGame:
         """Every command that would be obeyed now, with its verb and what it is about: the rules
         of the game.
         """
-        here, lamp = self.room, self.lamps[self.room]
-        lying = [thing for thing, place in self.things.items() if place == here]
-        carried = [thing for thing, place in self.things.items() if place == HAND]
+        here = self.room
         commands = {f"go to {room}": ("go", room) for room in ROOMS if room != here}
-        commands |= {f"take {thing} from {here}": ("take", thing) for thing in lying}
-        commands |= {f"put {thing} in {here}": ("put", thing) for thing in carried}
-        if lamp == "empty" and "oil can" in carried:
+        for thing, place in self.things.items():
+            if place == here:
+                commands[f"take {thing} from {here}"] = ("take", thing)
+            elif place == HAND:
+                commands[f"put {thing} in {here}"] = ("put", thing)
+        if self.lamps[here] == "empty" and self.things["oil can"] == HAND:
             commands[f"fill {here} lamp"] = ("fill", here)
-        if lamp == "filled" and "matches" in carried:
+        if self.lamps[here] == "filled" and self.things["matches"] == HAND:
             commands[f"light {here} lamp"] = ("light", here)
         return commands
 
