@@ -71,21 +71,20 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
         self.condition = condition if isinstance(condition, Condition) else given.condition_value()
         self.memory = self._remember(given, memory)
         self._own = isinstance(model, str)
-        reached_by = options or ModelOptions()
-        window = given.context or 0
-        if isinstance(model, str):
-            window = context_window(model, given.context, reached_by.base_url).tokens
-        sources = given.sources(self.world, window)
-        decoding = decoding or given.decoding(self.world)
         self.method = given.method(self.world)
-        knowledge = knowledge_of(self.world, sources, decoding.max_tokens, self.method)
-        mind = compose(self.condition, knowledge, self.memory)
-        self._context = window
         self._harvest = given.harvesting
         self._carried: dict[str, tuple[str, ...]] = {}
-        named = NamedModel(model if isinstance(model, str) else "", reached_by)
-        opened = named() if isinstance(model, str) else model
-        reads = Reads.by(given.reader or "", replace(named, name=given.reader or ""), opened, ask)
+        reached_by = options or ModelOptions()
+        self._context = given.context or 0
+        if isinstance(model, str):
+            self._context = context_window(model, given.context, reached_by.base_url).tokens
+        sources = given.sources(self.world, self._context)
+        decoding = decoding or given.decoding(self.world)
+        knowledge = knowledge_of(self.world, sources, decoding.max_tokens, self.method)
+        mind = compose(self.condition, knowledge, self.memory)
+        opened = NamedModel(model, reached_by)() if isinstance(model, str) else model
+        reader = given.reader or ""
+        reads = Reads.by(reader, NamedModel(reader, reached_by), opened, ask)
         own = self.condition
         self._player = Player(
             self.world, mind, opened, decoding, self.method, own.repair, own.calls, reads

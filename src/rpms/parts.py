@@ -363,19 +363,24 @@ def unused(
 
     `empty`: its memory has no entries; `silent`: the model's name, if it reads no prompts.
     """
-    no_memory = "the memory is empty" if empty else ""
-    if not condition.memory:
-        no_memory = "memory is off"
-    no_filter = "" if condition.state_filter else "the state filter is off"
-    no_rules = "" if condition.rules else "rules are off"
-    reasons = {
-        "retriever": no_memory,
-        "consistency": no_memory or no_filter,
-        "arbitration": no_memory or no_rules,
-    }
+    reasons = _reasons_for_silence(condition, empty=empty)
     for seam, why in reasons.items():
         part = getattr(seams, seam)
         if part is not None and why:
             yield f"the {seam} {part_name(part)} is never called: {why}"
     if seams.prompt is not None and silent:
         yield f"the prompt {part_name(seams.prompt)} changes no answer: {silent} reads no prompts"
+
+
+def _reasons_for_silence(condition: Condition, *, empty: bool) -> dict[str, str]:
+    """The reason that a condition never calls the part of a seam; empty where it does."""
+    no_memory = "the memory is empty" if empty else ""
+    if not condition.memory:
+        no_memory = "memory is off"
+    no_filter = "" if condition.state_filter else "the state filter is off"
+    no_rules = "" if condition.rules else "rules are off"
+    return {
+        "retriever": no_memory,
+        "consistency": no_memory or no_filter,
+        "arbitration": no_memory or no_rules,
+    }

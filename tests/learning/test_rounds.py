@@ -17,8 +17,6 @@ from rpms.learning.rounds import (
     continued,
     learn,
     learned,
-    round_folder,
-    snapshot_file,
 )
 from rpms.logic.errors import FileError, InputError
 from rpms.models.policy import FunctionModel, PolicyModel, ScriptedModel, follow_plan
@@ -38,6 +36,8 @@ from rpms.store.memories import (
     read_frozen,
     read_memory,
     read_quarantine,
+    round_folder,
+    snapshot_file,
 )
 from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world

@@ -690,7 +690,7 @@ def test_a_package_registers_a_model(rpms, monkeypatch, tmp_path):
     point = EntryPoint("their", "their_models:Their", "rpms.models")
     monkeypatch.setattr(
         "rpms.models.catalogue.entry_points",
-        lambda group: [point] if group == "rpms.models" else [],
+        lambda group, name="their": [point] if (group, name) == (point.group, point.name) else [],
     )
     monkeypatch.chdir(tmp_path)
     words = (

@@ -44,18 +44,25 @@ def check_world(
     only: Collection[str] = (),
 ) -> Iterator[Finding]:
     """Check one property after the other, or `only` some; a failure does not stop the rest."""
-    names = [check.__name__ for check in PROPERTIES]
-    unknown = sorted(set(only) - {*names})
-    if unknown:
-        raise InputError(f"no property is called {unknown[0]!r}; choose from {', '.join(names)}")
+    checks = _chosen(only)
+    setting = setting or Setting()
     if lacking(world):  # of something that is no world, nothing else can be asked
-        subject = Subject(world, setting or Setting(), split or "", games, steps, seed)
-        yield _finding(members, subject)
+        yield _finding(members, Subject(world, setting, split or "", games, steps, seed))
         return
-    subject = Subject(world, setting or Setting(), split or world.splits[0], games, steps, seed)
-    for check in PROPERTIES:
-        if not only or check.__name__ in only:
-            yield _finding(check, subject)
+    subject = Subject(world, setting, split or world.splits[0], games, steps, seed)
+    for check in checks:
+        yield _finding(check, subject)
+
+
+def _chosen(only: Collection[str]) -> list[Callable[[Subject], str]]:
+    """The checks of some names, all where none is given."""
+    by_name = {check.__name__: check for check in PROPERTIES}
+    unknown = sorted(set(only) - by_name.keys())
+    if unknown:
+        raise InputError(f"no property is called {unknown[0]!r}; choose from {', '.join(by_name)}")
+    if not only:
+        return list(PROPERTIES)
+    return [check for name, check in by_name.items() if name in only]
 
 
 def _finding(check: Callable[[Subject], str], subject: Subject) -> Finding:

@@ -29,8 +29,8 @@ from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.beyond import Surprise
 from rpms.paper.compose import compose
-from rpms.paper.condition import BASELINE, FULL
-from rpms.paper.decide import decide
+from rpms.paper.condition import BASELINE, FULL, Condition
+from rpms.paper.decide import Mind, decide
 from rpms.paper.episode import Ending, Episode
 from rpms.paper.progress import standing
 from rpms.paper.prompt import SHARED, Layout, Part, Prompt, Turn
@@ -56,9 +56,7 @@ def tasks(subject: Subject) -> str:
     again = list(subject.world.tasks(subject.split, subject.setting))
     require(bool(first), f"split {subject.split!r} has no tasks")
     require(first == again, "a second listing is another one")
-    ids = Counter(task.id for task in first)
-    twice = sorted(name for name, times in ids.items() if times > 1)
-    require(not twice, f"{', '.join(twice[:3])} named more than once")
+    _require_own_ids(first)
     for task in first:
         is_whole = task.id and task.type and task.split == subject.split
         require(bool(is_whole), f"{task}: needs an id, a type, and the split it was listed for")
@@ -69,60 +67,62 @@ def tasks(subject: Subject) -> str:
     raise Failed(f"an unknown split is not an InputError but {len(found)} tasks")
 
 
+def _require_own_ids(tasks: Iterable[Task]) -> None:
+    ids = Counter(task.id for task in tasks)
+    twice = sorted(name for name, times in ids.items() if times > 1)
+    require(not twice, f"{', '.join(twice[:3])} named more than once")
+
+
 def games(subject: Subject) -> str:
     """A game is the same each time it is played."""
     count = 0
     for walk in subject.walks:
+        where = walk.task.id
         with subject.opened(walk.task) as game:
             played = subject.lead(game, walk, len(walk.moments))
         for number, (then, now) in enumerate(zip(walk.moments, played, strict=True)):
-            require(
-                then.outcome == now,
-                f"{walk.task.id}, step {number}: {then.outcome} the first time, then {now}",
-            )
+            differs = f"{where}, step {number}: {then.outcome} the first time, then {now}"
+            require(then.outcome == now, differs)
         count += len(played) - 1
         with subject.opened(walk.task) as game:
             opening = game.reset()
             game.step(NONSENSE[2])
-            require(
-                game.reset() == opening, f"{walk.task.id}: a second reset gives another opening"
-            )
-            require(
-                list(game.admissible()) == sorted(game.admissible()),
-                f"{walk.task.id}: admissible() is not sorted",
-            )
+            require(game.reset() == opening, f"{where}: a second reset gives another opening")
+            is_sorted = list(game.admissible()) == sorted(game.admissible())
+            require(is_sorted, f"{where}: admissible() is not sorted")
             game.close()  # twice does no harm
     return f"{len(subject.walks)} games, {count} steps, played twice"
 
 
 def refusals(subject: Subject) -> str:
     """Infeasible commands are refused, recognised as refused, and change nothing."""
-    count = sum(_refuse_nonsense(subject, task) for task in subject.tasks)
-    world = subject.world
+    nonsense = sum(_refuse_nonsense(subject, task) for task in subject.tasks)
     listed = worked = 0
     for walk in subject.walks:
         asked = False
         for number, (before, after) in enumerate(pairwise(walk.moments)):
             answered = asked
             asked = _is_question(before, after)
-            refused = world.infeasible(after.outcome.observation)
+            refused = subject.world.infeasible(after.outcome.observation)
             if after.action in before.admissible:
                 listed += 1
                 worked += not refused
-            changed = before.admissible != after.admissible
-            if refused and changed and not asked and not answered:
-                require(
-                    _lists_by_chance(subject, walk, number),
-                    f"{walk.task.id}: {after.action!r} is refused and changes what is possible",
-                )
-    require(
-        worked > 0 or not listed,
-        f"infeasible() takes the answers to all {listed} listed commands for refusals",
-    )
-    return (
-        f"{count} nonsense commands refused; of {listed} commands that the games list, {worked}"
-        " worked"
-    )
+            if refused and not asked and not answered:
+                _require_unchanged(subject, walk, number)
+    all_refused = f"infeasible() takes the answers to all {listed} listed commands for refusals"
+    require(worked > 0 or not listed, all_refused)
+    of_listed = f"of {listed} commands that the games list, {worked} worked"
+    return f"{nonsense} nonsense commands refused; {of_listed}"
+
+
+def _require_unchanged(subject: Subject, walk: Walk, number: int) -> None:
+    """Fail if a refused command has changed what is possible, in a game that always lists it
+    alike.
+    """
+    before, after = walk.moments[number : number + 2]
+    if before.admissible != after.admissible:
+        changed = f"{walk.task.id}: {after.action!r} is refused and changes what is possible"
+        require(_lists_by_chance(subject, walk, number), changed)
 
 
 def _refuse_nonsense(subject: Subject, task: Task) -> int:
@@ -318,30 +318,28 @@ def manual(subject: Subject) -> str:
         f"it says `world: {manual.world}`, the world is {subject.world.name}",
     )
     for name, predicate in manual.predicates.items():
-        other = manual.predicates.get(predicate.exclusive)
-        sound = predicate.exclusive in ("", "always") or (
-            other is not None and len(other.args) == 2
-        )
-        require(
-            sound,
-            f"{name}: exclusive must be `always` or a predicate of two arguments, not"
-            f" {predicate.exclusive}",
-        )
+        _require_sound_exclusion(manual, name, predicate.exclusive)
     rules = manual.active("", "")
     for schema in manual.actions:
         for syntax in schema.syntax:
             found = rules.instance(syntax.replace("<", "").replace(">", " 1"))
-            name = found.schema.name if found else "nothing"
-            require(
-                found is not None and found.schema is schema,
-                f"`{syntax}` of {schema.name} is read as {name}",
-            )
+            read_as = found.schema if found is not None else None
+            name = read_as.name if read_as is not None else "nothing"
+            require(read_as is schema, f"`{syntax}` of {schema.name} is read as {name}")
     checkable = sum(bool(schema.preconditions) for schema in manual.actions)
     note = "" if checkable else "; none has preconditions, so nothing can be checked against it"
     return (
         f"{len(manual.rules)} rules, {len(manual.actions)} actions, {checkable} with"
         f" preconditions{note}"
     )
+
+
+def _require_sound_exclusion(manual: RuleManual, name: str, exclusive: str) -> None:
+    if exclusive not in ("", "always"):
+        other = manual.predicates.get(exclusive)
+        wanted = "exclusive must be `always` or a predicate of two arguments"
+        is_of_two = other is not None and len(other.args) == 2
+        require(is_of_two, f"{name}: {wanted}, not {exclusive}")
 
 
 def schemas(subject: Subject) -> str:
@@ -446,7 +444,9 @@ def _nameless_roles(subject: Subject) -> dict[str, list[str]]:
     """Roles of which no name was ever known, with the schemas that have such a parameter."""
     roles: set[str] = set()
     for _, moment in subject.moments():
-        roles.update(role for role, names in moment.belief.names.items() if names)
+        for role, names in moment.belief.names.items():
+            if names:
+                roles.add(role)
     for walk in subject.walks:
         roles |= achievers_of(subject.rules(walk.goal)).lasting_names.keys()
     nameless: dict[str, list[str]] = {}
@@ -459,61 +459,58 @@ def _nameless_roles(subject: Subject) -> dict[str, list[str]]:
 
 def commands(subject: Subject) -> str:
     """Exact commands still work, and what is forgiven once is forgiven for good."""
-    world, count, replays = subject.world, 0, REPLAYS
+    world = subject.world
+    count = 0
+    replays = REPLAYS
     for walk in subject.walks:
         for number, moment in enumerate(walk.moments):
             for text in moment.admissible:
                 written = world.command(text, moment.belief).text
                 if written != text and written not in moment.admissible and replays:
                     replays -= 1
-                    same = subject.answer(walk, number, text) == subject.answer(
-                        walk, number, written
-                    )
-                    wrong = (
-                        f"{walk.task.id}: the exact command {text!r} becomes {written!r}, which"
-                        " does another thing"
-                    )
-                    require(same, wrong)
-            guesses = (subject.guess(walk.goal, moment), *NONSENSE)
-            for text in (
-                *guesses,
-                *(f" {command.upper()}. " for command in (*moment.admissible[:3], guesses[0])),
-            ):
+                    _require_same_answer(subject, walk, number, text, written)
+            guess = subject.guess(walk.goal, moment)
+            shouted = [f" {text.upper()}. " for text in (*moment.admissible[:3], guess)]
+            for text in (guess, *NONSENSE, *shouted):
                 once = world.command(text, moment.belief).text
                 twice = world.command(once, moment.belief).text
-                require(
-                    twice == once, f"{walk.task.id}: {text!r} becomes {once!r}, and that {twice!r}"
-                )
+                changed = f"{walk.task.id}: {text!r} becomes {once!r}, and that {twice!r}"
+                require(twice == once, changed)
                 count += 1
     return f"{count} commands"
+
+
+def _require_same_answer(subject: Subject, walk: Walk, step: int, text: str, written: str) -> None:
+    """Fail if an exact command is written as one that the game answers otherwise."""
+    same = subject.answer(walk, step, text) == subject.answer(walk, step, written)
+    becomes = f"the exact command {text!r} becomes {written!r}"
+    require(same, f"{walk.task.id}: {becomes}, which does another thing")
 
 
 def prompts(subject: Subject) -> str:
     """The baseline's prompt is the full one with blocks left out."""
     count = 0
     for layout in Layout:
-        full, base = (
-            compose(
-                type(condition)(condition.rules, condition.memory, layout=layout),
-                subject.knowledge,
-                EpisodicMemory(),
-            )
-            for condition in (FULL, BASELINE)
-        )
+        full = _mind_told_in(layout, FULL, subject)
+        base = _mind_told_in(layout, BASELINE, subject)
         for walk in subject.walks:
             prior = subject.world.start(walk.goal)
             history: list[Turn] = []
             for moment, after in pairwise(walk.moments):
                 text = moment.outcome.observation
-                one, other = (
-                    decide(mind, walk.goal, prior, moment.action, text, history).prompt
-                    for mind in (full, base)
-                )
-                _compare_prompts(one, other, f"{walk.task.id}, step {len(history)}")
+                one = decide(full, walk.goal, prior, moment.action, text, history)
+                other = decide(base, walk.goal, prior, moment.action, text, history)
+                where = f"{walk.task.id}, step {len(history)}"
+                _compare_prompts(one.prompt, other.prompt, where)
                 prior = moment.belief
                 history.append(Turn(text, after.action or ""))
                 count += 1
     return f"{count} prompts, in {len(Layout)} layouts"
+
+
+def _mind_told_in(layout: Layout, condition: Condition, subject: Subject) -> Mind:
+    told = Condition(condition.rules, condition.memory, layout=layout)
+    return compose(told, subject.knowledge, EpisodicMemory())
 
 
 def _compare_prompts(full: Prompt, base: Prompt, where: str) -> None:
@@ -534,18 +531,18 @@ def planner(subject: Subject) -> str:
     """Whoever follows the plans that the manual gives wins; a manual without goals gives none."""
     if not subject.manual.purposes:
         raise Skipped("the manual has no goals")
-    ended, lost = Counter[str](), ""
+    ended = Counter[str]()
+    lost = ""
     player = Player(subject.world, subject.mind, PolicyModel("planner", follow_plan), Decoding())
-    for task in (walk.task for walk in subject.walks):
+    for walk in subject.walks:
+        task = walk.task
         episode = play_task(player, task, subject.setting)
         require(episode.ending is not Ending.WORLD_ERROR, f"{task.id}: {episode.error}")
         ended[str(episode.ending)] += 1
         if episode.ending is not Ending.WON and not lost and episode.steps:
             last = episode.steps[-1].decision
-            lost = (
-                f"; {task.id} at its end:"
-                f" {reasoner_of(last.schemas).impasse(Situation(last.belief, last.goal))}"
-            )
+            impasse = reasoner_of(last.schemas).impasse(Situation(last.belief, last.goal))
+            lost = f"; {task.id} at its end: {impasse}"
     summary = ", ".join(f"{count} {ending}" for ending, count in sorted(ended.items()))
     require(bool(ended[str(Ending.WON)]), f"it wins none of its games: {summary}{lost}")
     return f"{summary}{lost}"

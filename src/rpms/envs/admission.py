@@ -236,9 +236,7 @@ def _name_problem(sent: dict[str, Any]) -> str:
     for name, value in held:  # grows by what is inside
         if name in _NAMES and not isinstance(value, str | int | None):
             return f"{', '.join(_NAMES)}: give a text or a number"
-        longest = LONGEST_NAME if name in _NAMES else LONGEST_COMMAND
-        text = value if isinstance(value, str) else ""
-        if len(name) > LONGEST_NAME or len(text) > longest:
+        if _is_too_long(name, value):
             return (
                 f"a text is too long: {', '.join(_NAMES)} have {LONGEST_NAME} characters, others"
                 f" {LONGEST_COMMAND:,}"
@@ -248,3 +246,9 @@ def _name_problem(sent: dict[str, Any]) -> str:
         elif isinstance(value, list):
             held += [("", each) for each in value]
     return ""
+
+
+def _is_too_long(name: str, value: Any) -> bool:
+    """True if a field's name, or the text that it holds, is longer than anybody needs."""
+    longest = LONGEST_NAME if name in _NAMES else LONGEST_COMMAND
+    return len(name) > LONGEST_NAME or (isinstance(value, str) and len(value) > longest)

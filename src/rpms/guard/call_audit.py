@@ -78,12 +78,9 @@ def audit(guard: Guard, log: Path, gaps: Counter[str] | None = None) -> Iterator
         if not guard.manual.rules.get(event.tool):
             gaps[UNRULED] += 1
             continue
-        approved = event.approved is True
-        yield Audited(
-            event.session,
-            call_of(made),
-            tuple(_objections(here, call_of(made), untold, approved=approved)),
-        )
+        call = call_of(made)
+        objections = _objections(here, call, untold, approved=event.approved is True)
+        yield Audited(event.session, call, tuple(objections))
 
 
 def _was_made(event: CheckLine) -> bool:

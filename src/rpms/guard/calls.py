@@ -241,8 +241,6 @@ class ToolManual(ManualSettings):
     records: dict[str, RecordKind] = field(default_factory=dict)
     tools: dict[str, ToolSchema] = field(default_factory=dict)
     policies: tuple[Policy, ...] = ()
-    drafts: tuple[Policy, ...] = ()
-    """Rules that nobody has reviewed, and that judge no call."""
     now: datetime | None = None
     fails: tuple[str | Reading, ...] = ("Error", "Failed", _ERROR_WITHIN)
     """Beginnings of a failed result's text, or values of its JSON."""
@@ -269,7 +267,7 @@ class ToolManual(ManualSettings):
         asked: list[Clause] = []
         for tool in self.tools.values():
             asked += tool.needs
-        for policy in (*self.policies, *self.drafts):
+        for policy in self.policies:
             asked += [*policy.when, *policy.requires]
         literals = chain.from_iterable(clause.literals for clause in asked)
         return any(literal.atom.predicate in PREDICATES for literal in literals)

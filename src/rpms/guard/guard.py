@@ -373,18 +373,28 @@ class Guard:
         if failed is not None:
             changes = self.python.within(lambda: facts.changes(result, failed=failed))
             learned = self._told.learn(changes, self.manual)
-        if failed:
-            return learned
+        if not failed:
+            self._forget_records(call, result, facts)
+            self._keep_records(call, result)
+        return learned
+
+    def _forget_records(self, call: Call, result: object, facts: CallFacts) -> None:
+        """Forget the records that a call has outdated."""
         tool = self.manual.tools.get(call.tool)
-        for outdated in tool.forgets if tool is not None else ():
+        if tool is None:
+            return
+        for outdated in tool.forgets:
             for atom in facts.bind(outdated, {RESULT: result}):
                 self.belief.forget(RecordKey(atom.predicate, atom.args))
-        if result is not MISSING:
-            for kind in self.manual.records.values():
-                if call.tool in kind.tools:
-                    for key, record in records_in(kind, call, result).items():
-                        self.belief.keep(key, record)
-        return learned
+
+    def _keep_records(self, call: Call, result: object) -> None:
+        """Keep the records that a result holds."""
+        if result is MISSING:
+            return
+        for kind in self.manual.records.values():
+            if call.tool in kind.tools:
+                for key, record in records_in(kind, call, result).items():
+                    self.belief.keep(key, record)
 
     def tell(self, *facts: str) -> None:
         """Learn facts that the host knows, written as in a manual with their own names:

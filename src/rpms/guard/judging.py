@@ -217,8 +217,8 @@ def judge(
     make in its place.
 
     Calls are changed first, one rule after another, and what comes of that is judged as any call
-    is. A rule that is broken again after it had its way refuses. What a person decides is not asked
-    again of a call that was `approved`.
+    is. A rule that changed the call and is still broken refuses it. What a person decides is not
+    asked again of a call that was `approved`.
     """
     changed, mended = _mended(facts)
     ruling = _gravest(changed, approved=approved)
@@ -348,7 +348,8 @@ def _misspelled(facts: CallFacts) -> Ruling | None:
     """The ruling on arguments that some readers take for declared ones."""
     known = {loosened(each): each for each in facts.manual.tools[facts.call.tool].arguments}
     for odd in facts.call.arguments.keys() - set(known.values()):
-        if meant := known.get(loosened(odd)):
+        meant = known.get(loosened(odd))
+        if meant:
             reason = f"the argument {excerpt(odd)} may be read as {meant}"
             return Refuse(reason, OTHER, "", f"write {meant}")
     return None
@@ -372,17 +373,19 @@ def _ruling(unknown: OnUnknown, otherwise: type[Ruling]) -> type[Ruling]:
 
 def _lookup(found: RuleFinding, facts: CallFacts) -> str:
     """Remedies for unknown facts: a lookup, an argument, a call that makes the fact so."""
-    ways = []
-    for atom in found.facts:
-        cause = facts.why.get(atom)
-        absent = [arg for arg in atom.args if isinstance(arg, Absent)]
-        way = ""
-        if cause is not None:
-            way = cause.remedy(facts.manual)
-        elif absent:
-            way = f"give the argument {absent[0].replace('<', '').replace('>', '')}"
-        ways.append(way or _way_to(found, facts))
-    return "; ".join(dict.fromkeys(way for way in ways if way))
+    ways = [_way_to_know(atom, facts) or _way_to(found, facts) for atom in found.facts]
+    return "; ".join(dict.fromkeys(filter(None, ways)))
+
+
+def _way_to_know(atom: Atom, facts: CallFacts) -> str:
+    """What a fact that is unknown waits for; empty if nothing tells."""
+    cause = facts.why.get(atom)
+    if cause is not None:
+        return cause.remedy(facts.manual)
+    for arg in atom.args:
+        if isinstance(arg, Absent):
+            return f"give the argument {arg.replace('<', '').replace('>', '')}"
+    return ""
 
 
 def _way_to(found: RuleFinding, facts: CallFacts) -> str:
@@ -390,9 +393,10 @@ def _way_to(found: RuleFinding, facts: CallFacts) -> str:
     nothing else.
     """
     for atom in found.facts:
+        wanted = (atom.predicate, facts.truth(atom) is Truth.TRUE)
         for tool in facts.manual.tools.values():
-            for effect in tool.effects if tool.reads and tool.name != facts.call.tool else ():
-                changes = effect.literal.negated == (facts.truth(atom) is Truth.TRUE)
-                if effect.literal.atom.predicate == atom.predicate and changes:
-                    return f"{tool.name} first"
+            if not tool.reads or tool.name == facts.call.tool:
+                continue
+            if any(effect.literal.signed == wanted for effect in tool.effects):
+                return f"{tool.name} first"
     return ""

@@ -11,7 +11,7 @@ from rpms.guard.provenance import FROM_TOOL, FROM_USER
 from rpms.logic.facts import Atom, Clause, Literal
 
 
-class Doubt(NamedTuple):
+class LikelyMistake(NamedTuple):
     """An entry of a manual that is likely to be a mistake."""
 
     section: str
@@ -19,7 +19,7 @@ class Doubt(NamedTuple):
     problem: str
 
 
-def doubts_of(manual: ToolManual) -> Iterator[Doubt]:
+def doubts_of(manual: ToolManual) -> Iterator[LikelyMistake]:
     """All that is odd about a manual."""
     yield from _undeclared_lookups(manual)
     yield from _undeclared_sources(manual)
@@ -29,13 +29,13 @@ def doubts_of(manual: ToolManual) -> Iterator[Doubt]:
         earlier = next((each for each in manual.policies[:place] if _covers(each, policy)), None)
         if _never_broken(policy):
             problem = f"{name} never decides: what it says cannot be broken"
-            yield Doubt("policies", name, problem)
+            yield LikelyMistake("policies", name, problem)
         elif earlier is not None:
             problem = f"{name} never decides: {earlier.rule.id} refuses all that it would"
-            yield Doubt("policies", name, problem)
+            yield LikelyMistake("policies", name, problem)
 
 
-def _undeclared_lookups(manual: ToolManual) -> Iterator[Doubt]:
+def _undeclared_lookups(manual: ToolManual) -> Iterator[LikelyMistake]:
     """Records that are from a tool that is not declared."""
     if not manual.tools:
         return
@@ -44,7 +44,7 @@ def _undeclared_lookups(manual: ToolManual) -> Iterator[Doubt]:
         for tool in kind.tools:
             if tool not in manual.tools:
                 problem = f"{kind.name} is from {excerpt(tool)!r}, which is none of the `tools`"
-                yield Doubt("records", kind.name, problem + refused)
+                yield LikelyMistake("records", kind.name, problem + refused)
 
 
 class _Asked(NamedTuple):
@@ -72,11 +72,11 @@ def _asked(manual: ToolManual) -> Iterator[_Asked]:
             yield from (_Asked("policies", policy.rule.id, each.atom) for each in clause.literals)
 
 
-def _undeclared_sources(manual: ToolManual) -> Iterator[Doubt]:
+def _undeclared_sources(manual: ToolManual) -> Iterator[LikelyMistake]:
     """Rules that ask whether a value is from a tool that is not declared."""
     for section, name, atom in _asked(manual):
         if atom.predicate == FROM_TOOL and atom.args[1] not in manual.tools:
-            yield Doubt(section, name, f"{excerpt(atom.args[1])!r} is none of the `tools`")
+            yield LikelyMistake(section, name, f"{excerpt(atom.args[1])!r} is none of the `tools`")
 
 
 def _effects(manual: ToolManual) -> Iterator[_Effect]:
@@ -90,7 +90,7 @@ def find_unheard(manual: ToolManual) -> Iterator[str]:
     """Rules that no call can keep where nobody hears the user, as over MCP, in words for the
     operator.
     """
-    makes = {_Change.by(literal) for tool, literal in _effects(manual) if tool != USER}
+    makes = {literal.signed for tool, literal in _effects(manual) if tool != USER}
     found: dict[str, Clause] = {}
     for rules in manual.rules.values():
         for rule in rules:
@@ -106,24 +106,15 @@ def find_unheard(manual: ToolManual) -> Iterator[str]:
         )
 
 
-class _Change(NamedTuple):
-    """A kind of fact that calls make true, or make false."""
-
-    predicate: str
-    negated: bool
-
-    @classmethod
-    def by(cls, literal: Literal) -> _Change:
-        return cls(literal.atom.predicate, literal.negated)
-
-
-def _needs_words(clause: Clause, manual: ToolManual, makes: set[_Change]) -> bool:
-    """True if only the user's words can make a requirement hold."""
+def _needs_words(clause: Clause, manual: ToolManual, makes: set[tuple[str, bool]]) -> bool:
+    """True if only the user's words can make a requirement hold; `makes` has the kinds of facts
+    that calls make true, or make false.
+    """
     for literal in clause.literals:
         if literal.atom.predicate == FROM_USER and not literal.negated:
             continue
         fact = manual.facts.get(literal.atom.predicate)
-        if fact is None or not fact.told or _Change.by(literal) in makes:
+        if fact is None or not fact.told or literal.signed in makes:
             return False
         if fact.initially is (not literal.negated):
             return False
@@ -139,14 +130,14 @@ def _refuses(rule: Policy, clause: Clause, manual: ToolManual) -> bool:
     return rule.unknown is OnUnknown.REFUSE or not stays_unknown
 
 
-def _unset_facts(manual: ToolManual) -> Iterator[Doubt]:
+def _unset_facts(manual: ToolManual) -> Iterator[LikelyMistake]:
     """Facts that rules ask for, and that no effect sets."""
     changed = {literal.atom.predicate for _, literal in _effects(manual)}
     unset = {each.atom.predicate for each in _asked(manual)} - changed
     for name, fact in manual.facts.items():
         if fact.told and name in unset:
             problem = f"nothing sets {name}: no effect does, so only `guard.tell` can"
-            yield Doubt("facts", name, problem)
+            yield LikelyMistake("facts", name, problem)
 
 
 def _never_broken(policy: Policy) -> bool:
@@ -161,22 +152,18 @@ def _opposed(literals: Iterable[Literal]) -> bool:
     """True if a fact stands among them with its negation: together they cannot hold, and one of
     them always does.
     """
-    both = {(each.atom, each.negated) for each in literals}
-    return any((atom, not negated) in both for atom, negated in both)
+    known = set(literals)
+    return any(each.opposite() in known for each in known)
 
 
 def _covers(earlier: Policy, later: Policy) -> bool:
     """True if one rule refuses every call that another would."""
-    if (
-        earlier.warns
-        or earlier.asks
-        or earlier.sets
-        or earlier.each != later.each
-        or earlier.unknown != later.unknown
-    ):
+    if earlier.warns or earlier.asks or earlier.sets:
+        return False
+    if (earlier.each, earlier.unknown) != (later.each, later.unknown):
         return False
     if not set(later.tools) <= set(earlier.tools) or not set(earlier.when) <= set(later.when):
         return False
-    return (
-        set(later.requires) <= set(earlier.requires) if later.requires else earlier.requires == ()
-    )
+    if not later.requires:
+        return not earlier.requires
+    return set(later.requires) <= set(earlier.requires)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
@@ -68,16 +68,19 @@ def differences(manual: ToolManual, tools: Sequence[Tool]) -> list[str]:
     found = []
     missing = sorted(set(manual.tools) - {USER, RESOURCE, PROMPT, *names})
     if missing:
-        said = ", ".join(excerpt(name, 60) for name in missing)
-        found.append(f"the manual declares tools that the server does not have: {said}")
+        lacking = "the manual declares tools that the server does not have"
+        found.append(f"{lacking}: {_listed(missing)}")
     for tool in tools:
         declared = manual.tools.get(tool.name)
         known = tool.parameters.get("properties")
         if declared is None or not isinstance(known, dict):
             continue
-        strange = sorted(declared.arguments - set(known))
+        strange = sorted(declared.arguments - known.keys())
         if strange:
-            choice = ", ".join(excerpt(name, 60) for name in known) or "none"
             what = f"the tool {excerpt(tool.name, 60)} has no argument {', '.join(strange)}"
-            found.append(f"{what}; it has {choice}")
+            found.append(f"{what}; it has {_listed(known)}")
     return found
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(excerpt(name, 60) for name in names) or "none"

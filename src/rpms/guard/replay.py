@@ -17,7 +17,7 @@ from rpms.guard.guard import Guard
 from rpms.guard.log import CheckLine, Event, ResultLine, ToldLine, Word, read_guard_log
 from rpms.logic.errors import FileError, InputError
 from rpms.logic.facts import Atom, Truth
-from rpms.store.yaml_files import YamlFile, YamlKind, entries_at, read_yaml, validate
+from rpms.store.yaml_files import Place, YamlKind, read_yaml
 
 _CASES = YamlKind("cases", LARGEST_MANUAL, 64, "the key cases; this file has none")
 
@@ -208,35 +208,34 @@ def run_cases(guard: Guard, file: Path) -> CasesRun:
             file, 1, "cases are written under the key `cases`, each a name with a list of steps"
         )
     done = CasesRun()
-    for name, steps in entries_at(yaml, ("cases",)):
+    for case, steps in yaml.at("cases").entries():
         if not isinstance(steps, list):
-            raise yaml.error(("cases", name), "a case is a list of steps")
+            raise case.error("a case is a list of steps")
         done.cases += 1
         here = guard.fresh(silent=True)
-        for place, step in enumerate(steps):
-            _play(here, yaml, name, place, step, done)
+        for number, step in enumerate(steps):
+            _play(here, case, number, step, done)
     return done
 
 
-def _play(guard: Guard, yaml: YamlFile, name: str, place: int, step: Any, done: CasesRun) -> None:
+def _play(guard: Guard, case: Place, number: int, step: Any, done: CasesRun) -> None:
     """Play one step of a case: what is said and told first, then a call, whose ruling is
     compared.
     """
-    at = ("cases", name, place)
-    form = validate(yaml, StepForm, step, at)
+    place = case.at(number)
+    form = place.read(StepForm, step)
     if not (form.call or form.says or form.tell):
-        problem = "a step has a `call`, or what the user `says`, or facts to `tell`"
-        raise yaml.error(at, problem)
+        raise place.error("a step has a `call`, or what the user `says`, or facts to `tell`")
     if form.says:
         guard.hear(form.says)
     if form.tell:
         guard.tell(form.tell)
     if form.call:
-        call = Call(form.call, form.args, f"{place}")
+        call = Call(form.call, form.args, str(number))
         ruling = _checked(guard, call, form, done)
         difference = _difference(form, ruling)
         if difference:
-            where = f"{yaml.name}:{yaml.line(at)} {excerpt(name)}, {form.call}"
+            where = f"{place.line} {excerpt(case.name)}, {form.call}"
             done.differences.append(f"{where}: {difference}")
 
 

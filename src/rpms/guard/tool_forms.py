@@ -73,6 +73,5 @@ class PolicyForm:
     instead: str = ""
     warns: bool = False
     asks: bool = False
-    draft: bool = False
     source: str = ""
     sets: Mapping[str, Any] = field(default_factory=dict)

@@ -30,7 +30,7 @@ from rpms.store.manual_reader import (
     manual_text,
     read_each,
 )
-from rpms.store.yaml_files import At, YamlFile, plain, validate
+from rpms.store.yaml_files import Place, YamlFile, plain
 
 _SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "masks", "fails")
 _SECTIONS = ("records", "facts", "tools", "policies")
@@ -78,85 +78,82 @@ class _Reader(ManualReader[ToolManual]):
     """True if likely mistakes are noted where there are no others."""
 
     def build(self, yamls: Sequence[YamlFile]) -> ToolManual:
-        for section, read in zip(
-            _SECTIONS, (self._record, self._fact, self._tool, self._policy), strict=True
-        ):
-            self.read_each_in(yamls, section, read, name=True)
-        for section, name, problem in (
-            doubts_of(self.manual) if self.doubting and not self.mistakes else ()
-        ):
-            yaml = next(each for each in yamls if name in (each.tree.get(section) or ()))
-            self.mistakes.append(yaml.error((section, name), problem))
+        self.read_each_in(yamls, "records", self._record, name=True)
+        self.read_each_in(yamls, "facts", self._fact, name=True)
+        self.read_each_in(yamls, "tools", self._tool, name=True)
+        self.read_each_in(yamls, "policies", self._policy, name=True)
+        if self.doubting and not self.mistakes:
+            for section, name, problem in doubts_of(self.manual):
+                yaml = next(each for each in yamls if name in (each.tree.get(section) or ()))
+                self.mistakes.append(yaml.at(section, name).error(problem))
         return self.manual
 
     def head(self, yaml: YamlFile) -> None:
         super().head(yaml)
         given = _given_settings(yaml)
-        mine = validate(yaml, SettingsForm, given, ())
+        mine = yaml.at().read(SettingsForm, given)
         now = moment_of(mine.now) if mine.now else None
         chosen = {name: getattr(mine, name) for name in given}
         if "fails" in given:
-            failures = [self._failure(yaml, place, each) for place, each in enumerate(mine.fails)]
+            failures: list[str | Reading] = []
+            for number, each in enumerate(mine.fails):
+                failures.append(self._failure(yaml.at("fails", number), each))
             chosen["fails"] = tuple(failures)
         if "now" in given:
             chosen["now"] = now or self.manual.now
         self.manual = replace(self.manual, **chosen)
         if mine.now and now is None:
-            raise yaml.error(
-                ("now",), f"{excerpt(mine.now)!r} is no moment; write it like 2024-05-15T15:00:00"
+            raise yaml.at("now").error(
+                f"{excerpt(mine.now)!r} is no moment; write it like 2024-05-15T15:00:00"
             )
 
-    def _failure(self, yaml: YamlFile, place: int, value: str | Mapping[str, Any]) -> str | Reading:
+    def _failure(self, place: Place, value: str | Mapping[str, Any]) -> str | Reading:
         """Beginning of a failed result, or a condition on its JSON: `{path: ok, is: false}`."""
         if isinstance(value, str):
             return value
-        path = ("fails", place)
-        return self._reading(yaml, path, *self._fact_form(yaml, path, {**value, "of": RESULT}))
+        return self._reading(place, *self._fact_form(place, {**value, "of": RESULT}))
 
     # --- where facts are from ---
 
-    def _record(self, yaml: YamlFile, name: str, value: object) -> None:
-        path = ("records", name)
-        read = validate(yaml, RecordForm, value, path)
+    def _record(self, place: Place, value: object) -> None:
+        name = place.name
+        read = place.read(RecordForm, value)
         if not NAME.fullmatch(name):
-            raise yaml.error(path, f"{name!r} cannot name a record; write it like `reservation`")
-        self.claim(yaml, path, f"record {name}")
+            raise place.error(f"{name!r} cannot name a record; write it like `reservation`")
+        self.claim(place, f"record {name}")
         heads = frozenset({"arguments", RESULT, *(["item"] if read.each else [])})
-        key = tuple(
-            self._from(yaml, (*path, "key", place), text, heads)
-            for place, text in enumerate(read.key)
-        )
-        each = self._from(yaml, (*path, "each"), read.each, heads - {"item"}) if read.each else None
-        at = self._from(yaml, (*path, "at"), read.at, heads) if read.at else None
+        key = read_each(self._from, place.at("key"), read.key, heads)
+        each = self._from(place.at("each"), read.each, heads - {"item"}) if read.each else None
+        at = self._from(place.at("at"), read.at, heads) if read.at else None
         asked = (
-            self._from(yaml, (*path, "asked"), read.asked, frozenset({"arguments"}))
+            self._from(place.at("asked"), read.asked, frozenset({"arguments"}))
             if read.asked
             else None
         )
         ask = read.ask or f"look up the {name}"
         self.manual.records[name] = calls.RecordKind(name, read.from_, key, each, at, ask, asked)
 
-    def _from(self, yaml: YamlFile, path: At, text: str, heads: frozenset[str]) -> Path:
+    def _from(self, place: Place, text: str, heads: frozenset[str]) -> Path:
         """A path whose first word is one of a few."""
         head = re.split(r"[.\[]", text, maxsplit=1)[0]
         if head not in heads:
-            raise yaml.error(path, f"`{excerpt(text)}` must begin with {', '.join(sorted(heads))}")
-        return yaml.parsed(path, Path.parse, f"<{head}>{text[len(head) :]}")
+            raise place.error(f"`{excerpt(text)}` must begin with {', '.join(sorted(heads))}")
+        return place.parsed(Path.parse, f"<{head}>{text[len(head) :]}")
 
-    def _fact(self, yaml: YamlFile, name: str, value: object) -> None:
-        path = ("facts", name)
-        read, compared = self._fact_form(yaml, path, {} if value is None else value)
+    def _fact(self, place: Place, value: object) -> None:
+        name = place.name
+        read, compared = self._fact_form(place, {} if value is None else value)
         if not NAME.fullmatch(name) or name == GIVEN or name in PREDICATES:
-            raise yaml.error(path, f"{name!r} cannot name a fact; use small letters and `_`")
-        self.claim(yaml, path, name)
+            raise place.error(f"{name!r} cannot name a fact; use small letters and `_`")
+        self.claim(place, name)
         if read.of in self.broken:
             return
         if read.of:
-            self._require_record(yaml, path, read)
+            self._require_record(place, read)
         reading = None
         if _is_read(read, compared):
-            reading = self._reading(yaml, path, read, compared)
-        _require_one_source(yaml, path, read, reading)
+            reading = self._reading(place, read, compared)
+        _require_one_source(place, read, reading)
         self.manual.facts[name] = calls.ToolFact(
             predicate=Predicate(name, read.args, read.yes, read.no),
             reading=reading,
@@ -167,162 +164,142 @@ class _Reader(ManualReader[ToolManual]):
             shared=read.shared,
         )
 
-    def _require_record(self, yaml: YamlFile, path: At, read: FactForm) -> None:
+    def _require_record(self, place: Place, read: FactForm) -> None:
         """Raise where a fact is of no record, or has no argument for its key."""
         kind = self.manual.records.get(read.of)
         if kind is None:
             known = ", ".join(self.manual.records)
-            raise yaml.error((*path, "of"), f"no record is called {read.of!r}; known: {known}")
+            raise place.at("of").error(f"no record is called {read.of!r}; known: {known}")
         if len(kind.key) > len(read.args):
-            raise yaml.error(path, f"the first of `args` must name the {read.of}")
+            raise place.error(f"the first of `args` must name the {read.of}")
 
-    def _fact_form(
-        self, yaml: YamlFile, path: At, value: object
-    ) -> tuple[FactForm, dict[str, Any]]:
+    def _fact_form(self, place: Place, value: object) -> tuple[FactForm, dict[str, Any]]:
         """A fact as it is written, and its comparisons, each of which is a key of its own."""
         if not isinstance(value, Mapping):
-            return validate(yaml, FactForm, value, path), {}
+            return place.read(FactForm, value), {}
         compared = {key: plain(value[key]) for key in COMPARISONS if key in value}
-        read = validate(
-            yaml, FactForm, {key: value[key] for key in value if key not in compared}, path
-        )
+        read = place.read(FactForm, {key: value[key] for key in value if key not in compared})
         if read.as_ and read.as_ not in ALIKE:
-            raise yaml.error((*path, "as"), f"{path[-1]}: as: should be one of {', '.join(ALIKE)}")
+            raise place.at("as").error(f"{place.name}: as: should be one of {', '.join(ALIKE)}")
         return read, compared
 
-    def _reading(
-        self, yaml: YamlFile, path: At, read: FactForm, compared: Mapping[str, Any]
-    ) -> Reading:
-        take, text = self._taken(yaml, path, read, compared)
+    def _reading(self, place: Place, read: FactForm, compared: Mapping[str, Any]) -> Reading:
+        take, text = self._taken(place, read, compared)
         if read.initially is not None:
-            raise yaml.error((*path, "initially"), "what is read from a record is not so at first")
+            raise place.at("initially").error("what is read from a record is not so at first")
         compare, other = next(iter(compared.items()))
-        way = yaml.parsed((*path, "path"), Path.parse, text)
+        way = place.at("path").parsed(Path.parse, text)
         if not way.head and not read.of:
-            raise yaml.error(
-                path,
+            raise place.error(
                 "say of which record: `of: NAME`; or begin the path with an argument: `<items>.*`",
             )
-        other = self._other(yaml, (*path, compare), compare, other)
+        other = self._other(place.at(compare), compare, other)
         used = way.parameters | (other.parameters if isinstance(other, Path) else frozenset())
         for name in sorted(used - set(read.args)):
-            raise yaml.error(path, f"<{name}> is none of the `args` of this fact")
+            raise place.error(f"<{name}> is none of the `args` of this fact")
         return Reading(way, compare, other, read.which, take, ALIKE.get(read.as_))
 
-    def _taken(
-        self, yaml: YamlFile, path: At, read: FactForm, compared: Mapping[str, Any]
-    ) -> tuple[Take, str]:
+    def _taken(self, place: Place, read: FactForm, compared: Mapping[str, Any]) -> tuple[Take, str]:
         """What a reading takes from a record, and where: it has one of these, and one
         comparison.
         """
         given = ((Take.EACH, read.path), (Take.COUNT, read.count), (Take.SUM, read.sum))
         taken = [(take, text) for take, text in given if text]
         if not taken and not compared:
-            raise yaml.error(path, "say what is read: a `path`, `count` or `sum`, and a comparison")
+            raise place.error("say what is read: a `path`, `count` or `sum`, and a comparison")
         if len(taken) != 1 or len(compared) != 1:
             choice = ", ".join(COMPARISONS)
-            raise yaml.error(
-                path, f"a reading is one of `path`, `count` and `sum`, and one comparison: {choice}"
+            raise place.error(
+                f"a reading is one of `path`, `count` and `sum`, and one comparison: {choice}"
             )
         return taken[0]
 
-    def _other(self, yaml: YamlFile, path: At, compare: str, other: Any) -> Any:
+    def _other(self, place: Place, compare: str, other: Any) -> Any:
         """Value of a comparison, checked for what the comparison can use."""
         if isinstance(other, date):
             other = other.isoformat()
         if isinstance(other, str):
             dotted = other.startswith(".") and compare in _COMPARED_TO_TEXT
             if _MEANS_PATH.fullmatch(other) and not dotted:
-                return yaml.parsed(path, Path.parse, other.removeprefix("."))
+                return place.parsed(Path.parse, other.removeprefix("."))
         if not _fits(compare, other):
-            raise yaml.error(path, f"`{compare}` takes {_TAKES[compare].words}")
+            raise place.error(f"`{compare}` takes {_TAKES[compare].words}")
         mistake = pattern_mistake(other) if compare == "matches" else ""
         if mistake:
-            raise yaml.error(path, f"the pattern {mistake}")
+            raise place.error(f"the pattern {mistake}")
         return other
 
     # --- what is done ---
 
-    def _tool(self, yaml: YamlFile, name: str, value: object) -> None:
-        path = ("tools", name)
-        read = validate(
-            yaml,
-            ToolForm,
-            {"args": plain(value)} if isinstance(value, list) else value or {},
-            path,
-        )
-        self.claim(yaml, path, f"tool {name}")
-        for place, argument in enumerate(read.args):
+    def _tool(self, place: Place, value: object) -> None:
+        name = place.name
+        given = {"args": plain(value)} if isinstance(value, list) else value or {}
+        read = place.read(ToolForm, given)
+        self.claim(place, f"tool {name}")
+        for number, argument in enumerate(read.args):
             if not ARGUMENT.fullmatch(argument) or argument == RESULT:
-                raise yaml.error(
-                    (*path, "args", place),
+                raise place.at("args", number).error(
                     f"{excerpt(argument)!r} cannot be spoken of as an argument",
                 )
         names = frozenset(read.args)
-        needs = read_each(self._clause, yaml, (*path, "needs"), read.needs, names)
-        effects = read_each(self._effect, yaml, (*path, "effects"), read.effects, names)
-        failing = read_each(self._effect, yaml, (*path, "on_failure"), read.on_failure, names)
-        forgets = read_each(self._forgotten, yaml, (*path, "forgets"), read.forgets, names)
+        needs = read_each(self._clause, place.at("needs"), read.needs, names)
+        effects = read_each(self._effect, place.at("effects"), read.effects, names)
+        failing = read_each(self._effect, place.at("on_failure"), read.on_failure, names)
+        forgets = read_each(self._forgotten, place.at("forgets"), read.forgets, names)
         unknown = read.unknown or self.manual.unknown
         self.manual.tools[name] = calls.ToolSchema(
             name, names, needs, effects, failing, forgets, unknown, read.reads
         )
 
-    def _effect(
-        self, yaml: YamlFile, path: At, text: str, names: frozenset[str]
-    ) -> calls.ToolEffect:
+    def _effect(self, place: Place, text: str, names: frozenset[str]) -> calls.ToolEffect:
         """Read `exchanged(order_id)`, or with a condition: `confirmed if agrees(text)`."""
         head, _, condition = text.partition(" if ")
         names |= {RESULT}
-        literal = self._literal(yaml, path, head, names, AS_MANY)
+        literal = self._literal(place, head, names, AS_MANY)
         fact = self.manual.facts.get(literal.atom.predicate)
         if fact is not None and not fact.told:
-            raise yaml.error(
-                path, f"{literal.atom.predicate} is read from results; no call makes it so"
-            )
+            raise place.error(f"{literal.atom.predicate} is read from results; no call makes it so")
         pieces = filter(str.strip, condition.split(" and "))
         return calls.ToolEffect(
-            literal, tuple(self._clause(yaml, path, piece, names) for piece in pieces)
+            literal, tuple(self._clause(place, piece, names) for piece in pieces)
         )
 
-    def _forgotten(self, yaml: YamlFile, path: At, text: str, names: frozenset[str]) -> Atom:
-        atom = yaml.parsed(path, parse_literal, text).atom
+    def _forgotten(self, place: Place, text: str, names: frozenset[str]) -> Atom:
+        atom = place.parsed(parse_literal, text).atom
         kind = self.manual.records.get(atom.predicate)
         if kind is None:
-            raise yaml.error(
-                path,
+            raise place.error(
                 f"no record is called {atom.predicate!r}; known: {', '.join(self.manual.records)}",
             )
         if len(kind.key) != len(atom.args):
-            raise yaml.error(
-                path, f"a {kind.name} has a key of {len(kind.key)}: write it like `{kind.name}(id)`"
+            raise place.error(
+                f"a {kind.name} has a key of {len(kind.key)}: write it like `{kind.name}(id)`"
             )
-        places = range(len(atom.args))
-        named = Literal(atom)
-        args = [
-            self.argument(yaml, path, named, place, names | {RESULT}, AS_MANY) for place in places
-        ]
+        args: list[str] = []
+        for number in range(len(atom.args)):
+            read = self.argument(place, Literal(atom), number, names | {RESULT}, AS_MANY)
+            args.append(read)
         return Atom(atom.predicate, tuple(args))
 
-    def _policy(self, yaml: YamlFile, id_: str, value: object) -> None:
-        path = ("policies", id_)
-        read = validate(yaml, PolicyForm, value, path)
+    def _policy(self, place: Place, value: object) -> None:
+        id_ = place.name
+        read = place.read(PolicyForm, value)
         if not ID.fullmatch(id_):
-            raise yaml.error(path, f"{excerpt(id_)!r} is no rule id; write it like P-CANCEL-001")
-        self.claim(yaml, path, id_)
-        for place, tool in enumerate(read.tools):
+            raise place.error(f"{excerpt(id_)!r} is no rule id; write it like P-CANCEL-001")
+        self.claim(place, id_)
+        for number, tool in enumerate(read.tools):
             if tool in self.broken:
                 return
             if tool not in self.manual.tools:
                 known = ", ".join(self.manual.tools) or "none"
-                raise yaml.error(
-                    (*path, "tools", place), f"no tool is called {excerpt(tool)!r}; known: {known}"
+                raise place.at("tools", number).error(
+                    f"no tool is called {excerpt(tool)!r}; known: {known}"
                 )
         shared = frozenset.intersection(*(self.manual.tools[tool].arguments for tool in read.tools))
-        each = self._each(yaml, (*path, "each"), read.each, shared)
+        each = self._each(place.at("each"), read.each, shared)
         bound = shared | frozenset(each)
-        when = read_each(self._clause, yaml, (*path, "when"), read.when, bound)
-        requires = read_each(self._clause, yaml, (*path, "requires"), read.requires, bound)
+        when = read_each(self._clause, place.at("when"), read.when, bound)
+        requires = read_each(self._clause, place.at("requires"), read.requires, bound)
         rule = Rule(id_, Tier.DOMAIN, "policies", " ".join(read.text.split()))
         policy = Policy(
             rule,
@@ -334,49 +311,41 @@ class _Reader(ManualReader[ToolManual]):
             read.instead,
             read.warns,
             read.asks,
-            self._sets(yaml, path, read, shared),
+            self._sets(place, read, shared),
         )
-        if read.draft:
-            self.manual = replace(self.manual, drafts=(*self.manual.drafts, policy))
-        else:
-            self.manual = replace(self.manual, policies=(*self.manual.policies, policy))
+        self.manual = replace(self.manual, policies=(*self.manual.policies, policy))
 
     def _each(
-        self, yaml: YamlFile, path: At, sources: Mapping[str, str], names: frozenset[str]
+        self, place: Place, sources: Mapping[str, str], names: frozenset[str]
     ) -> Mapping[str, Path]:
         """Variables that stand for each element of a list, with the way to its elements."""
         each: dict[str, Path] = {}
         for variable, source in sources.items():
-            where = (*path, variable)
-            text = self.argument(yaml, where, Literal(Atom("each", (source,))), 0, names, AS_MANY)
-            way = yaml.parsed(where, Path.parse, text)
+            where = place.at(variable)
+            text = self.argument(where, Literal(Atom("each", (source,))), 0, names, AS_MANY)
+            way = where.parsed(Path.parse, text)
             each[variable] = way if way.many else Path(way.head, (*way.steps, "*"))
         return each
 
-    def _sets(
-        self, yaml: YamlFile, path: At, read: PolicyForm, names: frozenset[str]
-    ) -> Mapping[str, Any]:
+    def _sets(self, place: Place, read: PolicyForm, names: frozenset[str]) -> Mapping[str, Any]:
         """Arguments for a call that breaks a policy, as JSON."""
         if sum((bool(read.sets), read.warns, read.asks)) > 1:
-            raise yaml.error(
-                (*path, "sets"), "a rule `warns`, `asks` a person or `sets` arguments; choose one"
+            raise place.at("sets").error(
+                "a rule `warns`, `asks` a person or `sets` arguments; choose one"
             )
         if read.sets and not (read.when or read.requires):
-            raise yaml.error((*path, "sets"), "say when they are set: `when` or `requires`")
+            raise place.at("sets").error("say when they are set: `when` or `requires`")
         sets = {}
         for name, value in read.sets.items():
             if name not in names:
                 choice = ", ".join(sorted(names)) or "none here"
-                raise yaml.error(
-                    (*path, "sets", name),
+                raise place.at("sets", name).error(
                     f"{excerpt(name)!r} is no argument of these tools ({choice})",
                 )
             try:
                 sets[name] = json.loads(json.dumps(plain(value), allow_nan=False))
             except (TypeError, ValueError):
-                raise yaml.error(
-                    (*path, "sets", name), "is not JSON; put a date in quotes"
-                ) from None
+                raise place.at("sets", name).error("is not JSON; put a date in quotes") from None
         return sets
 
     def known(self) -> Mapping[str, int]:
@@ -388,30 +357,29 @@ class _Reader(ManualReader[ToolManual]):
 
     def argument(
         self,
-        yaml: YamlFile,
-        path: At,
+        place: Place,
         literal: Literal,
-        place: int,
+        number: int,
         names: frozenset[str],
         role: str,
     ) -> str:
         """A fixed name without its quotes, or a path from an argument of the call, as
         `<items>.*`.
         """
-        arg = literal.atom.args[place]
-        if literal.atom.predicate == FROM_TOOL and place == 1 and not arg.startswith('"'):
-            raise yaml.error(path, f'put the tool\'s name in double quotes: from_tool(…, "{arg}")')
+        arg = literal.atom.args[number]
+        if literal.atom.predicate == FROM_TOOL and number == 1 and not arg.startswith('"'):
+            raise place.error(f'put the tool\'s name in double quotes: from_tool(…, "{arg}")')
         head = re.split(r"[.\[]", arg, maxsplit=1)[0]
         if head not in names:
             if arg.startswith('"<'):
-                raise yaml.error(path, "a fixed name cannot begin with `<`")
-            return super().argument(yaml, path, literal, place, names - {arg}, role)
+                raise place.error("a fixed name cannot begin with `<`")
+            return super().argument(place, literal, number, names - {arg}, role)
         text = f"<{head}>{arg[len(head) :]}"
-        if yaml.parsed(path, Path.parse, text).many:
+        if place.parsed(Path.parse, text).many:
             if role != AS_MANY:
-                raise yaml.error(path, f"`{excerpt(arg)}` stands for many; use `each` for that")
-            if any(re.search(r"\*|\[", other) for other in literal.atom.args[:place]):
-                raise yaml.error(path, "only one of the arguments may stand for many")
+                raise place.error(f"`{excerpt(arg)}` stands for many; use `each` for that")
+            if any(re.search(r"\*|\[", other) for other in literal.atom.args[:number]):
+                raise place.error("only one of the arguments may stand for many")
         return text
 
 
@@ -441,15 +409,15 @@ def _is_read(read: FactForm, compared: Mapping[str, Any]) -> bool:
     return says_what or bool(read.of and not read.python)
 
 
-def _require_one_source(yaml: YamlFile, path: At, read: FactForm, reading: Reading | None) -> None:
+def _require_one_source(place: Place, read: FactForm, reading: Reading | None) -> None:
     """Raise for a fact that is told in two ways."""
-    name = path[-1]
+    name = place.name
     if read.python and (reading or read.initially is not None):
-        raise yaml.error(
-            path, f"{name}: a fact is read by a path, by Python, or told by effects; choose one"
+        raise place.error(
+            f"{name}: a fact is read by a path, by Python, or told by effects; choose one"
         )
     if read.shared and (reading or read.python):
-        raise yaml.error(path, f"{name}: only what effects tell is shared")
+        raise place.error(f"{name}: only what effects tell is shared")
 
 
 def read_tool_manual(*sources: ManualSource) -> ToolManual:

@@ -28,11 +28,6 @@ class AuditedOutcome(StrEnum):
     STEPS = "steps"  # From its turn to the end; to the step budget where the episode was not won
     INFEASIBLE = "infeasible"  # Actions from its turn on that the world could not do
 
-    @property
-    def better(self) -> int:
-        """The sign of a change for the better."""
-        return 1 if self is AuditedOutcome.SUCCESS else -1
-
 
 class Worth(StrEnum):
     """Verdicts on an entry, in the order in which they are listed."""
@@ -69,19 +64,23 @@ class Account:
         """Success decides, else steps and infeasible actions if they agree; steps at sub-goals
         as the total does.
         """
-        signs = {outcome: outcome.better * effect.sign for outcome, effect in self.findings.items()}
-        parts = _agreed({effect.sign for effect in self.at.values()})
-        whole = sign(self.findings[AuditedOutcome.STEPS].estimate)
-        at_sub_goals = AuditedOutcome.STEPS.better * parts if parts == whole else 0
-        verdict = signs[AuditedOutcome.SUCCESS] or _agreed({*signs.values(), at_sub_goals})
-        if verdict == 0:
+        steps = self.findings[AuditedOutcome.STEPS]
+        at_sub_goals = _agreed(effect.sign for effect in self.at.values())
+        if at_sub_goals != sign(steps.estimate):
+            at_sub_goals = 0
+        refusals = self.findings[AuditedOutcome.INFEASIBLE]
+        costs = _agreed((steps.sign, refusals.sign, at_sub_goals))
+        gain = self.findings[AuditedOutcome.SUCCESS].sign or -costs
+        if gain == 0:
             return Worth.UNKNOWN
-        return Worth.HELPFUL if verdict > 0 else Worth.HARMFUL
+        return Worth.HELPFUL if gain > 0 else Worth.HARMFUL
 
     @property
     def reason(self) -> str:
         """The credible effects in words; nothing where there is none."""
-        found = {str(outcome): effect for outcome, effect in self.findings.items()}
+        found: dict[str, Effect] = {}
+        for outcome, effect in self.findings.items():
+            found[outcome] = effect
         for stage, effect in self.at.items():
             found[_STEPS_AT + stage] = effect
         words: list[str] = []
@@ -113,30 +112,37 @@ def numbers(outcome: str, effect: Effect) -> str:
     """An effect with its interval, if there is one: `+3.1 (+1.2 to +5.0)`; of success, in
     points of a hundred.
     """
-    if outcome == AuditedOutcome.SUCCESS:
-        estimate, low, high = (f"{100 * each:+.0f}" for each in effect.interval)
-    else:
-        estimate, low, high = (f"{each:+.1f}" for each in effect.interval)
-    ends = f"{low} to {high}" if math.isfinite(effect.low) else "–"
-    return f"{estimate} ({ends})"
+    scale, digits = (100, 0) if outcome == AuditedOutcome.SUCCESS else (1, 1)
+
+    def signed(value: float) -> str:
+        return f"{scale * value:+.{digits}f}"
+
+    ends = "–"
+    if math.isfinite(effect.low):
+        ends = f"{signed(effect.low)} to {signed(effect.high)}"
+    return f"{signed(effect.estimate)} ({ends})"
 
 
-def _agreed(signs: set[int]) -> int:
+def _agreed(signs: Iterable[int]) -> int:
     """The one sign that all have that have any; 0 where they differ or none has."""
-    others = signs - {0}
+    others = set(signs) - {0}
     return others.pop() if len(others) == 1 else 0
 
 
 def _numbers(effect: Effect) -> dict[str, float | None]:
-    found = {
-        "estimate": effect.estimate,
-        "low": effect.low,
-        "high": effect.high,
-        "p": effect.p,
-        "p_corrected": effect.adjusted,
-        "detectable": effect.detectable,
+    """An effect as JSON."""
+    return {
+        "estimate": _finite(effect.estimate),
+        "low": _finite(effect.low),
+        "high": _finite(effect.high),
+        "p": _finite(effect.p),
+        "p_corrected": _finite(effect.adjusted),
+        "detectable": _finite(effect.detectable),
     }
-    return {name: value if math.isfinite(value) else None for name, value in found.items()}
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 @dataclass(frozen=True)
@@ -198,9 +204,8 @@ def exposures_of(record: EpisodeRecord) -> tuple[Exposure, ...]:
     for step in record.steps:
         for one in step.candidates:
             if one.fate in _DUE and one.entry not in found:
-                found[one.entry] = Exposure(
-                    one.entry, one.kind, step.number, one.fate != Fate.HIDDEN
-                )
+                shown = one.fate != Fate.HIDDEN
+                found[one.entry] = Exposure(one.entry, one.kind, step.number, shown)
     return tuple(found.values())
 
 
@@ -315,18 +320,15 @@ def _why_nothing(left_out: Sequence[Path]) -> str:
     )
 
 
-class _Measure(NamedTuple):
-    """What is measured of an entry, or of a kind: an outcome, or the steps at a sub-goal."""
-
-    measure: str
-    name: str
-
-
 class _Shown(NamedTuple):
     """The entries, or kinds, that an episode was shown, and whether it was won."""
 
     names: set[str]
     won: bool
+
+
+_ByMeasure = Mapping[str, Mapping[str, Effect]]
+"""Effects of entries, or of kinds, by name: on each outcome, and on the steps at each sub-goal."""
 
 
 @dataclass(frozen=True)
@@ -346,81 +348,76 @@ def _measured(played: Sequence[_Played]) -> _Measured:
     stages: set[str] = set()
     shown: list[_Shown] = []
     for each in played:
-        kinds |= {one.entry: one.kind for one in each.exposures}
-        stages |= {step.progress.sub_goal for step in each.record.steps}
-        seen = {one.entry for one in each.exposures if one.shown}
+        stages.update(step.progress.sub_goal for step in each.record.steps)
+        seen: set[str] = set()
+        for exposure in each.exposures:
+            kinds[exposure.entry] = exposure.kind
+            if exposure.shown:
+                seen.add(exposure.entry)
         shown.append(_Shown(seen, each.record.row.won))
-    measures = [str(outcome) for outcome in AuditedOutcome]
-    measures += [_STEPS_AT + stage for stage in sorted(stages)]
     found: dict[str, Effects] = {}
-    for measure in measures:
-        trials = [each.trial(measure) for each in played]
-        found[measure] = effects(trials, kinds)
+    for measure in (*map(str, AuditedOutcome), *(_STEPS_AT + stage for stage in sorted(stages))):
+        found[measure] = effects([each.trial(measure) for each in played], kinds)
     return _Measured(found, kinds, shown)
 
 
 def _entry_accounts(measured: _Measured) -> tuple[Account, ...]:
     """The account of each entry: the harmful first, then by how little chance explains it."""
-    found: dict[_Measure, Effect] = {}
+    found: dict[str, Mapping[str, Effect]] = {}
     for measure, of_measure in measured.effects.items():
-        for name, effect in of_measure.by_entry.items():
-            found[_Measure(measure, name)] = effect
+        found[measure] = of_measure.by_entry
     order = list(Worth)
 
     def rank(account: Account) -> tuple[int, float, str]:
         least = min(effect.p for effect in (*account.findings.values(), *account.at.values()))
         return (order.index(account.worth), least, account.name)
 
-    return tuple(sorted(_corrected(found, measured.kinds, measured.shown), key=rank))
+    return tuple(sorted(_accounts(found, measured.kinds, measured.shown), key=rank))
 
 
 def _kind_accounts(measured: _Measured) -> tuple[Account, ...]:
     """The account of each kind of entries; its steps at each sub-goal are not told."""
-    found: dict[_Measure, Effect] = {}
+    found: dict[str, Mapping[str, Effect]] = {}
     for outcome in AuditedOutcome:
-        for kind, effect in measured.effects[outcome].by_group.items():
-            found[_Measure(str(outcome), kind)] = effect
+        found[outcome] = measured.effects[outcome].by_group
     shown: list[_Shown] = []
     for names, won in measured.shown:
         shown.append(_Shown({measured.kinds[name] for name in names}, won))
-    kinds = measured.effects[AuditedOutcome.SUCCESS].by_group
-    return tuple(_corrected(found, {kind: kind for kind in kinds}, shown))
+    kinds = found[AuditedOutcome.SUCCESS]
+    return tuple(_accounts(found, dict(zip(kinds, kinds, strict=True)), shown))
 
 
-def _corrected(
-    found: Mapping[_Measure, Effect],
-    kinds: Mapping[str, str],
-    shown: Iterable[_Shown],
+def _accounts(
+    found: _ByMeasure, kinds: Mapping[str, str], shown: Iterable[_Shown]
 ) -> Iterator[Account]:
     """Accounts with the correction over all of them and all that was measured."""
-    tested = _tests(found)
-    every = {**found, **tested}
-    with_it: Counter[tuple[str, bool]] = Counter()
-    for names, won in shown:
-        with_it.update((name, won) for name in names)
+    corrected = _corrected(found)
+    won: Counter[str] = Counter()
+    lost: Counter[str] = Counter()
+    for each in shown:
+        (won if each.won else lost).update(each.names)
     for name, kind in kinds.items():
         findings: dict[AuditedOutcome, Effect] = {}
         for outcome in AuditedOutcome:
-            findings[outcome] = every.get(_Measure(outcome, name), Effect(0, 0))
-        at = _steps_at(name, tested)
-        yield Account(name, kind, findings, at, with_it[name, True], with_it[name, False])
+            findings[outcome] = corrected[outcome].get(name, Effect(0, 0))
+        at: dict[str, Effect] = {}
+        for measure, by_name in corrected.items():
+            if measure.startswith(_STEPS_AT) and name in by_name and by_name[name].testable:
+                at[measure.removeprefix(_STEPS_AT)] = by_name[name]
+        yield Account(name, kind, findings, at, won[name], lost[name])
 
 
-def _tests(found: Mapping[_Measure, Effect]) -> dict[_Measure, Effect]:
-    """The effects that were tested, each p-value corrected for all of them; where nothing could
-    be found, nothing was tested.
+def _corrected(found: _ByMeasure) -> _ByMeasure:
+    """Effects with each p-value corrected for all that were tested; where nothing could be found,
+    nothing was tested.
     """
-    tested = {key: effect for key, effect in found.items() if effect.testable}
-    adjusted = benjamini_hochberg([effect.p for effect in tested.values()])
-    for key, p in zip(list(tested), adjusted, strict=True):
-        tested[key] = replace(tested[key], adjusted=p)
-    return tested
-
-
-def _steps_at(name: str, tested: Mapping[_Measure, Effect]) -> dict[str, Effect]:
-    """Tested effects of one entry on the steps at each sub-goal."""
-    found: dict[str, Effect] = {}
-    for key, effect in tested.items():
-        if key.name == name and key.measure.startswith(_STEPS_AT):
-            found[key.measure.removeprefix(_STEPS_AT)] = effect
-    return found
+    tested: dict[tuple[str, str], float] = {}
+    for measure, by_name in found.items():
+        for name, effect in by_name.items():
+            if effect.testable:
+                tested[measure, name] = effect.p
+    corrected = {measure: dict(by_name) for measure, by_name in found.items()}
+    adjusted = benjamini_hochberg(list(tested.values()))
+    for (measure, name), p in zip(tested, adjusted, strict=True):
+        corrected[measure][name] = replace(corrected[measure][name], adjusted=p)
+    return corrected

@@ -40,10 +40,14 @@ def schema_effects(schema: ActionSchema, rules: ActiveRules) -> tuple[str, ...]:
     """Effects of an action in words, and what it needs and leaves as it was, as `still: you
     hold the object`. What it only may do is not said.
     """
-    certain = [literal for literal in schema.effects if literal not in schema.supposed]
-    effects = [literal_in_words(literal, rules) for literal in certain]
-    kept = _left_as_it_was(schema, rules) if schema.effects else ()
-    return (*effects, *(f"still: {literal_in_words(literal, rules)}" for literal in kept))
+    effects: list[str] = []
+    for literal in schema.effects:
+        if literal not in schema.supposed:
+            effects.append(literal_in_words(literal, rules))
+    if schema.effects:
+        for literal in _left_as_it_was(schema, rules):
+            effects.append(f"still: {literal_in_words(literal, rules)}")
+    return tuple(effects)
 
 
 def _left_as_it_was(schema: ActionSchema, rules: ActiveRules) -> Iterator[Literal]:
@@ -119,11 +123,15 @@ def together(duties: Sequence[str]) -> str:
     """
     first, *others = duties
     subject, must, what = first.partition(_MUST)
-    same = [other.partition(_MUST) for other in others]
-    if must and same and all(other[1:] == (must, what) for other in same):
-        subjects = (subject, *(other[0] for other in same))
-        return f"{' and '.join(subjects)}{must}{what}"
-    return " and ".join((first, *(other.removeprefix(f"{subject} ") for other in others)))
+    subjects = [subject]
+    without_subject = [first]
+    for other in others:
+        if must and other.endswith(must + what):
+            subjects.append(other.removesuffix(must + what))
+        without_subject.append(other.removeprefix(f"{subject} "))
+    if others and len(subjects) == len(duties):
+        return " and ".join(subjects) + must + what
+    return " and ".join(without_subject)
 
 
 _MUST = " must "
@@ -138,10 +146,10 @@ def _by_manual(rules: ActiveRules, command: str, facts: Situation) -> list[str]:
     instance = rules.instance(command)
     if instance is None:
         return []
-    values = [clause.truth(facts) for clause in instance.preconditions]
-    lacking = Truth.FALSE if Truth.FALSE in values else Truth.UNKNOWN
-    clauses = zip(instance.schema.preconditions, values, strict=True)
-    missing = [clause for clause, value in clauses if value is lacking]
+    by_truth: dict[Truth, list[Clause]] = {truth: [] for truth in Truth}
+    for clause, bound in zip(instance.schema.preconditions, instance.preconditions, strict=True):
+        by_truth[bound.truth(facts)].append(clause)
+    missing = by_truth[Truth.FALSE] or by_truth[Truth.UNKNOWN]
     if len(missing) == 1:
         duties = [duty(literal_in_words(each, rules)) for each in missing[0].literals]
         return [" or ".join(duties[:_MOST_NEEDS])]

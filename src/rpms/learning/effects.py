@@ -10,6 +10,8 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import mul
+from statistics import fmean
 from typing import NamedTuple
 
 from rpms.learning.randomisation_test import NORMAL, Term, p_value
@@ -51,7 +53,7 @@ class MaskedTrial(NamedTuple):
     """Facts known before it began, the general ones first: type of task, goal, task."""
 
     def without(self, did: Mapping[str, float]) -> float:
-        """The outcome without what entries did."""
+        """The outcome without what entries `did`."""
         parts: list[float] = []
         for draw in self.draws:
             surprise = draw.shown - self.chance
@@ -74,11 +76,6 @@ class Effect:
     p: float = 1.0  # 1 where nothing could be found, and so nothing was tested
     differing: int = 0  # Episodes in which the outcome was not what it was in most
     adjusted: float = 1.0  # P-value after the correction for all that were tested
-
-    @property
-    def interval(self) -> tuple[float, float, float]:
-        """The estimate with the ends of its interval."""
-        return self.estimate, self.low, self.high
 
     @property
     def sign(self) -> int:
@@ -121,23 +118,26 @@ def effects(trials: Sequence[MaskedTrial], groups: Mapping[str, str]) -> Effects
     What other entries did in a trial is estimated from the other folds, so that an entry's own
     draw has no part in it.
     """
-    folds = [_fitted(trials, _outside(fold, len(trials))) for fold in range(_FOLDS)]
-    rest = [trial.without(folds[number % _FOLDS]) for number, trial in enumerate(trials)]
+    numbers = range(len(trials))
+    fitted_outside: list[Mapping[str, float]] = []
+    for fold in range(_FOLDS):
+        others = [number for number in numbers if number % _FOLDS != fold]
+        fitted_outside.append(_fitted(trials, others))
+    fitted = [fitted_outside[number % _FOLDS] for number in numbers]
+    rest = list(map(MaskedTrial.without, trials, fitted))
     by_entry: dict[str, Effect] = {}
     pooled: defaultdict[str, list[Term]] = defaultdict(list)
-    for entry, own in _by_entry(trials, range(len(trials))).items():
-        did = [folds[term.trial % _FOLDS].get(entry, 0.0) for term in own.terms]
-        values = own.freed(rest, did)
-        terms = [term._replace(value=value) for term, value in zip(own.terms, values, strict=True)]
+    for entry, own in _by_entry(trials, numbers).items():
+        did = [fitted[term.trial].get(entry, 0.0) for term in own.terms]
+        terms: list[Term] = []
+        for term, value in zip(own.terms, own.freed(rest, did), strict=True):
+            terms.append(term._replace(value=value))
         by_entry[entry] = effect_of(terms, own.differing)
         pooled[groups[entry]] += terms
-    by_group = {group: effect_of(terms, len(terms)) for group, terms in sorted(pooled.items())}
+    by_group: dict[str, Effect] = {}
+    for group, terms in sorted(pooled.items()):
+        by_group[group] = effect_of(terms, len(terms))
     return Effects(by_entry, by_group)
-
-
-def _outside(fold: int, count: int) -> list[int]:
-    """The trials, by number, that are not in a fold."""
-    return [number for number in range(count) if number % _FOLDS != fold]
 
 
 @dataclass(slots=True)
@@ -165,12 +165,10 @@ class _Own:
 
 def _without_trend(values: Sequence[float], before: Sequence[float]) -> list[float]:
     """Residuals of the linear regression of values on what came before, which averages to 0."""
-    mean = math.fsum(values) / len(values)
-    spread = math.fsum(each * each for each in before)
-    pairs = list(zip(before, values, strict=True))
-    slope = 0.0
-    if spread:
-        slope = math.fsum(earlier * value for earlier, value in pairs) / spread
+    mean = fmean(values)
+    spread = math.fsum(map(mul, before, before))
+    slope = math.fsum(map(mul, before, values)) / spread if spread else 0.0
+    pairs = zip(before, values, strict=True)
     return [value - mean - slope * earlier for earlier, value in pairs]
 
 
@@ -193,7 +191,7 @@ def _by_entry(trials: Sequence[MaskedTrial], taken: Iterable[int]) -> dict[str, 
             came[entry][after] += 1
     found: dict[str, _Own] = {}
     for entry, terms in drawn.items():
-        middle = math.fsum(term.value for term in terms) / len(terms)
+        middle = fmean(term.value for term in terms)
         alike = list(_alike([trials[term.trial].about for term in terms]))
         centred = [term._replace(value=term.value - middle) for term in terms]
         found[entry] = _Own(centred, alike, len(terms) - max(came[entry].values()))

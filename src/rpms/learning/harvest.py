@@ -244,20 +244,18 @@ class _Episode:
 
     def _requests(self) -> Iterator[memory.RememberedRequest]:
         """The request of a won episode, with the reading that won and the kinds in the room."""
-        asked = [step for step in self.episode.steps if step.readings is not None]
-        if not asked:
-            return
-        last = asked[-1]
-        assert last.readings is not None
         kinds: set[str] = set()
         for names in self.episode.steps[0].decision.belief.names.values():
             kinds.update(map(kind_of, names))
-        yield memory.RememberedRequest(
-            goal_signature=last.decision.goal_signature,
-            state_signature=StateSignature.of(room=tuple(sorted(kinds))),
-            request=_one_line(last.readings.request, self.how.longest_request),
-            origins=self._origins(last),
-        )
+        for last in reversed(self.episode.steps):
+            if last.readings is not None:
+                yield memory.RememberedRequest(
+                    goal_signature=last.decision.goal_signature,
+                    state_signature=StateSignature.of(room=tuple(sorted(kinds))),
+                    request=_one_line(last.readings.request, self.how.longest_request),
+                    origins=self._origins(last),
+                )
+                return
 
     def _snippet(self, steps: Sequence[Step], sub_goal: str) -> memory.SuccessSnippet:
         first = steps[0]
@@ -417,9 +415,16 @@ def write_experience(file: Path, world: World, manual: RuleManual, traces: Seque
     """Write a memory of what won episodes and some of the others teach; returns the number of
     its entries.
     """
-    won = [trace for trace in traces if trace.won]
-    lost = [trace for trace in traces if not trace.won and trace.steps][:MOST_LOST]
-    played = episodes_of(world, manual, (*won, *lost))
-    entries = memory.merge(*(harvest(episode, manual, origin) for origin, episode in played))
+    won: list[Trace] = []
+    lost: list[Trace] = []
+    for trace in traces:
+        if trace.won:
+            won.append(trace)
+        elif trace.steps and len(lost) < MOST_LOST:
+            lost.append(trace)
+    learned: list[Sequence[memory.Entry]] = []
+    for origin, episode in episodes_of(world, manual, (*won, *lost)):
+        learned.append(harvest(episode, manual, origin))
+    entries = memory.merge(*learned)
     write_memory(file, entries, world.name)
     return len(entries)

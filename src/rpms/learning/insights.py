@@ -9,6 +9,7 @@ form; whatever else they say counts for nothing, and an insight is one bounded l
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from rpms.foreign.shown import excerpt, one_line
@@ -89,8 +90,9 @@ def gather_experience(
     """
     attempts = _attempts(runs, world)
     won: list[EpisodeRecord] = []
-    for tried in attempts.values():
-        won += [record for record in tried if record.row.won]
+    for record in chain.from_iterable(attempts.values()):
+        if record.row.won:
+            won.append(record)
     insights: tuple[Insight, ...] = ()
     limit = prompt_limit(context, decoding.max_tokens)
     questions = [*_failures_beside_successes(attempts), *_successes_together(won)]

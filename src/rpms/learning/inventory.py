@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from rapidfuzz import fuzz, process
 
@@ -111,16 +111,15 @@ def difference(before: EpisodicMemory, after: EpisodicMemory) -> MemoryDifferenc
     if before.world and after.world and before.world != after.world:
         raise InputError(f"these are memories of two worlds, {before.world} and {after.world}")
     old = _by_key(before)
-    new = _by_key(after)
     added: list[Entry] = []
     changed: list[tuple[Entry, Entry]] = []
-    for key, entry in new.items():
-        if key not in old:
+    for key, entry in _by_key(after).items():
+        earlier = old.pop(key, None)
+        if earlier is None:
             added.append(entry)
-        elif {**record(old[key]), "id": entry.id} != record(entry):
-            changed.append((old[key], entry))
-    removed = [entry for key, entry in old.items() if key not in new]
-    return MemoryDifference(tuple(added), tuple(removed), tuple(changed))
+        elif {**record(earlier), "id": entry.id} != record(entry):
+            changed.append((earlier, entry))
+    return MemoryDifference(tuple(added), tuple(old.values()), tuple(changed))
 
 
 def _by_key(memory: EpisodicMemory) -> dict[tuple[object, ...], Entry]:
@@ -210,43 +209,54 @@ def find_junk(
     )
 
 
-def _group(entry: Entry) -> tuple[Kind, str, str]:
-    """Kind, goal and hand: the state as the paper's filter tells it apart.
+class _Group(NamedTuple):
+    """Entries of one kind, goal and hand: the state as the paper's filter tells it apart.
 
     Schemas belong to every goal and hand.
     """
-    if isinstance(entry, VerifiedSchema):
-        return entry.kind, "", ""
-    return entry.kind, str(entry.goal_signature), str(entry.state_signature.occupied)
+
+    kind: Kind
+    goal: str = ""
+    hand: str = ""
+
+    @classmethod
+    def of(cls, entry: Entry) -> Self:
+        if isinstance(entry, VerifiedSchema):
+            return cls(entry.kind)
+        return cls(entry.kind, str(entry.goal_signature), str(entry.state_signature.occupied))
+
+
+def _best_first(entries: Iterable[Entry]) -> list[Entry]:
+    return sorted(entries, key=lambda entry: (-entry.strength, entry.id))
 
 
 def _duplicates(entries: Iterable[Entry]) -> Iterator[Remark]:
     """Entries of one kind, goal and hand that say nearly the same; the best confirmed of them
     stays.
     """
-    groups: defaultdict[tuple[str, ...], list[Entry]] = defaultdict(list)
+    groups: defaultdict[tuple[_Group, str], list[Entry]] = defaultdict(list)
     for entry in entries:
         failed = entry.failed_action if isinstance(entry, FailureLesson | CriticalFailure) else ""
         # another name, another matter
-        groups[*_group(entry), memory.canonical(failed)].append(entry)
-    for group in groups.values():
+        groups[_Group.of(entry), memory.canonical(failed)].append(entry)
+    for alike in groups.values():
         kept: dict[str, str] = {}
-        for entry in sorted(group, key=lambda each: (-each.strength, each.id)):
+        for entry in _best_first(alike):
             text = memory.canonical(said(entry))
-            like = process.extractOne(text, kept, scorer=fuzz.ratio, score_cutoff=ALIKE)
-            if like is None:
+            found = process.extractOne(text, kept, scorer=fuzz.ratio, score_cutoff=ALIKE)
+            if found is None:
                 kept[entry.id] = text
-            else:
-                yield Remark(
-                    entry, Junk.DUPLICATE, f"says nearly what {like[2]} says, with no more evidence"
-                )
+                continue
+            _, _, other = found
+            reason = f"says nearly what {other} says, with no more evidence"
+            yield Remark(entry, Junk.DUPLICATE, reason)
 
 
 def _below(entries: Iterable[Entry], retrieval: Retrieval) -> Iterator[Remark]:
     """Entries that as many others as a prompt shows precede, since their goal, sub-goal and
     hand are the same. Of kinds that nothing here registers, nobody knows how many it shows.
     """
-    groups: defaultdict[tuple[Kind, str, str, str, str], list[Entry]] = defaultdict(list)
+    groups: defaultdict[tuple[_Group, str, str], list[Entry]] = defaultdict(list)
     for entry in entries:
         if isinstance(entry, VerifiedSchema | RememberedRequest):
             continue  # of these, what matters now comes first
@@ -254,15 +264,12 @@ def _below(entries: Iterable[Entry], retrieval: Retrieval) -> Iterator[Remark]:
             continue
         stage = "".join(entry.state_signature.get("progress") or ())
         sub_goal = entry.sub_goal_type if isinstance(entry, memory.SuccessSnippet) else ""
-        groups[*_group(entry), sub_goal, stage].append(entry)
-    for (kind, *_), group in groups.items():
-        most = retrieval.top.get(kind, kind.top)
-        for entry in sorted(group, key=lambda each: (-each.strength, each.id))[most:]:
-            yield Remark(
-                entry,
-                Junk.BELOW,
-                f"{most} entries of the same goal, sub-goal and hand come before it",
-            )
+        groups[_Group.of(entry), sub_goal, stage].append(entry)
+    for (group, _, _), alike in groups.items():
+        most = retrieval.top.get(group.kind, group.kind.top)
+        reason = f"{most} entries of the same goal, sub-goal and hand come before it"
+        for entry in _best_first(alike)[most:]:
+            yield Remark(entry, Junk.BELOW, reason)
 
 
 def _unused(entries: Iterable[Entry], runs: Sequence[Path]) -> Iterator[Remark]:

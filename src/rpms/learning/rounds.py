@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import count, takewhile
+from itertools import count
 from pathlib import Path
-from typing import Unpack
+from typing import NamedTuple, Self, Unpack
 
-from rpms.foreign.file_reader import beside, read_bytes
+from rpms.foreign.file_reader import read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.learning.audit import Audit, audit
 from rpms.learning.corrective_rules import worded_by
@@ -143,16 +143,6 @@ class Round:
         return self.counts.total()
 
 
-def snapshot_file(out: Path, number: int) -> Path:
-    """File of the memory after a round: `memory.round1.jsonl` beside `memory.jsonl`."""
-    return beside(out, f"{out.stem}.round{number}{out.suffix}")
-
-
-def round_folder(out: Path, number: int) -> Path:
-    """Folder of a round's episodes: `memory.rounds/round1` beside `memory.jsonl`."""
-    return beside(out, f"{out.stem}.rounds") / f"round{number}"
-
-
 def learn(
     plan: LearningPlan,
     out: Path,
@@ -172,49 +162,68 @@ def learn(
     check_workers(workers)
     _check_out(out)
     remove_leftovers(out.parent, out.stem)
-    memory = plan.start or EpisodicMemory(world=plan.world.name)
-    aside = plan.aside
+    held = _Held(plan.start or EpisodicMemory(world=plan.world.name), plan.aside)
     known: dict[str, set[str]] = {}
     results: list[Round] = []
     for number in range(plan.before + 1, plan.before + plan.rounds + 1):
-        folder = round_folder(out, number)
-        round_plan = plan.run_plan(number, memory)
+        folder = memories.round_folder(out, number)
+        round_plan = plan.run_plan(number, held.memory)
         summary = run(round_plan, folder, workers, listener(number), **how)
-        fresh, repeated = _experience(RunFolder(folder), number, plan.world, known)
+        experience = _experience(RunFolder(folder), number, plan.world, known)
         audited = _audit(plan, out, number, round_plan) if plan.audit else None
-        harmful = audited.harmful if audited else {}
-        entries, aside = memories.set_aside(merge(memory.entries, *fresh), harmful, aside)
-        memory = EpisodicMemory(entries, plan.world.name)
-        if not memory.entries and not empty:
+        held = held.after(experience, audited, plan.world)
+        if not held.memory.entries and not empty:
             raise InputError(f"nothing was learned from {folder}: {_NOTHING}")
-        file = snapshot_file(out, number)
+        file = memories.snapshot_file(out, number)
         result = Round(
             number=number,
             summary=summary,
             file=file,
-            counts=Counter(entry.kind for entry in memory.entries),
-            hash=_write_snapshot(file, memory, aside),
-            repeated=repeated,
-            aside=len(aside),
+            counts=held.counts,
+            hash=held.write(file),
+            repeated=experience.repeated,
+            aside=len(held.aside),
             audited=audited.summary if audited else "",
         )
         results.append(result)
         after(result)
-    if aside:
-        memories.write_quarantine(out, aside, plan.world.name)
+    if held.aside:
+        memories.write_quarantine(out, held.aside, plan.world.name)
     write_whole(out, read_text(results[-1].file))
     memories.freeze(out)
     return tuple(results)
 
 
-def _write_snapshot(
-    file: Path, memory: EpisodicMemory, aside: tuple[memories.Quarantined, ...]
-) -> str:
-    """Write a memory, with what was set aside beside it, and freeze it; returns its hash."""
-    if aside:
-        memories.write_quarantine(file, aside, memory.world)
-    memories.write_memory(file, memory.entries, memory.world)
-    return memories.freeze(file)
+class _Experience(NamedTuple):
+    """Entries of a round, by episode, and the episodes that taught nothing new."""
+
+    fresh: list[Sequence[Entry]]
+    repeated: int
+
+
+class _Held(NamedTuple):
+    """All that is remembered after a round, and what an audit set aside."""
+
+    memory: EpisodicMemory
+    aside: tuple[memories.Quarantined, ...]
+
+    @property
+    def counts(self) -> Counter[Kind]:
+        return Counter(entry.kind for entry in self.memory.entries)
+
+    def after(self, experience: _Experience, audited: Audit | None, world: World) -> Self:
+        """With what one more round taught, and without what it showed to be harmful."""
+        entries = merge(self.memory.entries, *experience.fresh)
+        harmful = audited.harmful if audited else {}
+        kept, aside = memories.set_aside(entries, harmful, self.aside)
+        return type(self)(EpisodicMemory(kept, world.name), aside)
+
+    def write(self, file: Path) -> str:
+        """Write a memory, with what was set aside beside it, and freeze it; returns its hash."""
+        if self.aside:
+            memories.write_quarantine(file, self.aside, self.memory.world)
+        memories.write_memory(file, self.memory.entries, self.memory.world)
+        return memories.freeze(file)
 
 
 def _check_out(out: Path) -> None:
@@ -238,8 +247,12 @@ def _audit(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> Audit
         and played.sources.retrieval(plan.world).mask
     ):
         return None
-    folders = [round_folder(out, each) for each in range(plan.before + 1, number + 1)]
-    return audit([each for each in folders if RunFolder(each).protocol.settings.get("retrieval")])
+    folders: list[Path] = []
+    for each in range(plan.before + 1, number + 1):
+        folder = memories.round_folder(out, each)
+        if RunFolder(folder).protocol.settings.get("retrieval"):
+            folders.append(folder)
+    return audit(folders)
 
 
 def continued(plan: LearningPlan, out: Path) -> LearningPlan:
@@ -264,15 +277,19 @@ def continued(plan: LearningPlan, out: Path) -> LearningPlan:
 def _snapshots_like(out: Path) -> list[int]:
     """The rounds whose snapshots are this memory to the byte."""
     held = read_bytes(out, LARGEST_MEMORY)
-    there = takewhile(lambda number: snapshot_file(out, number).is_file(), count(1))
-    return [
-        number for number in there if read_bytes(snapshot_file(out, number), LARGEST_MEMORY) == held
-    ]
+    alike: list[int] = []
+    for number in count(1):
+        file = memories.snapshot_file(out, number)
+        if not file.is_file():
+            break
+        if read_bytes(file, LARGEST_MEMORY) == held:
+            alike.append(number)
+    return alike
 
 
 def _experience(
     folder: RunFolder, number: int, world: World, known: dict[str, set[str]]
-) -> tuple[list[Sequence[Entry]], int]:
+) -> _Experience:
     """Entries of a round that no earlier episode of the same task had taught to the letter."""
     fresh: list[Sequence[Entry]] = []
     repeated = 0
@@ -287,7 +304,7 @@ def _experience(
         if text.count("\n") > 1:  # more than the header
             entries = memories.parse_memory(file, text, world.name).entries
             fresh.append([_of_round(entry, number) for entry in entries])
-    return fresh, repeated
+    return _Experience(fresh, repeated)
 
 
 def _of_round(entry: Entry, number: int) -> Entry:
@@ -301,8 +318,10 @@ def _of_round(entry: Entry, number: int) -> Entry:
 def learned(results: Sequence[Round]) -> Iterator[str]:
     """Rounds in words, a line each, and another for an audit."""
     for result in results:
-        kinds = [kind for kind in Kind if result.counts[kind]]
-        counts = [f"{result.counts[kind]} {kind.replace('_', ' ')}" for kind in kinds]
+        counts: list[str] = []
+        for kind in Kind:
+            if result.counts[kind]:
+                counts.append(f"{result.counts[kind]} {kind.replace('_', ' ')}")
         again = f", {result.repeated} as before" if result.repeated else ""
         won = f"{result.summary.won} of {result.summary.done} won"
         told = f"nothing was learned: {_NOTHING}"

@@ -5,6 +5,7 @@ All off is the paper. Every part can be switched on alone; `rpms.planning` acts 
 
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
+from typing import Any
 
 from rpms.logic.errors import InputError, nearest
 
@@ -136,25 +137,32 @@ def with_part(enforcement: Enforcement, name: str, value: object) -> Enforcement
         raise InputError(f"there is no part {name!r}; {nearest(name, PARTS)}")
     kind = type(getattr(PAPER, name))
     text = str(value).lower()
-    possible: dict[str, object]
+    chosen: Any
     if kind is int:
         most = _MOST[name]
-        possible = (
-            {text: int(text)}
-            if text.isdecimal() and len(text) <= len(str(most)) and int(text) <= most
-            else {}
-        )
         words = f"a whole number from 0 to {most:,}"
+        chosen = _number(text, most)
     else:
-        possible = (
-            {str(each): each for each in kind}
-            if issubclass(kind, StrEnum)
-            else {"on": True, "off": False}
-        )
-        text = {"true": "on", "false": "off"}.get(text, text)
-        *others, last = possible
+        choices = _choices(kind)
+        *others, last = choices
         words = f"{', '.join(others)} or {last}"
-    if text not in possible:
+        text = {"true": "on", "false": "off"}.get(text, text)
+        chosen = choices.get(text)
+    if chosen is None:
         given = value if isinstance(value, str) else text
         raise InputError(f"{given!r} is no value of {name}: choose {words}")
-    return replace(enforcement, **{name: possible[text]})  # type: ignore[arg-type]
+    return replace(enforcement, **{name: chosen})
+
+
+def _number(text: str, most: int) -> int | None:
+    """The number that digits say; None for any other text, and above the most."""
+    if not text.isdecimal() or len(text) > len(str(most)):
+        return None
+    return int(text) if int(text) <= most else None
+
+
+def _choices(kind: type) -> dict[str, object]:
+    """The values of a part by their names."""
+    if issubclass(kind, StrEnum):
+        return {str(each): each for each in kind}
+    return {"on": True, "off": False}

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from functools import cache, cached_property, partial
 from heapq import heappop, heappush, nlargest
 from itertools import count
@@ -23,6 +24,9 @@ _BELOW_KEPT = 256
 _GOALS_KEPT = 256
 """Goals, by kind of entry, whose recalled entries are kept."""
 _NO_GOAL = GoalSignature("")
+_ALIKE_TO_ALL = 1.0
+"""The likeness of an entry that is bound to no goal. By its type alone no other goal has as much:
+a type weighs less than 1."""
 Field = tuple[float, float]
 """The likeness that one field of two goals adds, and the most it could add."""
 
@@ -134,12 +138,23 @@ class Retrieval:
     it."""
 
 
+class _Level(Enum):
+    """The part of a goal that a branch of the index stands for."""
+
+    ROOT = auto()
+    TYPE = auto()
+    OBJECT = auto()
+    GROUP = auto()
+    """State and destination: all entries below have the same goal."""
+
+
 @dataclass(slots=True)
 class _Branch:
     """A part of the index: below the root the goals' types, below these their objects, below
     these the groups, each with the entries of one goal, strongest first.
     """
 
+    level: _Level = _Level.ROOT
     name: str = ""
     below: dict[Any, Self] = field(default_factory=dict)
     entries: list[Entry] = field(default_factory=list)
@@ -150,9 +165,12 @@ class _Branch:
 
 def _insert(entry: Entry, signature: GoalSignature, root: _Branch) -> None:
     """Put an entry under its goal, and let all branches above know its strength."""
-    of_type = root.below.setdefault(signature.type, _Branch(signature.type))
-    of_object = of_type.below.setdefault(signature.object, _Branch(signature.object))
-    group = of_object.below.setdefault((signature.state, signature.destination), _Branch())
+    new_type = _Branch(_Level.TYPE, signature.type)
+    of_type = root.below.setdefault(signature.type, new_type)
+    new_object = _Branch(_Level.OBJECT, signature.object)
+    of_object = of_type.below.setdefault(signature.object, new_object)
+    rest = (signature.state, signature.destination)
+    group = of_object.below.setdefault(rest, _Branch(_Level.GROUP))
     group.entries.append(entry)
     for branch in (root, of_type, of_object, group):
         branch.best = max(branch.best, entry.strength)
@@ -189,8 +207,9 @@ class _Waiting(NamedTuple):
 class Ranking(Iterator[Candidate]):
     """The entries of Eq. 4, best rank first: the likeness of goals times the entry's strength.
 
-    It walks down the index where the highest rank may still be found, so that the first few
-    entries cost the same however many there are.
+    d_γ is `Similarity`; here its fields are added level by level, and θ cuts branches off. The walk
+    goes down where the highest rank may still be found, so that the first few entries cost the
+    same however many there are.
     """
 
     def __init__(
@@ -225,7 +244,7 @@ class Ranking(Iterator[Candidate]):
         below_type = 1.0 - self._similarity.type
         for name, branch in root.below.items():
             if not name:
-                self._push(_Scored(branch, 1.0, 1.0 + below_type))
+                self._push(_Scored(branch, _ALIKE_TO_ALL, 1.0 + below_type))
             elif UNKNOWN_GOAL not in (name, goal.type):
                 score = self._similarity.type if name == goal.type else 0.0
                 self._push(_Scored(branch, score, score + below_type))
@@ -251,7 +270,7 @@ class Ranking(Iterator[Candidate]):
         if most < self._threshold:
             if len(self._below) < _BELOW_KEPT:
                 self._below.append(scored)
-        elif branch.entries:
+        elif branch.level is _Level.GROUP:
             self._push_entry(branch, score, 0)
         else:
             rank = min(most, 1.0) * branch.best
@@ -286,19 +305,20 @@ class Ranking(Iterator[Candidate]):
 
     def _look_into(self, branch: _Branch, score: float) -> Iterator[_Scored]:
         """The branches of the next level: objects below a type, groups below an object."""
-        below_type = self._similarity.below_type
-        if score == 1.0:  # bound to no goal, and so alike to all
+        if score == _ALIKE_TO_ALL:
             for each in branch.below.values():
-                yield _Scored(each, 1.0, 1.0)
-        elif next(iter(branch.below.values())).entries:
+                yield _Scored(each, _ALIKE_TO_ALL, _ALIKE_TO_ALL)
+            return
+        below_type = self._similarity.below_type
+        if branch.level is _Level.TYPE:
+            for name, of_object in branch.below.items():
+                most = score + below_type(self._object(name), *self._best)
+                yield _Scored(of_object, score, most)
+        else:
             thing = self._object(branch.name)
             for (state, destination), group in branch.below.items():
                 below = below_type(thing, self._state(state), self._destination(destination))
                 yield _Scored(group, score + below, score + below)
-        else:
-            for name, each in branch.below.items():
-                most = score + below_type(self._object(name), *self._best)
-                yield _Scored(each, score, most)
 
     def missed(self, most: int) -> tuple[Candidate, ...]:
         """Some entries that θ kept out on the way here, the nearest first: for a page that
@@ -326,7 +346,7 @@ class Ranking(Iterator[Candidate]):
 
     def _nearest_group(self, scored: _Scored) -> _Scored:
         """The group below a branch whose goal is most alike."""
-        while not scored.branch.entries:
+        while scored.branch.level is not _Level.GROUP:
             below = self._look_into(scored.branch, scored.score)
             scored = max(below, key=attrgetter("most"))
         return scored

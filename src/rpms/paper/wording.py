@@ -6,6 +6,7 @@ from typing import Self
 
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Belief
+from rpms.logic.counting import times
 from rpms.logic.facts import Facts, Truth
 from rpms.logic.goal import Goal, Progress
 from rpms.logic.rules import ActiveRules, Rule, kept_with_rules
@@ -212,8 +213,3 @@ def _what_was_verified(schema: VerifiedSchema) -> str:
     needs = "; ".join(schema.preconditions) or "nothing"
     effects = "; ".join(schema.effects) or "nothing"
     return f"needs: {needs} | effects: {effects}"
-
-
-def times(number: int) -> str:
-    """`once`, `3 times`."""
-    return "once" if number == 1 else f"{number} times"

@@ -9,6 +9,7 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from rpms.logic.counting import counted
 from rpms.paper.usage import Price, Usage
 from rpms.paper.wilson_interval import wilson
 from rpms.play.meter import total_cost
@@ -40,10 +41,11 @@ class RunTally(Listener):
         self.add([row], usages)
 
     def add(self, rows: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
-        self.done += len(rows)
-        self.won += sum(row.won for row in rows)
-        self.failed += sum(row.failed for row in rows)
-        self.usage = sum((row.usage for row in rows), self.usage)
+        for row in rows:
+            self.done += 1
+            self.won += row.won
+            self.failed += row.failed
+            self.usage += row.usage
         paid = total_cost(usages, self._price)
         self.cost = None if self.cost is None or paid is None else self.cost + paid
 
@@ -59,21 +61,17 @@ class RunTally(Listener):
 
     def text(self) -> str:
         """The run so far in one line, less what a bar shows."""
-        low, high = wilson(self.won, self.done)
-        pieces = [
-            (
-                f"won {self.won} = {self.won / self.done:.1%} [{low:.1%}, {high:.1%}]"
-                if self.done
-                else "none done"
-            )
-        ]
+        pieces = ["none done"]
+        if self.done:
+            low, high = wilson(self.won, self.done)
+            rate = self.won / self.done
+            pieces = [f"won {self.won} = {rate:.1%} [{low:.1%}, {high:.1%}]"]
         if self.failed:
             pieces.append(f"{self.failed} broke down")
-        if self.usage.prompt_tokens or self.usage.completion_tokens:
-            pieces.append(
-                f"{_short(self.usage.prompt_tokens)} + {_short(self.usage.completion_tokens)}"
-                " tokens"
-            )
+        read = self.usage.prompt_tokens
+        written = self.usage.completion_tokens
+        if read or written:
+            pieces.append(f"{_short(read)} + {_short(written)} tokens")
         if self._price is not None and self.cost is not None:
             pieces.append(f"${self.cost:.2f}")
         if self.left is not None and self.done < self.total:
@@ -82,8 +80,9 @@ class RunTally(Listener):
 
 
 def _short(count: int) -> str:
-    sizes = ((1_000_000, "M"), (1_000, "k"))
-    return next((f"{count / size:.1f}{sign}" for size, sign in sizes if count >= size), str(count))
+    if count >= 1_000_000:
+        return f"{count / 1_000_000:.1f}M"
+    return f"{count / 1_000:.1f}k" if count >= 1_000 else str(count)
 
 
 def duration(seconds: float) -> str:
@@ -112,7 +111,7 @@ class Lines(RunTally):
     def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
         super().begin(plan, finished, usages)
         already = f", {self.before} of them done before" if finished else ""
-        count = f"{self.total} episode{'' if self.total == 1 else 's'}"
+        count = counted(self.total, "episode")
         self._write(f"{plan.world.name} {plan.split}, {plan.model_name}: {count}{already}")
 
     def finished(self, row: EpisodeRow, usages: Sequence[Usage], file: Path) -> None:

@@ -134,23 +134,15 @@ class Processes(HandsOut):
 
     def _start(self) -> _Child:
         here, there = multiprocessing.Pipe()
-        asking = (
-            [multiprocessing.Pipe() for _ in range(self._threads)]
-            if self._model is not None
-            else []
-        )
-        model = (
-            None
-            if self._model is None
-            else _AskedOverPipes(self._model, [far for _, far in asking])
-        )
+        asking: list[tuple[Connection, Connection]] = []
+        model: Model | None = None
+        if self._model is not None:
+            asking = [multiprocessing.Pipe() for _ in range(self._threads)]
+            model = _AskedOverPipes(self._model, [far for _, far in asking])
         given = (there, here, self._plan, self._knowledge, model, self._threads)
         process = multiprocessing.get_context("fork").Process(target=_live, args=given, daemon=True)
         # the fork touches no lock that a thread of this process may hold
-        with (
-            _FORKING,
-            warnings.catch_warnings(),
-        ):
+        with _FORKING, warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             process.start()
         for near, far in asking:

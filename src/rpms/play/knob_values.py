@@ -210,12 +210,7 @@ def pairs(keys: Iterable[str], each: Read, example: str, one_for_all: bool = Fal
     def read(value: Any) -> dict[str, Any]:
         if one_for_all and str(value).isdecimal():
             return dict.fromkeys(known, each(value))
-        pieces = [piece for piece in str(value).split(",") if piece.strip()]
-        given = (
-            dict(value)
-            if isinstance(value, Mapping)
-            else dict(piece.partition("=")[::2] for piece in pieces)
-        )
+        given = value if isinstance(value, Mapping) else _named_in(str(value))
         found: dict[str, Any] = {}
         for name, item in given.items():
             key = str(name).strip()
@@ -226,6 +221,16 @@ def pairs(keys: Iterable[str], each: Read, example: str, one_for_all: bool = Fal
         return found
 
     return read
+
+
+def _named_in(text: str) -> dict[str, str]:
+    """The values in `name=value,name=value`."""
+    given: dict[str, str] = {}
+    for piece in text.split(","):
+        if piece.strip():
+            name, _, value = piece.partition("=")
+            given[name] = value
+    return given
 
 
 def kinds(value: Any) -> dict[Kind, int]:

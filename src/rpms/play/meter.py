@@ -31,11 +31,10 @@ def parse_duration(text: str) -> float:
     (5400.0, 1800.0, 90.0)
     """
     found = _DURATION.fullmatch(text.strip().lower().replace(" ", ""))
-    seconds = (
-        sum(float(n) * _UNITS[unit] for n, unit in zip(found.groups(), "hms", strict=True) if n)
-        if found
-        else 0.0
-    )
+    seconds = 0.0
+    if found:
+        for number, unit in zip(found.groups(), "hms", strict=True):
+            seconds += float(number or 0) * _UNITS[unit]
     if not 0 < seconds <= 366 * 86_400:  # a wait of this length works on every platform
         raise InputError(f"--max-time {text[:40]!r}: give a time such as 90s, 30m or 1h30m")
     return seconds
@@ -79,18 +78,20 @@ class Meter:
         """Before an answer: wait for those under way that may be the last; LimitReached if this
         one is too many.
         """
-        most = self.limits.requests
         with self._changed:
-            while (
-                most is not None
-                and self._asking
-                and self._requests + self._asking >= most
-                and not self.reached()
-            ):
+            while self._may_be_the_last() and not self.reached():
                 self._changed.wait(self.seconds_left)
-            if reached := self.reached():
+            reached = self.reached()
+            if reached:
                 raise reached
             self._asking += 1
+
+    def _may_be_the_last(self) -> bool:
+        """True if answers under way may take all requests that are left."""
+        most = self.limits.requests
+        if most is None or not self._asking:
+            return False
+        return self._requests + self._asking >= most
 
     def end(self, usage: Usage, price: Price | None) -> None:
         """After it. An answer from a record took no request and costs nothing."""
@@ -111,10 +112,11 @@ class Meter:
                 which = f"--max-requests {limits.requests}"
             else:
                 return None
-            taken = f"{self._requests:,} requests" + (f", ${self._cost:,.4f}" if self._cost else "")
-            return LimitReached(
-                f"{which} is reached, after {taken} and {time.monotonic() - self._start:,.0f} s"
-            )
+            taken = f"{self._requests:,} requests"
+            if self._cost:
+                taken += f", ${self._cost:,.4f}"
+            seconds = time.monotonic() - self._start
+            return LimitReached(f"{which} is reached, after {taken} and {seconds:,.0f} s")
 
     def watching(self, open_model: Callable[[], Model], price: Price | None) -> Callable[[], Model]:
         """Opens the same model, whose answers count."""
@@ -168,15 +170,11 @@ def usages_of(folder: RunFolder, rows: Iterable[EpisodeRow]) -> tuple[Usage, ...
             found.append(replace(row.usage, requests=row.steps))
         # one price for all: the numbers of the row are enough
         elif all(timing.requests) or not any(timing.requests):
-            found.append(
-                replace(row.usage, requests=sum(timing.requests), seconds=sum(timing.model_seconds))
-            )
+            seconds = sum(timing.model_seconds)
+            found.append(replace(row.usage, requests=sum(timing.requests), seconds=seconds))
         else:
-            steps = zip(
-                folder.episode(row.task).steps, timing.requests, timing.model_seconds, strict=False
-            )
-            found += [
-                replace(step.usage, requests=asked, seconds=seconds)
-                for step, asked, seconds in steps
-            ]
+            steps = folder.episode(row.task).steps
+            each = zip(steps, timing.requests, timing.model_seconds, strict=False)
+            for step, asked, seconds in each:
+                found.append(replace(step.usage, requests=asked, seconds=seconds))
     return tuple(found)

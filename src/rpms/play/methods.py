@@ -69,37 +69,34 @@ class Method:
 
     def wording(self, wording: Wording, world: World) -> Wording:
         """A world's wording, with instruction and example in this method's form."""
-        wording = replace(wording, headings={Part.CARRIED: self.heading, **wording.headings})
-        printed = self._instruction(wording.printed) if wording.printed else ""
-        wording = replace(
-            wording, instruction=self._instruction(wording.instruction), printed=printed
-        )
+        example = wording.example
+        choosing = wording.choosing
         if not self.thinks:
-            example = _without_thoughts(wording.example)
-            choosing = _without_thoughts(wording.choosing)
-            return replace(wording, example=example, choosing=choosing)
-        return (
-            replace(wording, example=_with_states(wording.example, world))
-            if self.labels
-            else wording
+            example = _without_thoughts(example)
+            choosing = _without_thoughts(choosing)
+        elif self.labels:
+            example = _with_states(example, world)
+        return replace(
+            wording,
+            instruction=self._instruction(wording.instruction),
+            printed=self._instruction(wording.printed) if wording.printed else "",
+            example=example,
+            choosing=choosing,
+            headings={Part.CARRIED: self.heading, **wording.headings},
         )
 
     def _instruction(self, text: str) -> str:
         """An instruction that asks for an answer in this method's form."""
         if not self.thinks:
-            return (
-                f"{_without_thoughts(_worded(text, 'one'))}\nWrite the action alone, without a"
-                " thought."
-            )
+            asked = _without_thoughts(_worded(text, "one"))
+            return f"{asked}\nWrite the action alone, without a thought."
         if not self.labels:
             return text
         told = _worded(text, f"the goal, your state, {BOTH}")
         told = re.sub(r"^Thought:", f"{_LABELLED}\nThought:", told, count=1, flags=re.MULTILINE)
-        return (
-            told
-            if _LABELLED in told
-            else f"{told}\nBegin each answer with these lines:\n{_LABELLED}"
-        )
+        if _LABELLED in told:
+            return told
+        return f"{told}\nBegin each answer with these lines:\n{_LABELLED}"
 
     def words(self, thought: str) -> tuple[str, str]:
         """The thought as later histories tell it, and the labelled lines in its place where it
@@ -110,12 +107,9 @@ class Method:
         if not self.labels:
             return thought, ""
         lines = thought.split("\n")
-        labelled: dict[str, str] = {}  # the last line of each label, in the labels' order
+        told: list[str] = []  # the last line of each label, in the labels' order
         for label in self.labels:
-            for line in lines:
-                if line.startswith(f"{label}:"):
-                    labelled[label] = line
-        told = list(labelled.values())
+            told += [line for line in lines if line.startswith(f"{label}:")][-1:]
         rest = " ".join(line for line in lines if line not in told)
         if rest:
             told.append(f"Thought: {rest}")
@@ -127,12 +121,10 @@ class Method:
         """
         if self.experience is None:
             return ()
-        insights = tuple(f"  - {insight.text}" for insight in self.experience.insights)
-        recalled = self.experience.recall(goal.text, task, self.recalled)
-        return (
-            *insights,
-            *(f"An attempt at another task that succeeded:\n{each.text}" for each in recalled),
-        )
+        texts = [f"  - {insight.text}" for insight in self.experience.insights]
+        for attempt in self.experience.recall(goal.text, task, self.recalled):
+            texts.append(f"An attempt at another task that succeeded:\n{attempt.text}")
+        return tuple(texts)
 
     def once(self, why: str) -> Self:
         """The same, where a task is attempted once; one that lives by its trials is an
@@ -187,10 +179,8 @@ def _with_states(example: str, world: World) -> str:
         if piece.startswith("Obs:"):
             belief = world.update(belief, action, piece.removeprefix("Obs:").strip())
         elif not before.startswith("Thought:"):
-            state = (
-                f"at {belief.location or 'the start'}; carrying"
-                f" {', '.join(belief.holding) or 'nothing'}"
-            )
+            held = ", ".join(belief.holding) or "nothing"
+            state = f"at {belief.location or 'the start'}; carrying {held}"
             told.append(f"Goal: {goal.text or 'the task above'}\nState: {state}\n")
         if piece.startswith("Action:"):
             action = piece.removeprefix("Action:").partition("\n")[0].strip()
@@ -256,20 +246,15 @@ def reflect(
     except ModelUnavailable:
         raise
     except ModelError as error:
-        return Reflection(
-            earlier.carried,
-            Usage(),
-            f"nothing was written after the last attempt: {excerpt(error)}",
-        )
+        note = f"nothing was written after the last attempt: {excerpt(error)}"
+        return Reflection(earlier.carried, Usage(), note)
     written = _items(method, answer.text)
     if not written:
-        return Reflection(
-            earlier.carried, answer.usage, "nothing of use was written after the last attempt"
-        )
+        note = "nothing of use was written after the last attempt"
+        return Reflection(earlier.carried, answer.usage, note)
     carried = (*earlier.carried, *written)[-method.kept :] if method.kept else written
-    return Reflection(
-        carried, answer.usage, "the last attempt was read first, and its tokens are counted here"
-    )
+    note = "the last attempt was read first, and its tokens are counted here"
+    return Reflection(carried, answer.usage, note)
 
 
 def question(method: Method, earlier: Earlier, limit: int = 0) -> Prompt:
@@ -277,10 +262,8 @@ def question(method: Method, earlier: Earlier, limit: int = 0) -> Prompt:
     give way first.
     """
     history, last = transcript(earlier.turns, earlier.last)
-    end = (
-        f"The attempt ended here: {earlier.ending}."
-        f" {'Now write.' if not earlier.carried else 'Now write anew.'}"
-    )
+    task = "Now write anew." if earlier.carried else "Now write."
+    end = f"The attempt ended here: {earlier.ending}. {task}"
     blocks = (
         make_block(Part.INSTRUCTION, "", [method.question]),
         make_block(Part.CARRIED, method.heading, earlier.carried),
@@ -298,6 +281,9 @@ def _items(method: Method, text: str) -> tuple[str, ...]:
     if not method.form:
         item = one_line(text, LONGEST_ITEM).strip()
         return (f"  - {item}",) if item else ()
-    lines = (one_line(line.strip(" -*•\t"), LONGEST_LINE) for line in text.splitlines())
-    found = dict.fromkeys(line for line in lines if re.search(method.form, line, re.IGNORECASE))
-    return tuple(f"  - {line}" for line in list(found)[:MOST_LINES])
+    found: dict[str, None] = {}
+    for line in text.splitlines():
+        item = one_line(line.strip(" -*•\t"), LONGEST_LINE)
+        if re.search(method.form, item, re.IGNORECASE):
+            found[f"  - {item}"] = None
+    return tuple(found)[:MOST_LINES]

@@ -124,12 +124,9 @@ class RunPlan:
     @property
     def overlap(self) -> tuple[str, ...]:
         """The tasks that its memory was learned from, too; none where it plays without a memory."""
-        known = (
-            {game_of(task) for task in learned_from(self.memory.entries)}
-            if self.condition.memory
-            else set()
-        )
-        return tuple(task.id for task in self.tasks if game_of(task.id) in known)
+        if not self.condition.memory:
+            return ()
+        return self._tasks_like(learned_from(self.memory.entries))
 
     @property
     def taught(self) -> Taught | None:
@@ -142,8 +139,12 @@ class RunPlan:
         taught = self.taught
         if taught is None or taught.world != self.world.name:
             return ()
-        known = {game_of(task) for task in taught.tasks}
-        return tuple(task.id for task in self.tasks if game_of(task.id) in known)
+        return self._tasks_like(taught.tasks)
+
+    def _tasks_like(self, others: Iterable[str]) -> tuple[str, ...]:
+        """The tasks in the same games as others."""
+        games = set(map(game_of, others))
+        return tuple(task.id for task in self.tasks if game_of(task.id) in games)
 
     @property
     def beside(self) -> tuple[str, ...]:
@@ -170,15 +171,14 @@ class RunPlan:
 
     def protocol(self) -> Protocol:
         """Everything in this plan that decides its results."""
+        edition = self.edition
+        if edition is None:
+            edition = self.world.edition(self.tasks, self.setting)
         settings: dict[str, Any] = {
             "package": version("rpms"),
             "world": self.world.name,
             "engine": self.setting.engine,
-            "edition": dict(
-                self.world.edition(self.tasks, self.setting)
-                if self.edition is None
-                else self.edition
-            ),
+            "edition": dict(edition),
             "options": dict(sorted(self.setting.options.items())),
             "split": self.split,
             "model": self.model_name,
@@ -214,8 +214,8 @@ class RunPlan:
         found: dict[str, Any] = {"hash": "", "entries": 0}
         if self.condition.memory:
             found = {"hash": memory_hash(self.memory), "entries": len(self.memory)}
-        if overlap := self.overlap:
-            found["overlap"] = len(overlap)
+        if self.overlap:
+            found["overlap"] = len(self.overlap)
         return found
 
     def _own_parts(self) -> dict[str, Any]:
@@ -310,19 +310,14 @@ def _check_tasks(world: World, split: str, setting: Setting, tasks: Sequence[Tas
     """Refuse a plan without tasks, with one twice, or with an engine that the world has not."""
     if not tasks:
         raise InputError(f"{world.name}: no tasks to run in the split {split!r}")
-    _refuse_twice(tasks)
+    for task, times in Counter(task.id for task in tasks).items():
+        if times > 1:
+            raise InputError(f"the task {task!r} is listed more than once")
     if setting.engine not in world.engines:
         raise InputError(
             f"{world.name} has no engine {setting.engine!r}; choose one of"
             f" {', '.join(world.engines)}"
         )
-
-
-def _refuse_twice(tasks: Iterable[Task]) -> None:
-    counts = Counter(task.id for task in tasks)
-    for task, times in counts.items():
-        if times > 1:
-            raise InputError(f"the task {task!r} is listed more than once")
 
 
 def _open_reader(reader: str, model_name: str, open_model: OpenModel) -> NamedModel:
@@ -340,9 +335,11 @@ def _open_reader(reader: str, model_name: str, open_model: OpenModel) -> NamedMo
 
 def _refuse_known_tasks(plan: RunPlan) -> None:
     """Refuse tasks that the memory is learned from, or the model was taught on."""
-    if learned := plan.overlap:
+    learned = plan.overlap
+    if learned:
         raise InputError(overlapping(len(learned), len(plan.tasks), learned[0]))
-    if known := plan.taught_overlap:
+    known = plan.taught_overlap
+    if known:
         raise InputError(
             f"the model was taught on {len(known)} of these {len(plan.tasks)} tasks, such as"
             f" {known[0]}: play others; `overlap: allow` (--overlap allow) plays them, and the"
@@ -394,34 +391,24 @@ def overlapping(shared: int, total: int, example: str) -> str:
 
 def _check_ranges(plan: RunPlan) -> None:
     """Refuse numbers that a protocol could not be read back with."""
-    decoding = plan.decoding
-    wrong = {
-        f"a budget of {plan.step_budget} steps leaves nothing to do": plan.step_budget < 1,
-        f"a temperature of {decoding.temperature}: give 0 or more": (
-            not 0 <= decoding.temperature < math.inf
-        ),
-        f"a top_p of {decoding.top_p}: give a number above 0, at most 1": (
-            not 0 < decoding.top_p <= 1
-        ),
-        f"{decoding.max_tokens} new tokens are no answer; give 1 or more": decoding.max_tokens < 1,
-        f"stuck after {plan.stuck_after} failures: give 1 or more, or 0 for never": (
-            plan.stuck_after < 0
-        ),
-    }
-    for problem, is_so in wrong.items():
-        if is_so:
-            raise InputError(problem)
-    for number in (
-        decoding.max_tokens,
-        plan.step_budget,
-        plan.seed,
-        plan.stuck_after,
-        decoding.seed or 0,
-    ):
-        if abs(number) > LONGEST_NUMBER:
-            raise InputError(
-                f"{excerpt(number, 40)} is beyond what can be recorded; give a smaller number"
-            )
+    steps = plan.step_budget
+    tokens = plan.decoding.max_tokens
+    temperature = plan.decoding.temperature
+    top_p = plan.decoding.top_p
+    failures = plan.stuck_after
+    _require(steps >= 1, f"a budget of {steps} steps leaves nothing to do")
+    _require(0 <= temperature < math.inf, f"a temperature of {temperature}: give 0 or more")
+    _require(0 < top_p <= 1, f"a top_p of {top_p}: give a number above 0, at most 1")
+    _require(tokens >= 1, f"{tokens} new tokens are no answer; give 1 or more")
+    _require(failures >= 0, f"stuck after {failures} failures: give 1 or more, or 0 for never")
+    for number in (tokens, steps, plan.seed, failures, plan.decoding.seed or 0):
+        problem = f"{excerpt(number, 40)} is beyond what can be recorded; give a smaller number"
+        _require(abs(number) <= LONGEST_NUMBER, problem)
+
+
+def _require(is_so: bool, otherwise: str) -> None:
+    if not is_so:
+        raise InputError(otherwise)
 
 
 def _json(value: Any) -> Any:  # noqa: PLR0911  a table

@@ -18,7 +18,7 @@ from rpms.paper.decide import Decision, Mind
 from rpms.paper.prompt import Part, make_block
 from rpms.paper.usage import Usage
 from rpms.paper.verdict import KEPT, Candidate, Fate
-from rpms.planning.advice import plan_of
+from rpms.planning.advice import noticed_with_plan_of
 from rpms.planning.reason import reasoner_of
 from rpms.play.understanding import NO_GOAL, Reads, Understood
 from rpms.reading.narrowing import FIELDS, Narrowing, forms_of, unsearched
@@ -130,10 +130,9 @@ def reconsidered(
     """
     belief = decision.belief
     before = readings
-    _ = plan_of(decision)  # planning notices where nothing is left
     active = _rules_for(decision.goal, mind)
     share = unsearched(achievers_of(active), belief, decision.goal.object)
-    why = decision.noticed.against_goal
+    why = noticed_with_plan_of(decision).against_goal
     if not why:
         return readings.instead(belief, share)
 

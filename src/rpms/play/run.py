@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count, takewhile
+from itertools import chain, count
 from math import comb
 from pathlib import Path
 from typing import Protocol, TypedDict, TypeVar, Unpack
@@ -117,11 +117,11 @@ def run(
         _tell_what_is_there(folder, plan, rows, listener)
         todo = [task for task in plan.tasks if task.id not in rows]
 
+        def write(done: Finished) -> None:
+            folder.write(done.row, done.data, done.timing, done.beside)
+
         def keep(ended: Sequence[Finished]) -> None:
-            written = disk.map(
-                lambda done: folder.write(done.row, done.data, done.timing, done.beside), ended
-            )
-            for done, _ in zip(ended, written, strict=True):
+            for done, _ in zip(ended, disk.map(write, ended), strict=True):
                 rows[done.row.task] = done.row
                 listener.finished(done.row, done.usages, folder.run.file(done.row.task))
 
@@ -239,8 +239,20 @@ def epoch_folders(run: Path) -> tuple[Path, ...]:
     """The folders of a run's epochs, itself first; later ones as far as they are there without
     a gap.
     """
-    later = (run / EPOCHS / str(number) for number in count(2))
-    return (run, *takewhile(lambda folder: is_there(folder / PROTOCOL), later))
+    return (run, *_begun(partial(_epoch_folder, run), 2))
+
+
+def _begun(folder_of: Callable[[int], Path], first: int) -> Iterator[Path]:
+    """Numbered folders with a run in them, up to the first number that has none."""
+    for number in count(first):
+        folder = folder_of(number)
+        if not is_there(folder / PROTOCOL):
+            return
+        yield folder
+
+
+def _epoch_folder(run: Path, number: int) -> Path:
+    return run if number == 1 else run / EPOCHS / str(number)
 
 
 def epoch_plan(plan: RunPlan, number: int) -> RunPlan:
@@ -262,10 +274,10 @@ def run_epochs(
     plan: RunPlan, out: Path, epochs: int, run_one: Callable[[RunPlan, Path], Outcome]
 ) -> tuple[Outcome, ...]:
     """Run every epoch of a plan, one after the other, by a function that runs one in a folder."""
-    return tuple(
-        run_one(epoch_plan(plan, number), out if number == 1 else out / EPOCHS / str(number))
-        for number in range(1, epochs + 1)
-    )
+    found: list[Outcome] = []
+    for number in range(1, epochs + 1):
+        found.append(run_one(epoch_plan(plan, number), _epoch_folder(out, number)))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -325,15 +337,20 @@ def agreement(epochs: Sequence[Mapping[str, bool]]) -> Agreement | None:
     if len(epochs) < 2:
         return None
     every: set[str] = set().union(*epochs)
-    shared = [task for task in epochs[0] if all(task in epoch for epoch in epochs)]
+    in_all = every.intersection(*epochs)
+    shared = [task for task in epochs[0] if task in in_all]
     if not shared:
         return None
-    wins = [sum(epoch[task] for epoch in epochs) for task in shared]
+    wins = dict.fromkeys(shared, 0)
     rates: list[float] = []
     for epoch in epochs:
-        won = sum(epoch[task] for task in shared)
+        won = 0
+        for task in shared:
+            wins[task] += epoch[task]
+            won += epoch[task]
         rates.append(won / len(shared))
-    return Agreement(tuple(wins), len(epochs), tuple(rates), len(every) - len(shared))
+    left_out = len(every) - len(shared)
+    return Agreement(tuple(wins.values()), len(epochs), tuple(rates), left_out)
 
 
 CONTROLS = ("menu-random", "menu-best")
@@ -348,18 +365,22 @@ def control_plans(plan: RunPlan) -> Mapping[str, RunPlan]:
     menu = plan.condition.enforcement.menu and plan.condition.informed
     if not menu or plan.trial or backend_of(plan.model_name) in NO_LLM - {Backend.REPLAY}:
         return {}
-    alike = replace(plan, keep={}, method=METHODS[REACT])
-    return {name: replace(alike, model_name=name, open_model=NamedModel(name)) for name in CONTROLS}
+    plans: dict[str, RunPlan] = {}
+    for name in CONTROLS:
+        plans[name] = replace(
+            plan, keep={}, method=METHODS[REACT], model_name=name, open_model=NamedModel(name)
+        )
+    return plans
 
 
 def play_controls(
     plan: RunPlan, folder: Path, workers: int | None = None, engine: MakeEngine = Threads
 ) -> Mapping[str, RunSummary]:
     """Play what is missing of a run's controls; none where there is nothing to control for."""
-    return {
-        name: run(control, folder / FOLDER / name, workers, engine=engine)
-        for name, control in control_plans(plan).items()
-    }
+    summaries: dict[str, RunSummary] = {}
+    for name, control in control_plans(plan).items():
+        summaries[name] = run(control, folder / FOLDER / name, workers, engine=engine)
+    return summaries
 
 
 @dataclass(frozen=True)
@@ -380,8 +401,7 @@ def _trial_folder(out: Path, number: int) -> Path:
 
 def trial_folders(out: Path) -> tuple[Path, ...]:
     """A run, and its later trials where it has any."""
-    later = (_trial_folder(out, number) for number in count(1))
-    return (out, *takewhile(lambda folder: is_there(folder / PROTOCOL), later))
+    return (out, *_begun(partial(_trial_folder, out), 1))
 
 
 def run_trials(
@@ -396,6 +416,7 @@ def run_trials(
     Raises and continues as `run` does.
     """
     runs: list[RunFolder] = []
+    folders: list[Path] = []
     summaries: list[RunSummary] = []
     for number in range(plan.method.trials):
         trial = _trial_plan(plan, number, runs) if number else plan
@@ -406,21 +427,28 @@ def run_trials(
             _refuse_if_earlier_changed(folder, trial)
         summaries.append(run(trial, folder.folder, workers, listener(number), **how))
         runs.append(folder)
-    folders = tuple(each.folder for each in runs)
-    if not plan.method.question:
-        return Trials(folders, tuple(summaries), out, summaries[0])
-    chosen = out / f"best-of-{plan.method.trials}"
-    return Trials(folders, tuple(summaries), chosen, _write_best(plan, runs, chosen))
+        folders.append(folder.folder)
+    best_folder = out
+    best = summaries[0]
+    if plan.method.question:
+        best_folder = out / f"best-of-{plan.method.trials}"
+        best = _write_best(plan, runs, best_folder)
+    return Trials(tuple(folders), tuple(summaries), best_folder, best)
 
 
 def _trial_plan(plan: RunPlan, number: int, runs: Sequence[RunFolder]) -> RunPlan:
     """The plan of a later trial: the tasks that none before it has won, with what was tried."""
     won: set[str] = set()
-    for each in runs:
-        won.update(row.task for row in each.rows() if row.won)
-    todo = tuple(task for task in plan.tasks if task.id not in won)
-    earlier = {task.id: _earlier(runs[-1], task.id, first=number == 1) for task in todo}
-    return replace(plan, tasks=todo, trial=number, earlier=earlier)
+    for row in chain.from_iterable(each.rows() for each in runs):
+        if row.won:
+            won.add(row.task)
+    todo: list[Task] = []
+    earlier: dict[str, Earlier] = {}
+    for task in plan.tasks:
+        if task.id not in won:
+            todo.append(task)
+            earlier[task.id] = _earlier(runs[-1], task.id, first=number == 1)
+    return replace(plan, tasks=tuple(todo), trial=number, earlier=earlier)
 
 
 def _refuse_if_earlier_changed(folder: RunFolder, trial: RunPlan) -> None:
@@ -434,10 +462,10 @@ def _refuse_if_earlier_changed(folder: RunFolder, trial: RunPlan) -> None:
 
 def _earlier(run_before: RunFolder, task: str, *, first: bool) -> Earlier:
     record = run_before.episode(task)
+    carried: tuple[str, ...] = ()
     try:
-        carried = (
-            () if first else reader_of(tuple[str, ...])(loads(run_before.beside(task, CARRIED)))
-        )
+        if not first:
+            carried = reader_of(tuple[str, ...])(loads(run_before.beside(task, CARRIED)))
     except NotJson:
         raise FileError(
             run_before.file_beside(task, CARRIED), None, "is not what an episode brought along"
@@ -468,6 +496,7 @@ def _write_best(plan: RunPlan, runs: Sequence[RunFolder], out: Path) -> RunSumma
             data = read_bytes(runs[number].file(task), LARGEST_EPISODE)
             if not _holds(best.run.file(task), data):
                 best.write(tried[number], data, timings[number].get(task, Timing(task, 0.0)))
-        if (price := runs[0].price()) is not None:
+        price = runs[0].price()
+        if price is not None:
             best.write_price(price)
         return best.run.summary()

@@ -342,6 +342,9 @@ class Players:
         except BaseException as error:  # noqa: BLE001  raised again where the results are taken
             self._tell(error)
 
+    def _is_alive(self) -> bool:
+        return any(thread.is_alive() for thread in self._threads)
+
     def stop(self, wait: Callable[[float], object] = time.sleep) -> None:
         """Let the steps under way end, as far as they do within moments; `wait` passes them, by
         seconds.
@@ -350,11 +353,9 @@ class Players:
         for _ in self._threads:
             self.todo.put(None)
         deadline = time.monotonic() + GRACE
-        while (
-            alive := any(thread.is_alive() for thread in self._threads)
-        ) and time.monotonic() < deadline:
+        while self._is_alive() and time.monotonic() < deadline:
             wait(0.02)
-        if not alive:
+        if not self._is_alive():
             self._model.close()
             if self._reads.model not in (None, self._model):
                 self._reads.model.close()
@@ -388,10 +389,9 @@ class Threads:
     def results(self) -> Iterator[Sequence[Finished]]:
         """The episodes as they finish; what a worker raises is raised here."""
         for _ in range(self._count):
+            seconds = None if self._meter is None else self._meter.seconds_left
             try:
-                done = self._done.get(
-                    timeout=self._meter.seconds_left if self._meter is not None else None
-                )
+                done = self._done.get(timeout=seconds)
             except queue.Empty:
                 assert self._meter is not None  # its time is up
                 done = self._meter.reached() or LimitReached("no time is left")
@@ -405,8 +405,9 @@ class Threads:
         def drain(patience: float) -> None:
             with suppress(queue.Empty):
                 while True:
-                    done = self._done.get(timeout=patience) if patience else self._done.get_nowait()
-                    late.extend([done] if isinstance(done, Finished) else [])
+                    done = self._done.get(timeout=patience)
+                    if isinstance(done, Finished):
+                        late.append(done)
 
         self._players.stop(drain)
         drain(0.0)

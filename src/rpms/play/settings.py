@@ -111,10 +111,10 @@ class Settings:
         """
         values: dict[str, Any] = {}
         for name, value in given.items():
-            if (read := _READS.get(name)) is None:
-                raise SettingError(
-                    str(name), f"there is no such setting; {nearest(str(name), KNOBS)}"
-                )
+            read = _READS.get(name)
+            if read is None:
+                problem = f"there is no such setting; {nearest(str(name), KNOBS)}"
+                raise SettingError(str(name), problem)
             if value is None:
                 continue
             try:
@@ -128,7 +128,13 @@ class Settings:
 
     @property
     def given(self) -> dict[str, Any]:
-        return {name: value for name in KNOBS if (value := getattr(self, name)) is not None}
+        """By name, those that say something."""
+        found: dict[str, Any] = {}
+        for name in KNOBS:
+            value = getattr(self, name)
+            if value is not None:
+                found[name] = value
+        return found
 
     def over(self, other: Settings) -> Settings:
         """These, and where they say nothing, others.
@@ -142,7 +148,11 @@ class Settings:
 
     def only(self, *, tasks: bool) -> Settings:
         """Those that choose what is played, or all the others."""
-        return Settings(**{name: v for name, v in self.given.items() if KNOBS[name].tasks == tasks})
+        found = self.given
+        for name in self.given:
+            if KNOBS[name].tasks != tasks:
+                del found[name]
+        return Settings(**found)
 
     @property
     def of_preset(self) -> Settings:
@@ -180,11 +190,11 @@ class Settings:
         for name, value in (self.enforce or {}).items():
             enforcement = with_part(enforcement, name, value)
         base = named_condition(self.condition_name)
-        given = {name: value for name in _SWITCHES if (value := getattr(full, name)) is not None}
+        switches = {name: value for name, value in full.given.items() if name in _SWITCHES}
         # a judge of one's own, which is no part of the condition
-        if callable(given.get("arbitration")):
-            del given["arbitration"]
-        return replace(base, **given, enforcement=enforcement)
+        if callable(switches.get("arbitration")):
+            del switches["arbitration"]
+        return replace(base, **switches, enforcement=enforcement)
 
     def sources(self, world: World, context: int = 0) -> Sources:
         """The knowledge that they choose, checked against a world; files are read here."""
@@ -217,9 +227,8 @@ class Settings:
         k = self.k or {}
         warnings = self.warnings
         if warnings is None:  # as many as failures are asked for
-            failures = (Kind.CRITICAL_FAILURE, Kind.FAILURE)
-            asked = [number for kind, number in k.items() if kind in failures]
-            warnings = max([usual.warnings, *asked])
+            asked = (k.get(Kind.CRITICAL_FAILURE, 0), k.get(Kind.FAILURE, 0))
+            warnings = max(usual.warnings, *asked)
         return replace(
             usual,
             # its weights alone
@@ -327,9 +336,12 @@ class Settings:
         Nobody is told to learn from a split that is there to test with.
         """
         played = self.split or world.splits[0]
-        others = [split for split in ("train", *world.splits) if split in world.splits]
-        others = [split for split in others if split != played and not _TESTS.search(split)]
-        tasks = f"--split {others[0]}" if others else "--task TASKS-THAT-YOU-WILL-NOT-PLAY"
+        tasks = "--task TASKS-THAT-YOU-WILL-NOT-PLAY"
+        # `train` where there is one, else the first
+        for split in sorted(world.splits, key=lambda split: split != "train"):
+            if split != played and not _TESTS.search(split):
+                tasks = f"--split {split}"
+                break
         who = f" --model {model}" if model else ""
         return f"rpms learn {world.name} {tasks}{who} --out memory.jsonl"
 

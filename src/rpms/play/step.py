@@ -296,12 +296,13 @@ class Player:
         of it, which it does once.
         """
         command = proposal.command.text
-        against = proposal.against(decision)  # before all else: it makes the plan
         if decision.advice.bars(command):
             return _AGAIN
+        against = proposal.against(decision)
         if against is not None and self._blocks(decision):
             return against
-        if command in dict(refused):
+        has_insisted = any(command == earlier for earlier, _ in refused)
+        if has_insisted:
             return None
         return decision.advice.caution(command, decision.candidates)
 

@@ -42,8 +42,8 @@ def drawn(tasks: Sequence[Task], number: int | None, seed: int) -> Sequence[Task
     """
     if number is None or number >= len(tasks):
         return tasks
-    chosen = set(Random(seed).sample(range(len(tasks)), number))  # noqa: S311  a draw, not a secret
-    return [task for place, task in enumerate(tasks) if place in chosen]
+    places = Random(seed).sample(range(len(tasks)), number)  # noqa: S311  a draw, not a secret
+    return [tasks[place] for place in sorted(places)]
 
 
 def limited(tasks: Sequence[Task], limit: int | None) -> Sequence[Task]:
@@ -72,19 +72,20 @@ def tasks_named(
         kinds = dict.fromkeys(name.partition("/")[0] for name in names)
         setting = replace(setting, options={**setting.options, "tasks": ",".join(kinds)})
     every = world.tasks(split, setting)
-    chosen: set[str] = set()
     for name in names:
-        called_so = [task.id for task in every if _goes_by(task, name)]
-        if not called_so:
+        if not any(_goes_by(task, name) for task in every):
             raise _no_such_task(world, split, name, every)
-        chosen.update(called_so)
-    return [task for task in every if task.id in chosen], setting
+    chosen: list[Task] = []
+    for task in every:
+        if any(_goes_by(task, name) for name in names):
+            chosen.append(task)
+    return chosen, setting
 
 
 def _names_in(wanted: Sequence[str]) -> list[str]:
     """Names with commas between them, in one text or in several."""
     words = map(str.strip, ",".join(wanted).split(","))
-    names = [word for word in words if word]
+    names = list(filter(None, words))
     if not names:
         raise InputError(
             f"--task {wanted[0]!r} names no task: give types, names or ids, or leave it out"
@@ -105,13 +106,15 @@ def _no_such_task(world: World, split: str, name: str, every: Iterable[Task]) ->
 
 def place_of(ids: Sequence[str], wanted: str) -> int | None:
     """The place of a task in a list: by its number, its id, or the start of it."""
-    if number := whole_number(wanted, len(ids)):
+    number = whole_number(wanted, len(ids))
+    if number:
         return number - 1
     if wanted in ids:
         return ids.index(wanted)
-    return next(
-        (place for place, each in enumerate(ids) if wanted and each.startswith(wanted)), None
-    )
+    for place, id_ in enumerate(ids):
+        if wanted and id_.startswith(wanted):
+            return place
+    return None
 
 
 def variation_called(world: World, text: str) -> Task | None:

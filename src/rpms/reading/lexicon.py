@@ -36,8 +36,8 @@ _WORD = re.compile(r"[a-z0-9]+")
 @lru_cache(maxsize=8_192)
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a text in lower case, plurals without their `s`."""
-    words = _WORD.findall(text.lower())[:LONGEST_READ]
-    return tuple(_singular(word) for word in words)
+    words = _WORD.findall(text.lower())
+    return tuple(map(_singular, words[:LONGEST_READ]))
 
 
 def _singular(word: str) -> str:
@@ -144,8 +144,9 @@ class Lexicon:
 
     def _find_evidence(self, request: str, field: str, value: str) -> WordEvidence:
         share = self.share(field, value)
-        others = self._called.get(value, ())
-        names = [value, *("".join(words_of(each)) for each in others)]
+        names = [value]
+        for called in self._called.get(value, ()):
+            names.append("".join(words_of(called)))
         found: dict[str, float] = {}
         for word in names_in(request):
             seen = self._seen[word]

@@ -34,8 +34,12 @@ class RequestForm:
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
         """Facts that must hold in the end, over the purpose's variables."""
-        ends = chain.from_iterable(step.until for step in self.purpose.steps)
-        return tuple(fact_of(clause.literals[0]) for clause in ends if clause.literals)
+        facts: list[Fact] = []
+        for step in self.purpose.steps:
+            for clause in step.until:
+                if clause.literals:
+                    facts.append(fact_of(clause.literals[0]))
+        return tuple(facts)
 
     def words(self, rules: ActiveRules) -> str:
         """The goal in words: `look(object, destination): you hold object, destination has been
@@ -68,12 +72,12 @@ def unsearched(achievers: Achievers, belief: Belief, kind: str) -> float:
     """Share of places, and of whatever else can be looked into, where a thing of a kind may be
     as far as is known.
     """
-    unknown: list[bool] = []
-    for ways in achievers.revealers.values():
-        for way in ways:
-            for fact in _finds(achievers, way, belief, kind):
-                unknown.append(belief.truth(fact) is Truth.UNKNOWN)
-    return sum(unknown) / len(unknown) if unknown else 1.0
+    all_places = unknown = 0
+    for way in chain.from_iterable(achievers.revealers.values()):
+        for fact in _finds(achievers, way, belief, kind):
+            all_places += 1
+            unknown += belief.truth(fact) is Truth.UNKNOWN
+    return unknown / all_places if all_places else 1.0
 
 
 def _finds(achievers: Achievers, way: Achiever, belief: Belief, kind: str) -> Iterator[Atom]:
@@ -88,10 +92,10 @@ def _finds(achievers: Achievers, way: Achiever, belief: Belief, kind: str) -> It
 
 def _looked_into(achievers: Achievers, way: Achiever) -> str:
     """The role of what a way looks into to find any object there; nothing where it does not."""
-    roles = [name for name in way.fact.args if name != ANYTHING]
     declared = achievers.rules.predicates.get(way.fact.predicate)
     if declared is None or "object" not in declared.args:
         return ""
+    roles = [name for name in way.fact.args if name != ANYTHING]
     return roles[0] if len(roles) == 1 and len(way.fact.args) == 2 else ""
 
 
@@ -179,10 +183,14 @@ class Narrowing:
         for name, source in form.purpose.over.items():
             if source in named:
                 binding[name] = f"{named[source]} ?"
-        filled = [fact for fact in form.facts if all(arg in binding for arg in fact.args)]
-        judged = [self._blocked(fact.bound(binding), _DEPTH) for fact in filled]
-        reason = next((each.reason for each in judged if each.reason), "")
-        return Objected(reason, any(each.doubtful for each in judged))
+        reason = ""
+        doubtful = False
+        for fact in form.facts:
+            if binding.keys() >= set(fact.args):
+                found = self._blocked(fact.bound(binding), _DEPTH)
+                reason = reason or found.reason
+                doubtful = doubtful or found.doubtful
+        return Objected(reason, doubtful)
 
     def _misplaced(self, roles: frozenset[str], kind: str) -> str:
         """The reason that nothing here of a kind can be what a field means; nothing where
@@ -214,7 +222,7 @@ class Narrowing:
         """Roles in which the belief has names of a kind."""
         seen: set[str] = set()
         for role, names in self.belief.names.items():
-            if any(kind_of(name) == kind for name in names):
+            if kind in map(kind_of, names):
                 seen.add(role)
         return seen
 
@@ -274,13 +282,13 @@ class Narrowing:
             return _FINE
         if self.is_lasting(need.predicate):
             return self._objected(self._bound(need, binding), fact)
-        if depth and all(arg in binding for arg in need.args):
+        if depth and binding.keys() >= set(need.args):
             return self._blocked(need.bound(binding), depth - 1)
         return _FINE
 
     def _objected(self, facts: Sequence[Fact], fact: Fact) -> Objected:
         """Judges a choice among permanent facts."""
-        values = {self.truth(each) for each in facts}
+        values = set(map(self.truth, facts))
         if not values or Truth.TRUE in values:
             return _FINE
         if Truth.UNKNOWN in values:
@@ -300,8 +308,10 @@ class Narrowing:
             case []:
                 return [literal.bound(binding)]
             case [parameter]:
-                names = self._names_for(parameter)
-                return [literal.bound({**binding, parameter: name}) for name in names]
+                bound: list[Fact] = []
+                for name in self._names_for(parameter):
+                    bound.append(literal.bound({**binding, parameter: name}))
+                return bound
             case _:
                 return []
 
@@ -314,5 +324,7 @@ class Narrowing:
 
     @cached_property
     def _parameters(self) -> frozenset[str]:
-        names = (action.variables for action in self.manual.actions)
-        return frozenset(chain.from_iterable(names))
+        names: set[str] = set()
+        for action in self.manual.actions:
+            names.update(action.variables)
+        return frozenset(names)

@@ -71,12 +71,14 @@ class NearestKinds:
         named = alike_in_name(one, other)
         ours = self._facts(one, roles)
         theirs = self._facts(other, roles)
-        both = ours.keys() & theirs.keys()
-        either = [fact for fact in both if Truth.TRUE in (ours[fact], theirs[fact])]
-        if not either:
+        told = alike = 0
+        for fact in ours.keys() & theirs.keys():
+            if Truth.TRUE in (ours[fact], theirs[fact]):
+                told += 1
+                alike += ours[fact] is theirs[fact]
+        if not told:
             return named / 2
-        shared = sum(ours[fact] is theirs[fact] for fact in either) / len(either)
-        return (named + shared) / 2
+        return (named + alike / told) / 2
 
     def _facts(self, kind: str, roles: frozenset[str]) -> dict[Fact, Truth]:
         """Lasting facts that are known of a kind in some roles, with `_` in place of the kind."""
@@ -86,8 +88,7 @@ class NearestKinds:
         if key not in self._told:
             told: dict[Fact, Truth] = {}
             for fact in self._questions(roles):
-                bound = fact._replace(args=tuple(_named(arg, kind) for arg in fact.args))
-                truth = self.possible.truth(bound)
+                truth = self.possible.truth(fact.bound({_KIND: f"{kind} ?"}))
                 if truth is not Truth.UNKNOWN:
                     told[fact] = truth
             self._told[key] = told
@@ -113,7 +114,3 @@ _KIND = "_"
 def _beside(kind: str, args: Iterable[str], roles: Container[str]) -> tuple[str, ...]:
     """Arguments with `_` for what is in some roles, and any thing of a kind for the other."""
     return tuple([_KIND if role in roles else f"{kind} ?" for role in args])
-
-
-def _named(arg: str, kind: str) -> str:
-    return f"{kind} ?" if arg == _KIND else arg

@@ -130,7 +130,7 @@ class Readings:
 def _kinds_seen(belief: Belief) -> set[str]:
     seen: set[str] = set()
     for names in belief.names.values():
-        seen.update(kind_of(name) for name in names)
+        seen.update(map(kind_of, names))
     return seen
 
 

@@ -141,205 +141,227 @@ class Reader:
                     found.setdefault((goal.type, name), {})[kind] = None
         return {slot: tuple(kinds) for slot, kinds in found.items()}
 
+    @cached_property
+    def kinds_called(self) -> tuple[str, ...]:
+        """Kinds for which the world tells what people call them."""
+        types = {form.type for form in self.forms}
+        return tuple(name for name in self.called if name not in types)
+
+    def kinds_remembered(self, type_: str, field_: str) -> Sequence[str]:
+        """Kinds that remembered goals of a type have in a field."""
+        return self._remembered.get((type_, field_), ())
+
+    def read_examples(self, request: str) -> list[NearRequest]:
+        """The remembered requests that are shown beside this one, nearest first."""
+        return self.lexicon.nearest(request, EXAMPLES)
+
     def read(
         self, request: str, belief: Belief
     ) -> Generator[SlotQuestion, Weights, Readings | None]:
         """Yield questions, each to be sent its weights, and return the readings; None where
         nothing can be read.
         """
-        possible = Narrowing(self.goals, belief, self.rules, self.here)
         if not self.forms:
             return None
         examples = tuple(self.read_examples(request))
-        match self.source:
-            case Source.NEAREST:
-                found = list(self._nearest(request, possible))
-            case Source.RANDOM:
-                found = list(self._random(request, possible))
-            case _:
-                if not self._points_anywhere(request, possible):
-                    return None
-                found = yield from self._search(request, possible, examples)
+        possible = Narrowing(self.goals, belief, self.rules, self.here)
+        found = yield from _Attempt(self, request, possible, examples).found()
         best = sorted(found, key=lambda reading: -reading.score)[:READINGS]
         ranked = weighed(best, belief)
         return Readings(request, ranked, examples=examples) if ranked else None
 
-    def _points_anywhere(self, request: str, possible: Narrowing) -> bool:
+
+@dataclass(frozen=True)
+class _Attempt:
+    """An attempt to read one request."""
+
+    reader: Reader
+    request: str
+    possible: Narrowing
+    examples: Sequence[NearRequest]
+
+    def found(self) -> Generator[SlotQuestion, Weights, list[RequestReading]]:
+        """Goals that it may mean; none where no word points to any."""
+        match self.reader.source:
+            case Source.NEAREST:
+                return list(self._nearest())
+            case Source.RANDOM:
+                return list(self._random())
+            case _:
+                if not self._points_anywhere():
+                    return []
+                return (yield from self._search())
+
+    def _points_anywhere(self) -> bool:
         """True if some word points to a kind that some goal can be about."""
-        for form in self.forms:
+        for form in self.reader.forms:
             for name in form.fields:
-                for kind in self._kinds(form, name, possible, request):
-                    if self.lexicon.evidence(request, name, kind).weight >= UNREAD:
+                for kind in self._kinds(form, name):
+                    evidence = self.reader.lexicon.evidence(self.request, name, kind)
+                    if evidence.weight >= UNREAD:
                         return True
         return False
 
-    def read_examples(self, request: str) -> list[NearRequest]:
-        """The remembered requests that are shown beside this one, nearest first."""
-        return self.lexicon.nearest(request, EXAMPLES)
-
     # Possible meanings.
 
-    def _kinds(
-        self, form: RequestForm, field_: str, possible: Narrowing, request: str
-    ) -> tuple[str, ...]:
+    def _kinds(self, form: RequestForm, field_: str) -> tuple[str, ...]:
         """Kinds that a slot may have, as far as manual, memory and belief name any; else the
         request's own words.
         """
-        roles = possible.roles(form, field_)
+        reader = self.reader
+        roles = self.possible.roles(form, field_)
         known: dict[str, None] = {}
-        if self.here:
-            known |= possible.kinds_here(roles)
-        known |= dict.fromkeys(self._kinds_remembered(roles, possible))
-        if self.rules:
-            known |= dict.fromkeys(possible.kinds_told)
-            known |= dict.fromkeys(self._kinds_called)
-        return tuple(known) or tuple(sorted(names_in(request)))
+        if reader.here:
+            known |= self.possible.kinds_here(roles)
+        known |= dict.fromkeys(self._kinds_remembered(roles))
+        if reader.rules:
+            known |= dict.fromkeys((*self.possible.kinds_told, *reader.kinds_called))
+        return tuple(known) or tuple(sorted(names_in(self.request)))
 
-    def _kinds_remembered(self, roles: frozenset[str], possible: Narrowing) -> Iterator[str]:
+    def _kinds_remembered(self, roles: frozenset[str]) -> Iterator[str]:
         """Kinds that remembered goals have in slots of the same roles."""
-        for form in self.forms:
+        for form in self.reader.forms:
             for name in FIELDS:
-                if possible.roles(form, name) & roles:
-                    yield from self._remembered.get((form.type, name), ())
+                if self.possible.roles(form, name) & roles:
+                    yield from self.reader.kinds_remembered(form.type, name)
 
-    @cached_property
-    def _kinds_called(self) -> tuple[str, ...]:
-        """Kinds for which the world tells what people call them."""
-        types = {form.type for form in self.forms}
-        return tuple(name for name in self.called if name not in types)
+    def _goal(self, part: _Part) -> Goal:
+        return self.reader.make(part.form.type, part.named, self.request)
 
     # Beam search over the slots.
 
-    def _search(
-        self, request: str, possible: Narrowing, examples: Sequence[NearRequest]
-    ) -> Generator[SlotQuestion, Weights, list[RequestReading]]:
+    def _search(self) -> Generator[SlotQuestion, Weights, list[RequestReading]]:
         """The best goals, slot by slot: its type first, then its object, then its destination."""
-        prompt = self._prompt(request, examples)
-        parts = yield from self._types(prompt, request)
+        parts = yield from self._types()
         for field_ in FIELDS:
-            grown = [part for part in parts if field_ not in part.form.fields]
+            grown: list[_Part] = []
+            done: list[_Part] = []
             for part in parts:
                 if field_ in part.form.fields:
-                    grown += yield from self._filled(prompt, request, possible, part, field_)
-            parts = _best(grown, READINGS)
-        return [self._reading(part, request) for part in parts]
+                    grown += yield from self._filled(part, field_)
+                else:
+                    done.append(part)
+            parts = _best([*done, *grown], READINGS)
+        found: list[RequestReading] = []
+        for part in parts:
+            reasons = (f"model {part.said:.1f}", *part.reasons) if self._asks else part.reasons
+            found.append(RequestReading(self._goal(part), part.score, reasons=reasons))
+        return found
 
-    def _types(self, prompt: Prompt, request: str) -> Generator[SlotQuestion, Weights, list[_Part]]:
+    def _types(self) -> Generator[SlotQuestion, Weights, list[_Part]]:
         """The likeliest goal types, with no slot filled."""
-        choices = tuple(f"goal: {form.type}" for form in self.forms)
-        weights = yield from self._weights(SlotQuestion(prompt, "goal", "", choices))
+        forms = self.reader.forms
+        choices = tuple(f"goal: {form.type}" for form in forms)
+        weights = yield from self._weights("goal", "", choices)
         parts: list[_Part] = []
-        for form, weight in zip(self.forms, weights, strict=True):
-            parts.append(self._with_words(_Part(form), request, "type", form.type, weight))
+        for form, weight in zip(forms, weights, strict=True):
+            parts.append(self._with_words(_Part(form), "type", form.type, weight))
         parts = _best(parts, TYPES if self._asks else len(parts))
         return [part for part in parts if part.score >= parts[0].score - BELOW]
 
-    def _filled(
-        self, prompt: Prompt, request: str, possible: Narrowing, part: _Part, field_: str
-    ) -> Generator[SlotQuestion, Weights, list[_Part]]:
+    def _filled(self, part: _Part, field_: str) -> Generator[SlotQuestion, Weights, list[_Part]]:
         """A part with its next slot filled, by each of the best kinds that nothing forbids."""
         doubtful: dict[str, bool] = {}
-        for kind in self._kinds(part.form, field_, possible, request):
-            objected = possible.judge(part.form, {**part.named, field_: kind})
+        for kind in self._kinds(part.form, field_):
+            objected = self.possible.judge(part.form, {**part.named, field_: kind})
             if not objected.reason:
                 doubtful[kind] = objected.doubtful
         choices = tuple(f"{field_}: {kind}" for kind in doubtful)
-        weights = yield from self._weights(SlotQuestion(prompt, field_, part.begun, choices))
+        weights = yield from self._weights(field_, part.begun, choices)
         filled: list[_Part] = []
         for kind, weight in zip(doubtful, weights, strict=True):
             sure = weight + UNTRIED if doubtful[kind] else weight
-            filled.append(self._with_words(part, request, field_, kind, sure))
+            filled.append(self._with_words(part, field_, kind, sure))
         more_to_ask = self._asks and field_ != FIELDS[-1]
         return _best(filled, OBJECTS if more_to_ask else READINGS)
-
-    def _reading(self, part: _Part, request: str) -> RequestReading:
-        reasons = (f"model {part.said:.1f}", *part.reasons) if self._asks else part.reasons
-        goal = self.make(part.form.type, part.named, request)
-        return RequestReading(goal, part.score, reasons=reasons)
 
     @property
     def _asks(self) -> bool:
         """True if a model is asked."""
-        return self.source is Source.MODEL
+        return self.reader.source is Source.MODEL
 
-    def _weights(self, question: SlotQuestion) -> Generator[SlotQuestion, Weights, Weights]:
+    def _weights(
+        self, field_: str, begun: str, choices: tuple[str, ...]
+    ) -> Generator[SlotQuestion, Weights, Weights]:
         """Weights of the choices by the model; all alike where none is asked, or there is
         nothing to choose.
         """
-        if self._asks and question.choices:
-            return (yield question)
-        return [0.0] * len(question.choices)
+        if self._asks and choices:
+            return (yield SlotQuestion(self._prompt, field_, begun, choices))
+        return [0.0] * len(choices)
 
-    def _with_words(
-        self, part: _Part, request: str, field_: str, value: str, weight: float
-    ) -> _Part:
+    def _with_words(self, part: _Part, field_: str, value: str, weight: float) -> _Part:
         """A part with its type or another slot filled, and the evidence for it: the model's,
         and the words'.
         """
+        lexicon = self.reader.lexicon
         named = part.named if field_ == "type" else {**part.named, field_: value}
-        evidence = self.lexicon.evidence(request, field_, value)
+        evidence = lexicon.evidence(self.request, field_, value)
         reasons = part.reasons
         if evidence.word:
             reasons = (*reasons, f"`{evidence.word}` points to {value}")
-        words = evidence.weight + math.log(self.lexicon.share(field_, value))
+        words = evidence.weight + math.log(lexicon.share(field_, value))
         score = part.score + weight + WORDS * words
         return _Part(part.form, named, score, part.said + weight, reasons)
 
     # Controls.
 
-    def _nearest(self, request: str, possible: Narrowing) -> Iterator[RequestReading]:
+    def _nearest(self) -> Iterator[RequestReading]:
         """Goals of remembered requests, nearest first."""
-        forms = {form.type: form for form in self.forms}
+        lexicon = self.reader.lexicon
+        forms = {form.type: form for form in self.reader.forms}
         met: set[str] = set()
-        for score, entry in self.lexicon.nearest(request, len(self.lexicon.requests)):
-            named = {name: kind for name, kind in entry.meant.items() if name != "type"}
-            form = forms.get(entry.goal_signature.type)
+        for score, entry in lexicon.nearest(self.request, len(lexicon.requests)):
+            named = dict(entry.meant)
+            form = forms.get(named.pop("type", ""))
             signature = str(entry.goal_signature)
-            if form is None or signature in met or possible.judge(form, named).reason:
+            if form is None or signature in met or self.possible.judge(form, named).reason:
                 continue
             met.add(signature)
-            goal = self.make(form.type, named, request)
+            goal = self._goal(_Part(form, named))
             yield RequestReading(goal, 10 * score, reasons=(f"like `{entry.request}`",))
 
-    def _random(self, request: str, possible: Narrowing) -> Iterator[RequestReading]:
+    def _random(self) -> Iterator[RequestReading]:
         """Possible goals by chance: a type first, then its slots.
 
         The draw follows from the request alone.
         """
-        seed = hashlib.sha256(request.encode("utf-8", "surrogatepass")).digest()
+        seed = hashlib.sha256(self.request.encode("utf-8", "surrogatepass")).digest()
         dice = Random(int.from_bytes(seed, "big"))  # noqa: S311  a draw, not a secret
         met: set[tuple[str, ...]] = set()
         for _ in range(DRAWS):
-            form = dice.choice(self.forms)
+            form = dice.choice(self.reader.forms)
             named: dict[str, str] = {}
             for name in form.fields:
-                named[name] = dice.choice(self._kinds(form, name, possible, request))
+                named[name] = dice.choice(self._kinds(form, name))
             key = (form.type, *named.values())
-            if key in met or any(possible.judge(form, named)):
+            if key in met or any(self.possible.judge(form, named)):
                 continue
             met.add(key)
-            goal = self.make(form.type, named, request)
+            goal = self._goal(_Part(form, named))
             yield RequestReading(goal, -float(len(met)), reasons=("drawn by chance",))
             if len(met) == READINGS:
                 return
 
     # The question.
 
-    def _prompt(self, request: str, examples: Sequence[NearRequest]) -> Prompt:
+    @cached_property
+    def _prompt(self) -> Prompt:
         """The common beginning of every question about a request: goals, examples as a
         conversation, the request.
         """
-        goals = [form.words(self.goals.active("")) for form in self.forms]
+        rules = self.reader.goals.active("")
+        goals = [form.words(rules) for form in self.reader.forms]
         shown: list[str] = []
         lengths: list[int] = []
-        for near in reversed(examples):  # the nearest one last
+        for near in reversed(self.examples):  # the nearest one last
             asked = f"{_asked(near.entry.request)}\n"
             shown.append(f"{asked}{_answer(near.entry)}")
             lengths.append(len(asked))
         blocks = (
             make_block(Part.INSTRUCTION, INSTRUCTION, goals),
             make_block(Part.HISTORY, "", shown, spoken=lengths),
-            make_block(Part.OBSERVATION, "", [_asked(request)]),
+            make_block(Part.OBSERVATION, "", [_asked(self.request)]),
         )
         filled = tuple(block for block in blocks if block.heading or block.items)
         return Prompt(filled, form=Form.CHAT)
@@ -350,8 +372,10 @@ def _asked(request: str) -> str:
 
 
 def _answer(entry: RememberedRequest) -> str:
-    named = {"type": "goal"}
-    return "\n".join(f"{named.get(name, name)}: {value}" for name, value in entry.meant.items())
+    lines: list[str] = []
+    for field_, value in entry.meant.items():
+        lines.append(f"{'goal' if field_ == 'type' else field_}: {value}")
+    return "\n".join(lines)
 
 
 def _best(parts: Iterable[_Part], most: int) -> list[_Part]:
@@ -363,5 +387,8 @@ def weights_of_answer(said: Mapping[str, str], question: SlotQuestion) -> list[f
     not say is unlikely.
     """
     wanted = said.get(question.field, "").strip().casefold()
-    choices = [choice.partition(": ")[2].casefold() for choice in question.choices]
-    return [0.0 if choice == wanted else NOT_SAID for choice in choices]
+    weights: list[float] = []
+    for choice in question.choices:
+        _, _, value = choice.partition(": ")
+        weights.append(0.0 if value.casefold() == wanted else NOT_SAID)
+    return weights

@@ -5,7 +5,6 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rpms.foreign.file_reader import beside
 from rpms.logic.errors import RPMSError
 from rpms.models.accounting import list_cost
 from rpms.models.catalogue import NO_LLM, parse_model_name
@@ -14,7 +13,7 @@ from rpms.paper.decide import decide
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.usage import Price, Usage
 from rpms.play.plan import RunPlan
-from rpms.store.memories import memory_hash, read_frozen
+from rpms.store.memories import memory_hash, read_frozen, round_folder, snapshot_file
 from rpms.store.runs import RunFolder
 from rpms.study.running import Means, StudyLayout, plan_cell, plan_round, refuse_overlap
 from rpms.study.studies import Case, Learning, Study
@@ -101,8 +100,7 @@ def _of_rounds(
     """The rounds of learning, whose runs lie beside the memory that they make."""
     for number in range(1, learning.rounds + 1):
         plan = plan_round(learning, number, learner, means)
-        # the folders that learning keeps its rounds in; a study only counts what is there
-        done = _finished(RunFolder(beside(out, f"{out.stem}.rounds") / f"round{number}"))
+        done = _finished(RunFolder(round_folder(out, number)))
         usage = _times(_guess(plan, prompts), len(plan.tasks) - done)
         what = f"learning, round {number}"
         yield Estimate(what, learner, len(plan.tasks), done, usage, measured=False)
@@ -141,7 +139,7 @@ def _memory(
     file = case.memory_file(world)
     if learning is not None and case.learns and learner:
         out = layout.learned(learning, means, learner)
-        file = beside(out, f"{out.stem}.round{case.round or learning.rounds}{out.suffix}")
+        file = snapshot_file(out, case.round or learning.rounds)
         if not file.is_file():
             return None
     if file is None:

@@ -6,6 +6,8 @@ runs/            one run folder for each protocol, named by it; studies may shar
 learned/         memories that studies learned, with the episodes they were learned from
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import os
@@ -13,13 +15,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 from rpms.foreign.file_reader import is_there
 from rpms.logic.errors import FileError, InputError
 from rpms.models.catalogue import parse_model_name
 from rpms.paper.condition import CONDITIONS, Condition
+from rpms.paper.memory import Kind
 from rpms.paper.recall import EpisodicMemory
 from rpms.paper.usage import Price
 from rpms.paper.verdict import Fate
@@ -215,23 +218,19 @@ def run_study(
     read_index(layout)  # one that cannot be read is said before anything is played
     cases = {model: study.cases_for(model) for model in models}
     _check_plans(study, cases, means)
-    given = _given_memories(study, means.world)
+    running = _Running(study, means, layout, _Memories(study, means, layout))
     results: list[Result] = []
     known: dict[Path, Trials] = {}
     for model in models:
-        memory_of = _memories(study, model, means, layout, given)
         for case in cases[model]:
-            plan = plan_cell(study.choice, case, model, means, memory_of(case))
-            if plan.method.recalled and plan.method.experience is None:
-                plan = _experienced(plan, study, case, means, layout)
+            plan = running.plan(model, case)
             what = f"{model}, {case.name}"
             folder = layout.run_folder(plan)
             if folder in known:
                 tell(f"{what}: the same run as before")
             else:
-                known[folder], *_ = run_epochs(
-                    plan, folder, means.epochs, partial(_run, means, what)
-                )
+                run = partial(running.run, what)
+                known[folder], *_ = run_epochs(plan, folder, means.epochs, run)
             for remark in _remarks(what, plan, known[folder]):
                 tell(remark)
             results += _results(model, case, plan, known[folder])
@@ -239,14 +238,97 @@ def run_study(
     return tuple(results)
 
 
-def _given_memories(study: Study, world: World) -> Mapping[Path, EpisodicMemory]:
-    """The memory files that the study's conditions name, each read once."""
-    memories: dict[Path, EpisodicMemory] = {}
-    for case in study.cases:
-        file = case.memory_file(world)
-        if file is not None and file not in memories:
-            memories[file] = read_frozen(file, world.name)
-    return memories
+@dataclass(frozen=True)
+class _Running:
+    """A study under way."""
+
+    study: Study
+    means: Means
+    layout: StudyLayout
+    memories: _Memories
+
+    def plan(self, model: str, case: Case) -> RunPlan:
+        """The run of one condition, with its memory, and with what expel draws from other runs."""
+        memory = self.memories.of(model, case)
+        plan = plan_cell(self.study.choice, case, model, self.means, memory)
+        if plan.method.recalled and plan.method.experience is None:
+            method = replace(plan.method, experience=self._experience(plan, case))
+            return replace(plan, method=method)
+        return plan
+
+    def run(self, what: str, plan: RunPlan, folder: Path) -> Trials:
+        means = self.means
+        how = How(engine=means.engine, price=means.prices.get(plan.model_name), meter=means.meter)
+
+        def listen(trial: int) -> Listener:
+            return means.listener(f"{what} (trial {trial})" if trial else what)
+
+        trials = run_trials(plan, folder, means.workers, listen, **how)
+        if plan.epoch == 1:
+            play_controls(plan, folder, means.workers, means.engine)
+        return trials
+
+    def _experience(self, plan: RunPlan, case: Case) -> Experience:
+        """What expel plays with: reflexion plays the tasks to learn from, and insights are drawn
+        from it.
+        """
+        assert self.study.learning is not None
+        assert self.means.gather is not None
+        settings = replace(case.settings, agent="reflexion", trials=3)  # as in expel's paper
+        choice = self.study.learning.choice
+        model = plan.model_name
+        gathering = plan_cell(choice, Case("gathering", settings), model, self.means, plan.memory)
+        what = f"{model}, gathering for {case.name}"
+        trials = self.run(what, gathering, self.layout.run_folder(gathering))
+        digest = gathering.protocol().hash[:_HASH]
+        file = self.layout.pool / "learned" / f"{slug(model)}-expel-{digest}.jsonl"
+        if is_there(file):
+            return read_experience(file, self.means.world.name)
+        experience = self.means.gather(trials.folders, gathering)
+        write_experience(file, experience)
+        return experience
+
+
+class _Memories:
+    """The memories of a study's conditions, each read once; what must be learned is learned when
+    first wanted.
+    """
+
+    def __init__(self, study: Study, means: Means, layout: StudyLayout) -> None:
+        """Files that the study names are read now, before anything is played."""
+        self._study = study
+        self._means = means
+        self._layout = layout
+        self._read: dict[Path, EpisodicMemory] = {}
+        self._snapshots: dict[str, Mapping[int, Path]] = {}
+        for case in study.cases:
+            file = case.memory_file(means.world)
+            if file is not None and file not in self._read:
+                self._read[file] = read_frozen(file, means.world.name)
+
+    def of(self, model: str, case: Case) -> EpisodicMemory:
+        """The memory that a model plays a condition with."""
+        file = case.memory_file(self._means.world)
+        if file is None and case.learns and self._study.learner(model):
+            file = self._snapshot(model, case)
+        name = self._means.world.name
+        if file is None:
+            return EpisodicMemory(world=name)
+        if file not in self._read:
+            self._read[file] = read_frozen(file, name, empty=True)
+        return self._read[file]
+
+    def _snapshot(self, model: str, case: Case) -> Path:
+        """The file of what was learned for a model by the end of the round that a condition
+        names.
+        """
+        learning = self._study.learning
+        assert learning is not None
+        if model not in self._snapshots:
+            learner = self._study.learner(model)
+            out = self._layout.learned(learning, self._means, learner)
+            self._snapshots[model] = self._means.learn(learning, learner, out)
+        return self._snapshots[model][case.round or learning.rounds]
 
 
 def _remarks(what: str, plan: RunPlan, trials: Trials) -> Iterator[str]:
@@ -274,30 +356,36 @@ def kinds_never_shown(plan: RunPlan, folder: Path) -> Iterator[str]:
     A kind of which the settings show none is left out.
     """
     top = plan.sources.retrieval(plan.world).top
-    entries = Counter(entry.kind for entry in plan.memory.entries if entry.kind.wording is not None)
-    due = {kind for kind in entries if kind.told and top.get(kind, kind.top)}
+    due: Counter[Kind] = Counter()
+    for entry in plan.memory.entries:
+        kind = entry.kind
+        if kind.wording is not None and kind.told and top.get(kind, kind.top):
+            due[kind] += 1
     if not due or not plan.condition.memory:
         return
-    for kind in sorted(due - _shown_kinds(RunFolder(folder))):
-        yield (
-            f"no prompt showed any of the {entries[kind]} memories of the kind {kind}; why not:"
-            f" rpms table verdicts {folder}"
-        )
+    shown = _shown_kinds(RunFolder(folder))
+    for kind in sorted(due):
+        if kind not in shown:
+            yield (
+                f"no prompt showed any of the {due[kind]} memories of the kind {kind}; why not:"
+                f" rpms table verdicts {folder}"
+            )
 
 
 def _shown_kinds(run_folder: RunFolder) -> set[str]:
     """The kinds of memory that a run's prompts showed."""
     shown: set[str] = set()
-    for row in run_folder.rows():
-        for step in run_folder.episode(row.task).steps:
-            shown.update(each.kind for each in step.candidates if Fate(each.fate).shown)
+    for episode in run_folder.episodes():
+        for step in episode.steps:
+            for candidate in step.candidates:
+                if Fate(candidate.fate).shown:
+                    shown.add(candidate.kind)
     return shown
 
 
 def refuse_overlap(study: Study, means: Means) -> None:
     """Refuse a study that would play games it learns from, unless it says that this is meant."""
-    learning_cases = [case for case in study.cases if case.learns]
-    forbidden = any(case.settings.overlap != ALLOW for case in learning_cases)
+    forbidden = any(case.learns and case.settings.overlap != ALLOW for case in study.cases)
     if study.learning is None or not forbidden:
         return
     tested = study.choice.tasks(means.world, means.setting)
@@ -372,76 +460,6 @@ def _check_plans(study: Study, cases: Mapping[str, Sequence[Case]], means: Means
                 what = "give expel `insights: FILE`, or the study a `learn` block"
                 raise InputError(f"{study.file}: {case.name}: {what}")
     check_study(study, means.world, means.setting)
-
-
-def _run(means: Means, what: str, plan: RunPlan, folder: Path) -> Trials:
-    how = How(engine=means.engine, price=means.prices.get(plan.model_name), meter=means.meter)
-
-    def listen(trial: int) -> Listener:
-        return means.listener(f"{what} (trial {trial})" if trial else what)
-
-    trials = run_trials(plan, folder, means.workers, listen, **how)
-    if plan.epoch == 1:
-        play_controls(plan, folder, means.workers, means.engine)
-    return trials
-
-
-def _experienced(
-    plan: RunPlan, study: Study, case: Case, means: Means, layout: StudyLayout
-) -> RunPlan:
-    """A plan of expel with its experience: reflexion plays the tasks to learn from, and
-    insights are drawn from it.
-    """
-    assert study.learning is not None
-    assert means.gather is not None
-    settings = replace(case.settings, agent="reflexion", trials=3)  # the number of expel's paper
-    gathering = plan_cell(
-        study.learning.choice, Case("gathering", settings), plan.model_name, means, plan.memory
-    )
-    what = f"{plan.model_name}, gathering for {case.name}"
-    trials = _run(means, what, gathering, layout.run_folder(gathering))
-    digest = gathering.protocol().hash[:_HASH]
-    file = layout.pool / "learned" / f"{slug(plan.model_name)}-expel-{digest}.jsonl"
-    if is_there(file):
-        experience = read_experience(file, means.world.name)
-    else:
-        experience = means.gather(trials.folders, gathering)
-        write_experience(file, experience)
-    return replace(plan, method=replace(plan.method, experience=experience))
-
-
-def _memories(
-    study: Study,
-    model: str,
-    means: Means,
-    layout: StudyLayout,
-    given: Mapping[Path, EpisodicMemory],
-) -> Callable[[Case], EpisodicMemory]:
-    """The memories of one model's conditions, each read once; what must be learned is learned
-    when first wanted.
-    """
-    learner = study.learner(model)
-    learning = study.learning
-
-    @cache
-    def read(file: Path) -> EpisodicMemory:
-        if file in given:
-            return given[file]
-        return read_frozen(file, means.world.name, empty=True)
-
-    @cache
-    def snapshots() -> Mapping[int, Path]:
-        assert learning is not None
-        return means.learn(learning, learner, layout.learned(learning, means, learner))
-
-    def memory_of(case: Case) -> EpisodicMemory:
-        file = case.memory_file(means.world)
-        if file is None and case.learns and learner:
-            assert learning is not None
-            file = snapshots()[case.round or learning.rounds]
-        return EpisodicMemory(world=means.world.name) if file is None else read(file)
-
-    return memory_of
 
 
 def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) -> None:

@@ -27,7 +27,7 @@ from rpms.play.settings import Settings
 from rpms.play.task_choice import read_part
 from rpms.store.files import read_text
 from rpms.store.protocol import TABLES
-from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
+from rpms.store.yaml_files import Place, YamlFile, YamlKind, plain, read_yaml
 from rpms.study.studies import Case, Choice, Learning, Study, Written
 
 STUDY = YamlKind(
@@ -113,11 +113,10 @@ def read_study(file: Path, parts: Collection[str] = ()) -> Study:
     yaml = read_yaml(str(file), read_text(file, 4 * LARGEST_STUDY), STUDY)
     reader = _Reader(yaml, file.parent, parts)
     tree = plain(yaml.tree, lambda key: key if isinstance(key, int | float) else str(key))
-    form, common = reader.read(_Study, tree, (), without=("condition",))
+    form, common = reader.read(_Study, tree, yaml.at(), without=("condition",))
     _check_size(yaml, form)
     if common.memory and form.learn is not None:
-        raise yaml.error(
-            ("memory",),
+        raise yaml.at("memory").error(
             "`memory` and `learn` cannot both be given: one reads a memory, the other makes it",
         )
     learning = reader.learning(form.learn, common) if form.learn is not None else None
@@ -145,7 +144,7 @@ def _check_size(yaml: YamlFile, form: _Study) -> None:
     if len(form.conditions) * max(1, len(form.models)) > MOST_CELLS:
         counted = f"{len(form.conditions):,} conditions and {len(form.models):,} models"
         problem = f"{counted}: a study has at most {MOST_CELLS:,} of both multiplied"
-        raise yaml.error(("conditions",), problem)
+        raise yaml.at("conditions").error(problem)
 
 
 class _Reader:
@@ -168,7 +167,8 @@ class _Reader:
 
     def learning(self, given: object, common: Settings) -> Learning:
         """The section `learn`: of the study's settings, all but those that choose tasks hold."""
-        form, own = self.read(_Learn, given, ("learn",), without=("condition", "memory"))
+        place = self._yaml.at("learn")
+        form, own = self.read(_Learn, given, place, without=("condition", "memory"))
         rules_of_play = Settings(steps=common.steps, simplifications=common.simplifications)
         choice = form.choice(own.over(rules_of_play), self.written("learn"))
         settings = own.only(tasks=False).over(common.only(tasks=False))
@@ -176,17 +176,17 @@ class _Reader:
 
     def case(self, name: str, given: object, shared: Settings, learning: Learning | None) -> Case:
         """One of `conditions`: named by its key, unless it names a condition or a method."""
-        path = ("conditions", name)
-        form, own = self.read(_Case, given, path, without=_OF_TASKS)
+        place = self._yaml.at("conditions", name)
+        form, own = self.read(_Case, given, place, without=_OF_TASKS)
         named = own.condition or (None if own.agent else name)
         settings = own.over(Settings(condition=named)).over(shared)
         try:
             return _case(name, settings, form.round, learning)
         except InputError as error:
-            raise self._yaml.error(path, f"{name}: {error}") from None
+            raise place.error(f"{name}: {error}") from None
 
     def read(
-        self, form: type[_Form], given: object, path: tuple[str, ...], without: Collection[str]
+        self, form: type[_Form], given: object, place: Place, without: Collection[str]
     ) -> tuple[_Form, Settings]:
         """One section: its own fields, and the settings in it but for some."""
         entries = given if isinstance(given, Mapping) else {}
@@ -194,61 +194,57 @@ class _Reader:
         knobs: dict[str, Any] = {}
         own: dict[str, Any] = {}
         for name, value in entries.items():
-            if name in allowed:
-                knobs[name] = value
-            else:
-                own[name] = value
+            (knobs if name in allowed else own)[name] = value
         for name in (*SEAMS, "harvest"):
-            self._refuse_code((*path, name), str(knobs.get(name, "")))
-        self._refuse_models_of_code(entries, path)
+            self._refuse_code(place.at(name), str(knobs.get(name, "")))
+        self._refuse_models_of_code(entries, place)
         try:
             read = form.model_validate(own)
         except ValidationError as error:
-            raise self._mistake(error, path, (*form.model_fields, *allowed)) from None
+            raise _first_mistake(error, place, (*form.model_fields, *allowed)) from None
         try:
             return read, Settings.read(knobs, self._folder)
         except SettingError as error:
-            inner = (error.inner,) if error.inner else ()
-            where = (*path, error.name, *inner)
-            raise self._yaml.error(where, f"{'.'.join(where)}: {error.problem}") from None
+            where = place.at(error.name)
+            if error.inner:
+                where = where.at(error.inner)
+            raise where.mistake(error.problem) from None
 
-    def _refuse_models_of_code(self, entries: Mapping[str, Any], path: tuple[str, ...]) -> None:
+    def _refuse_models_of_code(self, entries: Mapping[str, Any], place: Place) -> None:
         """Refuse a section's `model`, any of its `models`, or a `reader` that is `module:name`."""
         models = entries.get("models")
         named = models if isinstance(models, list) else [entries.get("model", "")]
         for model in named:
             if names_code(str(model)):
-                self._refuse_code((*path, "models" if models else "model"), str(model))
+                self._refuse_code(place.at("models" if models else "model"), str(model))
         reader = str(entries.get("reader", ""))
         if names_code(reader):
-            self._refuse_code((*path, "reader"), reader)
+            self._refuse_code(place.at("reader"), reader)
 
-    def _refuse_code(self, path: tuple[str, ...], name: str) -> None:
+    def _refuse_code(self, place: Place, name: str) -> None:
         """Refuse `module:name` of a module that the command does not allow."""
         module, sign, _ = name.partition(":")
         if sign and module not in self._parts and name not in SHIPPED_PARTS:
-            problem = (
-                f"{path[-1]}: a study runs no code of its own: add --parts and the module's name to"
-                " the command"
+            raise place.error(
+                f"{place.name}: a study runs no code of its own: add --parts and the module's name"
+                " to the command"
             )
-            raise self._yaml.error(path, problem)
 
-    def _mistake(
-        self, error: ValidationError, path: tuple[str, ...], names: Collection[str]
-    ) -> FileError:
-        found = error.errors(include_url=False)
-        first = next((each for each in found if _is_misspelt(each, names)), found[0])
-        where = (*path, *first["loc"])
-        problem = first["msg"].removeprefix("Value error, ")
-        if first["type"] == "missing":
-            problem = "is missing"
-        elif first["type"] == "extra_forbidden":
-            hint = f"; {nearest(str(where[-1]), names)}"
-            if where[-1] in _OF_TASKS:
-                hint = ": all conditions of a study play the same tasks"
-            problem = f"is not a known field{hint}"
-        place = ".".join(map(str, where))
-        return self._yaml.error(where, f"{place}: {problem}" if place else problem)
+
+def _first_mistake(error: ValidationError, place: Place, names: Collection[str]) -> FileError:
+    """The first mistake in a section: a misspelt key, where there is one."""
+    found = error.errors(include_url=False)
+    first = next((each for each in found if _is_misspelt(each, names)), found[0])
+    problem = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "missing":
+        problem = "is missing"
+    elif first["type"] == "extra_forbidden":
+        key = str(first["loc"][-1])
+        hint = f"; {nearest(key, names)}"
+        if key in _OF_TASKS:
+            hint = ": all conditions of a study play the same tasks"
+        problem = f"is not a known field{hint}"
+    return place.at(*first["loc"]).mistake(problem)
 
 
 def _is_misspelt(mistake: Mapping[str, Any], names: Collection[str]) -> bool:
