@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 GARBAGE = (20_000, 20, 50)
 """Thresholds of the garbage collector. Steps make many small values and hardly a circle: by its own
 thresholds, looking for circles takes a twelfth of a run."""
-INTERRUPTED = 130
-"""The exit code after Ctrl-C, as shells have it."""
 _TOLD = b"rpms: interrupted\n"
 
 
@@ -49,14 +47,14 @@ def main() -> None:
         try:
             os.write(2, _TOLD)
         finally:
-            sys.exit(INTERRUPTED)
+            sys.exit(130)
 
 
 def _end_at_once(*_: object) -> None:
     try:
         os.write(2, _TOLD)
     finally:
-        os._exit(INTERRUPTED)
+        os._exit(130)
 
 
 def _run(screen: Any, command: Callable[[], object]) -> None:
@@ -68,7 +66,7 @@ def _run(screen: Any, command: Callable[[], object]) -> None:
         try:
             with screen.answering_at_once():
                 code = command()
-            if code == INTERRUPTED:  # typer makes this of Ctrl-C, without a word
+            if code == 130:  # typer makes this of Ctrl-C, without a word
                 raise KeyboardInterrupt
         finally:
             screen.flush()

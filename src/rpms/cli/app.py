@@ -13,7 +13,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 import rpms
-from rpms.cli import INTERRUPTED
 from rpms.cli.knobs import declare, with_shared
 from rpms.cli.screen import complain, say, show_logs
 
@@ -293,7 +292,7 @@ class _Explained(TyperCommand):
         except KeyboardInterrupt as stop:
             if str(stop):
                 complain(f"rpms: {stop}")
-                raise SystemExit(INTERRUPTED) from None
+                raise SystemExit(130) from None
             raise
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
