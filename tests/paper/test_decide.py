@@ -360,7 +360,7 @@ def test_a_memory_that_is_too_long_does_not_push_out_those_behind_it():
     assert (fates["long"], fates["schema"]) == (Fate.CROWDED, Fate.KEPT)
 
 
-def test_a_decision_says_where_it_gave_up_looking():
+def test_a_decision_says_where_its_search_was_cut_short():
     others = [
         replace(MEMORY.entries[2], actions=(f"open fridge {number}",), id=f"other {number}")
         for number in range(200)
@@ -373,8 +373,8 @@ def test_a_decision_says_where_it_gave_up_looking():
         OPENING,
         (),
     )
-    assert decision.gave_up == (Kind.SUCCESS,)
-    assert step(FULL, KitchenBelief()).gave_up == ()
+    assert decision.cut_short == (Kind.SUCCESS,)
+    assert step(FULL, KitchenBelief()).cut_short == ()
 
 
 def test_a_decision_names_what_its_prompt_leaves_out_at_a_sub_goal():

@@ -614,7 +614,7 @@ EVERY_ENTRY = re.search(r"^\| every entry \| (.*) \|$", PAGE, re.MULTILINE)[1]
 FOR_PLANS = {
     "ActiveRules": {"purpose", "lore", "goals", "purposes", "barred", "kept"},
     "ActionSchema": {"plan", "steps", "others", "told", "once", "doubt", "waives", "patterns"},
-    "Decision": {"unlisted", "gave_up", "advice", "schemas"},
+    "Decision": {"unlisted", "cut_short", "advice", "schemas"},
     "Literal": {"kinds"},
 }
 """Fields that are not for parts: they are planning's, or of no use to one step."""

@@ -15,7 +15,7 @@ from rpms.logic.actions import Instance
 from rpms.logic.belief import GOAL_PREDICATES, Situation, StateSignature
 from rpms.logic.facts import Atom, Clause, Facts, Truth, kind_of
 from rpms.logic.goal import Goal, GoalSignature
-from rpms.logic.rules import ActiveRules, Prohibition
+from rpms.logic.rules import ActiveRules, Prohibition, Rule
 from rpms.paper.memory import CriticalFailure, Entry, FailureLesson, SuccessSnippet, VerifiedSchema
 from rpms.paper.verdict import KEPT, Candidate, Fate, Verdict
 
@@ -46,12 +46,13 @@ class Objection:
     """A reason against an entry."""
 
     conflict: bool
-    """A rule is broken on known facts; otherwise it is only a doubt."""
+    """True if a rule is broken on known facts; False if one may be broken, since a fact is unknown:
+    a reservation."""
     reason: str
     rule: str
     fact: str
     clause: Clause | None = None
-    """The precondition that fails or is in doubt, if it is one."""
+    """The precondition that fails or is unknown, if it is one."""
 
 
 def judge(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitration) -> Verdict:
@@ -116,26 +117,28 @@ class _Judged(NamedTuple):
     """Facts about what was done in the episode; all others stay the same all through it."""
     objection: Objection | None
 
+    def still_holds(self, entry: Entry, rules: ActiveRules, situation: Situation) -> bool:
+        """True if an entry would meet the same objection in this situation."""
+        if self.entry is not entry or self.goal is not situation.goal:
+            return False  # of other objects that had the same ids
+        if not self.deeds:
+            return True
+        facts = _transferable(entry, rules, situation)
+        return all(facts.truth(deed) is before for deed, before in self.deeds.items())
+
 
 def _object_anywhere(entry: Entry, rules: ActiveRules, situation: Situation) -> Objection | None:
-    """The objection in whatever room and state: that of an earlier step, unless it rests on
-    deeds done since.
-    """
-    goal = situation.goal
-    key = (id(entry), id(goal))
+    """The objection in whatever room and state; that of an earlier step, if it still holds."""
     judged: dict[tuple[int, int], _Judged] = rules.kept.setdefault("judged", {})
-    kept = judged.get(key)
-    if kept is not None and (kept.entry is not entry or kept.goal is not goal):
-        kept = None  # of another object that had the same id
-    if kept is not None and not kept.deeds:
-        return kept.objection
+    key = (id(entry), id(situation.goal))
+    known = judged.get(key)
+    if known is not None and known.still_holds(entry, rules, situation):
+        return known.objection
     facts = _transferable(entry, rules, situation)
-    if kept is not None and all(facts.truth(deed) is was for deed, was in kept.deeds.items()):
-        return kept.objection
     objection = object_to(entry, rules, facts)
     if len(judged) >= _JUDGED_KEPT:
         judged.clear()
-    judged[key] = _Judged(entry, goal, facts.deeds, objection)
+    judged[key] = _Judged(entry, situation.goal, facts.deeds, objection)
     return objection
 
 
@@ -166,7 +169,7 @@ def _with_hand_of_now(entry: Entry, situation: Situation) -> Entry:
 def object_to(
     entry: Entry, rules: ActiveRules, facts: Facts, *, strict: bool = True
 ) -> Objection | None:
-    """The gravest objection to an entry: the first conflict, else the first doubt.
+    """The gravest objection to an entry: the first conflict, else the first reservation.
 
     Unless `strict`, an action whose effects hold already is no objection.
     """
@@ -190,31 +193,31 @@ def _object_to_plan(
 ) -> Objection | None:
     """A snippet claims that its actions can be done one after the other."""
     facts = Simulated(known, rules)
-    doubt: Objection | None = None
+    reservation: Objection | None = None
     for action in actions:
         instance = rules.instance(action)
         if instance is None:
             if rules.environment:
-                doubt = doubt or _uncovered(action)
+                reservation = reservation or _uncovered(action)
             continue
         if not strict and _is_done(instance, facts):
             continue
-        objection = _object_to_action(action, rules, facts, doubts=doubt is None)
+        objection = _object_to_action(action, rules, facts, reservations=reservation is None)
         if objection is not None and objection.conflict:
             return objection
-        doubt = doubt or objection
+        reservation = reservation or objection
         facts.apply(instance)
-    return doubt
+    return reservation
 
 
 def _object_to_action(
-    action: str, rules: ActiveRules, facts: Facts, *, doubts: bool
+    action: str, rules: ActiveRules, facts: Facts, *, reservations: bool
 ) -> Objection | None:
-    """What forbids an action, or makes it fail; of mere doubts the first, if they are wanted."""
-    forbidden = prohibition(action, rules, facts, doubts=doubts)
+    """What forbids an action, or makes it fail; with `reservations`, else what may do so."""
+    forbidden = prohibition(action, rules, facts, reservations=reservations)
     if forbidden is not None and forbidden.conflict:
         return forbidden
-    failing = infeasibility(action, rules, facts, doubts=doubts and forbidden is None)
+    failing = infeasibility(action, rules, facts, reservations=reservations and forbidden is None)
     if failing is not None and failing.conflict:
         return failing
     return forbidden or failing
@@ -246,32 +249,35 @@ def _object_to_lesson(action: str, rules: ActiveRules, facts: Facts) -> Objectio
 
 def objection_to_action(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:
     """The reason against an action now: it is infeasible, or a rule forbids it."""
-    known = [infeasibility(command, rules, facts), prohibition(command, rules, facts)]
-    return min(filter(None, known), key=lambda objection: not objection.conflict, default=None)
+    failing = infeasibility(command, rules, facts)
+    forbidden = prohibition(command, rules, facts)
+    if failing is None or failing.conflict:
+        return failing or forbidden
+    return forbidden if forbidden is not None and forbidden.conflict else failing
 
 
 def infeasibility(
-    command: str, rules: ActiveRules, facts: Facts, *, doubts: bool = True
+    command: str, rules: ActiveRules, facts: Facts, *, reservations: bool = True
 ) -> Objection | None:
-    """Reason that an action cannot, or with `doubts` may not, be done now.
+    """Reason that an action cannot, or with `reservations` perhaps cannot, be done now.
 
-    Where actions are known, no other can.
+    Where the manual has actions, a command that is none of them cannot be done.
     """
     instance = rules.instance(command)
     if instance is None:
         return _unknown_action(command) if rules.environment else None
     line = instance.schema.id
-    doubt: Objection | None = None
+    reservation: Objection | None = None
     for clause in instance.preconditions:
         value = clause.truth(facts)
         if value is Truth.FALSE:
             fact = settled(clause, rules, facts)
             return Objection(True, f"`{command}` cannot be done: {fact}", line, fact, clause)
         open_question = value is Truth.UNKNOWN and not _nearly_sure(clause, rules)
-        if open_question and doubts and doubt is None:
+        if open_question and reservations and reservation is None:
             fact = settled(clause, rules, facts)
-            doubt = Objection(False, f"`{command}`: {fact}", line, fact, clause)
-    return doubt
+            reservation = Objection(False, f"`{command}`: {fact}", line, fact, clause)
+    return reservation
 
 
 def _unknown_action(command: str) -> Objection:
@@ -279,8 +285,8 @@ def _unknown_action(command: str) -> Objection:
 
 
 def _nearly_sure(clause: Clause, rules: ActiveRules) -> bool:
-    """True if an unknown clause is no reason to doubt: that one is *not* where at most one of
-    many places is.
+    """True if an unknown clause calls for no reservation: that the agent is *not* at one of many
+    places, of which it can be at one alone.
     """
     for literal in clause.literals:
         predicate = rules.predicates.get(literal.atom.predicate)
@@ -290,29 +296,35 @@ def _nearly_sure(clause: Clause, rules: ActiveRules) -> bool:
 
 
 def prohibition(
-    command: str, rules: ActiveRules, facts: Facts, *, doubts: bool = True
+    command: str, rules: ActiveRules, facts: Facts, *, reservations: bool = True
 ) -> Objection | None:
     """The rule that forbids an action now: a conflict where all its conditions are known to
-    hold, else a doubt.
+    hold, else a reservation.
     """
     instance = rules.instance(command)
     if instance is None:
         return None
-    doubt: Objection | None = None
+    reservation: Objection | None = None
     for rule, ban in rules.prohibitions.get(instance.schema.name, ()):
-        values = [clause.truth(facts) for clause in rule.when]
-        values += [clause.truth(facts, instance.binding) for clause in ban.when]
-        if Truth.FALSE in values:
+        forbids = _forbids(rule, ban, instance, facts)
+        wanted = forbids is Truth.TRUE or (reservations and reservation is None)
+        if forbids is Truth.FALSE or not wanted:
             continue
-        forbidden = Truth.UNKNOWN not in values
-        if forbidden or (doubts and doubt is None):
-            fact = _facts_behind(ban, instance, rules, facts)
-            reason = f"`{command}` goes against {rule.id}: {rule.text}"
-            objection = Objection(forbidden, reason, rule.id, fact)
-            if forbidden:
-                return objection
-            doubt = objection
-    return doubt
+        fact = _facts_behind(ban, instance, rules, facts)
+        reason = f"`{command}` goes against {rule.id}: {rule.text}"
+        if forbids is Truth.TRUE:
+            return Objection(True, reason, rule.id, fact)
+        reservation = Objection(False, reason, rule.id, fact)
+    return reservation
+
+
+def _forbids(rule: Rule, ban: Prohibition, instance: Instance, facts: Facts) -> Truth:
+    """True if all conditions of a rule, and of its ban on an action, hold."""
+    values = [clause.truth(facts) for clause in rule.when]
+    values += [clause.truth(facts, instance.binding) for clause in ban.when]
+    if Truth.FALSE in values:
+        return Truth.FALSE
+    return Truth.UNKNOWN if Truth.UNKNOWN in values else Truth.TRUE
 
 
 def _facts_behind(ban: Prohibition, instance: Instance, rules: ActiveRules, facts: Facts) -> str:
@@ -321,10 +333,10 @@ def _facts_behind(ban: Prohibition, instance: Instance, rules: ActiveRules, fact
 
 
 def settled(clause: Clause, rules: ActiveRules, facts: Facts) -> str:
-    """The fact behind a clause's value, in words: that of the first literal with the same value."""
+    """The fact that decides a clause, in words: its first literal with the same value."""
     value = clause.truth(facts)
-    same = (each for each in clause.literals if each.truth(facts) is value)
-    literal = next(same, clause.literals[0])
+    deciding = (each for each in clause.literals if each.truth(facts) is value)
+    literal = next(deciding, clause.literals[0])
     said = literal.truth(facts)
     return rules.say(literal.atom, ~said if literal.negated else said)
 

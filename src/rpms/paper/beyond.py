@@ -101,6 +101,10 @@ class MenuItem:
     reason: str = ""
     """Its purpose: the rest of the plan it begins, or the experience it comes from."""
 
+    def record(self) -> dict[str, str]:
+        """The entry for an episode's file."""
+        return {"command": self.command, "reason": self.reason}
+
 
 @dataclass(frozen=True, slots=True)
 class Menu:
@@ -128,10 +132,11 @@ class Menu:
 
     def lines(self) -> list[str]:
         """The entries for a prompt, each with what it is for."""
-        entries = zip(self.choices, self.items, strict=True)
-        return [
-            f"  {choice}" + (f" ({item.reason})" if item.reason else "") for choice, item in entries
-        ]
+        lines: list[str] = []
+        for choice, item in zip(self.choices, self.items, strict=True):
+            purpose = f" ({item.reason})" if item.reason else ""
+            lines.append(f"  {choice}{purpose}")
+        return lines
 
     def meant(self, action: str) -> str:
         """The command that an answer means: an entry by its number, with or without its words;

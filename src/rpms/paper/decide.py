@@ -176,7 +176,7 @@ def decide(
         rules=rules,
         candidates=note_crowded_out(selection.candidates, prompt),
         unlisted=selection.unlisted,
-        gave_up=selection.gave_up,
+        cut_short=selection.cut_short,
         prompt=prompt,
         advice=advice,
         schemas=now.schemas,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import pairwise
 from typing import Protocol
 
 from rpms.paper.beyond import Surprise
@@ -120,18 +121,15 @@ class Step(Happening):
     def extras(self) -> dict[str, object]:
         """Fields beyond the paper, those in use."""
         decision = self.decision
+        readings = self.readings
         found: dict[str, object] = {
             "plan": list(self.plan),
-            "menu": [
-                {"command": item.command, "reason": item.reason} for item in decision.menu.items
-            ],
-            "readings": self.readings.record() if self.readings is not None else [],
-            "reading": self.readings.why if self.readings is not None else "",
+            "menu": [item.record() for item in decision.menu.items],
+            "readings": readings.record() if readings is not None else [],
+            "reading": readings.why if readings is not None else "",
             "notice": decision.notice,
-            "refused": [
-                {"command": command, "reason": reason} for command, reason in self.refusals
-            ],
-            "forbidden": [{"command": command, "rule": rule} for command, rule in self.forbidden],
+            "refused": _commands_with("reason", self.refusals),
+            "forbidden": _commands_with("rule", self.forbidden),
             "replaced": self.replaced,
             "truncated": self.truncated,
             "no_room": {str(part): count for part, count in decision.prompt.no_room},
@@ -139,6 +137,11 @@ class Step(Happening):
             "messages": [[each.role, each.content] for each in decision.prompt.own_messages()],
         }
         return {name: value for name, value in found.items() if value}
+
+
+def _commands_with(name: str, pairs: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    """Commands for an episode's file, each with one more field."""
+    return [{"command": command, name: value} for command, value in pairs]
 
 
 @dataclass(frozen=True)
@@ -163,16 +166,19 @@ class Episode:
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
-        """Sums over its steps, by the names of `COUNTS`, and the failing commands that had just
-        failed.
-        """
-        pairs = zip(self.steps, self.steps[1:], strict=False)
-        again = sum(
-            one.infeasible and two.infeasible and one.command == two.command for one, two in pairs
-        )
-        return {"repeated_failures": again} | {
-            name: sum(map(of, self.steps)) for name, of in COUNTS.items()
-        }
+        """Sums over its steps, by the names of `COUNTS`, and the failures that were repeated."""
+        counts = {"repeated_failures": self._repeated_failures()}
+        for name, of in COUNTS.items():
+            counts[name] = sum(map(of, self.steps))
+        return counts
+
+    def _repeated_failures(self) -> int:
+        """Count the commands that failed right after they had failed."""
+        repeated = 0
+        for before, step in pairwise(self.steps):
+            both_failed = before.infeasible and step.infeasible
+            repeated += both_failed and before.command == step.command
+        return repeated
 
 
 class OwnHarvest(Protocol):

@@ -17,9 +17,9 @@ from rpms.logic.goal import GoalSignature
 
 _KNOWN: dict[str, Kind] = {}
 _NUMBER = re.compile(r"\b\d+\b")
-_ROUND = re.compile(r"round\d+/")
-_JOINED = ("origins", "goals")
-"""Fields of entries that say the same which become one."""
+_ROUND = re.compile(r"round(\d+)/")
+_UNITED = ("origins", "goals")
+"""Fields that are united where two entries say the same."""
 
 
 class _Kinds(type):
@@ -75,9 +75,7 @@ def register_kind(
     weight: float = 1.0,
     told: bool = True,
 ) -> Kind:
-    """Add a kind of memory, whose entries are `OwnEntry`; one of that name that is known
-    already is replaced.
-    """
+    """Add a kind of memory, whose entries are `OwnEntry`, in place of any of the same name."""
     if not name.isidentifier() or (name in _KNOWN and _KNOWN[name].wording is None):
         raise ValueError(
             f"{name!r} cannot be the name of a kind: give a new one, a word without spaces"
@@ -167,8 +165,12 @@ class _Observed:
         """The last round of learning in which it was observed, for parts that prefer what is
         recent; 0 if its origins name none.
         """
-        rounds = [_ROUND.match(origin.episode) for origin in self.origins]
-        return max((int(found[0][5:-1]) for found in rounds if found), default=0)
+        last = 0
+        for origin in self.origins:
+            found = _ROUND.match(origin.episode)
+            if found is not None:
+                last = max(last, int(found[1]))
+        return last
 
     @property
     def weight(self) -> float:
@@ -400,12 +402,13 @@ def content_id(entry: Entry) -> str:
 
 def _wording(entry: Entry) -> str:
     """An entry's content in full, by which one of several near-duplicates is chosen."""
-    told = [
-        getattr(entry, each.name) for each in fields(entry) if each.name not in ("id", *_JOINED)
-    ]
-    return json.dumps(
-        [value if isinstance(value, Mapping) else str(value) for value in told], sort_keys=True
-    )
+    told: list[object] = []
+    for each in fields(entry):
+        if each.name in ("id", *_UNITED):
+            continue
+        value = getattr(entry, each.name)
+        told.append(value if isinstance(value, Mapping) else str(value))
+    return json.dumps(told, sort_keys=True)
 
 
 def merge(*stores: Iterable[Entry]) -> tuple[Entry, ...]:
@@ -416,15 +419,19 @@ def merge(*stores: Iterable[Entry]) -> tuple[Entry, ...]:
     theirs in alphabetical order, and its id follows from its content.
     """
     merged: dict[tuple[str, ...], Entry] = {}
-    for store in stores:
-        for entry in store:
-            key = (entry.kind, *entry.key())
-            known = merged.setdefault(key, entry)
-            if known is not entry:
-                joined = {
-                    name: getattr(known, name) | getattr(entry, name)
-                    for name in _JOINED
-                    if hasattr(known, name)
-                }
-                merged[key] = replace(min(known, entry, key=_wording), **joined)
-    return tuple(replace(merged[key], id=content_id(merged[key])) for key in sorted(merged))
+    for entry in chain.from_iterable(stores):
+        key = (entry.kind, *entry.key())
+        merged[key] = _united(merged[key], entry) if key in merged else entry
+    in_order = [merged[key] for key in sorted(merged)]
+    return tuple([replace(entry, id=content_id(entry)) for entry in in_order])
+
+
+def _united(one: Entry, other: Entry) -> Entry:
+    """The one entry that two become which say the same."""
+    if one is other:
+        return one
+    united = {}
+    for name in _UNITED:
+        if hasattr(one, name):
+            united[name] = getattr(one, name) | getattr(other, name)
+    return replace(min(one, other, key=_wording), **united)

@@ -79,16 +79,22 @@ class Purposeful(Ground):
         """
         choices: list[list[dict[str, str]]] = []
         for field_ in dict.fromkeys(purpose.over.values()):
-            variables = [name for name, source in purpose.over.items() if source == field_]
-            things = self._things_for(purpose, goal, field_, len(variables), imagined=imagined)
-            pick = combinations if purpose.interchangeable else permutations
-            picked = pick(things, len(variables))
-            choices.append([dict(zip(variables, chosen, strict=True)) for chosen in picked])
+            choices.append(self._bindings_of(field_, purpose, goal, imagined=imagined))
         for chosen in product(*choices):
             binding: dict[str, str] = {}
             for part in chosen:
                 binding |= part
             yield binding
+
+    def _bindings_of(
+        self, field_: str, purpose: Purpose, goal: Goal, *, imagined: bool
+    ) -> list[dict[str, str]]:
+        """Every way to put things in place of the variables of one field of the goal."""
+        variables = [name for name, source in purpose.over.items() if source == field_]
+        things = self._things_for(purpose, goal, field_, len(variables), imagined=imagined)
+        pick = combinations if purpose.interchangeable else permutations
+        chosen = pick(things, len(variables))
+        return [dict(zip(variables, each, strict=True)) for each in chosen]
 
     def _things_for(
         self, purpose: Purpose, goal: Goal, field_: str, wanted: int, *, imagined: bool
@@ -271,13 +277,23 @@ class Tracker(Purposeful):
         return _Route(things, len(stones), todo, lacking)
 
     def _next(self, route: _Route) -> Milestone | None:
-        """The milestone to see to first: of the first fact that is lacking, or of the nearest
-        one like it.
+        """The milestone to see to first: the first one left on the way to the nearest fact that is
+        lacking.
         """
         if not route.todo:
             return None
-        if not route.lacking:
-            return route.todo[0]
+        if route.lacking:
+            nearest = self._nearest_lacking(route)
+            on_the_way = {stone.fact for stone in self._milestones(nearest, route.things)}
+            for stone in route.todo:
+                if stone.fact in on_the_way:
+                    return stone
+        return route.todo[0]
+
+    def _nearest_lacking(self, route: _Route) -> Fact:
+        """The first fact that is lacking, or one with its predicate that has fewer milestones left,
+        or things nearer at hand.
+        """
         first = route.lacking[0]
         sort = (first.predicate, first.negated)
         like = [fact for fact in route.lacking if (fact.predicate, fact.negated) == sort]
@@ -288,9 +304,7 @@ class Tracker(Purposeful):
             todo = sum(stone.fact in left for stone in stones)
             return todo, self._away([fact], route.things)
 
-        nearest = min(like, key=distance)
-        chain = {stone.fact for stone in self._milestones(nearest, route.things)}
-        return next((stone for stone in route.todo if stone.fact in chain), route.todo[0])
+        return min(like, key=distance)
 
     def _away(self, facts: Iterable[Fact], things: Sequence[str]) -> int:
         """Count what is not at hand of the things that some facts are about; what nobody has

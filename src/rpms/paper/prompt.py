@@ -223,15 +223,17 @@ class Prompt:
         """
         if self.speak is not None:
             return tuple(self.speak(self.blocks))
-        said = sum(
-            1 for _ in takewhile(lambda block: block.part in self.layout.system, self.blocks)
-        )
-        system = (Message("system", _join(self.blocks[:said])),) if said else ()
-        rest = self.blocks[said:]
-        return (
-            *system,
-            *(_conversation(rest) if self.form is Form.CHAT else (Message("user", _join(rest)),)),
-        )
+        of_system = self.layout.system
+        system = list(takewhile(lambda block: block.part in of_system, self.blocks))
+        rest = self.blocks[len(system) :]
+        messages: list[Message] = []
+        if system:
+            messages.append(Message("system", _join(system)))
+        if self.form is Form.CHAT:
+            messages.extend(_conversation(rest))
+        else:
+            messages.append(Message("user", _join(rest)))
+        return tuple(messages)
 
     def own_messages(self) -> tuple[Message, ...]:
         """The messages that a part of the user's own made, if they are not what the blocks say."""
@@ -269,9 +271,8 @@ class Prompt:
     def without(self, parts: Iterable[Part]) -> Prompt:
         """The same prompt with some parts left out."""
         dropped = frozenset(parts)
-        return replace(
-            self, blocks=tuple(block for block in self.blocks if block.part not in dropped)
-        )
+        kept = [block for block in self.blocks if block.part not in dropped]
+        return replace(self, blocks=tuple(kept))
 
 
 def _join(blocks: Sequence[Block]) -> str:
@@ -279,11 +280,14 @@ def _join(blocks: Sequence[Block]) -> str:
     one transcript.
     """
     text = ""
-    for place, block in enumerate(blocks):
-        follows_on = (
-            block.part is Part.OBSERVATION and place > 0 and blocks[place - 1].part is Part.HISTORY
-        )
-        text += ("\n" if follows_on else "\n\n" if place else "") + block.text
+    before: Part | None = None
+    for block in blocks:
+        if before is Part.HISTORY and block.part is Part.OBSERVATION:
+            text += "\n"
+        elif before is not None:
+            text += "\n\n"
+        text += block.text
+        before = block.part
     return text
 
 
@@ -294,15 +298,21 @@ def _conversation(blocks: Sequence[Block]) -> Iterator[Message]:
     waiting = ""
     for block in blocks:
         if block.part is not Part.HISTORY or not block.spoken:
-            waiting += ("\n\n" if waiting else "") + block.text
+            waiting = _paragraphs(waiting, block.text)
             continue
         for item, begin in zip(block.items, block.spoken, strict=True):
-            waiting += ("\n\n" if waiting else "") + (item[: begin - 1] if begin else item)
-            if begin:
-                yield Message("user", waiting)
-                yield Message("assistant", item[begin:])
-                waiting = ""
+            if not begin:
+                waiting = _paragraphs(waiting, item)
+                continue
+            yield Message("user", _paragraphs(waiting, item[: begin - 1]))
+            yield Message("assistant", item[begin:])
+            waiting = ""
     yield Message("user", waiting)
+
+
+def _paragraphs(before: str, text: str) -> str:
+    """Two texts with an empty line between them; the second alone where nothing is before it."""
+    return f"{before}\n\n{text}" if before else text
 
 
 def make_block(part: Part, heading: str, items: Sequence[str], spoken: Sequence[int] = ()) -> Block:
@@ -326,14 +336,20 @@ def transcript(
     items: list[str] = []
     spoken: list[int] = []
     for number, turn in enumerate(history):
-        thought = turn.said or (f"Thought: {turn.thought}" if turn.thought else "")
-        thought = f"{thought}\n" if thought and thoughts else ""
         before = history[max(0, number - 1) : number]
         heard = f"{_heard(before, turn.observation, notes=notes)}\n"
+        thought = _thought(turn) if thoughts else ""
         items.append(f"{heard}{thought}Action: {turn.wrote or turn.action}")
         spoken.append(len(heard))
     now = make_block(Part.OBSERVATION, "", (_heard(history, observation, notes=notes),))
     return make_block(Part.HISTORY, "", items, spoken), now
+
+
+def _thought(turn: Turn) -> str:
+    """The lines of a turn before its action; empty where it has none."""
+    if turn.said:
+        return f"{turn.said}\n"
+    return f"Thought: {turn.thought}\n" if turn.thought else ""
 
 
 def _heard(history: Sequence[Turn], observation: str, *, notes: bool) -> str:
@@ -428,8 +444,9 @@ def _in_order(parts: Mapping[Part, Block], layout: Layout) -> tuple[Block, ...]:
     """
     order = [part for part in layout.value if part in parts]
     if Part.MENU in parts and Part.GOAL in parts:
+        behind_goal = Part.NOTICE if Part.NOTICE in parts else Part.MENU
         order.remove(Part.GOAL)
-        order.insert(order.index(Part.NOTICE if Part.NOTICE in parts else Part.MENU), Part.GOAL)
+        order.insert(order.index(behind_goal), Part.GOAL)
     return tuple(parts[part] for part in order)
 
 
@@ -458,8 +475,9 @@ def _trim(parts: dict[Part, Block], part: Part, spare: int, cut: list[tuple[Part
     if block is None or spare >= 0:
         return 0
     last = len(block.items) - 1
+    droppable = range(1, last + 1) if part is Part.HISTORY else range(last, -1, -1)
     dropped: list[int] = []
-    for place in range(1, last + 1) if part is Part.HISTORY else range(last, -1, -1):
+    for place in droppable:
         if spare >= 0:
             break
         spare += estimate_tokens(block.items[place])
@@ -475,6 +493,5 @@ def _without(block: Block, dropped: Sequence[int], cut: list[tuple[Part, str]]) 
     if not dropped:
         return block
     cut.extend((block.part, block.items[place]) for place in dropped)
-    return block.keeping(
-        place for place in range(len(block.items)) if place not in dropped
-    ).opening_alone()
+    kept = [place for place in range(len(block.items)) if place not in dropped]
+    return block.keeping(kept).opening_alone()

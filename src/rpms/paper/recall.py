@@ -27,8 +27,14 @@ _NO_GOAL = GoalSignature("")
 _ALIKE_TO_ALL = 1.0
 """The likeness of an entry that is bound to no goal. By its type alone no other goal has as much:
 a type weighs less than 1."""
-Field = tuple[float, float]
-"""The likeness that one field of two goals adds, and the most it could add."""
+
+
+class FieldLikeness(NamedTuple):
+    """The share of one field of two goals in their likeness."""
+
+    likeness: float
+    most: float
+    """The likeness of two goals that have the same in this field; 0 where neither has any."""
 
 
 class Retriever(Protocol):
@@ -77,38 +83,41 @@ class Similarity:
             return 0.0
         known = self._known.get((one, other))
         if known is None:
-            same = self.category(one) == self.category(other)
-            cutoff = 100 * self.fuzzy
-            known = (
-                self.same_category
-                if same
-                else float(fuzz.ratio(one, other, score_cutoff=cutoff) / 100)
-            )
-            self._known[one, other] = known
+            known = self._known[one, other] = self._compare(one, other)
         return known
+
+    def _compare(self, one: str, other: str) -> float:
+        """Similarity of two different names, by their category or their letters."""
+        if self.category(one) == self.category(other):
+            return self.same_category
+        return float(fuzz.ratio(one, other, score_cutoff=100 * self.fuzzy) / 100)
 
     def __call__(self, goal: GoalSignature, other: GoalSignature) -> float:
         if UNKNOWN_GOAL in (goal.type, other.type):
             return 0.0  # nothing is known of an unknown goal, least of all that it is like another
-        return self.type * (goal.type == other.type) + self.below_type(
+        same_type = self.type if goal.type == other.type else 0.0
+        return same_type + self.below_type(
             self.field(self.object, goal.object, other.object),
             self.field(self.state, goal.state, other.state),
             self.field(self.destination, goal.destination, other.destination),
         )
 
-    def field(self, weight: float, one: str, other: str) -> Field:
-        """The contribution of one field, and its weight."""
-        return (
-            (weight * self.alike(one, other), weight) if weight and (one or other) else (0.0, 0.0)
-        )
+    def field(self, weight: float, one: str, other: str) -> FieldLikeness:
+        """The likeness of two goals in a field of some weight; nothing where neither has it."""
+        if not weight or not (one or other):
+            return FieldLikeness(0.0, 0.0)
+        return FieldLikeness(weight * self.alike(one, other), weight)
 
-    def below_type(self, *fields: Field) -> float:
-        """Sum of the fields below the type: one that neither goal has leaves its weight to the
-        others.
+    def below_type(self, *fields: FieldLikeness) -> float:
+        """The likeness of two goals in all fields but the type.
+
+        The weight of a field that neither goal has goes to the others.
         """
-        most = 1.0 - self.type
-        weights = sum(weight for _, weight in fields)
-        return most * sum(part for part, _ in fields) / weights if weights else most
+        weight = 1.0 - self.type
+        most = sum(field.most for field in fields)
+        if not most:
+            return weight
+        return weight * sum(field.likeness for field in fields) / most
 
 
 @dataclass(frozen=True)
@@ -403,7 +412,8 @@ class Ranked(Iterator[Candidate]):
     """The candidates that a retriever of one's own found, as recall gives them."""
 
     def __init__(self, found: Iterable[tuple[int, float]], entries: Sequence[Entry]) -> None:
-        self._found, self._entries = iter(found), entries
+        self._found = iter(found)
+        self._entries = entries
 
     def __next__(self) -> Candidate:
         index, score = next(self._found)
@@ -427,19 +437,23 @@ class Recollection:
 
     def recall(self, kind: Kind, situation: Situation) -> Ranking | Ranked:
         """M_cand of Eq. 4, best first, cached by goal; by a custom retriever if there is one."""
-        goal = situation.goal
         if self.retriever is not None:
-            worded = self._worded.get(kind)
-            if worded is None or not worded.entries:
-                return Ranked((), ())
-            found = self.retriever(goal, situation, worded.entries, worded.texts)
-            return Ranked(found, worded.entries)
-        key = (kind, goal.signature)
+            return self._retrieved(self.retriever, kind, situation)
+        goal = situation.goal.signature
+        key = (kind, goal)
         if key not in self._recalled:
             if len(self._recalled) >= _GOALS_KEPT:
                 self._recalled.clear()
-            self._recalled[key] = self.memory.recall(kind, goal.signature, self.retrieval)
+            self._recalled[key] = self.memory.recall(kind, goal, self.retrieval)
         return self._recalled[key].again()
+
+    def _retrieved(self, retriever: Retriever, kind: Kind, situation: Situation) -> Ranked:
+        """The entries that a retriever of the user's own finds."""
+        worded = self._worded.get(kind)
+        if worded is None or not worded.entries:
+            return Ranked((), ())
+        found = retriever(situation.goal, situation, worded.entries, worded.texts)
+        return Ranked(found, worded.entries)
 
     @cached_property
     def _recalled(self) -> dict[tuple[Kind, GoalSignature], Ranking]:

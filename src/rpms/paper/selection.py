@@ -36,9 +36,9 @@ class Selection:
     """Every memory that was considered, by kind and rank, each with its verdict."""
     unlisted: int
     """Number of rejected candidates that are not listed."""
-    gave_up: tuple[Kind, ...]
-    """The kinds of which `Retrieval.examined` candidates were judged without finding enough;
-    more may be sound."""
+    cut_short: tuple[Kind, ...]
+    """Kinds whose search ended at `Retrieval.examined` candidates before enough were found; further
+    ones may be sound."""
 
     @property
     def memories(self) -> tuple[Candidate, ...]:
@@ -55,21 +55,22 @@ def select(
 ) -> Selection:
     """The first k sound candidates of each kind, with those rejected or hidden before them."""
     listed: list[Candidate] = []
-    gave_up: list[Kind] = []
+    cut_short: list[Kind] = []
     unlisted = 0
     for kind, candidates in judged.items():
         wanted = retrieval.top.get(kind, kind.top)
         if wanted:
+            in_order = candidates
             if kind is Kind.SCHEMA:
                 sub_goal = progress.sub_goal
-                candidates = for_the_moment(candidates, listed, sub_goal, retrieval.examined)  # noqa: PLW2901  in another order
-            picked = _pick(candidates, wanted, retrieval, mask)
+                in_order = for_the_moment(candidates, listed, sub_goal, retrieval.examined)
+            picked = _pick(in_order, wanted, retrieval, mask)
             listed += picked.listed
             unlisted += picked.unlisted
-            if picked.gave_up:
-                gave_up.append(kind)
+            if picked.cut_short:
+                cut_short.append(kind)
         listed.extend(recalled[kind].missed(_MISSED_LISTED))
-    return Selection(_make_room(listed, retrieval.warnings), unlisted, tuple(gave_up))
+    return Selection(_make_room(listed, retrieval.warnings), unlisted, tuple(cut_short))
 
 
 class _Picked(NamedTuple):
@@ -78,8 +79,8 @@ class _Picked(NamedTuple):
     listed: list[Candidate]
     unlisted: int
     """Rejected ones that are not listed."""
-    gave_up: bool
-    """True if as many were judged as may be, without finding enough."""
+    cut_short: bool
+    """True if the limit on judged candidates was reached before enough were found."""
 
 
 def _pick(
@@ -106,12 +107,15 @@ def _pick(
 
 
 def _make_room(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ...]:
-    """Of critical failures and lessons together, keep only so many: those highest in rank."""
-    shown = [each for each in candidates if each.verdict.fate.shown]
-    warnings = [each for each in shown if each.entry.kind in _WARNINGS]
-    rest = sorted(warnings, key=lambda candidate: -candidate.rank)[most:]
+    """Keep at most so many critical failures and lessons together: those highest in rank."""
+    warnings: list[Candidate] = []
+    for candidate in candidates:
+        if candidate.verdict.fate.shown and candidate.entry.kind in _WARNINGS:
+            warnings.append(candidate)
+    warnings.sort(key=lambda candidate: -candidate.rank)
+    too_many = warnings[most:]
     no_room = Verdict(Fate.CROWDED, f"{most} critical failures and lessons rank higher")
-    return tuple(each.judged(no_room) if each in rest else each for each in candidates)
+    return tuple([each.judged(no_room) if each in too_many else each for each in candidates])
 
 
 def note_crowded_out(candidates: tuple[Candidate, ...], prompt: Prompt) -> tuple[Candidate, ...]:

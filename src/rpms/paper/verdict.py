@@ -135,17 +135,15 @@ class Mask:
         if not self.rate:
             return False
         text = "\x00".join((str(self.seed), self.episode, entry)).encode("utf-8", "surrogatepass")
-        return (
-            int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big") < self.rate * 2**64
-        )
+        digest = hashlib.blake2b(text, digest_size=8).digest()
+        return int.from_bytes(digest, "big") < self.rate * 2**64
 
     def over(self, candidate: Candidate) -> Candidate:
         """A candidate that is to be shown, or the same hidden."""
         if not self.hides(candidate.entry.id):
             return candidate
-        return candidate.judged(
-            Verdict(Fate.HIDDEN, f"each entry is hidden in {self.rate:.0%} of the episodes")
-        )
+        reason = f"each entry is hidden in {self.rate:.0%} of the episodes"
+        return candidate.judged(Verdict(Fate.HIDDEN, reason))
 
 
 NO_MASK = Mask()

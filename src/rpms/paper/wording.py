@@ -1,6 +1,6 @@
 """A world's wording of its prompt's blocks, in the shape of the listings of Appendix D."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -135,15 +135,24 @@ def standing_blocks(rules: ActiveRules, wording: Wording) -> tuple[Block, ...]:
     items: dict[Part, Sequence[str]] = {
         Part.INSTRUCTION: (wording.instruction,),
         Part.EXAMPLE: (wording.example,),
-        Part.UNIVERSAL: [rule_line(rule) for rule in rules.universal if not rule.when],
-        Part.DOMAIN: [rule_line(rule) for rule in rules.domain if not rule.when],
-        Part.ENVIRONMENT: [
-            schema_lines(schema, wording.assumed) for schema in rules.environment if schema.told
-        ],
+        Part.UNIVERSAL: _standing_rules(rules.universal),
+        Part.DOMAIN: _standing_rules(rules.domain),
+        Part.ENVIRONMENT: _schemas_told(rules.environment, wording.assumed),
     }
-    return tuple(
-        make_block(part, wording.headings.get(part, ""), lines) for part, lines in items.items()
-    )
+    blocks: list[Block] = []
+    for part, lines in items.items():
+        blocks.append(make_block(part, wording.headings.get(part, ""), lines))
+    return tuple(blocks)
+
+
+def _standing_rules(rules: Iterable[Rule]) -> list[str]:
+    """The rules that hold in every situation."""
+    return [rule_line(rule) for rule in rules if not rule.when]
+
+
+def _schemas_told(schemas: Iterable[ActionSchema], assumed: frozenset[str]) -> list[str]:
+    """The actions that a prompt may name."""
+    return [schema_lines(schema, assumed) for schema in schemas if schema.told]
 
 
 def situation_lines(rules: ActiveRules, facts: Facts) -> tuple[str, ...]:
