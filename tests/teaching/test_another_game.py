@@ -14,7 +14,7 @@ from rpms.play.seats import Seat
 from rpms.play.settings import Settings
 from rpms.study.study_files import read_study
 from rpms.teaching.another_game import in_alfworld
-from rpms.teaching.lessons import Classroom
+from rpms.teaching.classroom import Classroom
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 

@@ -24,7 +24,7 @@ from rpms.play.run import Listener, run
 from rpms.play.seats import Seat
 from rpms.play.settings import Settings
 from rpms.store.runs import RunFolder
-from rpms.teaching.lessons import Classroom, correct, read_conditions, teach_pairs
+from rpms.teaching.classroom import Classroom, correct, read_conditions, teach_pairs
 from rpms.teaching.pairs import PairSource, add_pairs, read_pairs
 from rpms.teaching.teacher import Corrections, Follower, player_of, spread, taught_step
 from rpms.worlds.base import Setting

@@ -20,7 +20,7 @@ from rpms.models.windows import context_window
 from rpms.paper.prompt import Message
 from rpms.play.plan import NamedModel
 from rpms.play.run import Interrupted, Listener
-from rpms.teaching.lessons import correct
+from rpms.teaching.classroom import correct
 from rpms.teaching.pairs import Pair, PairSource, add_pairs, read_pairs
 from rpms.teaching.training import Training, inputs_as_they_are, train
 from rpms.teaching.watching import TrainingWatch

@@ -58,18 +58,11 @@ def _end_at_once(*_: object) -> None:
 
 
 def _run(screen: Any, command: Callable[[], object]) -> None:
+    """Run a command, and exit with the code that belongs to what came of it."""
     from rpms.logic.errors import RPMSError  # noqa: PLC0415
 
     try:
-        gc.set_threshold(*GARBAGE)
-        screen.prepare_streams()
-        try:
-            with screen.answering_at_once():
-                code = command()
-            if code == 130:  # typer makes this of Ctrl-C, without a word
-                raise KeyboardInterrupt
-        finally:
-            screen.flush()
+        code = _completed(screen, command)
     except BrokenPipeError:
         screen.silence_stdout()
         sys.exit(0)
@@ -88,3 +81,17 @@ def _run(screen: Any, command: Callable[[], object]) -> None:
             raise
         sys.exit(screen.explain(error))
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _completed(screen: Any, command: Callable[[], object]) -> object:
+    """Run a command until all that it printed is written; what it returned."""
+    gc.set_threshold(*GARBAGE)
+    screen.prepare_streams()
+    try:
+        with screen.answering_at_once():
+            code = command()
+    finally:
+        screen.flush()
+    if code == 130:  # typer makes this of Ctrl-C, without a word
+        raise KeyboardInterrupt
+    return code

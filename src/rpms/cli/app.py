@@ -4,7 +4,8 @@ Each reads its options, calls one function and prints what it returns. A command
 imported when the command line names it, so that help and mistakes do not wait for the others.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from inspect import cleandoc, signature
 from typing import Annotated, Any, NamedTuple
@@ -285,7 +286,7 @@ class _Explained(TyperCommand):
     """A command whose options' help may name what only the settings know: `{conditions}`."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run it; one that is interrupted and says how to go on is heard."""
+        """Run it, and print what an interrupted command says about going on."""
         show_logs()
         try:
             return super().invoke(ctx)
@@ -298,17 +299,22 @@ class _Explained(TyperCommand):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         for each in self.params:
             if isinstance(each, TyperOption) and each.help and "{" in each.help:
-                from rpms.play.settings import NAMES  # noqa: PLC0415  few ask for help
-
-                each.help = each.help.format_map(
-                    {name: ", ".join(known) for name, known in NAMES.items()}
-                )
+                each.help = each.help.format_map(_names_in_settings())
         super().format_help(ctx, formatter)
+
+
+@cache
+def _names_in_settings() -> Mapping[str, str]:
+    """The names that a setting's values have, such as those of all conditions."""
+    from rpms.play.settings import NAMES  # noqa: PLC0415  few ask for help
+
+    return {name: ", ".join(known) for name, known in NAMES.items()}
 
 
 def join_lines(app: typer.Typer) -> None:
     """Make each paragraph of every command's help one line; typer does so with the first alone."""
     for command in app.registered_commands:
         command.cls = _Explained
-        text = command.help or (command.callback.__doc__ if command.callback else None) or ""
-        command.help = "\n\n".join(" ".join(each.split()) for each in cleandoc(text).split("\n\n"))
+        text = command.help or (command.callback and command.callback.__doc__) or ""
+        paragraphs = cleandoc(text).split("\n\n")
+        command.help = "\n\n".join([" ".join(each.split()) for each in paragraphs])

@@ -3,6 +3,7 @@ server.
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import typer
@@ -65,12 +66,17 @@ def _judge_again(guard: Guard, log: Path) -> None:
         if number <= _MOST_ROWS or (step.changed and len(rows) < 2 * _MOST_ROWS):
             rows.append(_ruling_row(number, step))
     make_console().print(grid(("", "call", "ruling", "rule", "fact", "what to do"), rows, words=6))
-    say(*(f"{count} {line}" for line, count in by_rule.most_common()))
+    say(*_counted(dict(by_rule.most_common())))
     words = ("allow", "warn", "modify", "ask", "refuse")
     say(", ".join(f"{counts[word]} {word}" for word in words) + f"; {changed} differ from the log")
-    say(*(f"{count} {gap}" for gap, count in (+gaps).items()))
+    say(*_counted(gaps))
     if changed:
         raise typer.Exit(1)
+
+
+def _counted(counts: Mapping[str, int]) -> list[str]:
+    """A line for each thing that there is at least one of."""
+    return [f"{count} {what}" for what, count in counts.items() if count > 0]
 
 
 def _ruling_row(number: int, step: Replayed) -> list[str]:
@@ -100,7 +106,7 @@ def audit_log(
             steps.append(step)
     if rows:
         make_console().print(grid(("", "call", "grade", "rules", "facts"), rows, words=5))
-    notes = [f"{count} {gap}" for gap, count in (+gaps).items()]
+    notes = _counted(gaps)
     say(*notes)
     say(", ".join(f"{grades[grade]} {grade}" for grade in Grade))
     if out is not None:

@@ -11,6 +11,8 @@ from rpms.foreign.file_reader import is_there
 from rpms.logic.errors import InputError
 
 if TYPE_CHECKING:
+    from rpms.guard.guard import Guard
+    from rpms.guard.log import GuardLog
     from rpms.guard.mcp_proxy import Listen
 
 _LONGEST = 86_400.0
@@ -44,10 +46,8 @@ def run(
     # neither help nor a mistake waits for the guard
     from rpms.guard import mcp_proxy  # noqa: PLC0415
     from rpms.guard.guard import Guard  # noqa: PLC0415
-    from rpms.guard.log import GuardLog  # noqa: PLC0415
     from rpms.guard.mcp import McpGuard  # noqa: PLC0415
     from rpms.guard.python_facts import load_python  # noqa: PLC0415
-    from rpms.guard.replay import resumed  # noqa: PLC0415
 
     served = None
     if listen:
@@ -55,23 +55,22 @@ def run(
         served = _served_at(listen, tokens, jwt, host or ())
     with _quiet_stdout():
         functions = load_python(python)
-        known: dict[str, Guard] = {}
-        if log is not None and is_there(log) and (session or listen):
-            known = resumed(Guard(manual, python=functions), log)
-        kept = GuardLog(log, limit=round(log_limit * _MEGABYTE)) if log is not None else None
+        begun: dict[str, Guard] = {}
+        if session or listen:
+            begun = _sessions_in(log, Guard(manual, python=functions))
         guard = Guard(
             manual,
             python=functions,
-            log=kept,
+            log=_open_log(log, log_limit),
             session=session,
             store=store,
             observe_only=observe_only,
             watch=_telemetry(),
         )
-        for each in known.values():
+        for each in begun.values():
             each.join(guard)
     proxy = mcp_proxy.make_proxy(
-        McpGuard(guard, claim=claim, known=known),
+        McpGuard(guard, claim=claim, known=begun),
         servers,
         headers=_server_headers(),
         patience=timeout,
@@ -82,6 +81,21 @@ def run(
         return
     with suppress(KeyboardInterrupt):
         mcp_proxy.run_http(proxy, served)
+
+
+def _sessions_in(log: Path | None, guard: "Guard") -> "dict[str, Guard]":
+    """The sessions that a log has, to go on with; none without a log."""
+    from rpms.guard.replay import resumed  # noqa: PLC0415
+
+    if log is None or not is_there(log):
+        return {}
+    return resumed(guard, log)
+
+
+def _open_log(file: Path | None, megabytes: float) -> "GuardLog | None":
+    from rpms.guard.log import GuardLog  # noqa: PLC0415
+
+    return None if file is None else GuardLog(file, limit=round(megabytes * _MEGABYTE))
 
 
 def _servers_named(command: list[str] | None, server: list[str] | None) -> list[str | list[str]]:

@@ -51,11 +51,16 @@ def possible_commands(decision: Decision, world: World) -> Possible:
     uncertain: dict[str, None] = {}
     for command in islice(reasoner_of(decision.schemas).commands(situation), _TRIED):
         objection = infeasibility(command, decision.schemas, situation)
-        if objection is None or not objection.conflict:
-            written = one_line(world.command(command, decision.belief).text)
-            (likely if objection is None else uncertain)[written] = None
-    found = list(likely)[:_LISTED]
-    return found, [each for each in uncertain if each not in likely][: _LISTED - len(found)]
+        if objection is not None and objection.conflict:
+            continue
+        written = one_line(world.command(command, decision.belief).text)
+        if objection is None:
+            likely[written] = None
+        else:
+            uncertain[written] = None
+    first = list(likely)[:_LISTED]
+    others = [each for each in uncertain if each not in likely]
+    return first, others[: _LISTED - len(first)]
 
 
 class HumanModel:
@@ -112,20 +117,22 @@ class HumanModel:
         if self._last is None:
             self._console.print(Text(HINT, style="dim"))
         if decision is not self._last:  # else it is asked again, by the guard
-            sub_goal = (
-                f"sub-goal: {decision.progress.text.replace('_', ' ')}"
-                f" ({decision.progress.percent}%)"
-            )
-            belief = [Text(line, style="blue") for line in (*decision.belief.lines(), sub_goal)]
-            beside = Table.grid(padding=(0, 3), expand=True)
-            beside.add_column(ratio=3)
-            beside.add_column(ratio=2)
-            beside.add_row(Text(self.observation().strip("\n").expandtabs(4)), Group(*belief))
             self._console.print()
-            self._console.print(beside)
-            notices = [*(line.strip() for line in decision.menu.lines()), *notices]
+            self._console.print(self._text_beside_belief(decision))
+            notices = [*map(str.strip, decision.menu.lines()), *notices]
         for line in notices:
             self._console.print(Text(line, style="yellow"))
+
+    def _text_beside_belief(self, decision: Decision) -> Table:
+        """The world's text on the left; belief and sub-goal on the right."""
+        progress = decision.progress
+        sub_goal = f"sub-goal: {progress.text.replace('_', ' ')} ({progress.percent}%)"
+        belief = [Text(line, style="blue") for line in (*decision.belief.lines(), sub_goal)]
+        beside = Table.grid(padding=(0, 3), expand=True)
+        beside.add_column(ratio=3)
+        beside.add_column(ratio=2)
+        beside.add_row(Text(self.observation().strip("\n").expandtabs(4)), Group(*belief))
+        return beside
 
     def _read(self) -> str:
         try:

@@ -74,13 +74,8 @@ def declare(function: Any, command: str) -> None:
     """Give the parameters of a command the options and arguments that `options.toml` tells of
     them.
     """
-    sign(
-        function,
-        [
-            told(each, command)
-            for each in inspect.signature(function, eval_str=True).parameters.values()
-        ],
-    )
+    parameters = inspect.signature(function, eval_str=True).parameters.values()
+    sign(function, [with_option(each, command) for each in parameters])
 
 
 def sign(function: Any, parameters: Sequence[inspect.Parameter]) -> None:
@@ -89,25 +84,35 @@ def sign(function: Any, parameters: Sequence[inspect.Parameter]) -> None:
     function.__annotations__ = {each.name: each.annotation for each in parameters}
 
 
-def told(parameter: inspect.Parameter, command: str) -> inspect.Parameter:
-    """A parameter of a command with its option, where one is told."""
+def with_option(parameter: inspect.Parameter, command: str) -> inspect.Parameter:
+    """A parameter of a command with the option or argument that `options.toml` tells of it."""
     name = parameter.name
     kind = parameter.annotation
-    given = parameter.default is not inspect.Parameter.empty
-    places = (f"{command}.{name}", f"{command.partition(' ')[0]}.{name}", name)
-    found = next((_OPTIONS[place] for place in places if place in _OPTIONS), None)
-    if found is None or get_origin(kind) is Annotated:
+    words = _words_of(name, command)
+    if words is None or get_origin(kind) is Annotated:
         return parameter
-    words = dict(found)
     # loaded with what else such options take, once there is something to read
     if "parser" in words:
         words["parser"] = partial(_parsed, words["parser"])
-    if words.pop("argument", not given):
-        return parameter.replace(annotation=Annotated[kind, typer.Argument(**words)])
-    usual = (f"--{name.replace('_', '-')}",) if kind is bool else ()  # without an opposite
-    return parameter.replace(
-        annotation=Annotated[kind, typer.Option(*words.pop("flags", usual), **words)]
-    )
+    is_required = parameter.default is inspect.Parameter.empty
+    info: Any
+    if words.pop("argument", is_required):
+        info = typer.Argument(**words)
+    else:
+        usual = (f"--{name.replace('_', '-')}",) if kind is bool else ()  # without an opposite
+        info = typer.Option(*words.pop("flags", usual), **words)
+    return parameter.replace(annotation=Annotated[kind, info])
+
+
+def _words_of(name: str, command: str) -> dict[str, Any] | None:
+    """What `options.toml` tells of a command's parameter: under the command, its group, or for
+    all of them.
+    """
+    group = command.partition(" ")[0]
+    for place in (f"{command}.{name}", f"{group}.{name}", name):
+        if place in _OPTIONS:
+            return dict(_OPTIONS[place])
+    return None
 
 
 def _parsed(parser: str, text: str) -> Any:
@@ -117,15 +122,19 @@ def _parsed(parser: str, text: str) -> Any:
 def knob_parameters(names: Iterable[str]) -> Iterator[inspect.Parameter]:
     """Parameters of a command for knobs."""
     for name in names:
-        # these may be given again
-        kind: Any = list[str] | None if name in ("enforce", "task") else str | None
-        flags = (f"--{name.replace('_', '-')}", *(("--tasks",) if name == "task" else ()))
-        told = typer.Option(
-            *flags, help=KNOBS[name].doc, metavar=KNOBS[name].values, show_default=False
-        )
+        kind: Any = list[str] | None if name in _GIVEN_AGAIN else str | None
+        flags = [f"--{name.replace('_', '-')}"]
+        if name == "task":
+            flags.append("--tasks")
+        knob = KNOBS[name]
+        option = typer.Option(*flags, help=knob.doc, metavar=knob.values, show_default=False)
         yield inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, told]
+            name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option]
         )
+
+
+_GIVEN_AGAIN = ("enforce", "task")
+"""Knobs that a command line may give several times."""
 
 
 def grouped(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
@@ -136,13 +145,27 @@ def grouped(parameters: Iterable[inspect.Parameter]) -> list[inspect.Parameter]:
     for each in ordered:
         kind, info = get_args(each.annotation)
         if isinstance(info, OptionInfo):
-            info.rich_help_panel = next(
-                (group for group, names in GROUPS.items() if each.name in names), "Options"
-            )
-            known = (kind, *get_args(kind))
-            usual = next((word for type_, word in _METAVARS.items() if type_ in known), None)
-            info.metavar = usual if info.metavar is None else info.metavar
+            info.rich_help_panel = _group_of(each.name)
+            if info.metavar is None:
+                info.metavar = _metavar_of(kind)
     return ordered
+
+
+def _group_of(option: str) -> str:
+    """The group of the help that an option stands in."""
+    for group, names in GROUPS.items():
+        if option in names:
+            return group
+    return "Options"
+
+
+def _metavar_of(kind: Any) -> str | None:
+    """A plain word for the values of a type, or of one with None beside it."""
+    known = (kind, *get_args(kind))
+    for type_, word in _METAVARS.items():
+        if type_ in known:
+            return word
+    return None
 
 
 _TEACHING = (
@@ -158,7 +181,7 @@ _TEACHING = (
 )
 """Knobs that change no prompt told as in the paper, which is what is taught."""
 _ELSEWHERE = ("ray", "price", "max_cost", "max_requests", "max_time")
-"""Lessons are played on this machine, and nobody adds up what they cost."""
+"""Games for teaching are played on this machine, and nobody adds up what they cost."""
 _OF_A_MODEL = ("base_url", "record", "timeout", "temperature", "max_tokens", "context")
 """Options of a model that answers: the planner, who plays what pairs are made of, asks none."""
 _WITHOUT = {
@@ -207,6 +230,6 @@ def with_shared(name: str, function: Callable[..., None]) -> Callable[..., None]
     command.__doc__ = function.__doc__
     parameters: list[inspect.Parameter] = []
     for each in (*own.values(), *shared.values()):
-        parameters.append(told(each.replace(kind=inspect.Parameter.KEYWORD_ONLY), name))
+        parameters.append(with_option(each.replace(kind=inspect.Parameter.KEYWORD_ONLY), name))
     sign(command, grouped([*parameters, *knob_parameters(knobs)]))
     return command

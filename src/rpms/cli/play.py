@@ -264,9 +264,7 @@ def show_step(console: Console, step: Step, *, prompts: bool, told: str, verbose
     title = f"step {step.number} "
     rule = Text.assemble((title, "bold"), ("─" * (console.width - len(title)), "dim"))
     before = [ScreenPart([Text(""), rule], 0, 2), observed, *_known(step.decision, verbose=verbose)]
-    readings = [note for note in step.notes if note.startswith(NO_GOAL)]
-    readings += step.readings.lines() if step.readings is not None else ()
-    before.append(ScreenPart([Text(line, style="cyan") for line in readings]))
+    before.append(ScreenPart([Text(line, style="cyan") for line in _reading_lines(step)]))
     after = list(_done(step))
     if prompts:
         _print(console, before, None)
@@ -274,11 +272,16 @@ def show_step(console: Console, step: Step, *, prompts: bool, told: str, verbose
             console.print(Panel(Text(text), title=Text(title), title_align="left", style="dim"))
         _print(console, after, None)
         return
-    _print(
-        console,
-        [*before, *after],
-        console.height - 1 if console.is_terminal and not verbose else None,
-    )
+    has_to_fit = console.is_terminal and not verbose
+    _print(console, [*before, *after], console.height - 1 if has_to_fit else None)
+
+
+def _reading_lines(step: Step) -> list[str]:
+    """What the request was read as, or that it names no goal."""
+    lines = [note for note in step.notes if note.startswith(NO_GOAL)]
+    if step.readings is not None:
+        lines += step.readings.lines()
+    return lines
 
 
 def said(observation: str) -> Text:
@@ -288,8 +291,10 @@ def said(observation: str) -> Text:
 
 def infeasible_line(step: Step) -> list[Text]:
     """A line for an infeasible action, with the reason if the manual gives one."""
-    words = f"infeasible{': ' + step.objection if step.objection else ''}"
-    return [Text(words, style="red")] if step.infeasible else []
+    if not step.infeasible:
+        return []
+    reason = f": {step.objection}" if step.objection else ""
+    return [Text(f"infeasible{reason}", style="red")]
 
 
 def cut_line(step: Step) -> list[Text]:
@@ -389,17 +394,20 @@ def _lines(console: Console, part: ScreenPart, most: int | None) -> list[Text]:
     """The lines as the screen takes them: what is too long goes on, further in, on the next
     line.
     """
+    indent = part.indent
+    further = indent + 2 if indent else 0
     found: list[Text] = []
     for line in part.lines:
-        indent = part.indent
-        further = indent + 2 if indent else 0
         wrapped = line.wrap(console, max(20, console.width - further)) or [Text("")]
-        for number, piece in enumerate(wrapped[:most]):
+        shown = wrapped[:most]
+        for piece in shown:
             piece.rstrip()
-            if most is not None and number + 1 == most < len(wrapped):
-                piece.truncate(console.width - indent - 3)
-                piece.append(" …")
-            found.append(Text.assemble(" " * (further if number else indent), piece))
+        if len(shown) < len(wrapped):
+            shown[-1].truncate(console.width - indent - 3)
+            shown[-1].append(" …")
+        first, *others = shown
+        found.append(Text.assemble(" " * indent, first))
+        found += [Text.assemble(" " * further, piece) for piece in others]
     return found
 
 

@@ -19,6 +19,7 @@ from rpms.induction.mend import Proposal, RecordedStep, propose, recorded_steps
 from rpms.induction.recorded_episodes import read_differently, recorded
 from rpms.logic.actions import ActionSchema, overlapping
 from rpms.logic.errors import InputError
+from rpms.logic.facts import grouped
 from rpms.logic.goal import Goal
 from rpms.logic.rules import Lore, Purpose, Rule, RuleManual, Tier
 from rpms.paper.prompt import estimate_tokens
@@ -127,18 +128,24 @@ def _type_of_task(manual: RuleManual, name: str) -> str:
 
 
 def _wants(purpose: Purpose) -> str:
-    over = [f"{name} is the {field}" for name, field in purpose.over.items()]
-    over += [f"{name} is each of the {field}" for name, field in purpose.each.items()]
-    title = purpose.name
-    if purpose.staged:
-        title += f", for {_listed(purpose.goals)}"
-        title += f" of {_listed(purpose.objects)}" if purpose.objects else ""
-    title += f" ({', '.join(over)})" if over else ""
-    lines = [f"  {title}:"]
+    """What a goal or a procedure wants, stage by stage, under its title."""
+    lines = [f"  {_title(purpose)}:"]
     for step in purpose.steps:
         name = f"{step.name}: " if step.name else ""
         lines.append(f"    {name}{' and '.join(map(str, step.until))}")
     return "\n".join(lines)
+
+
+def _title(purpose: Purpose) -> str:
+    """A goal's name, the goals that a procedure is for, and what its variables mean."""
+    title = purpose.name
+    if purpose.staged:
+        title += f", for {_listed(purpose.goals)}"
+    if purpose.staged and purpose.objects:
+        title += f" of {_listed(purpose.objects)}"
+    variables = [f"{name} is the {field}" for name, field in purpose.over.items()]
+    variables += [f"{name} is each of the {field}" for name, field in purpose.each.items()]
+    return f"{title} ({', '.join(variables)})" if variables else title
 
 
 def _beyond(lore: Lore) -> dict[str, list[str]]:
@@ -151,13 +158,14 @@ def _beyond(lore: Lore) -> dict[str, list[str]]:
     for predicate, kinds in lore.kinds.items():
         rows = [*_rows("yes", kinds.yes), *_rows("no", kinds.no)]
         tables.append("\n".join((f"  {predicate}:", *rows)))
+    localities = []
+    for name, places in lore.localities.items():
+        localities.append(f"  {name}: {', '.join(places)}")
     return {
         "processes": [schema_lines(process) + _notes(process) for process in lore.processes],
         "facts": facts,
         "kinds": tables,
-        "localities": [
-            f"  {name}: {', '.join(places)}" for name, places in lore.localities.items()
-        ],
+        "localities": localities,
         "always": [f"  {clause}" for clause in lore.always],
     }
 
@@ -181,7 +189,7 @@ def _rows(title: str, table: frozenset[tuple[str, ...]]) -> list[str]:
 
 
 def _notes(item: Rule | ActionSchema) -> str:
-    """Notes on a rule or an action that a prompt does not show."""
+    """What a rule or an action says beside its line in a prompt."""
     return _notes_on_action(item) if isinstance(item, ActionSchema) else _notes_on_rule(item)
 
 
@@ -252,7 +260,7 @@ def diff(first: str, second: str, as_json: bool = False) -> None:
     if as_json:
         say(json.dumps([asdict(entry) for entry in entries], ensure_ascii=True, indent=1))
     else:
-        say("\n".join((f"A: {first}", f"B: {second}", *_told(entries))))
+        say("\n".join((f"A: {first}", f"B: {second}", *_difference_lines(entries))))
     raise typer.Exit(int(any(entry.relation is not Relation.EQUAL for entry in entries)))
 
 
@@ -271,27 +279,18 @@ def _opened(name: str) -> RuleManual:
     return manual_of(world, choose_manual(file)) if world else alone
 
 
-def _told(entries: list[Entry]) -> Iterator[str]:
+def _difference_lines(entries: list[Entry]) -> Iterator[str]:
     """Lines about two manuals' differences, by sort of entry, with a count of each relation."""
-    by_sort: dict[str, list[Entry]] = {}
-    for entry in entries:
-        by_sort.setdefault(entry.sort, []).append(entry)
-    for sort, these in by_sort.items():
-        counts = Counter(entry.relation for entry in these)
-        told = [f"{counts[each]} {each.value}" for each in Relation if counts[each]]
-        yield f"\n{sort}s: {', '.join(told)}"
-        for relation in Relation:
-            for entry in these:
-                if entry.relation is relation:
-                    yield f"  {relation.value}: {entry.name}"
-                    yield from _lines_told(entry)
-
-
-def _lines_told(entry: Entry) -> Iterator[str]:
-    """The lines of an entry that is not the same in both manuals."""
-    if entry.relation is not Relation.EQUAL:
-        for line in entry.lines:
-            yield f"      {line.sign} {line.part}: {line.text}"
+    in_order = list(Relation)
+    for sort, same_sort in grouped((entry.sort, entry) for entry in entries).items():
+        counts = Counter(entry.relation for entry in same_sort)
+        numbers = [f"{counts[each]} {each.value}" for each in in_order if counts[each]]
+        yield f"\n{sort}s: {', '.join(numbers)}"
+        for entry in sorted(same_sort, key=lambda each: in_order.index(each.relation)):
+            yield f"  {entry.relation.value}: {entry.name}"
+            if entry.relation is not Relation.EQUAL:
+                for line in entry.lines:
+                    yield f"      {line.sign} {line.part}: {line.text}"
 
 
 @app.command("review")

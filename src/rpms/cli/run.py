@@ -29,7 +29,7 @@ from rpms.models.catalogue import (
     parse_parameter,
 )
 from rpms.models.windows import context_window
-from rpms.paper.condition import LATER, named_condition
+from rpms.paper.condition import LATER, Condition, named_condition
 from rpms.paper.enforcement import PRESETS
 from rpms.paper.usage import Usage
 from rpms.paper.wilson_interval import wilson
@@ -360,6 +360,7 @@ def learn_memory(
     """
     from rpms.learning.rounds import (  # noqa: PLC0415  not for `run`
         LearningPlan,
+        Round,
         continued,
         learn,
         learned,
@@ -370,7 +371,7 @@ def learn_memory(
     found = find_world(world)
     _check_learning(settings, later, go_on=go_on)
     if audit and settings.mask is None:
-        settings = replace(settings, mask=0.2)  # small, so that a round still plays as usual
+        settings = replace(settings, mask=_AUDITED)
     first = replace(settings, condition=settings.condition or "rules-only").condition_value()
     after_it = replace(settings, condition=later).condition_value()
     options.require_menu(first.enforcement, model)
@@ -393,10 +394,8 @@ def learn_memory(
     )
     if go_on:
         plan = continued(plan, out)
-    if audit and not (after_it.memory and plan.before + rounds > 1):
-        raise InputError(
-            "--audit needs a round that plays with a memory: --rounds 2 or more, with --later full"
-        )
+    if audit:
+        _require_memory_to_audit(after_it, plan.before + rounds)
     resources.check(named, begun=RunFolder(round_folder(out, plan.before + 1)).begun)
     options.note_idle_parts(found, [first.enforcement], model)
     console = make_console()
@@ -405,16 +404,23 @@ def learn_memory(
         say(f"round {number} of {plan.before + rounds}")
         return progress(console, known)
 
-    *_, last = learn(
-        plan,
-        out,
-        resources.workers,
-        listen,
-        after=lambda each: say("\n".join(learned([each]))),
-        empty=False,
-        **how,
-    )
+    def tell(result: Round) -> None:
+        say("\n".join(learned([result])))
+
+    *_, last = learn(plan, out, resources.workers, listen, after=tell, empty=False, **how)
     say(f"{last.entries} entries in {out}, frozen: sha256 {last.hash[:16]}…")
+
+
+_AUDITED = 0.2
+"""Share of memories that --audit hides: small, so that a round still plays as usual."""
+
+
+def _require_memory_to_audit(later: Condition, rounds: int) -> None:
+    """Refuse to audit rounds of which none plays with a memory."""
+    if not later.memory or rounds < 2:
+        raise InputError(
+            "--audit needs a round that plays with a memory: --rounds 2 or more, with --later full"
+        )
 
 
 def _check_learning(settings: Settings, later: str, *, go_on: bool) -> None:

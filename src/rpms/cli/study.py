@@ -1,11 +1,12 @@
 """`rpms study`: run the conditions of a study file, and show what came of them."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
-from functools import cache, partial
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -107,7 +108,7 @@ def main(
     prices = {name: resources.price_of(name) for name in asked}
     _note_idle_parts(study)
     _note_unused_parts(study, models)
-    means = _means(study, console, resources, prices, epochs)
+    means = _AtConsole(study, console, resources, prices, epochs).means
     if dry_run:
         estimates = estimate_study(study, models, means, layout)
         _print_estimates(console, study, estimates, resources, means)
@@ -235,18 +236,14 @@ def check(files: list[Path], world: str | None = None, parts: list[str] | None =
 
 
 def _rehearsed(study: Study, data: Path | None) -> Study:
-    """A pilot of a study whose split is not here is one of the split that it learns from, and
-    says so.
-    """
+    """The study; on the split that it learns from if its own is not installed, with a note."""
     world = _world_of(study)
     setting = _setting_of(study, world, data)
     try:
         study.choice.tasks(world, setting)
     except InputError as error:
-        if (
-            study.learning is None
-            or study.learning.choice.settings.split == study.choice.settings.split
-        ):
+        learning = study.learning
+        if learning is None or learning.choice.settings.split == study.choice.settings.split:
             raise
         other = study.on_the_learned_split()
         other.choice.tasks(world, setting)  # raises if these tasks are missing too
@@ -260,80 +257,87 @@ def _rehearsed(study: Study, data: Path | None) -> Study:
 
 
 def _named(study: Study, resources: Resources, model: str) -> NamedModel:
+    """A model of the study; of one that learns and is no language model, nothing is recorded."""
     named = resources.model(model, study.cases[0].settings)
     learns = study.learning is not None and model == study.learning.model
-    return (
-        replace(named, record=None)
-        if learns and parse_model_name(model).provider.backend in NO_LLM
-        else named
-    )
+    if learns and parse_model_name(model).provider.backend in NO_LLM:
+        return replace(named, record=None)
+    return named
 
 
-def _means(
-    study: Study,
-    console: Console,
-    resources: Resources,
-    prices: Mapping[str, Price | None],
-    epochs: int,
-) -> Means:
-    world = _world_of(study)
-    setting = _setting_of(study, world, resources.data)
-    engine = resources.player()
-    meter = resources.meter(prices)
+@dataclass(frozen=True)
+class _AtConsole:
+    """A study as this command runs it, with its options and on its screen."""
 
-    ask = cache(fetch)  # one server tells of all its models at once
+    study: Study
+    console: Console
+    resources: Resources
+    prices: Mapping[str, Price | None]
+    epochs: int
+    _windows: dict[tuple[str, int | None], int] = field(default_factory=dict)
+    _ask: Callable[[str], Any] = field(default_factory=lambda: cache(fetch))
+    """One server tells of all its models at once."""
 
-    @cache
-    def window(model: str, given: int | None) -> int:
-        """Asked, and assumed where it must be, once a model."""
-        found = context_window(model, given, resources.base_url, ask)
-        if found.note:
-            complain(f"note: {model}: {found.note}")
-        return found.tokens
+    @cached_property
+    def means(self) -> Means:
+        world = _world_of(self.study)
+        return Means(
+            world,
+            _setting_of(self.study, world, self.resources.data),
+            partial(_named, self.study, self.resources),
+            self.learn,
+            self.window,
+            workers=self.resources.workers,
+            engine=self.resources.player(),
+            listener=self.listen,
+            prices=self.prices,
+            gather=self.gather,
+            meter=self.resources.meter(self.prices),
+            epochs=self.epochs,
+        )
 
-    def listen(what: str) -> Listener:
+    def window(self, model: str, settings: Settings) -> int:
+        """A model's context window: asked for, and assumed where it must be, once a model."""
+        key = (model, settings.context)
+        if key not in self._windows:
+            found = context_window(*key, self.resources.base_url, self._ask)
+            if found.note:
+                complain(f"note: {model}: {found.note}")
+            self._windows[key] = found.tokens
+        return self._windows[key]
+
+    def listen(self, what: str) -> Listener:
+        """Say what is played, and show how it goes."""
         say(what)
-        return progress(console, prices.get(what.rpartition(", ")[0]))
+        return progress(self.console, self.prices.get(what.rpartition(", ")[0]))
 
-    def gather(folders: Sequence[Path], played: RunPlan) -> Experience:
+    def gather(self, folders: Sequence[Path], played: RunPlan) -> Experience:
+        """Have a run's model draw insights from runs."""
+        runs = [RunFolder(folder) for folder in folders]
+        world = self.means.world.name
         with closing(played.open_model()) as answering:
-            runs = [RunFolder(folder) for folder in folders]
             return gather_experience(
-                runs, world.name, answering, played.decoding, played.sources.context
+                runs, world, answering, played.decoding, played.sources.context
             )
 
-    def learn_first(learning: Learning, model: str, out: Path) -> Mapping[int, Path]:
-        play = plan_round(learning, 1, model, means)
-        first, later = learning.condition(1), learning.condition(2)
+    def learn(self, learning: Learning, model: str, out: Path) -> Mapping[int, Path]:
+        """Learn the study's memory: the file of each round."""
+        means = self.means
         plan = LearningPlan(
-            play, learning.rounds, first, later, harvest=learning.settings.harvesting
+            plan_round(learning, 1, model, means),
+            learning.rounds,
+            learning.condition(1),
+            learning.condition(2),
+            harvest=learning.settings.harvesting,
         )
-        how = How(engine=engine, price=prices.get(model), meter=meter)
-        rounds = learn(
-            plan,
-            out,
-            resources.workers,
-            lambda number: listen(f"{model}, learning round {number}"),
-            **how,
-        )
+        how = How(engine=means.engine, price=self.prices.get(model), meter=means.meter)
+
+        def listen(number: int) -> Listener:
+            return self.listen(f"{model}, learning round {number}")
+
+        rounds = learn(plan, out, means.workers, listen, **how)
         say("\n".join(learned(rounds)))
         return {result.number: result.file for result in rounds}
-
-    means = Means(
-        world,
-        setting,
-        partial(_named, study, resources),
-        learn_first,
-        lambda model, settings: window(model, settings.context),
-        workers=resources.workers,
-        engine=engine,
-        listener=listen,
-        prices=prices,
-        gather=gather,
-        meter=meter,
-        epochs=epochs,
-    )
-    return means
 
 
 _FOR_TABLES = ("numpy",)

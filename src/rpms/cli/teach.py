@@ -17,7 +17,7 @@ from rpms.models.catalogue import PROVIDERS, taught_on
 from rpms.models.windows import context_window
 from rpms.play.display import Lines, progress
 from rpms.play.settings import ALLOW, REFUSE, Settings
-from rpms.teaching.lessons import Classroom, Lessons, correct, read_conditions, teach_pairs
+from rpms.teaching.classroom import Classroom, TaughtPairs, correct, read_conditions, teach_pairs
 from rpms.teaching.pairs import TRAINING, read_pairs
 from rpms.teaching.training import Training, train
 from rpms.worlds.base import World
@@ -135,8 +135,8 @@ def _classroom(
     return Classroom(world, tuple(tasks), setting, settings, read_conditions(conditions))
 
 
-def report(done: Lessons, out: Path) -> None:
-    """Print what a lesson gave."""
+def report(done: TaughtPairs, out: Path) -> None:
+    """Print who won which games, and how many pairs they gave."""
     for name, summary in done.played.items():
         say(f"{name}: {summary.won} of {summary.done} games won, {summary.steps:,} steps")
     if done.not_taught:

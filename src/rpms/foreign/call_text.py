@@ -37,11 +37,10 @@ class WrittenCall:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        given = ", ".join(
-            f"{name}={json.dumps(value, ensure_ascii=False)}"
-            for name, value in self.arguments.items()
-        )
-        return f"{self.name}({given})"
+        given: list[str] = []
+        for name, value in self.arguments.items():
+            given.append(f"{name}={json.dumps(value, ensure_ascii=False)}")
+        return f"{self.name}({', '.join(given)})"
 
     def ordered(self, parameters: Sequence[str]) -> Self:
         """The same call with its arguments in a tool's own order; what the tool has not comes
@@ -65,29 +64,31 @@ class Tool:
     def only(self, calls: Sequence[WrittenCall]) -> Self:
         """The same with no other arguments, and no other values of them, than some calls have."""
         properties = {}
+        required: list[str] = []
         for name, schema in self.parameters.get("properties", {}).items():
             given = [call.arguments[name] for call in calls if name in call.arguments]
-            if given:
-                values = {json.dumps(value): value for value in given}
-                properties[name] = {**schema, "enum": list(values.values())}
-        required = [name for name in properties if all(name in call.arguments for call in calls)]
+            if not given:
+                continue
+            values = {json.dumps(value): value for value in given}
+            properties[name] = {**schema, "enum": list(values.values())}
+            if len(given) == len(calls):
+                required.append(name)
         return replace(
             self, parameters={**self.parameters, "properties": properties, "required": required}
         )
 
 
 def narrowed(tools: Sequence[Tool], actions: Sequence[str]) -> tuple[Tool, ...]:
-    """The tools, and of them the values, that some actions call; all tools where none of the
-    actions is a call.
+    """The tools that some actions call, each with the values that these give it; all tools where
+    none of the actions is a call.
     """
     calls: dict[str, list[WrittenCall]] = {}
     for action in actions:
         with suppress(NotACall):
             call = read_call(action)
             calls.setdefault(call.name, []).append(call)
-    return tuple(tool.only(calls[tool.name]) for tool in tools if tool.name in calls) or tuple(
-        tools
-    )
+    called = [tool.only(calls[tool.name]) for tool in tools if tool.name in calls]
+    return tuple(called or tools)
 
 
 def read_call(text: str, signatures: Mapping[str, Sequence[str]] | None = None) -> WrittenCall:

@@ -1,9 +1,9 @@
 """JSON from outside, also in lines: bounded in depth and numbers, so that nothing behind it has to
 be.
 
-And values of frozen dataclasses from JSON or YAML, checked against their annotations: that loads in
-no time, texts may hold half characters, which pydantic's own cannot, and no form beside a dataclass
-names every field a second time.
+Values of frozen dataclasses are read from JSON or YAML too, checked against their annotations.
+Pydantic would take longer to load, refuses texts with half a character in them, and would need a
+model beside each dataclass.
 """
 
 import hashlib
@@ -83,12 +83,16 @@ def loads(text: str | bytes, *, once: bool = False) -> Any:
 
     With `once`, a name may stand only once in an object: readers differ on which of several counts.
     """
+    decoder = _ONCE if once else _ANY
     try:
-        text = text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")
-        value = (_ONCE if once else _ANY).decode(_counted(text))
+        if not isinstance(text, str):
+            text = text.decode("utf-8", "surrogatepass")
+        value = decoder.decode(_counted(text))
+    except NotJson:
+        raise
     except Exception as error:  # noqa: BLE001  see `parsing`
         where = f" at line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise error if isinstance(error, NotJson) else NotJson(_mistake(error) + where) from None
+        raise NotJson(_mistake(error) + where) from None
     check_depth(value)
     return value
 
@@ -109,24 +113,21 @@ def read_jsonl(
     halves: bool = True,
     damaged: bool = False,
 ) -> Iterator[tuple[int, _Value]]:
-    """The values of JSON lines, as `read` makes them, each with its line; in one text, a value may
-    take several.
+    """The values of JSON lines, as `read` makes them, each with the number of its line.
 
-    Checksums are the caller's: of a whole file, of a line, or of each line and those before it. A
-    mistake is a FileError with its line that begins with the `problem`; if lines may be `damaged`,
-    they are left out. Without `halves`, half of a letter is one.
+    `lines`: the lines, with one value each; or one text, in which a value may take several lines.
+    Checksums are for the caller to check. A mistake is a FileError that names the line and begins
+    with the `problem`. With `damaged`, what cannot be read is left out instead. Without `halves`, a
+    text that holds half of a letter is a mistake.
     """
-    line, whole = 1, isinstance(lines, str)
+    whole = isinstance(lines, str)
+    line = 1
     for text in [lines] if isinstance(lines, str) else lines:
-        start = end = 0
-        while (begin := _BLANK.match(text, end).end()) < len(text):  # type: ignore[union-attr]
-            line, start = line + text.count("\n", start, begin), begin
+        start = _after_blanks(text, 0)
+        line += text.count("\n", 0, start)
+        while start < len(text):
             try:
-                value, end = (
-                    DECODER.raw_decode(text, start)
-                    if whole
-                    else (_ANY.decode(_counted(text)), len(text))
-                )
+                value, end = _value_at(text, start) if whole else _value_of(text)
                 check_depth(value)
                 if not halves and text.find("\\u", start, end) >= 0:
                     check_letters(value)
@@ -137,7 +138,27 @@ def read_jsonl(
                 further = text.count("\n", start, getattr(error, "pos", start))
                 raise FileError(file, line + further, f"{problem}: {_mistake(error)}") from None
             yield line, found
+            following = _after_blanks(text, end)
+            line += text.count("\n", start, following)
+            start = following
         line += text.count("\n", start) + 1
+
+
+def _after_blanks(text: str, place: int) -> int:
+    """The place of the first letter that is not blank, from some place on."""
+    found = _BLANK.match(text, place)
+    assert found is not None
+    return found.end()
+
+
+def _value_at(text: str, start: int) -> tuple[Any, int]:
+    """The JSON value that begins at a place, and where it ends."""
+    return DECODER.raw_decode(text, start)
+
+
+def _value_of(text: str) -> tuple[Any, int]:
+    """The one JSON value of a text, and where it ends."""
+    return _ANY.decode(_counted(text)), len(text)
 
 
 def _counted(text: str) -> str:
@@ -161,13 +182,20 @@ def check_depth(value: object) -> None:
     """Raise NotJson where lists and objects stand in each other too deeply for the code behind
     to walk.
     """
-    level = [value] if isinstance(value, (dict, list)) else []
+    level = _nested([value])
     for _ in range(DEEPEST_JSON + 1):
         if not level:
             return
-        inside = [each.values() if isinstance(each, dict) else each for each in level]
-        level = [inner for values in inside for inner in values if isinstance(inner, (dict, list))]
+        deeper: list[Any] = []
+        for each in level:
+            deeper += _nested(each.values() if isinstance(each, dict) else each)
+        level = deeper
     raise NotJson("nested too deeply")
+
+
+def _nested(values: Iterable[object]) -> list[Any]:
+    """The lists and objects among some values."""
+    return [value for value in values if isinstance(value, (dict, list))]
 
 
 def whole_number(text: str, most: int = LONGEST_NUMBER) -> int | None:

@@ -207,9 +207,9 @@ def run_http(proxy: Proxy, listen: Listen) -> None:
         raise InputError(problem) from None
 
 
-def list_tools(server: Server, headers: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+def list_tools(server: Server) -> list[dict[str, Any]]:
     """The tools that a server lists, as JSON."""
-    make = transports_to(server, headers or {})
+    make = transports_to(server, {})
 
     async def listed() -> list[dict[str, Any]]:
         async with Client(make()) as client:

@@ -44,20 +44,24 @@ class StateSignature:
     @property
     def occupied(self) -> bool | None:
         """True if the hand (or the inventory) holds something; None if unknown."""
-        told = (values for values in map(self.get, _EMPTY_WORDS) if values is not None)
-        return next(map(bool, told), None)
+        for field_ in _EMPTY_WORDS:
+            values = self.get(field_)
+            if values is not None:
+                return bool(values)
+        return None
 
     @property
     def coarse(self) -> Self:
         """Signature by which experiences are merged: occupancy instead of names, no open
         containers.
         """
-        kept = [each for each in self.fields if each[0] not in ("open", "location")]
-        told = (
-            (name, ("something",) if values and name in _EMPTY_WORDS else values)
-            for name, values in kept
-        )
-        return type(self)(tuple(told))
+        fields: list[tuple[str, tuple[str, ...]]] = []
+        for name, values in self.fields:
+            if name in ("open", "location"):
+                continue
+            is_held = bool(values) and name in _EMPTY_WORDS
+            fields.append((name, ("something",) if is_held else values))
+        return type(self)(tuple(fields))
 
     def __str__(self) -> str:
         pieces = []
@@ -258,7 +262,9 @@ class FactBelief(Belief):
     def lines(self) -> tuple[str, ...]:
         """Location, inventory, and every other fact known to hold, as the manual writes it."""
         shown = [str(atom) for atom in self._certain if atom.predicate not in (self.at, self.hand)]
-        return (*super().lines(), *([f"Known: {'; '.join(sorted(shown))}"] if shown else []))
+        if not shown:
+            return super().lines()
+        return (*super().lines(), f"Known: {'; '.join(sorted(shown))}")
 
     def learn(self, *facts: str | Literal, **things: Iterable[str]) -> Self:
         """The same belief with some facts told anew, in their order, and names that were seen in

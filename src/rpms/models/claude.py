@@ -38,16 +38,22 @@ class ClaudeModel(ServedModel):
         return self._ask(messages, request.decoding, {"system": system} if system else {}, unsent)
 
     def _read(self, body: Any, _sent: Mapping[str, Any]) -> Answer:
-        content, reason, used = (dig(body, field) for field in ("content", "stop_reason", "usage"))
+        content = dig(body, "content")
         if not isinstance(content, list):
             raise TryAgain(NOT_OF_PROTOCOL)
-        texts = (dig(block, "text") for block in content if dig(block, "type") == "text")
+        text = ""
+        for block in content:
+            said = dig(block, "text")
+            if dig(block, "type") == "text" and isinstance(said, str):
+                text += said
+        used = dig(body, "usage")
         read = count(used, "cache_read_input_tokens")
         written = count(used, "cache_creation_input_tokens")
         prompt = count(used, "input_tokens") + read + written
         usage = Usage(prompt, read, count(used, "output_tokens"), written_tokens=written)
+        reason = dig(body, "stop_reason")
         finish = _FINISH.get(reason, reason) if isinstance(reason, str) else "stop"
-        return Answer("".join(text for text in texts if isinstance(text, str)), usage, finish)
+        return Answer(text, usage, finish)
 
 
 def cached_pieces(prompt: Prompt) -> tuple[Pieces, list[dict[str, Any]]]:

@@ -49,34 +49,34 @@ def usable(choices: Iterable[str]) -> tuple[str, ...]:
     """The choices that one line can hold, each once: what is empty, too long or not printable
     is left out.
     """
-    kept = (
-        choice
-        for choice in choices
-        if choice.strip() and choice.isprintable() and len(choice) <= LONGEST_ACTION
-    )
-    return tuple(dict.fromkeys(kept))
+    kept: dict[str, None] = {}
+    for choice in choices:
+        if choice.strip() and choice.isprintable() and len(choice) <= LONGEST_ACTION:
+            kept[choice] = None
+    return tuple(kept)
 
 
 def shapes_of(choices: Iterable[str], templates: Iterable[str] = ()) -> tuple[Shape, ...]:
     """The actions that choices, or else templates, allow."""
-    if fixed := usable(choices):
-        return tuple((choice,) for choice in fixed)
-    return tuple(
-        dict.fromkeys(
-            tuple(PARAMETER.split(template.strip())[::2]) for template in usable(templates)
-        )
-    )
+    fixed = usable(choices)
+    if fixed:
+        return tuple([(choice,) for choice in fixed])
+    shapes: dict[Shape, None] = {}
+    for template in usable(templates):
+        pieces = PARAMETER.split(template.strip())[::2]  # without the parameters between them
+        shapes[tuple(pieces)] = None
+    return tuple(shapes)
 
 
 def fits(text: str, shape: Shape) -> bool:
     """True for an action of this shape, with something in place of each parameter."""
     first, *others = map(re.escape, shape)
-    # only its first occurrence: linear in time
-    between = (rf"(?>.+?{piece})" for piece in others[:-1])
-    return (
-        re.fullmatch("".join((first, *between, *(f".+{last}" for last in others[-1:]))), text)
-        is not None
-    )
+    pattern = first
+    for piece in others[:-1]:
+        pattern += rf"(?>.+?{piece})"  # only its first occurrence: linear in time
+    if others:
+        pattern += f".+{others[-1]}"
+    return re.fullmatch(pattern, text) is not None
 
 
 def begins(text: str, shape: Shape) -> bool:
@@ -116,14 +116,18 @@ def regex(shapes: tuple[Shape, ...], max_tokens: int) -> str:
 
 def grammar(shapes: tuple[Shape, ...], max_tokens: int) -> str:
     """The form of an answer as a grammar in llama.cpp's notation (GBNF)."""
-    actions = " | ".join(
-        " text ".join(json.dumps(piece, ensure_ascii=False) for piece in shape) for shape in shapes
-    )
-    end, text = (' "\\n"?', "text ::= [^ \\n] [^\\n]*\n") if _open(shapes) else ("", "")
+    actions: list[str] = []
+    for shape in shapes:
+        pieces = [json.dumps(piece, ensure_ascii=False) for piece in shape]
+        actions.append(" text ".join(pieces))
+    end = text = ""
+    if _open(shapes):
+        end = ' "\\n"?'
+        text = "text ::= [^ \\n] [^\\n]*\n"
     return (
         f'root ::= "{THOUGHT} " thought "\\nAction: " action{end}\n'
         f"thought ::= [^\\n]{{0,{thought_characters(max_tokens)}}}\n"
-        f"action ::= {actions}\n{text}"
+        f"action ::= {' | '.join(actions)}\n{text}"
     )
 
 
@@ -132,18 +136,20 @@ def held(text: str, shapes: tuple[Shape, ...]) -> bool:
 
     Choices are compared as `parse_answer` reads both.
     """
-    action = parse_answer(text).action
     line = text.partition(ACTION)[2].strip()
+    action = parse_answer(text).action
     if any(fits(line, shape) for shape in shapes):
         return True
-    choices = (
-        parse_answer(f"{THOUGHT} x{ACTION} {shape[0]}").action
-        for shape in shapes
-        if len(shape) == 1
-    )
-    return action is not None and (
-        any(fits(action, shape) for shape in shapes) or action in choices
-    )
+    if action is None:
+        return False
+    return any(fits(action, shape) or _is_read_as(action, shape) for shape in shapes)
+
+
+def _is_read_as(action: str, shape: Shape) -> bool:
+    """True if a choice, given as an answer, would be read as this action."""
+    if len(shape) > 1:
+        return False
+    return parse_answer(f"{THOUGHT} x{ACTION} {shape[0]}").action == action
 
 
 def _open(shapes: Iterable[Shape]) -> bool:

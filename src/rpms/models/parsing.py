@@ -135,22 +135,33 @@ def parse_answer(text: str) -> ParsedAnswer:
     if len(text) > LONGEST_TEXT:
         repairs.append("cut to length")
         text = text[:LONGEST_TEXT]
-    text, open_reasoning = _without_reasoning(_without_specials(text, repairs), repairs)
+    text = _without_specials(text, repairs)
+    text, open_reasoning = _without_reasoning(text, repairs)
     parsed = _from_json(text, repairs)
     if parsed is None:
-        text, tags = _FIELD_TAG.subn(
-            lambda tag: "\n" if tag[1] else _FIELDS.get(tag[2].lower(), "\n"), text
-        )
-        repairs += ["tags"] if tags else []
-        lines = _lines(text, repairs)
-        parsed = _from_labels(lines, repairs) or _unlabelled(
-            lines, repairs, allowed=not open_reasoning
-        )
+        lines = _lines(_tags_as_labels(text, repairs), repairs)
+        parsed = _from_labels(lines, repairs)
+        if parsed is None:
+            parsed = _unlabelled(lines, repairs, allowed=not open_reasoning)
     thought, action = parsed
-    action = _clean_action(action, repairs) if action is not None else None
+    if action is not None:
+        action = _clean_action(action, repairs)
     if action is None:
         repairs.append("no action")
     return ParsedAnswer(_clean(thought), action, tuple(dict.fromkeys(repairs)))
+
+
+def _tags_as_labels(text: str, repairs: list[str]) -> str:
+    """A text with a label in place of each opening tag, and a new line for each closing one."""
+
+    def label(tag: re.Match[str]) -> str:
+        closes, name = tag.groups()
+        return "\n" if closes else _FIELDS.get(name.lower(), "\n")
+
+    text, tags = _FIELD_TAG.subn(label, text)
+    if tags:
+        repairs.append("tags")
+    return text
 
 
 def action_is_complete(text: str) -> bool:

@@ -40,33 +40,36 @@ def question(request: Request, model: str) -> dict[str, Any]:
     """
     chosen = request.decoding
     decoding = asdict(chosen) | {"stop": list(chosen.stop), "extra": dict(sorted(chosen.extra))}
-    messages = [
-        {"role": message.role, "content": message.content} for message in request.prompt.messages()
-    ]
+    messages = [asdict(message) for message in request.prompt.messages()]
     asked = {"model": model, "decoding": decoding, "messages": messages}
-    # Left out where there are none, so that what was recorded before there were any is still found.
-    bounds: dict[str, list[Any]] = {
-        name: list(getattr(request, name)) for name in ("choices", "templates")
-    }
-    bounds["tools"] = [asdict(tool) for tool in request.tools]
     if request.weigh:
         asked["begun"] = request.begun  # and so no other question has its hash
-    return {**asked, **{name: actions for name, actions in bounds.items() if actions}}
+    bounds: dict[str, list[Any]] = {
+        "choices": list(request.choices),
+        "templates": list(request.templates),
+        "tools": [asdict(tool) for tool in request.tools],
+    }
+    for name, allowed in bounds.items():
+        if allowed:  # else left out, so that what was recorded before there were bounds is found
+            asked[name] = allowed
+    return asked
 
 
 def _parts(prompt: Prompt) -> dict[str, str]:
     """A hash of each block, so that a miss can name the block that changed."""
-    return {
-        str(block.part): (
-            hashlib.sha256(block.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        )
-        for block in prompt.blocks
-    }
+    hashes: dict[str, str] = {}
+    for block in prompt.blocks:
+        text = block.text.encode("utf-8", "surrogatepass")
+        hashes[str(block.part)] = hashlib.sha256(text).hexdigest()[:16]
+    return hashes
 
 
 def _kept(answer: Answer) -> dict[str, Any]:
+    """An answer for the store; without weights where none were asked for."""
     kept = asdict(answer) | {"notes": list(answer.notes), "weights": list(answer.weights)}
-    return {name: value for name, value in kept.items() if value or name != "weights"}
+    if not answer.weights:
+        del kept["weights"]
+    return kept
 
 
 def _replayed(entry: Entry | None) -> Answer | None:
@@ -155,8 +158,12 @@ class ReplayModel:
 
     @cached_property
     def _bounds(self) -> frozenset[str]:
-        own = (entry for entry in self._store.entries() if entry.get("model") == self.model)
-        return frozenset(name for entry in own for name in BOUNDS if name in entry)
+        """The bounds that any recorded question of this model has."""
+        used: set[str] = set()
+        for entry in self._store.entries():
+            if entry.get("model") == self.model:
+                used.update(entry.keys() & set(BOUNDS))
+        return frozenset(used)
 
     def answer(self, request: Request) -> Answer:
         if request.templates and "templates" not in self._bounds:

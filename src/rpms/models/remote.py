@@ -233,16 +233,17 @@ class ServedModel:
     ) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Arguments as this model takes them, and notes on what was left out or renamed."""
         with self._lock:
-            adapted = {
-                name: new for name, new in {**self._adapted, **here}.items() if name in arguments
-            }
-        renamed = ((adapted.get(name, name), value) for name, value in arguments.items())
-        told = {
-            name: f"sent as {new}" if new else "not sent: refused by this model"
-            for name, new in adapted.items()
-        }
-        notes = tuple(f"{name} {what}" for name, what in sorted(told.items()))
-        return {name: value for name, value in renamed if name is not None}, notes
+            adapted = {**self._adapted, **here}
+        sent: dict[str, Any] = {}
+        notes: list[str] = []
+        for name, value in arguments.items():
+            new = adapted.get(name, name)
+            if new is not None:
+                sent[new] = value
+            if name in adapted:
+                what = f"sent as {new}" if new else "not sent: refused by this model"
+                notes.append(f"{name} {what}")
+        return sent, tuple(sorted(notes))
 
 
 CARRIERS = ("structured_outputs", "guided_regex", "grammar", "response_format")

@@ -93,7 +93,9 @@ def known_secrets() -> set[str]:
 
 
 def url_secrets(url: str) -> tuple[str, ...]:
-    """Secrets of a URL: its password, as it is written, meant and sent, and keys in its query."""
+    """Secrets of a URL: its password, as written, decoded, and encoded for sending; keys in its
+    query.
+    """
     parts = urlsplit(url)
     user, sign, password = parts.netloc.rpartition("@")[0].partition(":")
     found = [value for name, value in parse_qsl(parts.query) if _SECRET_NAME.search(name.upper())]
@@ -108,31 +110,34 @@ def without_secrets(text: str, secrets: Iterable[str]) -> str:
     stay.
     """
     given = {secret for secret in secrets if len(secret) >= _SHORTEST_SECRET}
-    return _cut(
-        text, {*given, *(secret for secret in known_secrets() if not _WORD.fullmatch(secret))}
-    )
+    of_environment = {secret for secret in known_secrets() if not _WORD.fullmatch(secret)}
+    return _cut(text, given | of_environment)
 
 
 def _cut(text: str, secrets: Iterable[str]) -> str:
     """A text without some secrets, also where characters that are drawn as nothing, or wider
     letters, disguise them.
     """
-    wanted = sorted(filter(None, (_plain(secret)[0] for secret in secrets)), key=len, reverse=True)
+    plain = [_plain(secret)[0] for secret in secrets]
+    wanted = sorted(filter(None, plain), key=len, reverse=True)
     if not wanted:
         return text
+    any_of_them = "|".join(map(re.escape, wanted))
     letters, places = _plain(text)
-    pieces, end = [], 0
+    without = ""
+    end = 0
     # they may overlap, and a server may write them in capitals
-    for found in re.finditer(f"(?=({'|'.join(map(re.escape, wanted))}))", letters, re.IGNORECASE):
-        if places[found.start(1)] >= end:
-            pieces += [text[end : places[found.start(1)]], _REMOVED]
+    for found in re.finditer(f"(?=({any_of_them}))", letters, re.IGNORECASE):
+        start = places[found.start(1)]
+        if start >= end:
+            without += text[end:start] + _REMOVED
         end = max(end, places[found.end(1) - 1] + 1)
-    return "".join((*pieces, text[end:]))
+    return without + text[end:]
 
 
 def _plain(text: str) -> tuple[str, Sequence[int]]:
-    """A text as it is read, without what cannot be seen and with each letter in its usual form;
-    and where it stands.
+    """The letters of a text that can be seen, each in its usual form, and the place of each in
+    the text.
     """
     if text.isascii() and text.isprintable():
         return text, range(len(text))
@@ -151,9 +156,7 @@ def excerpt(text: str, secrets: Iterable[str] = ()) -> str:
     """One short line of a stranger's text, safe to show: no keys, whole or in part, and no
     control characters.
     """
-    text = _cut(
-        text[: 200 * _LONGEST_EXCERPT],
-        {secret for secret in (*secrets, *known_secrets()) if secret},
-    )
+    every = {*secrets, *known_secrets()} - {""}
+    text = _cut(text[: 200 * _LONGEST_EXCERPT], every)
     text = one_line(text, 20 * _LONGEST_EXCERPT)
     return one_line(_KEY_SHAPE.sub(_REMOVED, text), _LONGEST_EXCERPT)

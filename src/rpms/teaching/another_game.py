@@ -18,7 +18,7 @@ from rpms.paper.prompt import SHARED, Block, Form, Layout, Message, Part, Prompt
 from rpms.play.plan import NamedModel
 from rpms.play.seats import Seat, play
 from rpms.play.settings import ALLOW, Settings
-from rpms.teaching.lessons import TEACHER, Classroom
+from rpms.teaching.classroom import TEACHER, Classroom
 from rpms.teaching.teacher import follow, player_of
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
@@ -27,8 +27,8 @@ _SPLIT = "builtin"
 """Games that are embedded in the package, and so at hand wherever it runs."""
 _REPLACED = frozenset(Part) - SHARED - {Part.CARRIED, Part.NOTICE, Part.MENU}
 
-Told = dict[Part, Block]
-"""What one prompt tells, by part."""
+Blocks = dict[Part, Block]
+"""The blocks of one prompt."""
 
 
 def in_alfworld(blocks: Sequence[Block]) -> tuple[Message, ...]:
@@ -37,35 +37,37 @@ def in_alfworld(blocks: Sequence[Block]) -> tuple[Message, ...]:
     history = by_part.get(Part.HISTORY)
     step = len(history.items) if history else 0
     opening = history.opening_alone() if history else by_part[Part.OBSERVATION]
-    told = _other_game("alfworld", opening.items[0])
+    prompts = _other_game("alfworld", opening.items[0])
     swapped: list[Block] = []
     for block in blocks:
-        if block.part not in _REPLACED:
+        if block.part in _REPLACED:
+            other = _nearest(prompts, step, block.part)
+            if other is not None:
+                swapped.append(other)
+        else:
             swapped.append(block)
-        elif (other := _nearest(told, step, block.part)) is not None:
-            swapped.append(other)
     return Prompt(tuple(swapped), layout=Layout.PAPER, form=Form.CHAT).messages()
 
 
-def _nearest(told: Sequence[Told], step: int, part: Part) -> Block | None:
+def _nearest(prompts: Sequence[Blocks], step: int, part: Part) -> Block | None:
     """The block of a game's prompt at a step, or else at the nearest step that has one."""
-    having = [number for number, one in enumerate(told) if part in one]
+    having = [number for number, blocks in enumerate(prompts) if part in blocks]
     if not having:
         return None
     nearest = min(having, key=lambda number: abs(number - step))
-    return told[nearest][part]
+    return prompts[nearest][part]
 
 
-def _other_game(world: str, opening: str) -> tuple[Told, ...]:
-    """Blocks of every step of a game with another kind of goal; the opening decides which game."""
+def _other_game(world: str, opening: str) -> tuple[Blocks, ...]:
+    """The prompts of a game with another kind of goal; the opening decides which game."""
     own = find_world(world).goal(opening).type
     others = [number for number, goal in enumerate(_goal_types(world)) if goal != own]
     digest = hashlib.sha256(opening.encode()).digest()
     Random(int.from_bytes(digest[:8], "big")).shuffle(others)  # noqa: S311  a fixed choice
     for number in others:
-        told = _told_in(world, number)
-        if any(Part.MEMORY in one for one in told):
-            return told
+        prompts = _prompts_in(world, number)
+        if any(Part.MEMORY in blocks for blocks in prompts):
+            return prompts
     raise AssertionError(f"no embedded game of {world} recalls anything")
 
 
@@ -90,15 +92,15 @@ def _goal_types(name: str) -> tuple[str, ...]:
 
 
 @cache
-def _told_in(name: str, number: int) -> tuple[Told, ...]:
-    """What each prompt of a game tells, with rules and memory, while the teacher plays it."""
+def _prompts_in(name: str, number: int) -> tuple[Blocks, ...]:
+    """The prompts of a game, with rules and memory, while the teacher plays it."""
     room = _games(name)
     task = room.tasks[number]
     seat = Seat(room.teacher(), open_model(TEACHER))
     with closing(room.world.open(task, room.setting)) as game:
         episode = play(seat.begin(task, game))
     reader = player_of(room.student("full", TEACHER, NamedModel(TEACHER)))
-    return tuple(
-        {block.part: block for block in move.decision.prompt.blocks}
-        for move in follow(reader, episode)
-    )
+    prompts: list[Blocks] = []
+    for move in follow(reader, episode):
+        prompts.append({block.part: block for block in move.decision.prompt.blocks})
+    return tuple(prompts)

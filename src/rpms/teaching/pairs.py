@@ -61,7 +61,8 @@ class Pair:
 
 def pairs_text(pairs: Iterable[Pair]) -> str:
     """Pairs as JSON lines."""
-    return "".join(json.dumps(asdict(pair), ensure_ascii=False) + "\n" for pair in pairs)
+    lines = [json.dumps(asdict(pair), ensure_ascii=False) for pair in pairs]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def parse_pairs(file: Path, text: str) -> tuple[Pair, ...]:

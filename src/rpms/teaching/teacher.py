@@ -91,7 +91,7 @@ def taught_step(move: Move) -> TaughtStep | None:
 
 
 @dataclass(frozen=True)
-class TeacherLessons:
+class RetoldEpisodes:
     """Retells a teacher's episode as each condition would have shown it; kept beside the
     episode.
     """
@@ -108,6 +108,7 @@ class TeacherLessons:
         return {condition: player_of(plan) for condition, plan in self.told.items()}
 
     def __call__(self, episode: Episode) -> str:
+        """The pairs of an episode; of one that was not won, none."""
         if not episode.won:
             return ""
         with self._one_at_a_time:

@@ -7,7 +7,7 @@ likelier than each.
 
 import importlib
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rpms.logic.errors import InputError
@@ -60,10 +60,8 @@ def _grouped(torch: Any, plain: Any) -> Any:
         module: Any, query: Any, key: Any, value: Any, attention_mask: Any, **options: Any
     ) -> Any:
         groups = getattr(module, "num_key_value_groups", 1)
-        usual = attention_mask is not None and not any(
-            options.get(name) is not None for name in _UNUSUAL
-        )
-        if query.shape[2] != 1 or groups == 1 or not usual or attention_mask.shape[1] != 1:
+        one_token = query.shape[2] == 1 and groups > 1
+        if not one_token or not _is_usual(attention_mask, options):
             return plain(module, query, key, value, attention_mask, **options)
         rows, heads, _, width = query.shape
         # The heads of a group become positions of one: each sees the same keys and, being alone in
@@ -76,6 +74,13 @@ def _grouped(torch: Any, plain: Any) -> Any:
         return seen.reshape(rows, 1, heads, seen.shape[-1]), None
 
     return attention
+
+
+def _is_usual(mask: Any, options: Mapping[str, Any]) -> bool:
+    """True for a mask that is the same for all heads, without options that change the scores."""
+    if mask is None or mask.shape[1] != 1:
+        return False
+    return all(options.get(name) is None for name in _UNUSUAL)
 
 
 SCORES_AT_ONCE = 2**28
@@ -129,19 +134,21 @@ def weigh(
         some = slice(start, start + at_once)
         packed = [_side_by_side(row.choices) for row in rows[some]]
         at = torch.tensor(places[some], device=mask.device)
-        part = importlib.import_module(
-            "transformers"
-        ).DynamicCache()  # the cache of these rows alone
-        for number, (keys, values, *_) in enumerate(cache):
-            part.update(keys[at], values[at], number)
-        scores = _scores(
-            torch, model, packed, part, mask[at], sorted(rows[start].letters.line_ends)
-        )
+        ends = sorted(rows[start].letters.line_ends)
+        scores = _scores(torch, model, packed, _cache_of(cache, at), mask[at], ends)
         for place, row, one, line in zip(places[some], rows[some], packed, scores, strict=True):
             weights = [0.0] * len(row.choices)
             for each, score in zip(one, line[: len(one)], strict=True):
                 weights[each.choice] += score
             yield place, weights
+
+
+def _cache_of(cache: Any, rows: Any) -> Any:
+    """A cache of some rows of the batch alone."""
+    part = importlib.import_module("transformers").DynamicCache()
+    for number, (keys, values, *_) in enumerate(cache):
+        part.update(keys[rows], values[rows], number)
+    return part
 
 
 def _scores(
@@ -318,7 +325,10 @@ class Loop:
     def _read_on(
         self, prompts: Sequence[Sequence[int]], known: list[KnownPrefix], *, ahead: bool = False
     ) -> _Computed:
-        """`ahead`: whether this is done only to know the prompts when all of the batch are read."""
+        """Compute the rest of each prompt after what is known of it.
+
+        `ahead`: True if the prompts are read only to be known when those of the whole batch are.
+        """
         torch, device = self._torch, self._model.device
         new = [len(prompt) - one.length for prompt, one in zip(prompts, known, strict=True)]
         late, least = _late(new) if self.prefixes.fit(prompts) else ([], len(new) * max(new))

@@ -93,14 +93,19 @@ class Sites:
             return replace(self, of={**self.of, place: site})
         if known == site or self.same(known, site) is False:
             return self
-        stays, goes = (known, site) if known[0] == PRINTED else (site, known)
+        if known[0] == PRINTED:
+            return self._renamed(site, known)
+        return self._renamed(known, site)
 
-        def now(each: str) -> str:
-            return stays if each == goes else each
+    def _renamed(self, goes: str, stays: str) -> Self:
+        """The same knowledge with one of two names of a site."""
 
-        of = {place: now(each) for place, each in self.of.items()}
-        apart = frozenset(frozenset(map(now, pair)) for pair in self.apart)
-        return replace(self, of=of, apart=apart, whole=frozenset(map(now, self.whole)))
+        def name(site: str) -> str:
+            return stays if site == goes else site
+
+        of = {place: name(site) for place, site in self.of.items()}
+        apart = frozenset([frozenset(map(name, pair)) for pair in self.apart])
+        return replace(self, of=of, apart=apart, whole=frozenset(map(name, self.whole)))
 
     def part(self, one: str, other: str) -> Self:
         """Take over that two sites are two."""

@@ -38,8 +38,6 @@ class TaskKind(NamedTuple):
 KINDS: Final = {name: TaskKind(name, *row) for name, row in TABLE["tasks"].items()}
 PAPER_TASKS: Final = tuple(name for name, kind in KINDS.items() if kind.family != "F5")
 ELECTRICAL_TASKS: Final = tuple(name for name, kind in KINDS.items() if kind.family == "F5")
-PAPER_PER_TASK: Final = 10
-"""Up to this many test variations of each of the paper's tasks, in order, are its 241 episodes."""
 
 
 def kind_named(name: str) -> TaskKind:

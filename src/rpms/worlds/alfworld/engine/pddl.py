@@ -37,10 +37,13 @@ class Damage(Exception):
         super().__init__(self.problem)
 
 
-def quoted(text: object, limit: int = 60) -> str:
+_LONGEST_QUOTE = 60
+
+
+def quoted(text: object) -> str:
     """Untrusted text made fit for a one-line message: escaped, and short."""
     shown = ascii(text)
-    return shown if len(shown) <= limit else f"{shown[: limit - 1]}…"
+    return shown if len(shown) <= _LONGEST_QUOTE else f"{shown[: _LONGEST_QUOTE - 1]}…"
 
 
 def read_list(text: str, limit: int = MAX_CHARACTERS) -> list[SExpr]:

@@ -1,11 +1,10 @@
-"""Lessons: the teacher plays and each step is told to every condition; or a student plays and
-is corrected at the states it reaches, which is DAgger.
+"""The classroom: the teacher plays and each step is retold for every condition; or a student plays
+and is corrected at the states it reaches, which is DAgger.
 """
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from rpms.foreign.file_reader import beside
@@ -29,7 +28,7 @@ from rpms.teaching.pairs import (
     parse_pairs,
     require_training_split,
 )
-from rpms.teaching.teacher import Corrections, TeacherLessons
+from rpms.teaching.teacher import Corrections, RetoldEpisodes
 from rpms.worlds.base import Setting, Task, World
 
 TEACHER = "planner"
@@ -86,11 +85,9 @@ class Classroom:
         """
         own = replace(self.settings, condition=condition)
         file = own.memory_file(self.world)
-        memory = (
-            EpisodicMemory(world=self.world.name)
-            if file is None
-            else read_frozen(file, self.world.name)
-        )
+        memory = EpisodicMemory(world=self.world.name)
+        if file is not None:
+            memory = read_frozen(file, self.world.name)
         plan = own.plan(
             self.world,
             model,
@@ -108,8 +105,8 @@ class Classroom:
 
 
 @dataclass(frozen=True)
-class Lessons:
-    """Result of a lesson."""
+class TaughtPairs:
+    """The pairs that some games gave."""
 
     played: Mapping[str, RunSummary]
     """Episodes, by who played or in which condition."""
@@ -123,7 +120,7 @@ class Lessons:
 
 def read_conditions(text: str) -> tuple[str, ...]:
     """Read names of conditions, separated by commas."""
-    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    names = tuple(dict.fromkeys(filter(None, map(str.strip, text.split(",")))))
     for name in names:
         if name not in CONDITIONS:
             raise InputError(f"--conditions: {name!r} is no condition; {nearest(name, CONDITIONS)}")
@@ -138,7 +135,7 @@ def teach_pairs(
     workers: int | None,
     listener: Listener,
     processes: int | None = None,
-) -> Lessons:
+) -> TaughtPairs:
     """Let the teacher play, and add each step of the games it won to a file, once for every
     condition.
 
@@ -149,13 +146,13 @@ def teach_pairs(
     told: dict[str, RunPlan] = {}
     for condition in room.conditions:
         told[condition] = room.student(condition, TEACHER, NamedModel(TEACHER))
-    lessons = f"lessons-{_digest(told.values())}"
-    plan = replace(teacher, keep={lessons: TeacherLessons(teacher, told)})
+    retold = f"lessons-{_digest(told.values())}"
+    plan = replace(teacher, keep={retold: RetoldEpisodes(teacher, told)})
     folder = beside(out, f"{out.stem}.teacher") / _digest([teacher])
     summary = run(plan, folder, workers, listener, engine=InProcesses(processes))
-    found = _kept(RunFolder(folder), lessons)
+    found = _kept(RunFolder(folder), retold)
     lost = tuple(row for row in summary.rows if not row.won)
-    return Lessons({TEACHER: summary}, len(found), add_pairs(out, found), lost)
+    return TaughtPairs({TEACHER: summary}, len(found), add_pairs(out, found), lost)
 
 
 def correct(
@@ -167,7 +164,7 @@ def correct(
     most: int = MOST_CORRECTED,
     workers: int | None = None,
     processes: int | None = None,
-) -> Lessons:
+) -> TaughtPairs:
     """Let a student play under every condition, and add what the teacher would have done at the
     states it came to.
 
@@ -187,7 +184,7 @@ def correct(
     for planned in runs:
         found += _kept(RunFolder(planned.folder), name)
     played = {planned.name: summary for planned, summary in zip(runs, summaries, strict=True)}
-    return Lessons(played, len(found), add_pairs(out, found))
+    return TaughtPairs(played, len(found), add_pairs(out, found))
 
 
 def _play(
@@ -204,10 +201,11 @@ def _play(
         finally:
             model.close()
     engine = InProcesses(processes)
-    play_one = partial(run, workers=workers, engine=engine)
-    return [
-        play_one(planned.plan, planned.folder, listener=listener(planned.name)) for planned in runs
-    ]
+    played: list[RunSummary] = []
+    for planned in runs:
+        heard = listener(planned.name)
+        played.append(run(planned.plan, planned.folder, workers, heard, engine=engine))
+    return played
 
 
 def _digest(plans: Iterable[RunPlan]) -> str:
