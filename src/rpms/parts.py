@@ -108,7 +108,7 @@ _GIVEN = {
     "harvest": ("episode",),
     "kind": ("entry",),
 }
-"""What a part of each seam is called with, in its order."""
+"""The arguments of a part, in their order, by its seam."""
 
 
 _ROLES = ("system", "user", "assistant")
@@ -257,7 +257,7 @@ def _check_position(place: int, entries: Sequence[Entry]) -> None:
 
 
 def _check_reason(value: Any, _given: tuple[Any, ...]) -> str:
-    """Why an entry does not suit the belief; empty, or nothing, if it does."""
+    """The reason that an entry does not suit the belief; empty, or None, if it does."""
     if value is None:
         return ""
     if not isinstance(value, str):

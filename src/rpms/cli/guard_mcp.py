@@ -155,7 +155,7 @@ def _server_headers() -> dict[str, str]:
 
 
 def _telemetry() -> Any:
-    """What watches the guard where a variable of OpenTelemetry is set; None otherwise."""
+    """OpenTelemetry for the guard, if one of its variables is set; None otherwise."""
     if not any(name.startswith("OTEL_") for name in os.environ):
         return None
     from rpms.guard.telemetry import telemetry  # noqa: PLC0415  an extra

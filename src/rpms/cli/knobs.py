@@ -105,9 +105,7 @@ def with_option(parameter: inspect.Parameter, command: str) -> inspect.Parameter
 
 
 def _words_of(name: str, command: str) -> dict[str, Any] | None:
-    """What `options.toml` tells of a command's parameter: under the command, its group, or for
-    all of them.
-    """
+    """The entry of `options.toml` for a parameter: the command's, its group's, or that for all."""
     group = command.partition(" ")[0]
     for place in (f"{command}.{name}", f"{group}.{name}", name):
         if place in _OPTIONS:

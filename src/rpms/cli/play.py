@@ -252,7 +252,7 @@ class ScreenPart:
     lines: Sequence[Text]
     indent: int = 2
     least: int = 1
-    """To how few lines of the screen it may be folded."""
+    """The fewest lines of the screen that it may be folded to."""
     each: int | None = None
     """Most lines of the screen that one of its lines takes."""
 

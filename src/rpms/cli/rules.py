@@ -128,7 +128,7 @@ def _type_of_task(manual: RuleManual, name: str) -> str:
 
 
 def _wants(purpose: Purpose) -> str:
-    """What a goal or a procedure wants, stage by stage, under its title."""
+    """A goal or procedure with the facts that it wants, stage by stage, under its title."""
     lines = [f"  {_title(purpose)}:"]
     for step in purpose.steps:
         name = f"{step.name}: " if step.name else ""
@@ -175,7 +175,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _rows(title: str, table: frozenset[tuple[str, ...]]) -> list[str]:
-    """Of one kind each, all in a line; of pairs, a line for each first kind."""
+    """Lines of a table: single kinds all in one, pairs in one for each first kind."""
     alone: list[str] = []
     seconds: dict[str, list[str]] = {}
     for first, *others in sorted(table):
@@ -189,7 +189,7 @@ def _rows(title: str, table: frozenset[tuple[str, ...]]) -> list[str]:
 
 
 def _notes(item: Rule | ActionSchema) -> str:
-    """What a rule or an action says beside its line in a prompt."""
+    """Notes on a rule or an action that its line in a prompt lacks."""
     return _notes_on_action(item) if isinstance(item, ActionSchema) else _notes_on_rule(item)
 
 

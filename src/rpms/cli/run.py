@@ -294,7 +294,7 @@ def _counts(summary: RunSummary) -> Iterator[str]:
 
 
 def _memory_shown(summary: RunSummary, folder: RunFolder) -> Iterator[str]:
-    """In how many steps a run with a memory had any of it in the prompt."""
+    """Steps in which a run with a memory had any of it in the prompt."""
     memory = folder.protocol.settings.get("memory")
     shown = MemoryShown.of(summary.rows)
     if isinstance(memory, Mapping) and memory.get("entries") and shown.steps:

@@ -16,7 +16,7 @@ from rpms.report.live import Watcher, live_file, live_page, live_part
 _HERE = ("localhost", "127.0.0.1", "[::1]")
 _FILES = {"/style.css": "text/css", "/live.css": "text/css", "/live.js": "text/javascript"}
 _POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'"
-"""What a browser may load for the live page: its own two style sheets and program."""
+"""Files that a browser may load for the live page: its two style sheets and its program."""
 
 
 class _ToThisMachine(BaseHTTPRequestHandler):

@@ -288,7 +288,7 @@ def _require_needs_known(
 
 
 def _needed_by(manual: RuleManual) -> dict[str, dict[str, None]]:
-    """By predicate, the actions and processes that need such a fact, each once."""
+    """Actions and processes that need a fact, each once, by its predicate."""
     needed: dict[str, dict[str, None]] = {}
     for schema in (*manual.actions, *manual.lore.processes):
         for clause in (*schema.preconditions, *schema.plan):

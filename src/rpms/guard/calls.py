@@ -42,7 +42,7 @@ class Call:
     tool: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""
-    """By which a framework tells calls apart; nothing where it does not."""
+    """The id by which a framework tells calls apart; empty if it has none."""
 
     @property
     def text(self) -> str:

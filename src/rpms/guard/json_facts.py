@@ -40,7 +40,7 @@ class PathParameter:
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """Of many, those whose field has a value."""
+    """The records, of many, whose field has a value."""
 
     field: str
     value: str | PathParameter

@@ -92,7 +92,7 @@ class Account:
         return f"shown in {self.shown} and hidden in {self.hidden} episodes: {'; '.join(words)}"
 
     def record(self) -> dict[str, Any]:
-        """As JSON; null for what is not known."""
+        """The account as JSON; null for what is not known."""
         return {
             "name": self.name,
             "kind": self.kind,
@@ -167,7 +167,7 @@ class Audit:
 
     @property
     def summary(self) -> str:
-        """In one line; that little is known is the usual answer."""
+        """The findings in one line; mostly, little is known."""
         counts = {worth: len(self.of(worth)) for worth in Worth}
         return (
             f"{len(self.entries)} entries were recalled in {self.episodes} episodes:"
@@ -176,7 +176,7 @@ class Audit:
         )
 
     def record(self) -> dict[str, Any]:
-        """As JSON."""
+        """The audit as JSON."""
         return {
             "world": self.world,
             "episodes": self.episodes,

@@ -173,7 +173,7 @@ def _without_trend(values: Sequence[float], before: Sequence[float]) -> list[flo
 
 
 def _without_mean_of_others(values: list[float], indexes: Sequence[int]) -> None:
-    """From each of some values, take the mean of the others among them."""
+    """Subtract from each of some values the mean of the others."""
     whole = math.fsum(values[index] for index in indexes)
     others = len(indexes) - 1 + _AVERAGE
     for index in indexes:

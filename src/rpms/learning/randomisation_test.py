@@ -86,7 +86,7 @@ class _Sum(NamedTuple):
 
 
 def _counted(summands: Sequence[_Summand], score: float) -> float:
-    """By going through every outcome of the draws."""
+    """The exact p-value, from every outcome of the draws."""
     sums = [_Sum(0.0, 1.0)]
     for value, chance in summands:
         with_next: list[_Sum] = []

@@ -212,7 +212,7 @@ class _Held(NamedTuple):
         return Counter(entry.kind for entry in self.memory.entries)
 
     def after(self, experience: _Experience, audited: Audit | None, world: World) -> Self:
-        """With what one more round taught, and without what it showed to be harmful."""
+        """The memory with what one more round taught, without what it showed to be harmful."""
         entries = merge(self.memory.entries, *experience.fresh)
         harmful = audited.harmful if audited else {}
         kept, aside = memories.set_aside(entries, harmful, self.aside)

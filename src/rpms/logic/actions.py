@@ -35,7 +35,7 @@ class Revelation:
 
     atom: Atom
     given: tuple[Clause, ...] = ()
-    """Only where these hold: a closed cabinet hides what is in it."""
+    """Facts that must hold for it: a closed cabinet hides what is in it."""
 
     def bind(self, binding: Mapping[str, str]) -> "Revelation":
         """The same about things of these names."""

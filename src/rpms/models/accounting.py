@@ -17,7 +17,7 @@ PRICES = {
     for host, each in KNOWN["prices"].items()
     for name, price in each.items()
 }
-"""By `provider/name`; `--price` goes before."""
+"""Prices by `provider/name`; `--price` goes before."""
 _DATED = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 
 

@@ -237,7 +237,7 @@ class Endpoint:
         return Refused(f"the request was refused{tail}", words, error.parameter)
 
     def _unavailable(self, status: int, code: str, tail: str) -> str:
-        """What a person has to change before any request can succeed; empty for other states."""
+        """Advice to a person who must change something before a request can succeed; else empty."""
         if 300 <= status < 400:
             return (
                 f"the server sends requests on to another address ({status}), which is not"

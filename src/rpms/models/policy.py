@@ -20,7 +20,7 @@ from rpms.paper.beyond import Menu
 from rpms.paper.decide import Decision
 
 Policy = Callable[[Decision], tuple[str, str]]
-"""From the step's decision to a thought and an action."""
+"""Chooses a thought and an action by the step's decision."""
 NO_MENU = "Thought: There is no menu to choose from."
 """The answer to a prompt without a menu. It has no action, and costs a step as any such answer
 does."""

@@ -46,7 +46,7 @@ def _first_to_say(name: str) -> bool:
 
 @dataclass
 class _Question:
-    """What is sent until there is an answer."""
+    """A question as it is sent until there is an answer."""
 
     arguments: Mapping[str, Any]
     extra: Mapping[str, Any]

@@ -213,7 +213,7 @@ def _object_to_plan(
 def _object_to_action(
     action: str, rules: ActiveRules, facts: Facts, *, reservations: bool
 ) -> Objection | None:
-    """What forbids an action, or makes it fail; with `reservations`, else what may do so."""
+    """The rule or need that speaks against an action; with `reservations`, also one that may."""
     forbidden = prohibition(action, rules, facts, reservations=reservations)
     if forbidden is not None and forbidden.conflict:
         return forbidden

@@ -14,7 +14,7 @@ class MemoryWords(StrEnum):
     """The words of lessons and verified schemas."""
 
     MANUAL = "manual"
-    """As they were stored: with the needs and effects that the manual has for the action."""
+    """The stored words: with the needs and effects that the manual has for the action."""
     OBSERVED = "observed"
     """Only what was observed: the action, the world's answer, and how often it worked."""
 
@@ -23,7 +23,7 @@ class BeliefShown(StrEnum):
     """The part of the belief that a prompt shows."""
 
     PAPER = "paper"
-    """As in the paper's listings: place, hand and open containers; room, inventory and progress."""
+    """The paper's listings: place, hand and open containers; room, inventory and progress."""
     EXTENDED = "extended"
     """Also what was seen where, what was not searched yet, and what objects are known to be."""
 
@@ -74,7 +74,7 @@ CONDITIONS = {
     "memory-only": MEMORY_ONLY,
     "full": FULL,
 }
-"""By name: those of the ablation, and any that are added to them."""
+"""Conditions by name: those of the ablation, and any that are added to them."""
 LATER = ("full", "rules-only")
 """The conditions that rounds of learning after the first may have."""
 

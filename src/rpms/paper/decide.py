@@ -66,7 +66,7 @@ class Mind:
     consistent: Consistent = _SAME_OCCUPANCY
     arbitrate: Arbitrate = HARD_SOFT
     beyond: Beyond = PAPER_ALONE
-    """What goes past the paper: nothing, unless a condition asks for more."""
+    """Everything past the paper: nothing, unless a condition asks for more."""
     extend: "Callable[[Mind], Mind] | None" = None
     """Gives a composed mind what goes past the paper; loads planning when it is called."""
     condition: Condition = FULL

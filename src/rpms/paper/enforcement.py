@@ -35,7 +35,7 @@ class JudgedBy(StrEnum):
     ENTRY = "entry"
     """The paper's: dropped for what breaks a rule in whatever room and state it is used."""
     HERE = "here"
-    """As a whole, followed from the present state: dropped for what cannot be done here as well."""
+    """The whole entry, followed from the present state: dropped too for what cannot be done here."""
     ACTION = "action"
     """Each action, followed from the present state: what cannot be done is cut, what survives
     is kept."""
@@ -58,7 +58,7 @@ class Calls(StrEnum):
     TEXT = "text"
     """After `Action:`, as every other action."""
     NATIVE = "native"
-    """As its server's own tool calls; with a menu, of the tools and values on the menu alone."""
+    """Tool calls of its server; with a menu, of the tools and values on the menu alone."""
 
 
 class Constrained(StrEnum):

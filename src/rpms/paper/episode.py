@@ -55,7 +55,7 @@ class Happening:
     """The recorded fields of a step; no other place names them."""
 
     number: int
-    """From 1, as the paper counts."""
+    """Counted from 1, as in the paper."""
     observation: str
     """o_t: what the decision was made on."""
     answer: str
@@ -82,7 +82,7 @@ class Happening:
     """Differences between the world's answer and what was foretold of the command, or that no
     plan is left then."""
     usage: Usage
-    """Of all requests of this step, those asked again included."""
+    """The cost of all requests of this step, those asked again included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,7 +138,7 @@ class Origin(NamedTuple):
     episode: str
     step: int
     failed: bool = False
-    """For schemas: the action was tried here and failed."""
+    """True for a schema whose action was tried here and failed."""
 
 
 def canonical(text: str) -> str:

@@ -59,7 +59,7 @@ class Want(NamedTuple):
 
 
 class _Before(NamedTuple):
-    """What comes before a fact, by the usual way to it."""
+    """The needs that come before a fact, by the usual way to it."""
 
     binding: Mapping[str, str]
     """Names of that way's parameters."""

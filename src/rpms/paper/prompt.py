@@ -39,7 +39,7 @@ class Part(StrEnum):
     BELIEF = "belief"
     MEMORY = "memory"
     CARRIED = "carried"
-    """What a method other than RPMS brings along from earlier attempts."""
+    """Text that a method other than RPMS carries over from earlier attempts."""
     NOTICE = "notice"
     MENU = "menu"
     HISTORY = "history"
@@ -79,10 +79,10 @@ class Form(StrEnum):
     """The form of a prompt after the system message."""
 
     CHAT = "chat"
-    """As a conversation: one message for each thing the world said, one for each thing the
-    model did."""
+    """A conversation: one message for each thing the world said, one for each thing the model
+    did."""
     SINGLE = "single"
-    """As one message of the user's, with the turns so far as a transcript in it."""
+    """One message of the user's, with the turns so far as a transcript in it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,7 +232,7 @@ class Ranking(Iterator[Candidate]):
             partial(similarity.field, similarity.destination, goal.destination)
         )
         self._best = self._state(goal.state), self._destination(goal.destination)
-        """What a goal with the same state and destination adds to a likeness."""
+        """The likeness, in state and destination, of a goal that has the same of both."""
         self._threshold = threshold
         self._waiting: list[_Waiting] = []
         self._order = count()
@@ -242,7 +242,7 @@ class Ranking(Iterator[Candidate]):
         self._below: list[_Scored] = []
         """Branches that θ excluded, in the order in which the walk met them."""
         self._below_at: list[int] = []
-        """For each number of entries found, the number of branches θ had excluded by then."""
+        """Branches θ had excluded by then, at each number of entries found."""
         self._explained: dict[tuple[int, int, int], tuple[Candidate, ...]] = {}
         self._position = 0
         self._ended = False

@@ -15,7 +15,7 @@ class Usage:
     requests: int = 0
     """Requests that reached the provider: 0 for an answer from a record."""
     seconds: float = 0.0
-    """From the question to its answer, waits between tries included."""
+    """Time from the question to its answer, waits between tries included."""
     written_tokens: int = 0
     """The part of `prompt_tokens` stored for reuse, which Anthropic bills higher; 0 where a
     provider does not say."""
@@ -33,9 +33,9 @@ class Price:
     prompt: float
     completion: float
     cached: float | None = None
-    """For prompt tokens the provider kept; None: as any other."""
+    """Price of prompt tokens the provider kept; None: that of any other."""
     written: float | None = None
-    """For prompt tokens the provider stores for reuse; None: as any other."""
+    """Price of prompt tokens the provider stores for reuse; None: that of any other."""
 
     def __post_init__(self) -> None:
         if min(self.prompt, self.completion, self.cached or 0.0, self.written or 0.0) < 0:

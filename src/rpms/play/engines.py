@@ -302,7 +302,7 @@ class _AskedOverPipes(WrappedModel):
 
 @dataclass(frozen=True)
 class _Spoken:
-    """What a part of the user's own made of a prompt's blocks, in place of the part."""
+    """The result of a user's part for a prompt's blocks, in place of the part."""
 
     messages: tuple[Message, ...]
 

@@ -143,7 +143,7 @@ def travelling(world: World) -> Any:
 
 
 class _Opened(NamedTuple):
-    """What a process plays with."""
+    """Everything that a process plays with."""
 
     model: Model
     seat: Seat

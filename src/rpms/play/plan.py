@@ -130,7 +130,7 @@ class RunPlan:
 
     @property
     def taught(self) -> Taught | None:
-        """What its model was taught, where that is known."""
+        """The record of its model's teaching, where there is one."""
         return taught_on(self.model_name)
 
     @property

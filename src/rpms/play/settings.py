@@ -223,7 +223,7 @@ class Settings:
         return sources
 
     def _recall(self, usual: Retrieval, *, by_goal: bool) -> Retrieval:
-        """How memories are recalled: as the world usually does, but for what is given."""
+        """Settings of recall: the world's own, but for what is given."""
         k = self.k or {}
         warnings = self.warnings
         if warnings is None:  # as many as failures are asked for

@@ -201,7 +201,7 @@ def idle_parts(world: World, *enforcements: Enforcement) -> tuple[str, ...]:
 
 
 def _idle_parts(enforcement: Enforcement, manual: Callable[[], RuleManual]) -> Iterator[str]:
-    """What parts of an enforcement lack, in the order in which they are documented."""
+    """The things that parts of an enforcement lack, in the order of their documentation."""
     weak = weakness_of_guard(manual()) if enforcement.guard is not GuardMode.OFF else ""
     if weak:
         yield weak
@@ -216,7 +216,7 @@ def _idle_parts(enforcement: Enforcement, manual: Callable[[], RuleManual]) -> I
 
 
 def _idle_repairs(enforcement: Enforcement) -> Iterator[str]:
-    """What `unstick` and `replace` lack."""
+    """The things that `unstick` and `replace` lack."""
     no_menu = enforcement.menu == 0
     no_fall_back = "has no menu to fall back on, only what a refusal names: add menu=5"
     if enforcement.unstick and not enforcement.loops:

@@ -69,10 +69,10 @@ def likeness(word: str, name: str) -> float:
 
 
 class WordEvidence(NamedTuple):
-    """How much likelier a request's words make a value, and the word that says most."""
+    """Evidence of a request's words for a value, and the word that says most."""
 
     weight: float
-    """In natural logarithms."""
+    """The natural logarithm of how much likelier the words make it."""
     word: str = ""
 
 
@@ -136,7 +136,7 @@ class Lexicon:
         return found
 
     def evidence(self, request: str, field: str, value: str) -> WordEvidence:
-        """What the request's words say for a value in a field."""
+        """Evidence of the request's words for a value in a field."""
         key = (request, field, value)
         if key not in self._found:
             self._found[key] = self._find_evidence(request, field, value)

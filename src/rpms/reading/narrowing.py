@@ -103,7 +103,7 @@ class Objected(NamedTuple):
     """A reason against a goal or a fact."""
 
     reason: str = ""
-    """In words; nothing where nothing speaks against it for certain."""
+    """The reason in words; empty if none is certain."""
     doubtful: bool = False
     """True if a lasting fact that it needs is unknown: nobody has tried such a thing."""
 

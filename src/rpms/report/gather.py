@@ -1,4 +1,4 @@
-"""From run folders and studies to comparisons."""
+"""Run folders and studies, gathered into comparisons."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -157,7 +157,7 @@ def _price(run: RunFolder) -> Price | None:
 
 
 def _seconds(run: RunFolder) -> dict[str, float]:
-    """What each episode took, where that was measured."""
+    """Time and requests of each episode, where they were measured."""
     found = {}
     for task, timing in run.timings().items():
         if isinstance(timing.seconds, float):
@@ -176,7 +176,7 @@ def _controls(run: RunFolder) -> dict[str, Results]:
 
 
 def _agreement(run: RunFolder, first: Mapping[str, bool]) -> Agreement | None:
-    """How far a run's epochs agree. `first`: the tasks played in the first one, won or not."""
+    """Agreement of a run's epochs. `first`: the tasks played in the first one, won or not."""
     epochs = [first]
     for folder in epoch_folders(run.folder)[1:]:
         epochs.append({row.task: row.won for row in RunFolder(folder).rows()})

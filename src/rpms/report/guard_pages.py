@@ -31,7 +31,7 @@ Row = dict[str, Any]
 
 @dataclass
 class _Shown:
-    """What a page shows of the calls of a log, collected as it is read."""
+    """The contents of a page about the calls of a log, collected as it is read."""
 
     counts: Counter[str] = field(default_factory=Counter)
     """Calls by verdict."""
@@ -181,5 +181,5 @@ def _call(event: CheckLine | ResultLine) -> str:
 
 
 def _key(event: CheckLine | ResultLine) -> tuple[str, str, str]:
-    """What a call and its result have in common: an id, or else the call itself."""
+    """The key that a call and its result share: an id, or else the call itself."""
     return event.session, event.id, "" if event.id else _call(event)

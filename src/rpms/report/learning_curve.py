@@ -14,7 +14,7 @@ class LearningRound:
     name: str
     entries: int
     results: Mapping[str, Results]
-    """By series, such as Mem-only and Rules+Mem."""
+    """The runs by series, such as Mem-only and Rules+Mem."""
 
 
 MEMORY_SERIES = "Mem-only"

@@ -74,7 +74,7 @@ class Results:
     """The same menus chosen from at random, and by their best entry; none where there is no
     menu."""
     agreement: Agreement | None = None
-    """With later epochs of the same run, where there are any."""
+    """Agreement with later epochs of the same run, where there are any."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -107,7 +107,7 @@ class Results:
 
     @property
     def rate(self) -> float:
-        """Of all tasks, the missing ones included."""
+        """Success rate over all tasks, the missing ones included."""
         return self.won / len(self) if self.rows else 0.0
 
     @property
@@ -147,7 +147,7 @@ class Results:
 
     @property
     def best_of(self) -> int:
-        """Of how many attempts at a task it counts the best; 0 where it counts the only one."""
+        """Attempts at a task of which the best counts; 0 where there is only one."""
         agent = self.protocol.get("agent")
         found = agent.get("best_of") if isinstance(agent, Mapping) else 0
         return found if isinstance(found, int) else 0

@@ -31,7 +31,7 @@ from rpms.store.protocol import flat
 
 _VERSION = version("rpms")
 KIND = "a report"
-"""What a report's list says that it is, so that it may be replaced by a newer one."""
+"""The mark of a report's list, by which a newer one may replace it."""
 _STATIC = ("style.css", "common.js", "tasks.js", "episode.js", "step.js", "memory.js")
 PAGES = 2_000
 """Episodes of a comparison that get pages of their own: each takes some 10 ms and 35 kB, and
@@ -207,7 +207,7 @@ class _Settings(NamedTuple):
 
     shared: Mapping[str, str]
     own: Mapping[str, Sequence[str]]
-    """Of those in which they differ, the value of each condition."""
+    """The value of each condition, by the settings in which they differ."""
 
     @classmethod
     def of(cls, comparison: Comparison) -> Self:

@@ -20,7 +20,7 @@ ALPHA = 0.05
 RESAMPLES = 10_000
 """Bootstrap resamples: the ends of an interval settle to about a hundredth of its width."""
 SEED = 2026
-"""Of the bootstrap, so that a report over the same episodes prints the same numbers."""
+"""Seed of the bootstrap: a report over the same episodes prints the same numbers."""
 POWER = 0.8
 """The chance of a significant result that `pairs_for_power` asks for: the usual choice."""
 

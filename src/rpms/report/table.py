@@ -115,7 +115,7 @@ def _least(table: Table, place: int) -> int:
 
 
 def rich_table(table: Table) -> RichTable:
-    """For rich. Nothing in a cell is read as markup."""
+    """The table for rich. Nothing in a cell is read as markup."""
     made = RichTable(
         title=Text(plain(table.caption)),
         title_justify="left",
@@ -170,7 +170,7 @@ def plain(text: str) -> str:
 
 
 def markdown(table: Table) -> str:
-    """For GitHub and the like."""
+    """The table as Markdown."""
     numbers = len(table.columns) - table.words
     rows = [" | ".join(map(_md, table.columns))]
     rows.append(" | ".join([":--"] * table.words + ["--:"] * numbers))

@@ -123,7 +123,7 @@ def _player(results: Results) -> str:
 
 
 def _suffix(results: Results, but: str = "") -> str:
-    """What a condition's name has beyond that of the paper's, in brackets."""
+    """The part of a condition's name after the paper's, in brackets."""
     beyond = results.name.partition(ENFORCED)[2]
     return f" ({beyond})" if beyond and beyond != but else ""
 

@@ -155,7 +155,7 @@ def taught_points(comparisons: Sequence[Comparison]) -> tuple[TaughtPoint, ...]:
 
 
 def _teaching(results: Results) -> Teaching | None:
-    """How a run's model was taught, by its protocol; None where that says nothing of it."""
+    """The teaching of a run's model, by its protocol; None where that says nothing of it."""
     taught = results.protocol.get("taught")
     if not isinstance(taught, Mapping) or not isinstance(taught.get("games"), int):
         return None

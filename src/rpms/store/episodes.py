@@ -139,7 +139,7 @@ class CandidateRecord:
     """The entry's id."""
     kind: str
     wording: str
-    """As the prompt words it, or would have."""
+    """The words that the prompt has for it, or would have."""
     score: float
     rank: float
     fate: str

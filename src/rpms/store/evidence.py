@@ -98,7 +98,7 @@ class Support:
     against: int = 0
     """Steps that speak against it. Of a precondition: successes in which it was false."""
     decisive: int = 0
-    """Of a precondition: refusals in which this alone was false."""
+    """Refusals in which this alone was false, if it is a precondition."""
     unknown: int = 0
     """Steps in which nobody knew whether it was so."""
     witnesses: tuple[Witness, ...] = ()

@@ -48,7 +48,7 @@ class Timing:
 
     task: str
     seconds: float
-    """From opening the game to closing it."""
+    """Time from opening the game to closing it."""
     model_seconds: tuple[float, ...] = ()
     """Waiting for the model, step by step."""
     requests: tuple[int, ...] = ()

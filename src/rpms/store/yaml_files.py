@@ -31,7 +31,7 @@ class YamlKind:
     """A kind of file: its name, limits and form."""
 
     article: str
-    """As messages name it: `a study`."""
+    """Its name in messages: `a study`."""
     largest: int
     """Bytes. Anything larger was not written by people."""
     deepest: int

@@ -75,7 +75,7 @@ class Means:
     listener: Callable[[str], Listener] = lambda _: Listener()
     """Makes a listener for a run, given what it is of."""
     prices: Mapping[str, Price | None] = field(default_factory=dict)
-    """By model; kept with its runs."""
+    """Prices by model; kept with its runs."""
     gather: Callable[[Sequence[Path], RunPlan], Experience] | None = None
     """Draws from runs what ExpeL plays with, with the model of their plan:
     `rpms.learning.insights` does."""
@@ -351,7 +351,7 @@ def _results(model: str, case: Case, plan: RunPlan, trials: Trials) -> Iterator[
 
 
 def kinds_never_shown(plan: RunPlan, folder: Path) -> Iterator[str]:
-    """Of the kinds of memory that are the user's own: those that no prompt of a run showed.
+    """Notes on kinds of memory of the user's own that no prompt of a run showed.
 
     A kind of which the settings show none is left out.
     """

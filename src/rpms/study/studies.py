@@ -216,7 +216,7 @@ class Study:
     about: str = ""
     """Remarks on the numbers for whoever reads them."""
     players: Mapping[str, str] = field(default_factory=dict)
-    """By model: a remark that is true only where that model plays."""
+    """Remarks by the model that they are about."""
     choice: Choice = Choice()
     engine: str = "native"
     models: tuple[str, ...] = ()

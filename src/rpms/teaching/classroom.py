@@ -39,7 +39,7 @@ _HASH = 12
 
 @dataclass(frozen=True)
 class Classroom:
-    """What is taught: a world's tasks, and how a student will be told about them."""
+    """The tasks of a world that are taught, and the settings of a student's prompts."""
 
     world: World
     tasks: tuple[Task, ...]

@@ -28,8 +28,8 @@ _HASH = 12
 
 
 class TaughtStep(NamedTuple):
-    """What the teacher does at a state: the sub-goal as its thought, and the first command of
-    its plan.
+    """The teacher's answer at a state: the sub-goal as its thought, and the first command of its
+    plan.
     """
 
     thought: str
@@ -61,7 +61,7 @@ class Follower:
         self._course = player.begin(player.understand(opening, task))
 
     def decide(self, observation: str) -> Move:
-        """What the player would do now."""
+        """The player's move here."""
         return self._player.choose(self._course, observation, self._task)
 
     def hear(self, move: Move, answer: str, command: str, outcome: Outcome) -> None:

@@ -55,7 +55,7 @@ ever done again."""
 
 @dataclass(frozen=True)
 class Training:
-    """How a model is trained."""
+    """Settings of a training."""
 
     epochs: float = 1.0
     learning_rate: float = 2e-4

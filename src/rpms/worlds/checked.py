@@ -90,7 +90,7 @@ def _bare(argument: Any) -> Any:
 
 
 def _failure(name: str, error: BaseException) -> WorldError:
-    """What a world raised, in one line that says where."""
+    """A world's error, in one line that says where."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(frame.filename).name}:{frame.lineno}"
     return WorldError(f"the world failed in {name} ({place}): {told_error(error)}")

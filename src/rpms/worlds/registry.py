@@ -84,7 +84,7 @@ def find_world(name: str) -> World:
 
 
 def _why_not_found(name: str, folder: Path) -> str:
-    """What is wrong with a name that is neither a world's nor its folder's, and what to do."""
+    """The mistake in a name that is neither a world's nor its folder's, and what to do."""
     if folder.is_dir():
         return f"{folder} holds no world: there is no {PROJECT} in it"
     if folder.parent != Path() or name.startswith("."):
@@ -102,7 +102,7 @@ def _how_to_install(name: str) -> str:
 
 
 def _why_not_loaded(error: BaseException) -> str:
-    """What an error says; of a class that lacks methods, which."""
+    """An error in words; of a class that lacks methods, which they are."""
     missing = _ABSTRACT.search(str(error)) if isinstance(error, TypeError) else None
     if missing is not None:
         unwritten = missing[1].replace("'", "")

@@ -61,7 +61,7 @@ def _base_of(adapter: Path) -> str:
 
 @dataclass(frozen=True)
 class Taught:
-    """What a model was taught on, and how; kept beside its weights."""
+    """The record of a model's teaching, kept beside its weights."""
 
     world: str
     base: str

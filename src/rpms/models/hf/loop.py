@@ -219,7 +219,7 @@ class _Computed(NamedTuple):
     """A batch as far as it is computed."""
 
     scores: Any
-    """Of every token of the vocabulary, after each row's last one."""
+    """Scores of every token of the vocabulary, after each row's last one."""
     cache: Any
     mask: Any
     """The columns of the cache that count, for each row."""

@@ -60,7 +60,7 @@ class BatchedQuestion:
 
     row: PromptRow
     decoding: Decoding
-    """Only questions with the same one can share a batch."""
+    """Settings of the answer: questions share a batch only if they have the same."""
     tokens: int
     """Tokens of the prompt."""
     weigh: bool = False

@@ -266,7 +266,7 @@ class AlfworldBelief(Belief):
         return kind_of(name) in affordances.places()
 
     def _beside(self, place: str, thing: str) -> bool | None:
-        """Only what cannot be carried away is sure to be where it is when someone gets there."""
+        """True or False for a fixed thing alone: what can be carried may be gone on arrival."""
         if thing.endswith("?"):  # seen nowhere so far, and so in no place that was searched
             return self.contains(place, thing)
         if affordances.has("pickupable", kind_of(thing)) is not False:
@@ -345,7 +345,7 @@ class AlfworldBelief(Belief):
         return f"{self.location} (same place: {_ranges(others)})"
 
     def _here_in_words(self) -> str:
-        """What is in the place at hand, the goal's kinds first."""
+        """Contents of the place at hand, the goal's kinds first."""
         place = self.location
         if place is None or self.site == NOWHERE:
             return ""

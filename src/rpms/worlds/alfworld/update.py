@@ -263,7 +263,7 @@ def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
 
 
 def _refused_put(belief: AlfworldBelief, action: str) -> AlfworldBelief:
-    """Where all that `put` needs holds, and it is refused, the game's word must be `move`."""
+    """Conclude the dialect: if all that `put` needs holds and it is refused, the word is `move`."""
     put = f"put {belief.hand} in/on "
     if belief.dialect is not None or belief.hand is None or not action.startswith(put):
         return belief

@@ -167,7 +167,7 @@ class Simulator:
         return answer
 
     def _failure(self, answer: str, method: str) -> WorldError:
-        """What Java raised, in one line."""
+        """Java's error, in one line."""
         value = answer[3:]
         if answer[2:3] == self._protocol.REFERENCE_TYPE:  # an exception, to be asked for its name
             try:

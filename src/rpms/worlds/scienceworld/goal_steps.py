@@ -37,7 +37,7 @@ def _read_steps(rows: Sequence[Sequence[str]]) -> tuple[_Step, ...]:
 _STEPS: Final[Mapping[str, tuple[_Step, ...]]] = {
     stem: _read_steps(rows) for stem, rows in TABLE["steps"].items()
 }
-"""By how a task's name begins; the first that fits counts."""
+"""Steps by the beginning of a task's name; the first that fits counts."""
 _FIELD: Final = re.compile(r"<(\w+)>")
 _FOCUSED: Final = "focused"
 """Stands for the thing that was focused on last; before that, for the kind that is sought."""
@@ -54,7 +54,7 @@ def steps_asked(scene: Scene) -> tuple[GoalStep, ...]:
 
 
 def _named(scene: Scene, field: str) -> str:
-    """What a field of a step's target stands for."""
+    """The meaning of a field of a step's target."""
     if field == _FOCUSED:
         return scene.focused[-1] if scene.focused else scene.goal.named("target")
     return scene.goal.named(field)

@@ -206,7 +206,7 @@ def _with_nature(belief: ScienceBelief, name: str, state: str) -> ScienceBelief:
 
 
 def _readings_of(seen: Seen) -> Mapping[str, str]:
-    """How far a block has slid on the plane that holds it, and the ticks that a watch shows."""
+    """Read how far a block has slid on the plane that holds it, and the ticks of a watch."""
     readings = {}
     for flag in seen.thing.flags:
         slid = _SLID.fullmatch(flag)
@@ -309,7 +309,7 @@ def _misnamed(belief: ScienceBelief, command: Named) -> ScienceBelief:
 
 
 def _nothing_else(belief: ScienceBelief, _done: ToldDeed, _command: Named) -> ScienceBelief:
-    """Of some deeds nothing is to be known."""
+    """Leave the belief as it is: nothing follows from the deed."""
     return belief
 
 
@@ -504,4 +504,4 @@ _DEEDS: Final[Mapping[str, Callable[[ScienceBelief, ToldDeed, Named], ScienceBel
     *(_go, _door, _move, _pour, _dunk, _mix, _focus, _reset, _eat, _dig, _switch, _lid),
     *(_measure, _read, _connect, _disconnect),
 )
-"""By the verb of what was done."""
+"""The function that takes in a deed, by its verb."""

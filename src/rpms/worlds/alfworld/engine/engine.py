@@ -60,12 +60,12 @@ class GameEngine:
             **{verb: partial(self._treat, verb) for verb in layout.treatable},
             "slice": self._slice,
         }
-        """What is done by a command of several words, by the first of them."""
+        """Functions that do commands of several words, by the first of them."""
         self._alone: dict[str, Callable[[State], EngineTurn]] = {
             "look": self._look_around,
             "inventory": self._list_inventory,
         }
-        """What is done by a command of one word."""
+        """Functions that do commands of one word."""
         if dialect.help is not None:
             self._alone["help"] = self._help
 
@@ -122,7 +122,7 @@ class GameEngine:
         return (*commands[:place], *walks, *commands[place:])
 
     def _commands_at(self, state: State, receptacle: int) -> list[str]:
-        """What is possible now with a receptacle that the agent stands before."""
+        """Commands possible now with a receptacle that the agent stands before."""
         layout = self.layout
         name = layout.receptacle_names[receptacle]
         reachable = self._reachable(state, receptacle)
@@ -137,7 +137,7 @@ class GameEngine:
         return commands
 
     def _commands_of_held(self, held: int, receptacle: int, *, reachable: bool) -> list[str]:
-        """What is possible with the thing in hand at a receptacle: to put it there, to treat it."""
+        """Commands possible with the thing in hand at a receptacle: put it there, treat it."""
         layout = self.layout
         thing = layout.object_names[held]
         name = layout.receptacle_names[receptacle]
@@ -151,7 +151,7 @@ class GameEngine:
         return commands
 
     def _commands_with_things(self, state: State) -> list[str]:
-        """What is possible now with lamps that are here, and with the thing in hand."""
+        """Commands possible now with lamps that are here, and with the thing in hand."""
         names = self.layout.object_names
         commands = [f"use {names[thing]}" for thing in bits(self._usable(state))]
         if state.held < 0:
@@ -356,7 +356,7 @@ class GameEngine:
 
 
 def _treated(state: State, thing: int) -> str:
-    """What was done to a thing that its description names: `hot and clean`."""
+    """The states of a thing that its description names: `hot and clean`."""
     found = []
     if state.hot >> thing & 1:
         found.append("hot")

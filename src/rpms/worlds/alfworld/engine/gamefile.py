@@ -43,7 +43,7 @@ def read_engine(data: Any, path: str | Path) -> GameEngine:
 
 
 def _wrong_form(data: Any) -> str:
-    """What keeps JSON from being a game file, before its texts are read; empty if nothing does."""
+    """The reason that JSON is no game file, before its texts are read; empty if there is none."""
     if not isinstance(data, dict):
         return "is not a game file: it holds no JSON object"
     if data.get("solvable", True) is not True:

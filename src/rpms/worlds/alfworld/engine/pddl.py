@@ -177,7 +177,7 @@ _NEEDED = (":domain", ":objects", ":init", ":goal")
 
 
 def _sections(nodes: list[SExpr]) -> dict[str, list[SExpr]]:
-    """What each section holds, by the word that it begins with."""
+    """The contents of each section, by the word that it begins with."""
     sections: dict[str, list[SExpr]] = {}
     for node in nodes:
         match node:

@@ -362,7 +362,7 @@ def _locations(house: House) -> Iterator[Fact]:
 
 
 def _attributes(house: House) -> Iterator[Fact]:
-    """What can be done with each object, and which receptacles can be opened."""
+    """The attributes of objects, and the receptacles that can be opened."""
     for attribute, kinds in tables()["attributes"].items():
         for item in house.items:
             if item.type in kinds:

@@ -119,7 +119,7 @@ def _at_the_end(end: "_End", thing: str, put: str) -> list[str]:
 
 
 class _End(NamedTuple):
-    """Where things are taken: a place to put them, or the place of a lamp to use."""
+    """The place that things are taken to: to be put there, or to be looked at under its lamp."""
 
     place: str
     lamp: str = ""
@@ -135,7 +135,7 @@ class _Taken(NamedTuple):
 
 
 class _Start:
-    """What a game begins with, by the names that commands have for it."""
+    """The things of a game's start, by the names that commands have for them."""
 
     def __init__(self, layout: GameLayout, facts: Sequence[Fact]) -> None:
         self._facts = facts

@@ -130,7 +130,7 @@ EVERYDAY: Final = Recipe(
 
 _POTS: Final[tuple[str, ...]] = ("metal pot", "ceramic cup", "tin cup", "glass cup", "bowl", "jug")
 _STUDIO: Final = "art studio"
-"""Where paints are, and are mixed."""
+"""The room in which paints are, and are mixed."""
 _PAINT_POTS: Final[tuple[str, ...]] = ("jug", "bowl", "glass cup", "metal pot", "ceramic cup")
 SECONDARY: Final[Mapping[str, list[str]]] = THINGS["colours"]
 _RECIPE: Final = re.compile(r"need to mix ([^.]+)\.")
