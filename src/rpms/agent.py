@@ -98,21 +98,22 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
     def _read(
         self, condition: str | Condition | None, memory: object, settings: Mapping[str, Any]
     ) -> Settings:
+        """The settings, without those that a condition or a loop of one's own decides."""
         named = {"condition": condition} if isinstance(condition, str) else {}
-        given = Settings.read(
-            {**named, **settings, "memory": memory if isinstance(memory, str | Path) else None}
-        )
+        file = memory if isinstance(memory, str | Path) else None
+        given = Settings.read({**named, **settings, "memory": file})
         if given.mask:
             raise SettingError("mask", "is for runs, whose episodes are kept for an audit to read")
         for name in given.only(tasks=True).given:
             raise SettingError(
                 name, "chooses what is played, and an Agent is shown that by your own loop"
             )
-        for name in given.given if isinstance(condition, Condition) else ():
-            if name in CONDITION_KNOBS:
-                raise SettingError(
-                    name, "is a part of the condition; give it there, or name the condition"
-                )
+        if isinstance(condition, Condition):
+            for name in given.given:
+                if name in CONDITION_KNOBS:
+                    raise SettingError(
+                        name, "is a part of the condition; give it there, or name the condition"
+                    )
         return given
 
     def _remember(self, given: Settings, memory: object) -> EpisodicMemory:

@@ -175,12 +175,8 @@ class AlfredTWEnv:
                 f"dataset.{key}: no games of the types {', '.join(sorted(types)) or '(none)'} in"
                 f" {folder}"
             )
-        limit = _entry(
-            self.config,
-            -1,
-            "dataset",
-            f"num_{'train' if self.train_eval == 'train' else 'eval'}_games",
-        )
+        played = "train" if self.train_eval == "train" else "eval"
+        limit = _entry(self.config, -1, "dataset", f"num_{played}_games")
         return found[:limit] if limit > 0 else found
 
     def init_env(self, batch_size: int) -> AlfredBatchEnv:

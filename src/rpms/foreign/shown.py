@@ -30,9 +30,11 @@ def one_line(text: str, longest: int = LONGEST_LINE) -> str:
     """
     text = _LONG_WORD.sub(lambda word: f"{word[1]}…{word[2]}", text[:_LOOKED_AT])[: 4 * longest]
     if not (text.isascii() and text.isprintable()):
-        text = "".join(" " if char.isspace() else "" if unseen(char) else char for char in text)
-        text = " ".join(text.split())
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+        seen = [
+            " " if char.isspace() else char for char in text if char.isspace() or not unseen(char)
+        ]
+        text = " ".join("".join(seen).split())
+    return _cut_at(text, longest)
 
 
 def excerpt(text: object, longest: int = LONGEST_SHOWN) -> str:
@@ -57,8 +59,10 @@ def lines(text: str) -> str:
     no line is endless.
     """
     if not (text.isascii() and text.isprintable()):
-        text = "".join(char for char in text if char in "\n\t" or not unseen(char))
-    return "\n".join(
-        line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
-        for line in text.split("\n")
-    )
+        text = "".join([char for char in text if char in "\n\t" or not unseen(char)])
+    return "\n".join([_cut_at(line, LONGEST_LINE) for line in text.split("\n")])
+
+
+def _cut_at(line: str, longest: int) -> str:
+    """A line that is no longer than this; `…` stands for the rest."""
+    return line if len(line) <= longest else line[: longest - 1] + "…"

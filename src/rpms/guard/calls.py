@@ -281,15 +281,13 @@ class ToolManual(ManualSettings):
         """True if a result says that the call failed."""
         if isinstance(result, str):
             begins = result.lstrip()[:_LONG].casefold()
-            return any(
-                begins.startswith(each.casefold()) for each in self.fails if isinstance(each, str)
-            )
-        told = (
-            (each for each in self.fails if isinstance(each, Reading))
-            if isinstance(result, dict)
-            else ()
-        )
-        return any(each.truth(result, {}, datetime.now(UTC)) is Truth.TRUE for each in told)
+            words = [each.casefold() for each in self.fails if isinstance(each, str)]
+            return begins.startswith(tuple(words))
+        if not isinstance(result, dict):
+            return False
+        now = datetime.now(UTC)
+        readings = [each for each in self.fails if isinstance(each, Reading)]
+        return any(each.truth(result, {}, now) is Truth.TRUE for each in readings)
 
     def say(self, atom: Atom, value: Truth) -> str:
         """One fact in the manual's words."""

@@ -30,17 +30,18 @@ def draft_manual(tools: Sequence[Mapping[str, Any]]) -> str:
             entries.append(f"  # {said}")
         entries.append(f"  {json.dumps(tool['name'])}: {json.dumps(_entry(tool))}")
         if _may_destroy(tool):
-            rule = {
-                "text": f"A person approves {tool['name']}.",
-                "tools": tool["name"],
-                "asks": True,
-            }
-            words = re.sub("[^A-Z0-9]+", "-", tool["name"].upper()).strip("-") or "TOOL"
-            policies.append(f"  P-{words}-{len(policies) + 1:03}: {json.dumps(rule)}")
+            policies.append(_approval_of(tool["name"], len(policies) + 1))
     lines = [_HEAD, "tools:", *(entries or ["  {}"])]
     if policies:
         lines += ["policies:", *policies]
     return "\n".join([*lines, f"{LAST_LINE}\n"])
+
+
+def _approval_of(tool: str, number: int) -> str:
+    """The line of a policy that has a person approve each call of a tool."""
+    rule = {"text": f"A person approves {tool}.", "tools": tool, "asks": True}
+    words = re.sub("[^A-Z0-9]+", "-", tool.upper()).strip("-") or "TOOL"
+    return f"  P-{words}-{number:03}: {json.dumps(rule)}"
 
 
 def _entry(tool: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,7 +50,8 @@ def _entry(tool: Mapping[str, Any]) -> dict[str, Any]:
     listed = _object_of(schema.get("properties"))
     names = [name for name in listed if ARGUMENT.fullmatch(name) and name != RESULT]
     entry: dict[str, Any] = {"args": names}
-    required = [name for name in names if name in (schema.get("required") or ())]
+    listed_as_required = schema.get("required") or ()
+    required = [name for name in names if name in listed_as_required]
     if required:
         entry["needs"] = [f"given({name})" for name in required]
     if _only_reads(tool):

@@ -231,11 +231,7 @@ class Guard:
         try:
             read = as_call(call)
         except NotJson as error:
-            remedy = "write arguments as a JSON object"
-            if isinstance(error, TooLarge):
-                remedy = "send less at once"
-            refusal = Refuse(f"the call cannot be read: {error}", FORM, "", remedy)
-            return CheckedCall(_readable(call), None, refusal)
+            return CheckedCall(_readable(call), None, _refusal_to_read(error))
         if self._setup.no_manual:
             what = f"there is no manual to judge by: {self._setup.no_manual}"
             return CheckedCall(read, None, Refuse(what, MANUAL, "", "tell the operator"))
@@ -481,3 +477,11 @@ def _value_of(call: Call, result: object) -> object:
     except NotJson as error:
         _LOUD.warning("the result of %s tells nothing: %s", excerpt(call.tool), error)
         return MISSING
+
+
+def _refusal_to_read(error: NotJson) -> Refuse:
+    """The ruling on a call that cannot be read."""
+    remedy = (
+        "send less at once" if isinstance(error, TooLarge) else "write arguments as a JSON object"
+    )
+    return Refuse(f"the call cannot be read: {error}", FORM, "", remedy)

@@ -66,14 +66,14 @@ class Path:
         place = 0
         while place < len(text):
             match = _SEGMENT.match(text, place)
-            if match is None or (match.end() < len(text) and text[match.end()] not in ".["):
+            following = "" if match is None else text[match.end() : match.end() + 1]
+            if match is None or following not in ("", ".", "["):
                 raise ValueError(f"cannot read the path {text!r}; write it like `flights.*.status`")
-            steps.append(
-                Only(match[1].strip(), _word(match[2].strip()))
-                if match[1]
-                else _word(match[0].strip())
-            )
-            place = match.end() + (match.end() < len(text) and text[match.end()] == ".")
+            if match[1]:
+                steps.append(Only(match[1].strip(), _word(match[2].strip())))
+            else:
+                steps.append(_word(match[0].strip()))
+            place = match.end() + (following == ".")
         if steps and isinstance(steps[0], PathParameter):
             return cls(steps[0].name, tuple(steps[1:]))
         return cls(RECORD, tuple(steps))

@@ -188,8 +188,8 @@ def _masked_line(values: dict[str, Any], masks: Collection[str]) -> dict[str, An
         if values.get(part) is not None:
             values[part] = _kept(values[part], masks, hide)
     for part in ("reason", "fact", "remedy"):
-        for text in hidden if part in values else ():
-            if text:
+        if part in values:
+            for text in filter(None, hidden):
                 values[part] = values[part].replace(text, _mask(text))
     return values
 

@@ -98,24 +98,22 @@ def persevere(
         except TryAgain as trouble:
             failures += 1
             what = str(trouble)
-            after = trouble.after
+            after = trouble.after or 0.0
             lasting = trouble.lasting
-        wait = max(patience.wait(failures), after or 0.0)
+        wait = max(patience.wait(failures), after)
+        ending = ""
         if failures >= patience.tries:
             ending = f"gave up after {counted(failures, 'try', 'tries')}"
         elif patience.now() + wait > deadline:
-            asked = (
-                f"the server asks to wait {after:.0f} s, and " if after and after >= wait else ""
-            )
-            ending = f"{asked}{patience.total:.0f} s is the limit for one answer"
-        else:
-            if before_wait is not None:
-                before_wait(
-                    what, wait, max(wait, patience.left(failures, deadline - patience.now()))
-                )
-            patience.sleep(wait)
-            continue
-        raise lasting(f"{where}: {what} ({ending})")
+            if after and after >= wait:
+                ending = f"the server asks to wait {after:.0f} s, and "
+            ending += f"{patience.total:.0f} s is the limit for one answer"
+        if ending:
+            raise lasting(f"{where}: {what} ({ending})")
+        if before_wait is not None:
+            left = patience.left(failures, deadline - patience.now())
+            before_wait(what, wait, max(wait, left))
+        patience.sleep(wait)
 
 
 def retry_after(value: str | None, now: datetime | None = None) -> float | None:

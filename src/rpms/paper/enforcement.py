@@ -35,7 +35,7 @@ class JudgedBy(StrEnum):
     ENTRY = "entry"
     """The paper's: dropped for what breaks a rule in whatever room and state it is used."""
     HERE = "here"
-    """The whole entry, followed from the present state: dropped too for what cannot be done here."""
+    """The whole entry, followed from the present state: dropped too if it cannot be done here."""
     ACTION = "action"
     """Each action, followed from the present state: what cannot be done is cut, what survives
     is kept."""

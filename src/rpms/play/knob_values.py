@@ -291,8 +291,10 @@ def file_or(*names: str) -> Read:
 def worded(value: object, *, between: str = ",", equals: str = "=") -> str:
     """A value that was read, as it would be written; of a file, its name without folder and ending.
 
-    >>> worded((Tier.UNIVERSAL, Tier.DOMAIN)), worded({Kind.SUCCESS: 3}), worded(Layout.CACHED),
-    worded(False) ('universal,domain', 'success=3', 'cached', 'off')
+    >>> worded((Tier.UNIVERSAL, Tier.DOMAIN)), worded({Kind.SUCCESS: 3})
+    ('universal,domain', 'success=3')
+    >>> worded(Layout.CACHED), worded(False)
+    ('cached', 'off')
     """
     match value:
         case bool():
@@ -302,10 +304,9 @@ def worded(value: object, *, between: str = ",", equals: str = "=") -> str:
         case Layout():
             return value.name.lower()
         case Mapping():
-            entries = (
-                f"{name}{equals}{worded(item, between=between, equals=equals)}"
-                for name, item in value.items()
-            )
+            entries: list[str] = []
+            for name, item in value.items():
+                entries.append(f"{name}{equals}{worded(item, between=between, equals=equals)}")
             return between.join(entries)
         case tuple():
             return between.join(worded(item, between=between, equals=equals) for item in value)

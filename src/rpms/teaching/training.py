@@ -110,11 +110,7 @@ def train(
         on_gpu = torch.cuda.is_available() and not on_processor
         dtype = torch.bfloat16 if on_gpu and not training.all_weights else torch.float32
         loaded = load_weights(base, weights, dtype)
-        if not loaded.tokenizer.chat_template:
-            raise InputError(
-                f"{base}: is no chat model, since its tokenizer has no chat template: give one that"
-                " follows instructions"
-            )
+        _require_chat_template(base, loaded.tokenizer)
         watch = TrainingWatch(say)
         say("preparing the pairs")
         trainer = _make_trainer(libraries, loaded, pairs, training, work, watch, on_gpu=on_gpu)
@@ -132,12 +128,26 @@ def train(
         with writing(out), _writing_weights(out):
             _save(trainer, loaded.tokenizer, weights, training, folder)
         taught = _record(weights, pairs, training, folder, watch, time.monotonic() - started)
-        record = json.dumps(asdict(taught), indent=1) + "\n"
-        (folder / TAUGHT).write_text(record, encoding="utf-8")
-        if not write_picture(folder / "loss.png", taught.losses):
-            say(f"note: matplotlib is not installed: the losses are in {TAUGHT} alone")
+        _write_record(folder, taught, say)
     _forget_checkpoints(work)
     return taught
+
+
+def _require_chat_template(base: str, tokenizer: Any) -> None:
+    """Refuse a model that knows no chats."""
+    if not tokenizer.chat_template:
+        raise InputError(
+            f"{base}: is no chat model, since its tokenizer has no chat template: give one that"
+            " follows instructions"
+        )
+
+
+def _write_record(folder: Path, taught: Taught, say: Callable[[str], None]) -> None:
+    """Write beside the weights what the model was taught, and its losses as a picture."""
+    record = json.dumps(asdict(taught), indent=1) + "\n"
+    (folder / TAUGHT).write_text(record, encoding="utf-8")
+    if not write_picture(folder / "loss.png", taught.losses):
+        say(f"note: matplotlib is not installed: the losses are in {TAUGHT} alone")
 
 
 def _read_base(base: str) -> WeightsName:

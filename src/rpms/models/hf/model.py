@@ -329,25 +329,15 @@ class HFModel:
         `again`: after earlier prompts were given up for it.
         """
         torch = self._torch
-        rows = [
-            question.row.fresh() for question in questions
-        ]  # a batch that did not fit is tried again in halves
+        # fresh ones, since a batch that did not fit is tried again in halves
+        rows = [question.row.fresh() for question in questions]
         try:
             self._loop.write(rows, questions[0].decoding, [question.seed for question in questions])
         except torch.cuda.OutOfMemoryError:
             problem = f"{len(questions)} prompts of {max(len(row.prompt) for row in rows)} tokens"
         else:
-            return [
-                Answer(
-                    row.text,
-                    Usage(
-                        question.tokens, min(reused, question.tokens), len(row.written), requests=1
-                    ),
-                    row.finish,
-                    weights=row.weights if question.weigh else (),
-                )
-                for question, row, reused in zip(questions, rows, self._loop.reused, strict=True)
-            ]
+            written = zip(questions, rows, self._loop.reused, strict=True)
+            return [_answer_of(question, row, reused) for question, row, reused in written]
         kept = self._loop.prefixes.clear()
         torch.cuda.empty_cache()  # outside the handler, where the failed call's tensors are gone
         if kept and not again:
@@ -361,3 +351,11 @@ class HFModel:
         return frozenset(
             end for end in (*several, self._tokenizer.eos_token_id) if isinstance(end, int)
         )
+
+
+def _answer_of(question: BatchedQuestion, row: PromptRow, reused: int) -> Answer:
+    """The answer that a row has, with its tokens; `reused`: those of its prompt that were known."""
+    known = min(reused, question.tokens)
+    usage = Usage(question.tokens, known, len(row.written), requests=1)
+    weights = row.weights if question.weigh else ()
+    return Answer(row.text, usage, row.finish, weights=weights)

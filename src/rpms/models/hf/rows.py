@@ -69,7 +69,8 @@ class PromptRow:
         answer is written.
         """
         self.written: list[int] = []
-        self.done, self.finish = False, "length"
+        self.done = False
+        self.finish = "length"
         self.letters = letters
         self._decoding = decoding
         self._marks = frozenset(stop[-1] for stop in decoding.stop if stop) | {"\n", "\ufffd"}
@@ -146,22 +147,25 @@ class PromptRow:
         written = text[1:].rstrip("\ufffd")
         return grows and text[0] == " " and any(begins(written, shape) for shape in self._shapes)
 
+    def _ends_thought(self, token: int) -> bool:
+        """True if the thought has no room left, or a token ends its line or the answer."""
+        if self._thought_left <= 0 or token in self.letters.ends:
+            return True
+        return "\n" in self.letters.piece(token)
+
     def take(self, token: int) -> int | None:
         """Take the token that was chosen.
 
         Returns the one to compute next, or None where the row is done or waits.
         """
         if self._phase is _Phase.THOUGHT:
-            if (
-                self._thought_left <= 0
-                or token in self.letters.ends
-                or "\n" in self.letters.piece(token)
-            ):
+            if self._ends_thought(token):
                 self._label_at = len(self.written)
-                self._phase = _Phase.CHOICE if self.choices else _Phase.LABEL
-                return (
-                    None if self.choices else self._write_label()
-                )  # in place of what ended the line
+                if self.choices:
+                    self._phase = _Phase.CHOICE
+                    return None
+                self._phase = _Phase.LABEL
+                return self._write_label()  # in place of what ended the line
             self._thought_left -= 1
         elif self._phase is _Phase.LABEL:
             return self._write_label()
