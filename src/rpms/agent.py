@@ -122,15 +122,14 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
                 raise InputError(f"this is a memory of {memory.world}, not of {self.world.name}")
             return memory
         own = self.condition  # may be a value without a name
-        wanted = replace(
-            given, condition=("full" if own.rules else "memory-only") if own.memory else "baseline"
-        )
+        like_it = "baseline"
+        if own.memory:
+            like_it = "full" if own.rules else "memory-only"
+        wanted = replace(given, condition=like_it)
         file = wanted.memory_file(self.world, embedded_games=False)
-        return (
-            EpisodicMemory(world=self.world.name)
-            if file is None
-            else read_frozen(file, self.world.name)
-        )
+        if file is None:
+            return EpisodicMemory(world=self.world.name)
+        return read_frozen(file, self.world.name)
 
     def reset(self, task: str, goal: str = "") -> Goal:
         """Begin an episode. `task` is the first observation, if it states the task, or the task's
@@ -147,14 +146,17 @@ class Agent(AbstractContextManager["Agent"], AbstractAsyncContextManager["Agent"
             opening = stated if self.world.goal(stated).type != UNKNOWN_GOAL else opening
         name = f"agent-{self._episodes + 1}"
         read = self._player.understand(opening, name, goal)
-        task, found = goal or task, read.goal
-        self._task, self._request = task, goal
-        carried = (*self._carried.get(task, ()), *self.method.opening(found, task))
+        task = goal or task
+        carried = (*self._carried.get(task, ()), *self.method.opening(read.goal, task))
+        self._task = task
+        self._request = goal
         self._player = replace(self._player, mind=replace(self._player.mind, carried=carried))
-        self._course, self._move = self._player.begin(read), None
+        self._course = self._player.begin(read)
+        self._move = None
         self.usage = read.usage
-        self._episodes, self._name = self._episodes + 1, name
-        return found
+        self._episodes += 1
+        self._name = name
+        return read.goal
 
     def act(self, observation: str) -> str:
         """The command to give to the world; empty if the model's answer held none.

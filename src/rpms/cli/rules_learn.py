@@ -174,11 +174,10 @@ def _goal_lines(learned: Learned) -> Iterator[str]:
 
 def _deeds_told(learned: Learned, type_: str) -> str:
     """The commands that score or win with goals of a type, each with how often it did."""
-    deeds = [
-        f"{each.schema.syntax[0]} ({each.support.confirmed} times)"
-        for each in learned.processes
-        if str(each.schema.preconditions[-1]) == f"goal_type({type_})"
-    ]
+    deeds: list[str] = []
+    for each in learned.processes:
+        if str(each.schema.preconditions[-1]) == f"goal_type({type_})":
+            deeds.append(f"{each.schema.syntax[0]} ({each.support.confirmed} times)")
     return "; ".join(deeds)
 
 

@@ -168,7 +168,8 @@ def train_model(
     if overlap not in (REFUSE, ALLOW):
         choices = nearest(overlap, (REFUSE, ALLOW))
         raise InputError(f"--overlap {overlap!r} is none of its values; {choices}")
-    rate = learning_rate if learning_rate is not None else _RATE_OF_ALL if all_weights else _RATE
+    usual = _RATE_OF_ALL if all_weights else _RATE
+    rate = usual if learning_rate is None else learning_rate
     training = Training(epochs, rate, rank, batch, at_once, seed, all_weights)
     taught = train(base, pairs, out, training, say, on_processor=cpu, overlap=overlap == ALLOW)
     last = [loss for _, loss in taught.losses[-10:]]

@@ -68,19 +68,18 @@ def _chosen(only: Collection[str]) -> list[Callable[[Subject], str]]:
 def _finding(check: Callable[[Subject], str], subject: Subject) -> Finding:
     """The outcome of one check, whatever it raises."""
     name = check.__name__
-    try:
-        status, detail = Status.OK, check(subject)
-    except Skipped as reason:
-        status, detail = Status.SKIPPED, str(reason)
-    except Broken as broken:
-        if broken.part == name:
-            status, detail = Status.FAILED, _told(broken.error)
-        else:
-            status, detail = Status.SKIPPED, f"see {broken.part}"
-    except Exception as error:  # noqa: BLE001  a stranger's world may raise anything, which is the finding
-        status, detail = Status.FAILED, _told(error)
     claim = " ".join((check.__doc__ or "").split()).rstrip(".")
-    return Finding(name, claim, status, detail)
+    try:
+        detail = check(subject)
+    except Skipped as reason:
+        return Finding(name, claim, Status.SKIPPED, str(reason))
+    except Broken as broken:
+        if broken.part != name:
+            return Finding(name, claim, Status.SKIPPED, f"see {broken.part}")
+        return Finding(name, claim, Status.FAILED, _told(broken.error))
+    except Exception as error:  # noqa: BLE001  a stranger's world may raise anything, which is the finding
+        return Finding(name, claim, Status.FAILED, _told(error))
+    return Finding(name, claim, Status.OK, detail)
 
 
 def _told(error: Exception) -> str:

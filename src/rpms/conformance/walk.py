@@ -60,6 +60,8 @@ REPLAYS = 3  # Doubtful commands that are tried in the game itself, which costs 
 
 _NAME = re.compile(r"[a-z][a-z ]*\d+|[a-z]{3,}", re.IGNORECASE)
 _NAMES_TRIED = 6
+_PLANNED = 0.6
+"""The share of commands that a guided walk takes from plans, where there are any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +183,11 @@ class Subject:
             return game.step(command)
 
     def _walk(self, task: Task, guided: bool) -> Walk:
-        world, ask = self.world, self._ask
+        world = self.world
+        ask = self._ask
         with self.opened(task) as game:
-            outcome, action = game.reset(), None
+            outcome = game.reset()
+            action: str | None = None
             goal = ask("goals", world.goal, outcome.observation)
             belief = ask("belief", world.start, goal)
             moments = list[WalkStep]()
@@ -201,11 +205,9 @@ class Subject:
                 )
                 if outcome.done or len(moments) > self.steps:
                     return Walk(task, goal, tuple(moments))
-                planned = (
-                    self._planned(goal, prior, moments[-1])
-                    if guided and self._rng.random() < 0.6
-                    else ""
-                )
+                planned = ""
+                if guided and self._rng.random() < _PLANNED:
+                    planned = self._planned(goal, prior, moments[-1])
                 action = planned or ask("manual", self._choose, goal, moments[-1])
                 outcome = game.step(action)
 
@@ -238,10 +240,12 @@ class Subject:
 
     def guess(self, goal: Goal, moment: WalkStep) -> str:
         """An action of the manual with names that the game has mentioned, possible or not."""
-        schemas, names = self.rules(goal).environment, names_of(moment)
-        command = (
-            self._rng.choice(schemas).syntax[0] if schemas else self._rng.choice(NONSENSE[2:4])
-        )
+        schemas = self.rules(goal).environment
+        names = names_of(moment)
+        if schemas:
+            command = self._rng.choice(schemas).syntax[0]
+        else:
+            command = self._rng.choice(NONSENSE[2:4])
         return PARAMETER.sub(lambda _: self._rng.choice(names), command)
 
     def moments(self) -> Iterator[tuple[Walk, WalkStep]]:
@@ -272,10 +276,10 @@ class Subject:
         texts = list(NONSENSE)
         found = []
         for _ in range(4 * len(NONSENSE)):
-            one, other = self._rng.choice(said), self._rng.choice(said)
-            texts.append(
-                one[: self._rng.randint(0, len(one))] + other[self._rng.randint(0, len(other)) :]
-            )
+            one = self._rng.choice(said)
+            other = self._rng.choice(said)
+            beginning = one[: self._rng.randint(0, len(one))]
+            texts.append(beginning + other[self._rng.randint(0, len(other)) :])
         for number, (walk, moment) in enumerate(self.some_moments()):
             for text in texts[number % 3 :: 3]:
                 action = self._rng.choice((None, text, moment.action))

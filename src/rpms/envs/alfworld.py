@@ -45,7 +45,9 @@ class _Slot(NativeGame):
     def __init__(self, file: str, dialect: str) -> None:
         super().__init__(load_game(file, dialect))
         self._rated = goal_condition_rate(self._engine)
-        self.last, self.steps, self.done = self.reset(), 0, False
+        self.last = self.reset()
+        self.steps = 0
+        self.done = False
 
     def rate(self) -> float:
         return self._rated(self._state)

@@ -164,7 +164,9 @@ class Episodes:
 
     def close(self) -> None:
         """Release the game. Calling it twice does no harm."""
-        game, self._game, self._last = self._game, None, None
+        game = self._game
+        self._game = None
+        self._last = None
         if game is not None:
             game.close()
 

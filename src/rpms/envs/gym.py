@@ -92,15 +92,16 @@ class WorldEnv(gymnasium.Env[str, str]):
         given = by_name(options, f"options are given by name; {_OPTIONS}")
         for unknown in given.keys() - {"task", "goal"}:
             raise InputError(f"reset has no option {excerpt(unknown, 60)}; {_OPTIONS}")
-        wanted, goal = given.get("task"), given.get("goal", "")
+        wanted = given.get("task")
         if wanted is None:
             wanted = int(self.np_random.integers(len(self.episodes.tasks)))
         task = self.episodes.choose(wanted)
+        goal = given.get("goal", "")
         if not isinstance(goal, str):
             raise InputError(f"a goal is a text, not {excerpt(goal, 60)}")
-        turn = self.episodes.start(
-            replace(task, source={**task.source, REQUEST: goal}) if goal.strip() else task
-        )
+        if goal.strip():
+            task = replace(task, source={**task.source, REQUEST: goal})
+        turn = self.episodes.start(task)
         return turn.observation, self._info(turn)
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:

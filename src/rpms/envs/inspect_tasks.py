@@ -101,7 +101,8 @@ def player(name: str, split: str | None = None, **settings: Any) -> Solver:
     answers.
     """
     given, episodes = _chosen(name, split, settings)
-    found, decoding = episodes.world, given.decoding(episodes.world)
+    found = episodes.world
+    decoding = given.decoding(found)
     file = given.memory_file(found)
     memory = read_memory(file, found.name) if file is not None else EpisodicMemory(world=found.name)
     method = given.method(found).once("a sample is one attempt")
@@ -173,7 +174,8 @@ class _Asked:
             "assistant": chat.ChatMessageAssistant,
         }
         messages = [said[each.role](content=each.content) for each in request.prompt.messages()]
-        decoding, start = request.decoding, time.perf_counter()
+        start = time.perf_counter()
+        decoding = request.decoding
         config = chat.GenerateConfig(
             max_tokens=decoding.max_tokens,
             temperature=decoding.temperature,

@@ -141,7 +141,9 @@ class WorldsEnvironment(Environment[Command, Observed, EpisodeState]):  # type: 
             )
         chosen = episodes.choose(task, seed)
         self.close()
-        self._episodes, self._episode_id, self._admissible = episodes, episode_id, bool(admissible)
+        self._episodes = episodes
+        self._episode_id = episode_id
+        self._admissible = bool(admissible)
         return self._observed(episodes, episodes.start(chosen))
 
     def step(self, action: Command, timeout_s: float | None = None, **_: Any) -> Observed:  # noqa: ARG002
@@ -208,10 +210,10 @@ class WorldsClient(EnvClient[Command | str, Observed, EpisodeState]):  # type: i
             ) from None
 
     def _parse_result(self, payload: dict[str, Any]) -> StepResult[Observed]:
-        reward, done = payload.get("reward"), bool(payload.get("done"))
-        observed = Observed.model_validate(
-            {**payload.get("observation", {}), "reward": reward, "done": done}
-        )
+        reward = payload.get("reward")
+        done = bool(payload.get("done"))
+        seen = payload.get("observation", {})
+        observed = Observed.model_validate({**seen, "reward": reward, "done": done})
         return StepResult(observed, None if reward is None else float(reward), done)
 
     def _parse_state(self, payload: dict[str, Any]) -> EpisodeState:

@@ -181,7 +181,10 @@ def pattern_mistake(pattern: str) -> str:
             return (
                 f"cannot use {pattern[place : place + 10]!r}: repeats are of one character or class"
             )
-        ways *= _ways(token[1]) if token[1] else 2 if token[0] == "|" else 1
+        if token[1]:
+            ways *= _ways(token[1])
+        elif token[0] == "|":
+            ways *= 2
         place = token.end()
     if ways > _MOST_WAYS:
         return "has too many repeats of any length"

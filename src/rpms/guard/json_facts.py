@@ -132,13 +132,9 @@ def _field(value: object, name: str) -> Any:
 
 
 def _elements(value: object) -> Sequence[Any]:
-    return (
-        list(value.values())
-        if isinstance(value, dict)
-        else value
-        if isinstance(value, list)
-        else ()
-    )
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else ()
 
 
 Which = StrEnum("Which", ["ANY", "ALL", "NONE"])

@@ -321,11 +321,9 @@ async def _made(
     if request is None or not (context.message.request_state or "").startswith(_MINE):
         return await call_next(context)
     asked = request._srctx  # noqa: SLF001  FastMCP's door to the request as it came
-    given = {
-        name: value
-        for name, value in (asked.params or {}).items()
-        if name not in ("requestState", "inputResponses")
-    }
+    given = dict(asked.params or {})
+    for for_guard in ("requestState", "inputResponses"):
+        given.pop(for_guard, None)
     with bind_request_context(replace(asked, params=given)):
         return await call_next(context)
 

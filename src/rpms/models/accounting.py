@@ -12,11 +12,17 @@ KNOWN: dict[str, Any] = tomllib.loads(
     files("rpms.models").joinpath("known.toml").read_text(encoding="utf-8")
 )
 """Prices and context windows of models, by name."""
-PRICES = {
-    f"{host}/{name}": Price(*price)
-    for host, each in KNOWN["prices"].items()
-    for name, price in each.items()
-}
+
+
+def _read_prices() -> dict[str, Price]:
+    prices: dict[str, Price] = {}
+    for provider, models in KNOWN["prices"].items():
+        for name, price in models.items():
+            prices[f"{provider}/{name}"] = Price(*price)
+    return prices
+
+
+PRICES = _read_prices()
 """Prices by `provider/name`; `--price` goes before."""
 _DATED = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 

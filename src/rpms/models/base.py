@@ -123,7 +123,7 @@ def cut_at_stop(text: str, stop: Sequence[str]) -> str:
     """The text up to the first stop sequence, for models and servers that do not stop by
     themselves.
     """
-    ends = [at for at in (text.find(mark) for mark in stop if mark) if at >= 0]
+    ends = [text.find(mark) for mark in stop if mark and mark in text]
     return text[: min(ends)] if ends else text
 
 
@@ -159,7 +159,8 @@ class ShorteningModel(WrappedModel):
     reads = True
 
     def answer(self, request: Request) -> Answer:
-        prompt, dropped = request.prompt, 0
+        prompt = request.prompt
+        dropped = 0
         while True:
             try:
                 answer = self._model.answer(replace(request, prompt=prompt))
@@ -169,12 +170,10 @@ class ShorteningModel(WrappedModel):
                     raise
                 dropped += fewer
             else:
-                note = (
-                    (f"history: {dropped} oldest turns dropped to fit the context window",)
-                    if dropped
-                    else ()
-                )
-                return replace(answer, notes=answer.notes + note)
+                if not dropped:
+                    return answer
+                note = f"history: {dropped} oldest turns dropped to fit the context window"
+                return replace(answer, notes=(*answer.notes, note))
 
 
 def drop_older_half(prompt: Prompt) -> tuple[Prompt, int]:

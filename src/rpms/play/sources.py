@@ -105,11 +105,10 @@ class Sources:
         """Settings of recall, as a protocol records them."""
         retrieval = self.retrieval(world)
         similarity = retrieval.similarity
-        named = {
-            one.name: getattr(similarity, one.name)
-            for one in fields(similarity)
-            if one.type in (float, "float")
-        }
+        named: dict[str, float] = {}
+        for one in fields(similarity):
+            if one.type in (float, "float"):
+                named[one.name] = getattr(similarity, one.name)
         return {
             "theta": retrieval.threshold,
             "k": {str(kind): number for kind, number in sorted(retrieval.top.items())},

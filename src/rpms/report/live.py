@@ -185,7 +185,9 @@ def _totals(runs: Sequence[LiveRun]) -> str:
 def _card(run: LiveRun) -> str:
     """One run: its progress, and what was won with its 95% interval."""
     done = len(run.episodes)
-    state = "going on" if run.going else "done" if done == run.total else "stopped"
+    state = "done" if done == run.total else "stopped"
+    if run.going:
+        state = "going on"
     left = run.seconds_left
     if left is not None:
         state += f", about {_duration(left)} left"

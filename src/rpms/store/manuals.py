@@ -325,8 +325,9 @@ class _Reader(ManualReader[RuleManual]):
                 " facts hold; begin another step with `- `"
             )
         until = step[title]
+        texts = [until] if isinstance(until, str) else until
         ends: list[Clause] = []
-        for text in [until] if isinstance(until, str) else until:
+        for text in texts:
             ends.append(self._clause(place.at(title), text, variables, AS_VARIABLE))
         return Stage(title, tuple(ends))
 

@@ -454,9 +454,11 @@ def _late(new: Sequence[int]) -> tuple[list[int], int]:
     tokens computed then.
     """
     order = sorted(range(len(new)), key=lambda place: -new[place])
-    rows, longest = len(new), max(new)
+    rows = len(new)
+    longest = max(new)
     costs = [rows * longest]  # with none read first; then with one, two and so on
-    costs += [first * longest + rows * new[order[first]] + WORTH_A_PASS for first in range(1, rows)]
+    for first in range(1, rows):
+        costs.append(first * longest + rows * new[order[first]] + WORTH_A_PASS)
     return order[: costs.index(min(costs))], min(costs)
 
 

@@ -131,7 +131,9 @@ class Prefixes:
         kept.
         """
         anything = bool(self._rows)
-        self._rows, self._names, self.tokens = {}, [], 0
+        self._rows = {}
+        self._names = []
+        self.tokens = 0
         self._most //= 2
         return anything
 
@@ -233,12 +235,12 @@ def _fill(copies: Sequence[_Copy], past: int, layers: Sequence[tuple[Any, Any]])
     start = past if all(copy.there for copy in copies) else 0
     for first in range(0, len(layers), LAYERS_AT_ONCE):
         some = slice(first, first + LAYERS_AT_ONCE)
-        batch = torch.stack(
-            [torch.stack([part[:, :, start:] for part in layer]) for layer in layers[some]]
-        )
+        parts = []
+        for layer in layers[some]:
+            parts.append(torch.stack([part[:, :, start:] for part in layer]))
+        batch = torch.stack(parts)
         for place, row, known, length, there in copies:
-            row[some, :, :, known:length] = batch[
-                :, :, place, :, batch.shape[-2] - (length - known) :
-            ]
+            first_new = batch.shape[-2] - (length - known)
+            row[some, :, :, known:length] = batch[:, :, place, :, first_new:]
             if not there:
                 row[some, :, :, :known] = batch[:, :, place, :, past - known : past]

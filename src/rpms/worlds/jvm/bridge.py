@@ -277,7 +277,8 @@ class JavaGame(ABC):
         return self._open(self._simulator)
 
     def step(self, command: str) -> Outcome:
-        untouched, self._untouched = self._untouched, False
+        untouched = self._untouched
+        self._untouched = False
         if not untouched:
             return self._step(command)
         return _or_else(lambda: self._step(command), lambda: self._start() and self._step(command))

@@ -24,6 +24,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -109,15 +110,12 @@ class Program:
             from py4j.java_gateway import find_jar_path  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
         except ImportError:
             raise InputError(f"{missing} (py4j is missing): {self.install}") from None
-        if (
-            spec := importlib.util.find_spec(module)
-        ) is None:  # found, not imported: only its jar is wanted
+        spec = importlib.util.find_spec(module)  # not imported: only its jar is wanted
+        if spec is None:
             raise InputError(f"{missing} ({module} is missing): {self.install}")
         folders = spec.submodule_search_locations or ()
-        simulator = next(
-            (jar for folder in folders if (jar := Path(folder) / f"{self.package}.jar").is_file()),
-            None,
-        )
+        jars = [Path(folder) / f"{self.package}.jar" for folder in folders]
+        simulator = next(filter(Path.is_file, jars), None)
         gateway = find_jar_path()
         if simulator is None or not gateway:
             lost = f"the installed {module} or py4j package has lost its jar"
@@ -134,17 +132,14 @@ START_TIMEOUT_S: Final = 60.0
 _PROBE_TIMEOUT_S: Final = 20.0
 _REAP_TIMEOUT_S: Final = 5.0
 _LOCALE: Final = {"language": "en", "country": "US", "script": "", "variant": "", "extensions": ""}
+_LOCALE_KINDS: Final = ("", ".display", ".format")
 _OPTIONS: Final = (
     "-XX:+UseSerialGC",  # fewest threads and least memory; the simulators are small
     "-XX:-UsePerfData",  # no file in the temporary folder to be left behind by a killed JVM
     "-XX:+ExitOnOutOfMemoryError",  # a dead JVM is noticed and replaced, a crippled one is not
     # Numbers are written in the digits of the locale, texts in its encoding, times in its zone:
     # always the same ones.
-    *(
-        f"-Duser.{name}{kind}={value}"
-        for name, value in _LOCALE.items()
-        for kind in ("", ".display", ".format")
-    ),
+    *[f"-Duser.{name}{kind}={_LOCALE[name]}" for name, kind in product(_LOCALE, _LOCALE_KINDS)],
     "-Duser.timezone=UTC",
     "-Dfile.encoding=UTF-8",
     "-Dstdout.encoding=UTF-8",

@@ -217,8 +217,10 @@ def task_data(task: Task, dialect: str = "") -> Mapping[str, Any]:
     path = task.source.get("path", "")
     known = known_dialect(dialect)
     data = builtin_game(builtin) if builtin else read_data(path)
-    game = read_engine(data, builtin or path) if known else None
-    if known is None or game is None or game.dialect.name == known:
+    if known is None:
+        return data
+    game = read_engine(data, builtin or path)
+    if game.dialect.name == known:
         return data
     kept = {name: value for name, value in data.items() if name != "walkthrough"}
     return {**kept, "pddl_domain": domain(known), "grammar": grammar(known, game.task)}
