@@ -57,23 +57,21 @@ def check(name: str, base_url: str | None = None, price: str | None = None) -> N
     form.
     """
     known = parse_price(price) if price else None
-    provider = parse_model_name(name).provider
+    model_name = parse_model_name(name)
+    provider = model_name.provider
     if provider.backend is Backend.REPLAY:
-        store = open_answers(Path(parse_model_name(name).rest))
-        told = (
-            store.heading.line
-            if isinstance(store, PackedAnswers)
-            else f"{len(store):,} recorded answers"
-        )
-        say(f"{name}: {told}; answers only what was asked then")
+        store = open_answers(Path(model_name.rest))
+        holds = f"{len(store):,} recorded answers"
+        if isinstance(store, PackedAnswers):
+            holds = store.heading.line
+        say(f"{name}: {holds}; answers only what was asked then")
         return
     if provider.backend in FROM_MENU or provider.backend is Backend.PLANNER:
         say(f"{name}: ready, nothing to check; {provider.what}")
         return
     # someone is waiting to see whether it works: no patience with what does not
-    with closing(
-        open_model(name, ModelOptions(base_url=base_url, patience=Patience(tries=2, timeout=60.0)))
-    ) as model:
+    reached_by = ModelOptions(base_url=base_url, patience=Patience(tries=2, timeout=60.0))
+    with closing(open_model(name, reached_by)) as model:
         say("\n".join(check_model(model, known)))
 
 
@@ -101,17 +99,16 @@ def check_model(model: Model, price: Price | None = None) -> tuple[str, ...]:
         make_block(Part.INSTRUCTION, "", [_INSTRUCTION]),
         make_block(Part.OBSERVATION, "", _OBSERVATION),
     )
-    answer = model.answer(
-        Request(build(blocks, Layout.CACHED, Budget()), Decoding(max_tokens=64), "check")
-    )
+    prompt = build(blocks, Layout.CACHED, Budget())
+    answer = model.answer(Request(prompt, Decoding(max_tokens=64), "check"))
     usage = answer.usage
     parsed = parse_answer(answer.text)
     paid = cost(usage, price or price_of(model.name))
-    form = (
-        "as asked"
-        if not parsed.repairs
-        else f"understood after repair: {', '.join(parsed.repairs)}"
-    )
+    form = "as asked"
+    if parsed.action is None:
+        form = "no action found"
+    elif parsed.repairs:
+        form = f"understood after repair: {', '.join(parsed.repairs)}"
     return (
         f"model    {model.name}",
         f"latency  {usage.seconds:.2f} s, {counted(usage.requests, 'request')}",
@@ -120,7 +117,7 @@ def check_model(model: Model, price: Price | None = None) -> tuple[str, ...]:
             f" {usage.completion_tokens} completion"
         ),
         f"cost     {'unknown (give --price)' if paid is None else f'${paid:.6f}'}",
-        f"format   {'no action found' if parsed.action is None else form}",
+        f"format   {form}",
         f"action   {parsed.action or '-'}",
         *(f"note     {note}" for note in answer.notes),
     )

@@ -154,19 +154,7 @@ def show(
     """Print an episode from beginning to end: observations, thoughts, actions, and how it ended."""
     file = episode
     if is_there(episode / PROTOCOL):
-        run = RunFolder(episode)
-        tasks = run.protocol.tasks
-        if task is None:
-            chosen = next((each for each in tasks if is_there(run.file(each))), tasks[0])
-        elif (place := place_of(tasks, task)) is not None:
-            chosen = tasks[place]
-        else:
-            raise InputError(
-                f"{episode} has no task {task!r}: give a number from 1 to {len(tasks)}, or an id"
-            )
-        file = run.file(chosen)
-        if not is_there(file):
-            raise InputError(f"{episode}: {chosen} was not played yet")
+        file = _file_of_task(RunFolder(episode), task)
     elif task is not None:
         raise InputError(f"--task needs a run's folder, and {episode} is not one")
     elif os.path.isdir(episode):  # noqa: PTH112  never raises
@@ -175,6 +163,24 @@ def show(
             " of an episode"
         )
     say(*transcript(read_episode(file), belief=belief, prompts=prompts))
+
+
+def _file_of_task(run: RunFolder, task: str | None) -> Path:
+    """The file of the episode at a task; of the first that was played where none is named."""
+    tasks = run.protocol.tasks
+    if task is None:
+        chosen = next((each for each in tasks if is_there(run.file(each))), tasks[0])
+    else:
+        place = place_of(tasks, task)
+        if place is None:
+            raise InputError(
+                f"{run.folder} has no task {task!r}: give a number from 1 to {len(tasks)}, or an id"
+            )
+        chosen = tasks[place]
+    file = run.file(chosen)
+    if not is_there(file):
+        raise InputError(f"{run.folder}: {chosen} was not played yet")
+    return file
 
 
 def transcript(

@@ -67,12 +67,17 @@ def show(
     console.print(f"\n[bold]goals[/bold] ({len(purposes)}), used only by plans")
     for purpose in purposes:
         console.print(escape(_wants(purpose)))
-    for name, entries in _beyond(whole.lore).items():
+    _show_lore(console, whole.lore)
+    console.print(f"\n{len(shown)} rules and actions, about {tokens} tokens in a prompt")
+
+
+def _show_lore(console: Console, lore: Lore) -> None:
+    """Print what no prompt shows, with its users."""
+    for name, entries in _beyond(lore).items():
         if entries:
             users = "by plans and the guard" if name == "kinds" else "only by plans"
             console.print(f"\n[bold]{name}[/bold] ({len(entries)}), used {users}")
             console.print(escape("\n".join(entries)))
-    console.print(f"\n{len(shown)} rules and actions, about {tokens} tokens in a prompt")
 
 
 def _show_tiers(console: Console, shown: Sequence[Rule | ActionSchema]) -> int:
@@ -94,12 +99,7 @@ def _tier_of(item: Rule | ActionSchema) -> Tier:
 
 def _goal(manual: RuleManual, parsed: Goal, given: str) -> Goal:
     """The goal that was meant: a type or a task that the manual knows by name, or a goal's text."""
-    known: set[str] = set()
-    for rule in manual.rules:
-        known |= rule.goals
-    for purpose in manual.purposes:
-        known |= purpose.goals
-    types = sorted(known)
+    types = _goal_types(manual)
     if given in types:
         return Goal(given)
     matches = [type_ for type_ in types if type_.startswith(given)]
@@ -113,6 +113,14 @@ def _goal(manual: RuleManual, parsed: Goal, given: str) -> Goal:
     if parsed.type == "unknown":
         raise InputError(f"unknown goal {given!r}; goal types: {', '.join(types)}")
     return parsed
+
+
+def _goal_types(manual: RuleManual) -> list[str]:
+    """Types of goals that rules or purposes of a manual are for."""
+    known: set[str] = set()
+    for of_goals in (*manual.rules, *manual.purposes):
+        known |= of_goals.goals
+    return sorted(known)
 
 
 def _type_of_task(manual: RuleManual, name: str) -> str:
@@ -383,7 +391,8 @@ def mend(manual: Path, runs: list[Path], world: str | None = None, write: bool =
     right.
     """
     played_in = _world_of(runs, world)
-    if difference := read_differently(played_in, runs):
+    difference = read_differently(played_in, runs)
+    if difference:
         complain(
             f"note: {difference}; if they were played in another world called {played_in.name},"
             " name its folder with --world"

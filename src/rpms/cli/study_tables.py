@@ -1,6 +1,6 @@
 """Tables of `rpms study run`: its results, and its cost estimated beforehand."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from rich.console import Group, RenderableType
@@ -124,27 +124,37 @@ def estimates_table(
     estimates: Sequence[Estimate], prices: Mapping[str, Price | None]
 ) -> RenderableType:
     """Table of the episodes, tokens and US dollars still to come, with a sum."""
-    one = len({each.model for each in estimates}) == 1
+    has_one_model = len({each.model for each in estimates}) == 1
     rows: list[Sequence[str | TableCell]] = []
-    to_play = read = written = 0
-    paid: float | None = 0.0
+    to_play = 0
+    total = Usage()
+    costs: list[float | None] = []
     for each in estimates:
-        what = each.what if one else f"{each.model}, {each.what}"
+        what = each.what if has_one_model else f"{each.model}, {each.what}"
         usage = each.usage if each.left else Usage()
         cost = each.cost(prices.get(each.model))
-        amounts = _amounts(usage.prompt_tokens, usage.completion_tokens, cost)
-        rows.append((what, f"{each.left} of {each.episodes}", *amounts, _estimated_by(each)))
+        rows.append((what, f"{each.left} of {each.episodes}", *_amounts(usage, cost), _basis(each)))
         to_play += each.left
-        read += usage.prompt_tokens
-        written += usage.completion_tokens
+        total += usage
         if each.left:
-            paid = None if paid is None or cost is None else paid + cost
-    whole = ("all", str(to_play), *_amounts(read, written, paid), "")
+            costs.append(cost)
+    whole = ("all", str(to_play), *_amounts(total, _sum_if_known(costs)), "")
     rows.append([TableCell(text, strong=True) for text in whole])
     return grid(("run", "to play", "tokens read", "written", "US$", "by"), rows)
 
 
-def _estimated_by(estimate: Estimate) -> str:
+def _sum_if_known(costs: Iterable[float | None]) -> float | None:
+    """The sum of some costs; None if one of them is not known."""
+    total = 0.0
+    for cost in costs:
+        if cost is None:
+            return None
+        total += cost
+    return total
+
+
+def _basis(estimate: Estimate) -> str:
+    """The source of an estimate's numbers."""
     if estimate.shared:
         return "another run"
     return "episodes" if estimate.measured else "guess"
@@ -163,5 +173,7 @@ def waiting_time(estimates: Sequence[Estimate], workers: int) -> str:
     return f"about {answers:,} answers: {time}, at {wait:.2g} s an answer, {how}"
 
 
-def _amounts(read: int, written: int, cost: float | None) -> tuple[str, ...]:
-    return f"{read:,}", f"{written:,}", "unknown" if cost is None else f"{cost:.2f}"
+def _amounts(usage: Usage, cost: float | None) -> tuple[str, ...]:
+    """Tokens read and written, and US dollars."""
+    paid = "unknown" if cost is None else f"{cost:.2f}"
+    return f"{usage.prompt_tokens:,}", f"{usage.completion_tokens:,}", paid

@@ -50,7 +50,8 @@ def list_worlds(context: typer.Context) -> None:
         except RPMSError as error:
             problems.append(str(error))
             continue
-        if missing := world.not_installed():
+        missing = world.not_installed()
+        if missing:
             problems.append(f"{name}: {missing}")
         cells = (", ".join(world.splits), ", ".join(world.engines), str(world.step_budget))
         rows.append((name, ready_cell(ready=not missing), *cells))
@@ -170,10 +171,11 @@ def serve(
     except ImportError as error:
         raise InputError(str(error)) from None
     worlds = tuple(map(find_world, world or world_names()))
-    if lacking := next((each for each in worlds if engine not in each.engines), None):
-        raise InputError(
-            f"{lacking.name} has no engine {engine!r}; choose one of {', '.join(lacking.engines)}"
-        )
+    for each in worlds:
+        if engine not in each.engines:
+            raise InputError(
+                f"{each.name} has no engine {engine!r}; choose one of {', '.join(each.engines)}"
+            )
     admitted = admission(host, allow_host or (), os.environ.get(TOKEN_VARIABLE, ""))
     served = Served(worlds, data.absolute() if data else None, engine)
     names = ", ".join(each.name for each in worlds)
