@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from rpms.foreign.own_code import place_of, told_error
+from rpms.foreign.own_code import error_in_words, place_of
 from rpms.foreign.shown import excerpt
 from rpms.logic.actions import ActionSchema, Instance
 from rpms.logic.belief import Belief, Situation, StateSignature
@@ -186,7 +186,7 @@ def _looked_after(which: str, part: Any, check: Check) -> Any:
         except (RPMSError, KeyboardInterrupt):
             raise
         except BaseException as error:  # noqa: BLE001  a part may cancel a loop of its own
-            raise PartError(f"{which} failed{place_of(error)}: {told_error(error)}") from None
+            raise PartError(f"{which} failed{place_of(error)}: {error_in_words(error)}") from None
         return made
 
     return called
@@ -344,7 +344,7 @@ def _check_own_entry(entry: OwnEntry) -> None:
         json.dumps(dict(entry.fields))
     except (TypeError, ValueError) as error:
         raise _WrongValue(
-            f"an entry whose fields cannot be written to a file ({told_error(error)});"
+            f"an entry whose fields cannot be written to a file ({error_in_words(error)});"
             " they are texts, numbers, or lists of them, by name"
         ) from None
 

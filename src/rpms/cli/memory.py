@@ -187,14 +187,14 @@ def export(file: Path, out: Path) -> None:
     for entry in memory.entries:
         groups.setdefault(entry.kind, []).append(line(*row(entry)))
     caption = f"Episodic memory of {memory.world or 'an unnamed world'}, {len(memory)} entries"
-    told = TextTable(
+    table = TextTable(
         "memory",
         caption,
         COLUMNS,
         tuple(tuple(each) for each in groups.values() if each),
         words=len(COLUMNS),
     )
-    write_whole(out, form(told))
+    write_whole(out, form(table))
     say(f"{len(memory)} entries in {out}")
 
 

@@ -127,9 +127,9 @@ def table(
         change_text(into, before, page)
         say(f"the table {name} is in {into}")
         return
-    told: set[str] = set()
+    printed: set[str] = set()
     for each in made:
-        say(table.render(table.without_notes(each, told) if form == "terminal" else each, form))
+        say(table.render(table.without_notes(each, printed) if form == "terminal" else each, form))
 
 
 def export_runs(

@@ -155,12 +155,12 @@ def answering_at_once() -> Iterator[None]:
 
 
 def _answer(reader: int, ended: threading.Event) -> None:
-    told = False
+    said = False
     try:
         while signs := os.read(reader, 64):
             asked = signal.SIGINT in signs or signal.SIGTERM in signs
-            if asked and not told and not ended.wait(PATIENCE):
-                told = True
+            if asked and not said and not ended.wait(PATIENCE):
+                said = True
                 print(STOPPING, file=sys.stderr, flush=True)  # noqa: T201  a live display shows it above itself
     finally:
         os.close(reader)

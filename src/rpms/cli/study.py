@@ -1,12 +1,11 @@
 """`rpms study`: run the conditions of a study file, and show what came of them."""
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import typer
 from rich.console import Console
@@ -21,7 +20,7 @@ from rpms.learning.insights import gather_experience
 from rpms.learning.rounds import LearningPlan, learn, learned
 from rpms.logic.errors import InputError
 from rpms.models.catalogue import NO_LLM, parse_model_name
-from rpms.models.windows import context_window
+from rpms.models.windows import Fetch, context_window
 from rpms.models.wire import fetch
 from rpms.paper.usage import Price
 from rpms.parts import unused
@@ -275,7 +274,7 @@ class _AtConsole:
     prices: Mapping[str, Price | None]
     epochs: int
     _windows: dict[tuple[str, int | None], int] = field(default_factory=dict)
-    _ask: Callable[[str], Any] = field(default_factory=lambda: cache(fetch))
+    _ask: Fetch = field(default_factory=lambda: cache(fetch))
     """One server tells of all its models at once."""
 
     @cached_property
@@ -385,12 +384,12 @@ def _print_tables(console: Console, study: Study, comparisons: Sequence[Comparis
     """Print the tables that a study is about, each note once, and what is missing in them."""
     from rpms.report.tables import applicable, main_table  # noqa: PLC0415  needs the extra
 
-    told: set[str] = set()
+    printed: set[str] = set()
     for name in study.tables or _USUAL_TABLES:
         made = (main_table(comparisons),) if name == "main" else applicable(name, comparisons)
         for table in made:
-            _print_table(console, without_notes(table, told), known=name in _SHOWN_ALREADY)
-    say(*(f"\n{line}" for line in _missing_in(comparisons, told)))
+            _print_table(console, without_notes(table, printed), known=name in _SHOWN_ALREADY)
+    say(*(f"\n{line}" for line in _missing_in(comparisons, printed)))
 
 
 def _print_table(console: Console, table: Table, *, known: bool) -> None:
@@ -404,14 +403,14 @@ def _print_table(console: Console, table: Table, *, known: bool) -> None:
         console.print(Text(shown), soft_wrap=not known)
 
 
-def _missing_in(comparisons: Sequence[Comparison], told: Container[str]) -> list[str]:
+def _missing_in(comparisons: Sequence[Comparison], printed: Container[str]) -> list[str]:
     """Lines about what was left out of some comparisons, without the notes that were told."""
     from rpms.report.notes import omissions  # noqa: PLC0415  needs the extra
     from rpms.report.tables import left_out  # noqa: PLC0415
 
     missing: dict[str, None] = {}
     for comparison in comparisons:
-        missing |= dict.fromkeys(note for note in omissions(comparison) if note not in told)
+        missing |= dict.fromkeys(note for note in omissions(comparison) if note not in printed)
     for comparison in comparisons:
         missing |= dict.fromkeys(left_out(comparison))
     return list(missing)

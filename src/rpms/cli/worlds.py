@@ -14,7 +14,7 @@ from rpms.cli import options
 from rpms.cli.models import ready_cell
 from rpms.cli.screen import make_console, say
 from rpms.conformance import Status, check_world
-from rpms.foreign.own_code import told_error
+from rpms.foreign.own_code import error_in_words
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import ANYTHING, InputError, RPMSError, WorldError, nearest
 from rpms.play.sources import manual_of
@@ -71,7 +71,7 @@ def _finished(name: str) -> World:
     except InputError:
         raise
     except ANYTHING as error:  # a stranger's world may raise anything
-        reason = excerpt(error) if isinstance(error, WorldError) else told_error(error)
+        reason = excerpt(error) if isinstance(error, WorldError) else error_in_words(error)
         raise InputError(
             f"world {world.name!r} is not finished: its manual cannot be had: {reason}"
         ) from None

@@ -76,13 +76,13 @@ def _finding(check: Callable[[Subject], str], subject: Subject) -> Finding:
     except Broken as broken:
         if broken.part != name:
             return Finding(name, claim, Status.SKIPPED, f"see {broken.part}")
-        return Finding(name, claim, Status.FAILED, _told(broken.error))
+        return Finding(name, claim, Status.FAILED, _in_words(broken.error))
     except Exception as error:  # noqa: BLE001  a stranger's world may raise anything, which is the finding
-        return Finding(name, claim, Status.FAILED, _told(error))
+        return Finding(name, claim, Status.FAILED, _in_words(error))
     return Finding(name, claim, Status.OK, detail)
 
 
-def _told(error: Exception) -> str:
+def _in_words(error: Exception) -> str:
     """Text of a failure; for an unexpected exception, the innermost place it came from."""
     if isinstance(error, Failed | RPMSError):
         return str(error)

@@ -509,8 +509,8 @@ def prompts(subject: Subject) -> str:
 
 
 def _mind_told_in(layout: Layout, condition: Condition, subject: Subject) -> Mind:
-    told = Condition(condition.rules, condition.memory, layout=layout)
-    return compose(told, subject.knowledge, EpisodicMemory())
+    shown = Condition(condition.rules, condition.memory, layout=layout)
+    return compose(shown, subject.knowledge, EpisodicMemory())
 
 
 def _compare_prompts(full: Prompt, base: Prompt, where: str) -> None:

@@ -111,14 +111,14 @@ class WorldEnv(gymnasium.Env[str, str]):
     def _info(self, turn: EnvTurn) -> dict[str, Any]:
         episodes = self.episodes
         assert episodes.task is not None
-        told = {
+        info = {
             "task": episodes.task.id,
             "type": episodes.task.type,
             "score": float(turn.score),
             "won": turn.won,
         }
         listed = {"admissible_commands": list(episodes.admissible())} if self._admissible else {}
-        return {**told, "steps": episodes.steps, **listed}
+        return {**info, "steps": episodes.steps, **listed}
 
     def admissible_commands(self) -> tuple[str, ...]:
         """Commands accepted now, for those who ask seldom:

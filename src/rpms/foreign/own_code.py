@@ -50,7 +50,7 @@ def place_of(error: BaseException) -> str:
     return f" at {Path(own[-1].filename).name}:{own[-1].lineno}"
 
 
-def told_error(error: BaseException) -> str:
+def error_in_words(error: BaseException) -> str:
     """An error by its class and text; a stranger's may have one that cannot be made."""
     try:
         text = str(error)

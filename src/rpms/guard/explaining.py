@@ -61,8 +61,8 @@ def explain_check(last: CheckedCall) -> list[str]:
 
 def list_known(belief: ToolBelief) -> list[str]:
     """The facts that are known, in alphabetical order, and the records."""
-    told = sorted(f"{'' if holds else 'not '}{atom}" for atom, holds in belief.known.items())
-    lines = ["", "facts:", *(f"  {excerpt(line)}" for line in told), "", "records:"]
+    known = sorted(f"{'' if holds else 'not '}{atom}" for atom, holds in belief.known.items())
+    lines = ["", "facts:", *(f"  {excerpt(line)}" for line in known), "", "records:"]
     for kind, those in belief.records.items():
         lines += [f"  {excerpt(' '.join((kind, *names)))}" for names in those]
     return lines

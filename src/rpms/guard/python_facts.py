@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from rpms.foreign.file_reader import open_regular
 from rpms.foreign.limits import LONGEST_FACT, MOST_HUNG
-from rpms.foreign.own_code import told_error
+from rpms.foreign.own_code import error_in_words
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import PythonFact
 from rpms.guard.calls import ToolManual
@@ -50,7 +50,7 @@ def load_python(file: str | Path | None) -> ModuleType | None:
     try:
         spec.loader.exec_module(module)
     except ANYTHING as error:
-        raise FileError(file, None, f"cannot be run: {told_error(error)}") from error
+        raise FileError(file, None, f"cannot be run: {error_in_words(error)}") from error
     return module
 
 

@@ -255,8 +255,8 @@ def _worded(model: Model, entry: Entry, episode: Episode) -> Entry:
     if not isinstance(entry, FailureLesson):
         return entry
     step = episode.steps[min(entry.origins).step - 1]
-    told = make_block(Part.OBSERVATION, "", list(_told(step, episode)))
-    prompt = Prompt((make_block(Part.INSTRUCTION, "", [_INSTRUCTION]), told))
+    shown = make_block(Part.OBSERVATION, "", list(_shown_to_model(step, episode)))
+    prompt = Prompt((make_block(Part.INSTRUCTION, "", [_INSTRUCTION]), shown))
     try:
         answer = model.answer(Request(prompt, _DECODING, f"lesson {episode.task} {step.number}"))
     except ModelUnavailable:
@@ -283,7 +283,7 @@ def objection(text: str, step: Step) -> str:
     return "" if about else f"is about {said}, and what failed was `{step.command}`"
 
 
-def _told(step: Step, episode: Episode) -> Iterator[str]:
+def _shown_to_model(step: Step, episode: Episode) -> Iterator[str]:
     """Transcript for the model: the task, the failure, and what came after it."""
     decision = step.decision
     held = ", ".join(decision.belief.holding) or "nothing"

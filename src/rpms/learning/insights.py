@@ -106,7 +106,9 @@ def gather_experience(
             note(f"question {number} was not answered: {excerpt(error)}")
             continue
         insights = changed(insights, answer.text)
-    taught = dict.fromkeys(Trajectory(record.task, record.goal, told(record)) for record in won)
+    taught = dict.fromkeys(
+        Trajectory(record.task, record.goal, transcript_of(record)) for record in won
+    )
     return Experience(world, insights, tuple(taught)[:MOST_TRAJECTORIES])
 
 
@@ -214,7 +216,7 @@ def question(
     attempts: list[str] = []
     for number, record in enumerate(shown, start=1):
         fared = "succeeded" if record.row.won else "failed"
-        attempts.append(f"Attempt {number}, which {fared}:\n{told(record, share)}")
+        attempts.append(f"Attempt {number}, which {fared}:\n{transcript_of(record, share)}")
     numbered = [f"{number}. {insight.text}" for number, insight in enumerate(insights, start=1)]
     blocks = (
         make_block(Part.INSTRUCTION, "", [f"{_LIST}{about}{_CHANGES}"]),
@@ -224,7 +226,7 @@ def question(
     return build(blocks, Layout.CACHED, Budget(prompt=limit), form=Form.SINGLE)
 
 
-def told(record: EpisodeRecord, longest: int = LONGEST_TRAJECTORY) -> str:
+def transcript_of(record: EpisodeRecord, longest: int = LONGEST_TRAJECTORY) -> str:
     """An attempt as a prompt tells it, cut in the middle where it is too long."""
     turns = [Turn(step.observation, step.command, step.thought) for step in record.steps]
     history, last = transcript(turns, record.steps[-1].result)

@@ -324,10 +324,10 @@ def learned(results: Sequence[Round]) -> Iterator[str]:
                 counts.append(f"{result.counts[kind]} {kind.replace('_', ' ')}")
         again = f", {result.repeated} as before" if result.repeated else ""
         won = f"{result.summary.won} of {result.summary.done} won"
-        told = f"nothing was learned: {_NOTHING}"
+        found = f"nothing was learned: {_NOTHING}"
         if counts:
-            told = f"{result.entries} entries ({', '.join(counts)})"
+            found = f"{result.entries} entries ({', '.join(counts)})"
         aside = f"; {result.aside} set aside" if result.aside else ""
-        yield f"round {result.number}: {won}{again}; {told}{aside}"
+        yield f"round {result.number}: {won}{again}; {found}{aside}"
         if result.audited:
             yield f"audit: {result.audited}"

@@ -186,9 +186,9 @@ def parse_literal(text: str) -> Literal:
         raise ValueError(
             f"cannot read {text!r}; write it like `holding(object)` or 'in(object, place)', quoted"
         )
-    told = match["args"] or ""
-    apart = re.split(f",{_UNQUOTED}", told) if '"' in told else told.split(",")
-    args = tuple(arg.strip() for arg in apart) if told.strip() else ()
+    listed = match["args"] or ""
+    apart = re.split(f",{_UNQUOTED}", listed) if '"' in listed else listed.split(",")
+    args = tuple(arg.strip() for arg in apart) if listed.strip() else ()
     if not all(args):
         raise ValueError(f"an argument of {text.strip()!r} is empty")
     return Literal(Atom(match["predicate"], args), negated=bool(match["no"]))

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from rapidfuzz import process
 
 from rpms.foreign.limits import LONGEST_NUMBER
-from rpms.foreign.own_code import names_code, told_error
+from rpms.foreign.own_code import error_in_words, names_code
 from rpms.logic.errors import ANYTHING, InputError, ModelUnavailable, RPMSError
 from rpms.models.accounting import KNOWN
 from rpms.models.base import Model, Scalar, ShorteningModel
@@ -82,16 +82,16 @@ class Provider:
         return f"{self.name}/{self.rest}" if self.rest else self.name
 
 
-def _provider(name: str, backend: str = "openai", forms: str = "", **told: Any) -> Provider:
+def _provider(name: str, backend: str = "openai", forms: str = "", **given: Any) -> Provider:
     ways = {"openai": OPENAI, "vllm": VLLM, "llamacpp": LLAMACPP, "": ()}
     if backend in ("openai", "anthropic"):
         variable = name.upper().replace("-", "_")
-        told = {
+        given = {
             "base_url_variable": f"{variable}_BASE_URL",
             "key_variable": f"{variable}_API_KEY",
-            **told,
+            **given,
         }
-    return Provider(name, backend=Backend[backend.upper()], forms=ways[forms], **told)
+    return Provider(name, backend=Backend[backend.upper()], forms=ways[forms], **given)
 
 
 PROVIDERS: dict[str, Provider] = {
@@ -213,8 +213,8 @@ def available(provider: Provider) -> tuple[bool, str]:
     except RPMSError as error:
         return False, str(error)
     if not is_loopback(url):
-        told = f"{provider.key_variable} is set, " if provider.key_needed else ""
-        return True, f"{told}{shown_url(url)}"
+        key = f"{provider.key_variable} is set, " if provider.key_needed else ""
+        return True, f"{key}{shown_url(url)}"
     if not _listens(url):
         return False, f"no server listens at {shown_url(url)}"
     return True, f"a server listens at {shown_url(url)}"
@@ -338,7 +338,7 @@ def _load_installed(name: ModelName) -> Model:
     except RPMSError:
         raise
     except ANYTHING as error:  # a stranger's package may raise anything
-        raise ModelUnavailable(f"{name} cannot be opened: {told_error(error)}") from None
+        raise ModelUnavailable(f"{name} cannot be opened: {error_in_words(error)}") from None
     for each in ("answer", "close", "name"):
         if not hasattr(made, each):
             raise ModelUnavailable(f"{name} is no model: what {point.value} makes has no {each}")

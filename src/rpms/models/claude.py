@@ -85,10 +85,10 @@ def _end_of_fixed(prompt: Prompt) -> int | None:
     """End of the instruction in the paper's layout, where what follows it changes at each step;
     None in a layout whose system text never changes.
     """
-    told = [block for block in prompt.blocks if block.part in prompt.layout.system]
-    if all(block.part in UNCHANGING for block in told):
+    system = [block for block in prompt.blocks if block.part in prompt.layout.system]
+    if all(block.part in UNCHANGING for block in system):
         return None
-    return len(told[0].text) if told[0].part is Part.INSTRUCTION else 0
+    return len(system[0].text) if system[0].part is Part.INSTRUCTION else 0
 
 
 class _Cuts(NamedTuple):

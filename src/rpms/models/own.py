@@ -7,7 +7,7 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from rpms.foreign.own_code import load_named, place_of, searched_too, told_error
+from rpms.foreign.own_code import error_in_words, load_named, place_of, searched_too
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import ANYTHING, InputError, ModelUnavailable, RPMSError
 from rpms.models.base import Answer, Model, Request, WrappedModel
@@ -66,7 +66,7 @@ def _load(text: str) -> Any:
             return load_named(text)
     except ANYTHING as error:  # a stranger's module may raise anything
         raise ModelUnavailable(
-            f"{text} cannot be loaded{place_of(error)}: {told_error(error)}"
+            f"{text} cannot be loaded{place_of(error)}: {error_in_words(error)}"
         ) from None
 
 
@@ -76,4 +76,6 @@ def _call(text: str, what: str, function: Any, *given: Any) -> Any:
     except RPMSError:
         raise
     except ANYTHING as error:
-        raise InputError(f"the model {text} {what}{place_of(error)}: {told_error(error)}") from None
+        raise InputError(
+            f"the model {text} {what}{place_of(error)}: {error_in_words(error)}"
+        ) from None

@@ -225,8 +225,8 @@ class ServedModel:
             if worth_saying:
                 self._quiet_until = now + wait
         if worth_saying:
-            told = (self._endpoint, what, max(wait, 1.0), max(left, 1.0))
-            _LOG.warning("%s: %s, trying again in %.0f s, giving up in %.0f s", *told)
+            words = (self._endpoint, what, max(wait, 1.0), max(left, 1.0))
+            _LOG.warning("%s: %s, trying again in %.0f s, giving up in %.0f s", *words)
 
     def _adapt(
         self, arguments: Mapping[str, Any], here: Mapping[str, str | None]
@@ -395,12 +395,12 @@ def _text_of(content: Any) -> str:
 
 def _function(tool: Tool) -> dict[str, Any]:
     """A tool as OpenAI's protocol tells it."""
-    told = {
+    function = {
         "name": tool.name,
         "description": tool.description,
         "parameters": dict(tool.parameters),
     }
-    return {"type": "function", "function": told}
+    return {"type": "function", "function": function}
 
 
 def _is_excused(answer: Answer) -> bool:

@@ -106,8 +106,8 @@ def kind_in_file(name: str) -> Kind:
 
 def _fields_in_words(entry: OwnEntry) -> str:
     """An entry of a kind that nothing here registers, for a person who looks into its file."""
-    told = [f"{name}={value}" for name, value in entry.fields.items()]
-    return f"{entry.kind}: {', '.join(told)}"
+    pairs = [f"{name}={value}" for name, value in entry.fields.items()]
+    return f"{entry.kind}: {', '.join(pairs)}"
 
 
 Kind.CRITICAL_FAILURE = register_kind("critical_failure", top=2)
@@ -402,13 +402,13 @@ def content_id(entry: Entry) -> str:
 
 def _wording(entry: Entry) -> str:
     """An entry's content in full, by which one of several near-duplicates is chosen."""
-    told: list[object] = []
+    content: list[object] = []
     for each in fields(entry):
         if each.name in ("id", *_UNITED):
             continue
         value = getattr(entry, each.name)
-        told.append(value if isinstance(value, Mapping) else str(value))
-    return json.dumps(told, sort_keys=True)
+        content.append(value if isinstance(value, Mapping) else str(value))
+    return json.dumps(content, sort_keys=True)
 
 
 def merge(*stores: Iterable[Entry]) -> tuple[Entry, ...]:

@@ -175,16 +175,16 @@ def memory_line(candidate: Candidate) -> str:
 def untagged_line(candidate: Candidate) -> str:
     """One experience, without the warning of the soft layer."""
     verdict = candidate.verdict
-    text = f"  {_told(candidate)}"
+    text = f"  {_entry_in_words(candidate)}"
     return f"{text}\n    [{verdict.reason}]" if verdict.fate is Fate.CUT else text
 
 
-def _told(candidate: Candidate) -> str:
+def _entry_in_words(candidate: Candidate) -> str:
     """An entry in words, by its kind."""
     entry = candidate.entry
     match entry:
         case SuccessSnippet():
-            return _told_snippet(entry, candidate.adapted)
+            return _snippet_in_words(entry, candidate.adapted)
         case CriticalFailure():
             return f"AVOID [CRITICAL]: {entry.failed_action}\n    {_why_avoided(entry)}"
         case FailureLesson():
@@ -198,7 +198,7 @@ def _told(candidate: Candidate) -> str:
             return f"{verified} | {_what_was_verified(entry)}"
 
 
-def _told_snippet(snippet: SuccessSnippet, adapted: Trail | None) -> str:
+def _snippet_in_words(snippet: SuccessSnippet, adapted: Trail | None) -> str:
     """A snippet's actions; of one that was fitted to the room, where it is from, or a hint if
     no action is left.
     """

@@ -21,7 +21,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from rpms.foreign.own_code import load_named, names_code, searched_too, told_error
+from rpms.foreign.own_code import error_in_words, load_named, names_code, searched_too
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import ANYTHING, InputError, nearest
 from rpms.logic.rules import Tier
@@ -55,7 +55,7 @@ def find_part(seam: str, name: str, folder: Path | None = None) -> Part:
             part = points[name].load() if name in points else load_named(name)
     except ANYTHING as error:  # a stranger's module may raise anything
         raise InputError(
-            f"the {seam} {excerpt(name)} cannot be loaded: {told_error(error)}"
+            f"the {seam} {excerpt(name)} cannot be loaded: {error_in_words(error)}"
         ) from None
     part = part() if inspect.isclass(part) else part
     if not callable(part):

@@ -92,11 +92,12 @@ class Method:
             return f"{asked}\nWrite the action alone, without a thought."
         if not self.labels:
             return text
-        told = _worded(text, f"the goal, your state, {BOTH}")
-        told = re.sub(r"^Thought:", f"{_LABELLED}\nThought:", told, count=1, flags=re.MULTILINE)
-        if _LABELLED in told:
-            return told
-        return f"{told}\nBegin each answer with these lines:\n{_LABELLED}"
+        instruction = _worded(text, f"the goal, your state, {BOTH}")
+        labels_first = f"{_LABELLED}\nThought:"
+        instruction = re.sub(r"^Thought:", labels_first, instruction, count=1, flags=re.MULTILINE)
+        if _LABELLED in instruction:
+            return instruction
+        return f"{instruction}\nBegin each answer with these lines:\n{_LABELLED}"
 
     def words(self, thought: str) -> tuple[str, str]:
         """The thought as later histories tell it, and the labelled lines in its place where it
@@ -107,13 +108,13 @@ class Method:
         if not self.labels:
             return thought, ""
         lines = thought.split("\n")
-        told: list[str] = []  # the last line of each label, in the labels' order
+        labelled: list[str] = []  # the last line of each label, in the labels' order
         for label in self.labels:
-            told += [line for line in lines if line.startswith(f"{label}:")][-1:]
-        rest = " ".join(line for line in lines if line not in told)
+            labelled += [line for line in lines if line.startswith(f"{label}:")][-1:]
+        rest = " ".join(line for line in lines if line not in labelled)
         if rest:
-            told.append(f"Thought: {rest}")
-        return thought, "\n".join(told)
+            labelled.append(f"Thought: {rest}")
+        return thought, "\n".join(labelled)
 
     def opening(self, goal: Goal, task: str) -> tuple[str, ...]:
         """Texts brought along to every episode: insights, and trajectories of the tasks most
@@ -173,7 +174,7 @@ def _with_states(example: str, world: World) -> str:
     pieces = re.split(r"^(?=(?:Thought|Action|Obs):)", example, flags=re.MULTILINE)
     goal = world.goal(pieces[0])
     belief = world.update(world.start(goal), None, pieces[0])
-    told = [pieces[0]]
+    shown = [pieces[0]]
     action = ""
     for before, piece in pairwise(pieces):
         if piece.startswith("Obs:"):
@@ -181,11 +182,11 @@ def _with_states(example: str, world: World) -> str:
         elif not before.startswith("Thought:"):
             held = ", ".join(belief.holding) or "nothing"
             state = f"at {belief.location or 'the start'}; carrying {held}"
-            told.append(f"Goal: {goal.text or 'the task above'}\nState: {state}\n")
+            shown.append(f"Goal: {goal.text or 'the task above'}\nState: {state}\n")
         if piece.startswith("Action:"):
             action = piece.removeprefix("Action:").partition("\n")[0].strip()
-        told.append(piece)
-    return "".join(told)
+        shown.append(piece)
+    return "".join(shown)
 
 
 CARRIED = "carried"

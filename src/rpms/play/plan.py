@@ -231,11 +231,11 @@ class RunPlan:
             return {}
         found = {**self.method.settings(), "trial": self.trial}
         if self.trial:
-            told = []
+            earlier = []
             for task, each in self.earlier.items():
                 turns = [[turn.observation, turn.thought, turn.action] for turn in each.turns]
-                told.append([task, turns, each.last, *each.carried])
-            found["earlier"] = hashlib.sha256(json.dumps(told).encode()).hexdigest()
+                earlier.append([task, turns, each.last, *each.carried])
+            found["earlier"] = hashlib.sha256(json.dumps(earlier).encode()).hexdigest()
         return found
 
     def knowledge(self) -> Mind:

@@ -82,12 +82,12 @@ def _asked_of_somebody(
         f" {', '.join(types) or 'none that can be put in other words'}"
     )
     if reads.ask is not None:
-        told = reads.ask(goal.text, types)
-        meant = _said_to_mean(world, goal.text, told, types)
+        answer = reads.ask(goal.text, types)
+        meant = _said_to_mean(world, goal.text, answer, types)
         if meant is not None:
             readings = Readings(goal.text, (meant,), asked=True)
             return Understood(meant.goal, readings, asking.usage, asking.notes)
-        note += f"; nor does `{told}`"
+        note += f"; nor does `{answer}`"
     return Understood(goal, None, asking.usage, (*asking.notes, note))
 
 

@@ -135,16 +135,16 @@ class Narrowing:
         return Achievers(self.manual.active(""))
 
     @cached_property
-    def kinds_told(self) -> tuple[str, ...]:
+    def kinds_named(self) -> tuple[str, ...]:
         """Kinds that the manual names."""
-        told: dict[str, None] = {}
+        named: dict[str, None] = {}
         for rule in self.manual.rules:
             if rule.locality is not None:
-                told |= dict.fromkeys((*rule.locality.objects, *rule.locality.places))
+                named |= dict.fromkeys((*rule.locality.objects, *rule.locality.places))
         for kinds in self.manual.lore.kinds.values():
             for row in sorted(kinds.yes):
-                told |= dict.fromkeys(row)
-        return tuple(told)
+                named |= dict.fromkeys(row)
+        return tuple(named)
 
     def roles(self, form: RequestForm, field_: str) -> frozenset[str]:
         """Parameters that a field of a goal may stand for: `place` for a destination that
@@ -320,7 +320,7 @@ class Narrowing:
         manual names.
         """
         here = self.belief.names.get(parameter, ()) if self.here else ()
-        return here or [f"{kind} ?" for kind in self.kinds_told]
+        return here or [f"{kind} ?" for kind in self.kinds_named]
 
     @cached_property
     def _parameters(self) -> frozenset[str]:

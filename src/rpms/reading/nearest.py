@@ -36,7 +36,7 @@ class NearestKinds:
     """Finds what may be meant by a kind that is nowhere."""
 
     possible: Narrowing
-    _told: dict[tuple[str, frozenset[str]], dict[Fact, Truth]] = field(
+    _known: dict[tuple[str, frozenset[str]], dict[Fact, Truth]] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
 
@@ -71,28 +71,28 @@ class NearestKinds:
         named = alike_in_name(one, other)
         ours = self._facts(one, roles)
         theirs = self._facts(other, roles)
-        told = alike = 0
+        compared = alike = 0
         for fact in ours.keys() & theirs.keys():
             if Truth.TRUE in (ours[fact], theirs[fact]):
-                told += 1
+                compared += 1
                 alike += ours[fact] is theirs[fact]
-        if not told:
+        if not compared:
             return named / 2
-        return (named + alike / told) / 2
+        return (named + alike / compared) / 2
 
     def _facts(self, kind: str, roles: frozenset[str]) -> dict[Fact, Truth]:
         """Lasting facts that are known of a kind in some roles, with `_` in place of the kind."""
         if not self.possible.rules:
             return {}
         key = (kind, roles)
-        if key not in self._told:
-            told: dict[Fact, Truth] = {}
+        if key not in self._known:
+            known: dict[Fact, Truth] = {}
             for fact in self._questions(roles):
                 truth = self.possible.truth(fact.bound({_KIND: f"{kind} ?"}))
                 if truth is not Truth.UNKNOWN:
-                    told[fact] = truth
-            self._told[key] = told
-        return self._told[key]
+                    known[fact] = truth
+            self._known[key] = known
+        return self._known[key]
 
     def _questions(self, roles: frozenset[str]) -> Iterator[Fact]:
         """Lasting facts of one kind in some roles, alone or beside another kind that is here."""

@@ -215,7 +215,7 @@ class _Attempt:
             known |= self.possible.kinds_here(roles)
         known |= dict.fromkeys(self._kinds_remembered(roles))
         if reader.rules:
-            known |= dict.fromkeys((*self.possible.kinds_told, *reader.kinds_called))
+            known |= dict.fromkeys((*self.possible.kinds_named, *reader.kinds_called))
         return tuple(known) or tuple(sorted(names_in(self.request)))
 
     def _kinds_remembered(self, roles: frozenset[str]) -> Iterator[str]:

@@ -215,9 +215,9 @@ def _study(file: Path, varies: Sequence[str]) -> list[Comparison]:
     for group in study.comparisons:
         runs = {name: RunFolder(file.parent / where) for name, where in group.runs.items()}
         if runs:
-            told = group.model_dump(include={"title", "about", "tables"})
-            told["model"] = group.model if len(study.comparisons) > 1 else ""
-            found.append(compare(runs, [*varies, *study.varies], **told, study=study.title))
+            named = group.model_dump(include={"title", "about", "tables"})
+            named["model"] = group.model if len(study.comparisons) > 1 else ""
+            found.append(compare(runs, [*varies, *study.varies], **named, study=study.title))
     if not found:
         raise FileError(file, None, "is not the index of a study: it names no runs")
     return found
@@ -279,12 +279,12 @@ def _switched_name(run: RunFolder) -> str:
 
 def _enforced_name(enforced: Mapping[str, Any]) -> str:
     """The parts of an enforcement that the paper has not, or the preset that has just these."""
-    told: list[str] = []
+    parts: list[str] = []
     strict = True
     for part, value in enforced.items():
         if value != getattr(PAPER, part, None):
-            told.append(part if value is True else f"{part}={value}")
+            parts.append(part if value is True else f"{part}={value}")
         strict = strict and value == getattr(STRICT, part, None)
-    if not told:
+    if not parts:
         return ""
-    return f"{ENFORCED}strict" if strict else f"{ENFORCED}{', '.join(told)}"
+    return f"{ENFORCED}strict" if strict else f"{ENFORCED}{', '.join(parts)}"

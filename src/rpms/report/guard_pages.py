@@ -138,8 +138,8 @@ class _GuardPage:
             self._add_row(event, call="(told)", reason="; ".join(event.facts))
 
     def _add_row(self, event: CheckLine | ResultLine | ToldLine, **texts: str) -> Row | None:
-        told = isinstance(event, CheckLine) and event.ruling != "allow"
-        row = self.shown.new_row(event.session, _MOST_ROWS if told else _MOST_ALLOWED)
+        counts = isinstance(event, CheckLine) and event.ruling != "allow"
+        row = self.shown.new_row(event.session, _MOST_ROWS if counts else _MOST_ALLOWED)
         if row is None:
             return None
         for name in ("call", "ruling", "colour", "rule", "reason", "fact", "remedy", "result"):

@@ -93,8 +93,8 @@ class Watcher:
         except (InputError, FileError) as error:
             return LiveRun(name, "", 0, (), going=False, problems=(str(error),))
         settings = protocol.settings
-        told = map(settings.get, ("model", "world", "split"))
-        about = " · ".join(each for each in told if isinstance(each, str))
+        values = map(settings.get, ("model", "world", "split"))
+        about = " · ".join([each for each in values if isinstance(each, str)])
         episodes: list[LiveEpisode] = []
         problems: list[str] = []
         for task in protocol.tasks:

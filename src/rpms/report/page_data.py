@@ -55,7 +55,7 @@ def meta(comparison: Comparison, title: str, shown: int) -> dict[str, Any]:
 
 def _condition(results: Results) -> dict[str, Any]:
     """A condition, with the prompt part of the user's own if it has one."""
-    told = {
+    fields = {
         "name": results.name,
         "label": results.title,
         "partial": bool(results.missing),
@@ -64,7 +64,7 @@ def _condition(results: Results) -> dict[str, Any]:
     }
     parts = results.protocol.get("parts")
     part = parts.get("prompt") if isinstance(parts, Mapping) else None
-    return {**told, "prompt": part_name(part)} if part is not None else told
+    return {**fields, "prompt": part_name(part)} if part is not None else fields
 
 
 def task_chunks(comparison: Comparison, goals: Mapping[str, str]) -> Iterator[list[list[Any]]]:
@@ -137,7 +137,7 @@ def _with_places(value: Any, parts: list[Any], known: dict[Any, dict[str, int]])
 
 
 @dataclass
-class _Told:
+class _History:
     """One entry in the steps of a report."""
 
     kind: str
@@ -156,7 +156,7 @@ class EntryBook:
     """Collects, episode by episode, what became of every entry."""
 
     def __init__(self) -> None:
-        self._told: dict[str, _Told] = {}
+        self._histories: dict[str, _History] = {}
 
     def add(self, condition: int, task: int, record: EpisodeRecord) -> None:
         shown: set[str] = set()
@@ -170,23 +170,23 @@ class EntryBook:
                 if self._count(candidate, [condition, task, *followed]):
                     shown.add(candidate.entry)
         for entry in shown:
-            told = self._told[entry]
-            told.won += record.row.won
-            told.lost += not record.row.won
+            history = self._histories[entry]
+            history.won += record.row.won
+            history.lost += not record.row.won
 
     def _count(self, candidate: CandidateRecord, step: list[Any]) -> bool:
         """Count a candidate of a step; True if the prompt showed it."""
         wording = candidate.wording.strip().partition("\n")[0]
-        told = self._told.setdefault(candidate.entry, _Told(candidate.kind, wording))
-        told.fates[candidate.fate] += 1
+        history = self._histories.setdefault(candidate.entry, _History(candidate.kind, wording))
+        history.fates[candidate.fate] += 1
         if candidate.fate not in _SHOWN:
             reasoned = candidate.reason or candidate.rule
             reason = f"{candidate.fate}: {why(candidate)}" if reasoned else candidate.fate
-            told.reasons[reason] += 1
+            history.reasons[reason] += 1
             return False
-        told.shown += 1
-        if len(told.steps) < STEPS_KEPT:
-            told.steps.append(step)
+        history.shown += 1
+        if len(history.steps) < STEPS_KEPT:
+            history.steps.append(step)
         return True
 
     def overview(self) -> list[list[Any]]:
@@ -207,6 +207,6 @@ class EntryBook:
         for start in range(0, len(rows), ENTRIES_IN_A_FILE):
             yield rows[start : start + ENTRIES_IN_A_FILE]
 
-    def _ordered(self) -> list[tuple[str, _Told]]:
+    def _ordered(self) -> list[tuple[str, _History]]:
         """The entries, the most shown first."""
-        return sorted(self._told.items(), key=lambda item: (-item[1].shown, item[0]))
+        return sorted(self._histories.items(), key=lambda item: (-item[1].shown, item[0]))

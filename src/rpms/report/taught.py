@@ -160,14 +160,14 @@ def _teaching(results: Results) -> Teaching | None:
     if not isinstance(taught, Mapping) or not isinstance(taught.get("games"), int):
         return None
     manual = results.protocol.get("manual")
-    told = str(manual.get("name", "")) if isinstance(manual, Mapping) else ""
+    name = str(manual.get("name", "")) if isinstance(manual, Mapping) else ""
     corrected = 1 if taught.get("corrections") else 0
     return Teaching(
         base=results.model.partition("+")[0],
         games=taught["games"],
         rounds=int(taught.get("rounds", corrected)),
         prompts=tuple(map(str, taught.get("prompts", ()))),
-        manual="" if told in MANUALS else told,
+        manual="" if name in MANUALS else name,
     )
 
 

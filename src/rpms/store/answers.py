@@ -234,10 +234,10 @@ def _only_model(folder: Path, entries: Iterable[Mapping[str, Any]]) -> str:
     models = sorted({str(entry["model"]) for entry in entries})
     if len(models) == 1:
         return models[0]
-    told = "no recorded answers"
+    holds = "no recorded answers"
     if models:
-        told = f"answers of several models: {', '.join(models[:5])}"
-    raise InputError(f"{folder} holds {told}; a packed record has those of one")
+        holds = f"answers of several models: {', '.join(models[:5])}"
+    raise InputError(f"{folder} holds {holds}; a packed record has those of one")
 
 
 def _packed_line(key: str, answer: Mapping[str, Any]) -> str:

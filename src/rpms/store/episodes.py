@@ -338,13 +338,13 @@ def _fields(value: object) -> dict[str, Any]:
     """
     if isinstance(value, Mapping):
         return dict(value)
-    told: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     kind: Any = type(value)
     for name, usual in _fields_of(kind):
         item = getattr(value, name)
         if item != usual:
-            told[name] = item
-    return told
+            found[name] = item
+    return found
 
 
 _encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=_fields).encode

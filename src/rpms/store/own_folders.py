@@ -133,26 +133,26 @@ def _read_list(folder: Path) -> _Listed | None:
     if not foreign.is_there(file):
         return None
     try:
-        told = as_object(loads(foreign.read_bytes(file, LARGEST_MEMORY)))
+        listed = as_object(loads(foreign.read_bytes(file, LARGEST_MEMORY)))
     except (NotJson, FileError):
         return None
-    what = told.get("rpms-wrote")
-    files = told.get("files")
+    what = listed.get("rpms-wrote")
+    files = listed.get("files")
     if not isinstance(what, str) or not isinstance(files, list):
         return None
     names = frozenset(name for name in files if isinstance(name, str))
-    return _Listed(what, names, told.get("finished") is True)
+    return _Listed(what, names, listed.get("finished") is True)
 
 
 def _write_list(folder: Path, what: str, *, finished: bool) -> None:
     files = sorted(path.as_posix() for path in _files_in(folder) if path.as_posix() != LIST)
-    told = {
+    record = {
         "rpms-wrote": what,
         "version": version("rpms"),
         "finished": finished,
         "files": files,
     }
-    text = json.dumps(told, indent=0, ensure_ascii=True) + "\n"
+    text = json.dumps(record, indent=0, ensure_ascii=True) + "\n"
     beside = folder / f"{LIST}.part"
     beside.write_text(text, encoding="utf-8", newline="\n")
     beside.replace(folder / LIST)

@@ -126,8 +126,8 @@ class CutAnswers:
     @property
     def words(self) -> str:
         """What happened to them, and what to do where there are too many."""
-        told = "answers were cut at the limit of new tokens"
-        return f"{told}: give more with --max-tokens" if self.too_many else told
+        what = "answers were cut at the limit of new tokens"
+        return f"{what}: give more with --max-tokens" if self.too_many else what
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,12 +129,12 @@ class StudyLayout:
         # the manual and the package version are in the first round's protocol; under others its
         # folder would be refused
         plan = plan_round(learning, 1, model, means)
-        told = (
+        named_by = (
             plan.protocol().hash,
             str(learning.condition(2)),
             name_of(learning.settings.harvesting),
         )
-        digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
+        digest = hashlib.sha256(json.dumps(named_by).encode()).hexdigest()
         return self.pool / "learned" / f"{slug(model)}-{digest[:_HASH]}" / "memory.jsonl"
 
     def begun(self, model: str) -> bool:

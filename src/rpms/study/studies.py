@@ -288,9 +288,10 @@ class Study:
         if not given.given:
             return study
         settings = [f"{name} {worded(value) or 'none'}" for name, value in given.given.items()]
-        told = ", ".join(settings)
-        about = f"Run with {told}, and so not the study as it is written. {self.about}".rstrip()
-        return replace(study, title=f"{self.title} ({told})", about=about)
+        overridden = ", ".join(settings)
+        note = f"Run with {overridden}, and so not the study as it is written."
+        about = f"{note} {self.about}".rstrip()
+        return replace(study, title=f"{self.title} ({overridden})", about=about)
 
     def only(self, names: str) -> Study:
         """The same study with some of its conditions, by names in which * stands for any text;

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from rpms.foreign.limits import LONGEST_COMMAND, LONGEST_OBSERVATION, MOST_COMMANDS
-from rpms.foreign.own_code import told_error
+from rpms.foreign.own_code import error_in_words
 from rpms.foreign.shown import excerpt, whole_letters
 from rpms.logic.belief import Belief
 from rpms.logic.errors import RPMSError, WorldError
@@ -93,7 +93,7 @@ def _failure(name: str, error: BaseException) -> WorldError:
     """A world's error, in one line that says where."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(frame.filename).name}:{frame.lineno}"
-    return WorldError(f"the world failed in {name} ({place}): {told_error(error)}")
+    return WorldError(f"the world failed in {name} ({place}): {error_in_words(error)}")
 
 
 def _refuse(name: str, returned: Any, wanted: str) -> NoReturn:

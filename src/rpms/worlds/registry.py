@@ -11,7 +11,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from rpms.foreign.file_reader import parsing, read_text
-from rpms.foreign.own_code import told_error
+from rpms.foreign.own_code import error_in_words
 from rpms.foreign.shown import excerpt
 from rpms.logic.errors import ANYTHING, FileError, InputError, nearest
 from rpms.worlds.base import World, lacking
@@ -107,7 +107,7 @@ def _why_not_loaded(error: BaseException) -> str:
     if missing is not None:
         unwritten = missing[1].replace("'", "")
         return f"is not finished: its class does not write {unwritten}"
-    return f"cannot be loaded: {told_error(error)}"
+    return f"cannot be loaded: {error_in_words(error)}"
 
 
 def _load(point: EntryPoint, folder: Path | None = None) -> World:

@@ -308,7 +308,7 @@ class AlfworldBelief(Belief):
 
     def lines(self) -> tuple[str, ...]:
         """The lines of the [Current State] block. Only what is known is said."""
-        told = {
+        words = {
             "Holding": self._hand_in_words(),
             "Location": self._location_in_words(),
             "Here": self._here_in_words(),
@@ -316,7 +316,7 @@ class AlfworldBelief(Belief):
             "Seen": self._goal_things_seen(),
             "Not yet searched": self._left_in_words(),
         }
-        return tuple(f"{name}: {text}" for name, text in told.items() if text)
+        return tuple(f"{name}: {text}" for name, text in words.items() if text)
 
     def _left_in_words(self) -> str:
         """The places not searched yet; empty while none are known."""

@@ -65,12 +65,12 @@ def sight(text: str) -> Sight | None:
         place, found, listing = text.removeprefix("On the ").partition(", you see ")
         return Sight(place, None, things(listing.removesuffix("."))) if found else None
     if text.startswith("The "):
-        told = text.removeprefix("The ")
-        place, found, listing = told.partition(" is open. In it, you see ")
+        rest = text.removeprefix("The ")
+        place, found, listing = rest.partition(" is open. In it, you see ")
         if found:
             return Sight(place, True, things(listing.removesuffix(".")))
-        if told.endswith(" is closed."):
-            return Sight(told.removesuffix(" is closed."), False, None)
+        if rest.endswith(" is closed."):
+            return Sight(rest.removesuffix(" is closed."), False, None)
     return None
 
 

@@ -154,8 +154,8 @@ class ScienceBelief(Scene):
         rooms = frozenset(self.rooms.items())
         temperatures = frozenset(self.temperatures.items())
         readings = frozenset(self.readings.items())
-        told = (self.inventory, self.connections, self.broken, self.focused, self.menu)
-        return str(hash((exits, rooms, temperatures, readings, *told)))
+        rest = (self.inventory, self.connections, self.broken, self.focused, self.menu)
+        return str(hash((exits, rooms, temperatures, readings, *rest)))
 
     @property
     def _at_work(self) -> bool:

@@ -79,8 +79,8 @@ class ClassFile:
         """
         given: dict[str, Any] = {}
         for key, value in row.items():
-            told = value.format_map(names) if isinstance(value, str) else value
-            given[key] = self._code(told) if key in ("code", "old", "new") else told
+            filled = value.format_map(names) if isinstance(value, str) else value
+            given[key] = self._code(filled) if key in ("code", "old", "new") else filled
         given.pop("each", None)
         getattr(self, given.pop("edit"))(**given)
 

@@ -162,9 +162,9 @@ def _is_on(thing: Thing) -> bool | None:
 def works(belief: Scene, words: str) -> bool | None:
     """A device that was found broken stays so, from wherever it is asked about."""
     names = {f"{read_phrase(words).head} in {belief.room}", f"{words.casefold()} in {belief.room}"}
-    told = belief.by_name.get(words)
-    if told is not None:
-        names.add(f"{told.name} in {told.place}")
+    seen = belief.by_name.get(words)
+    if seen is not None:
+        names.add(f"{seen.name} in {seen.place}")
     if names & belief.broken:
         return False
     if all("broken" in thing.flags for thing in things(belief, words)):
