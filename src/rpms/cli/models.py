@@ -61,9 +61,10 @@ def check(name: str, base_url: str | None = None, price: str | None = None) -> N
     provider = model_name.provider
     if provider.backend is Backend.REPLAY:
         store = open_answers(Path(model_name.rest))
-        holds = f"{len(store):,} recorded answers"
         if isinstance(store, PackedAnswers):
             holds = store.heading.line
+        else:
+            holds = f"{len(store):,} recorded answers"
         say(f"{name}: {holds}; answers only what was asked then")
         return
     if provider.backend in FROM_MENU or provider.backend is Backend.PLANNER:

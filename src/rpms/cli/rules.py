@@ -118,8 +118,10 @@ def _goal(manual: RuleManual, parsed: Goal, given: str) -> Goal:
 def _goal_types(manual: RuleManual) -> list[str]:
     """Types of goals that rules or purposes of a manual are for."""
     known: set[str] = set()
-    for of_goals in (*manual.rules, *manual.purposes):
-        known |= of_goals.goals
+    for rule in manual.rules:
+        known |= rule.goals
+    for purpose in manual.purposes:
+        known |= purpose.goals
     return sorted(known)
 
 

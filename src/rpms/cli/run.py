@@ -80,11 +80,11 @@ def main(
     options.require_menu(settings.condition_value().enforcement, model)
     player = resources.player()
     dealt = _read_part(part)
-    tasks, setting = settings.tasks(
-        found, options.make_setting(found, resources.data, engine, option), dealt
-    )
+    setting = options.make_setting(found, resources.data, engine, option)
+    tasks, setting = settings.tasks(found, setting, dealt)
     opened = resources.model(model, settings)
     window = context_window(model, settings.context, resources.base_url)
+    extra = tuple(map(parse_parameter, parameter or ()))
     plan = settings.plan(
         found,
         model,
@@ -93,19 +93,18 @@ def main(
         tasks=tasks,
         setting=setting,
         memory=options.memory_of(settings, found, model),
-        decoding=replace(
-            settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ()))
-        ),
+        decoding=replace(settings.decoding(found), extra=extra),
         stuck_after=stuck_after,
     )
     if out is None:
         split = settings.split or found.splits[0]
         played = split if dealt.step == 1 else f"{split}-{part}"
         out = default_folder(world, played, model, settings)
-    known = (None if resources.price else RunFolder(out).price()) or resources.price_of(model)
-    how = How(
-        retry_errors=retry_errors, engine=player, price=known, meter=resources.meter({model: known})
-    )
+    price = resources.price_of(model)
+    if not resources.price:
+        price = RunFolder(out).price() or price
+    meter = resources.meter({model: price})
+    how = How(retry_errors=retry_errors, engine=player, price=price, meter=meter)
     resources.check(opened, begun=RunFolder(out).begun)
     options.note_knowledge(settings, plan, window)
     summaries = _play_epochs(plan, out, epochs, resources.workers, how)

@@ -127,7 +127,7 @@ def read_jsonl(
         line += text.count("\n", 0, start)
         while start < len(text):
             try:
-                value, end = _value_at(text, start) if whole else _value_of(text)
+                value, end = DECODER.raw_decode(text, start) if whole else _value_of(text)
                 check_depth(value)
                 if not halves and text.find("\\u", start, end) >= 0:
                     check_letters(value)
@@ -149,11 +149,6 @@ def _after_blanks(text: str, place: int) -> int:
     found = _BLANK.match(text, place)
     assert found is not None
     return found.end()
-
-
-def _value_at(text: str, start: int) -> tuple[Any, int]:
-    """The JSON value that begins at a place, and where it ends."""
-    return DECODER.raw_decode(text, start)
 
 
 def _value_of(text: str) -> tuple[Any, int]:
