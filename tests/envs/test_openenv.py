@@ -152,7 +152,7 @@ def test_misuse_is_one_clear_error_and_the_session_goes_on(server):
 
 
 def test_plain_http_is_answered_in_one_line(server):
-    with httpx.Client(base_url=server, trust_env=False) as plain:
+    with httpx.Client(base_url=server, trust_env=False, timeout=60) as plain:
         assert plain.get("/health").json() == {"status": "healthy"}
         answer = plain.post("/step", json={"action": {"command": "look"}})
     assert (answer.status_code, answer.json()["detail"].partition(":")[0]) == (
@@ -163,14 +163,14 @@ def test_plain_http_is_answered_in_one_line(server):
 
 def test_plain_http_may_not_send_without_end(server):
     url = httpx.URL(server)
-    with socket.create_connection((url.host, url.port), timeout=20) as plain:
+    with socket.create_connection((url.host, url.port), timeout=60) as plain:
         plain.sendall(b"POST /reset HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000000\r\n\r\n")
         sent = 0
         with contextlib.suppress(OSError):  # it stops reading, and hangs up
             while sent < 400_000_000:
                 sent += plain.send(b" " * 100_000)
         assert sent < 400_000_000
-    with httpx.Client(base_url=server, trust_env=False, timeout=20) as plain:
+    with httpx.Client(base_url=server, trust_env=False, timeout=60) as plain:
         assert plain.post("/reset", content=b" " * 2_000_000, headers=JSON).status_code == 413
         assert plain.post("/reset", json={"task": 0}).status_code == 200
 
@@ -192,7 +192,7 @@ def test_a_client_that_vanishes_leaves_nothing(server, capfd):
 
     for number in range(2 * SESSIONS):
         asyncio.run(vanish(number))
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while Watched.opened and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not Watched.opened
@@ -244,7 +244,8 @@ CREATE = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create"}
 )
 def test_a_web_page_cannot_open_sessions(server, headers, status):
     answers = [
-        httpx.post(f"{server}/mcp", json=CREATE, headers=headers) for _ in range(SESSIONS + 1)
+        httpx.post(f"{server}/mcp", json=CREATE, headers=headers, timeout=60)
+        for _ in range(SESSIONS + 1)
     ]
     assert {answer.status_code for answer in answers} == {status}
     with client(server) as env:  # there is room for whoever may come in
@@ -266,9 +267,9 @@ def test_a_web_page_cannot_open_sessions(server, headers, status):
     ],
 )
 def test_a_request_that_is_no_json_rpc_is_one_line_without_an_address(server, sent):
-    answers = [httpx.post(f"{server}/mcp", json={**CREATE, **sent})]
+    answers = [httpx.post(f"{server}/mcp", json={**CREATE, **sent}, timeout=60)]
     missing = {name: value for name, value in CREATE.items() if name not in sent}
-    answers.append(httpx.post(f"{server}/mcp", json=missing))
+    answers.append(httpx.post(f"{server}/mcp", json=missing, timeout=60))
     for answer in answers:
         assert answer.status_code < 500
         assert "http" not in answer.text
@@ -353,7 +354,7 @@ def test_what_was_sent_is_not_sent_back(server):
         ("reset", {"seed": long}),
         ("mcp", {**CREATE, "method": "tools/call", "params": {"session_id": {"a": 1}}}),
     ):
-        answer = httpx.post(f"{server}/{path}", json=body)
+        answer = httpx.post(f"{server}/{path}", json=body, timeout=60)
         assert answer.status_code == 422
         assert len(answer.content) < 500
 
@@ -397,8 +398,8 @@ def test_a_session_that_nobody_uses_ends_and_leaves_its_place():
     thread.start()
     url = f"http://127.0.0.1:{place.getsockname()[1]}/mcp"
     try:
-        assert "result" in httpx.post(url, json=CREATE).json()
-        while "result" not in httpx.post(url, json=CREATE).json():
+        assert "result" in httpx.post(url, json=CREATE, timeout=60).json()
+        while "result" not in httpx.post(url, json=CREATE, timeout=60).json():
             time.sleep(0.2)
     finally:
         served.should_exit = True

@@ -312,7 +312,7 @@ def test_no_process_stays_behind(how):
         else:
             client.process.send_signal(signal.SIGTERM)
             client.process.wait(60)
-        for _ in range(100):
+        for _ in range(1_200):
             if not any(map(runs, started)):
                 return
             time.sleep(0.05)

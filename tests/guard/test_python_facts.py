@@ -29,9 +29,9 @@ policies:
 """
 
 
-def judged(function, caplog):
+def judged(function, caplog, seconds=60.0):
     manual = read_tool_manual(("m.yaml", MANUAL))
-    python = PythonFacts(manual, {"fine": function, "told": lambda _look, _x: True}, seconds=0.2)
+    python = PythonFacts(manual, {"fine": function, "told": lambda _look, _x: True}, seconds)
     ruling = Guard(manual, python=python).check(Call("act", {"x": "1"}))
     return ruling.word, ruling.rule, caplog.text
 
@@ -47,7 +47,6 @@ def interrupt(*_):
 @pytest.mark.parametrize(
     ("function", "complaint"),
     [
-        (lambda _look, _x: time.sleep(2), "did not answer within 0.2 seconds"),
         (lambda _look, _x: 1, "gave a int, not True, False or None"),
         (lambda _look, _x: object(), "gave a object"),
         (leave, "gave a SystemExit"),
@@ -58,6 +57,17 @@ def test_what_is_no_answer_is_unknown_and_reported(function, complaint, caplog):
     word, rule, said = judged(function, caplog)
     assert (word, rule) == ("refuse", "P-FINE-001")
     assert complaint in said
+
+
+def test_what_takes_too_long_is_unknown_and_reported(caplog):
+    gate = threading.Event()
+    try:
+        word, rule, said = judged(lambda _look, _x: gate.wait(), caplog, seconds=0.2)
+    finally:
+        gate.set()
+    assert (word, rule) == ("refuse", "P-FINE-001")
+    assert "did not answer within 0.2 seconds" in said
+    wait_for_late_ones()
 
 
 def test_a_fact_may_ask_for_another(caplog):
@@ -79,7 +89,7 @@ def workers():
 
 
 def wait_for_late_ones():
-    eventually = time.monotonic() + 20
+    eventually = time.monotonic() + 60
     while any(each.late for each in workers()):
         assert time.monotonic() < eventually
         time.sleep(0.01)

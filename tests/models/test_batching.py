@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import queue
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from math import inf
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from rpms.logic.errors import ContextOverflow, ModelUnavailable
 from rpms.models.base import Decoding
+from rpms.models.hf import model
 from rpms.models.hf.model import (
     BatchedQuestion,
     Batcher,
@@ -121,25 +124,43 @@ def test_whoever_was_answered_last_is_waited_for():
     assert batcher.sizes == [1, 2]
 
 
-def test_many_that_come_back_one_after_the_other_are_waited_for_as_long_as_a_round_takes():
+class Arrivals:
+    """A queue whose questions come at moments of a clock of its own: nobody really waits."""
+
+    def __init__(self, moments):
+        self.now = 0.0
+        self._coming = [
+            (moment, replace(question(number), asker=number)) for number, moment in moments
+        ]
+
+    def get(self, timeout=inf):
+        moment, item = self._coming[0] if self._coming else (0.0, None)
+        if moment > self.now + timeout:
+            self.now += timeout
+            raise queue.Empty
+        self.now = max(self.now, moment)
+        del self._coming[:1]
+        return item
+
+    def get_nowait(self):
+        return self.get(timeout=0.0)
+
+
+def test_many_that_come_back_one_after_the_other_are_waited_for_as_long_as_a_round_takes(
+    monkeypatch,
+):
+    """The last is back 0.35 s after the first, which is longer than the window."""
+    back = [(number, 0.6 + 0.05 * number) for number in range(8)]
+    arrivals = Arrivals([*((number, 0.0) for number in range(8)), *back])
+    monkeypatch.setattr(model.queue, "SimpleQueue", lambda: arrivals)
+    monkeypatch.setattr(model, "time", SimpleNamespace(monotonic=lambda: arrivals.now))
+
     def run(questions):
-        time.sleep(0.6)
+        arrivals.now = max(arrivals.now, 0.6)
         return questions
 
     batcher = Numbers(run, BatchLimits(quiet=0.1, window=0.2))
-    together = threading.Barrier(8)
-
-    def episode(number):
-        together.wait()
-        batcher.ask(number)
-        time.sleep(
-            0.05 * number
-        )  # the last is back 0.35 s after the first, which is longer than the window
-        batcher.ask(number)
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(episode, range(8)))
-    batcher.close()
+    batcher._thread.join()
     assert batcher.sizes == [8, 8]
 
 

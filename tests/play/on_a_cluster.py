@@ -3,7 +3,7 @@
 One is stopped, gone on with, and loses a node; in another, one episode kills every process that
 plays it.
 
-    python -m tests.play.on_a_cluster FOLDER NODES EPISODES
+    python -m tests.play.on_a_cluster FOLDER NODES EPISODES DEATHS
 
 Its own process, since Ray changes much of the one it runs in.
 """
@@ -24,6 +24,7 @@ from rpms.logic.goal import GoalSignature
 from rpms.models.policy import FunctionModel, follow_plan
 from rpms.paper.memory import Origin, SuccessSnippet
 from rpms.paper.recall import EpisodicMemory
+from rpms.play import engines
 from rpms.play.on_ray import OnRay
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import Interrupted, Listener, run
@@ -75,14 +76,24 @@ class Killer(Listener):
             self.deed()
 
 
-def main(folder: Path, nodes: int, episodes: int) -> None:
+PATIENT = {
+    "health_check_timeout_ms": 300_000,  # by default 10 s, which a busy machine may well take
+    "health_check_period_ms": 1_000,
+    "health_check_failure_threshold": 3,
+}
+"""A node that is slow is not taken for dead; one that is dead refuses at once."""
+
+
+def main(folder: Path, nodes: int, episodes: int, deaths: int) -> None:
+    engines.LOSSES = deaths - 1
     cluster = Cluster(
-        initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
+        initialize_head=True,
+        head_node_args={"num_cpus": 1, "include_dashboard": False, "_system_config": PATIENT},
     )
     victim = cluster.add_node(num_cpus=nodes - 1)
     for _ in range(nodes - 2):
         cluster.add_node(num_cpus=1)
-    cluster.wait_for_nodes()
+    cluster.wait_for_nodes(timeout=120)
     where = folder.with_name("processes")
     where.mkdir(exist_ok=True)
     plan = make_plan(FunctionModel(Slow(0.06, where), "planner"), episodes)

@@ -159,7 +159,7 @@ from pathlib import Path
 from rpms.play.engines import InProcesses
 from rpms.play.run import Interrupted, run
 from tests.play.test_run import plan, task
-tasks = [task(f"t {number}", rooms=3, seconds=float(sys.argv[2])) for number in range(40)]
+tasks = [task(f"t {number}", rooms=3, seconds=float(sys.argv[2])) for number in range(400)]
 try:
     run(plan(tasks=tasks), Path(sys.argv[1]), 4, engine=InProcesses(2))
 except Interrupted as stopped:
@@ -191,9 +191,10 @@ def test_ctrl_c_stops_within_moments_and_leaves_no_process(tmp_path, seconds):
     assert process.returncode == 130
     done = RunFolder(tmp_path / "run").summary().done
     assert (
-        out == f"stopped; {done} of 40 episodes are done, and the same command goes on from there\n"
+        out
+        == f"stopped; {done} of 400 episodes are done, and the same command goes on from there\n"
     )
-    assert wanted <= done < 40
+    assert wanted <= done < 400
     while _is_there(process.pid):
         time.sleep(0.05)
 

@@ -22,11 +22,11 @@ from rpms.worlds.registry import find_world
 from tests.play.corridor import task, world
 
 ROOT = Path(__file__).parents[2]
-NODES, EPISODES = (3, 24) if "RPMS_SLOW" in os.environ else (2, 12)
+NODES, EPISODES, DEATHS = (3, 24, 5) if "RPMS_SLOW" in os.environ else (2, 12, 2)
 
 
 @pytest.mark.long
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 def test_a_cluster_that_is_stopped_and_loses_a_node_gives_the_same_episodes(tmp_path):
     pytest.importorskip("ray", reason="needs the extra `ray`")
     done = subprocess.run(
@@ -37,6 +37,7 @@ def test_a_cluster_that_is_stopped_and_loses_a_node_gives_the_same_episodes(tmp_
             str(tmp_path / "cluster"),
             str(NODES),
             str(EPISODES),
+            str(DEATHS),
         ],
         cwd=ROOT,
         env={
@@ -46,7 +47,7 @@ def test_a_cluster_that_is_stopped_and_loses_a_node_gives_the_same_episodes(tmp_
         },
         capture_output=True,
         text=True,
-        timeout=220,
+        timeout=560,
         check=False,
     )
     told = [line[3:] for line in done.stdout.splitlines() if line.startswith("=> ")]
@@ -59,7 +60,8 @@ def test_a_cluster_that_is_stopped_and_loses_a_node_gives_the_same_episodes(tmp_
     assert 4 <= int(stopped[1]) < EPISODES
     assert told[1] == f"{EPISODES} done, {EPISODES} won, {NODES} nodes"
     assert (
-        told[2] == "world error, lost 5 times with the process that played it (WorkerCrashedError)"
+        told[2]
+        == f"world error, lost {DEATHS} times with the process that played it (WorkerCrashedError)"
     )
     assert told[3:] == ["won, done", "won, done"]
 

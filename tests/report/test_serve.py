@@ -34,7 +34,7 @@ def served(tmp_path):
 
 
 def ask(port: int, path: str, host: str = "", method: str = "GET") -> tuple[int, str]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request(method, path, headers={"Host": host} if host else {})
     answer = connection.getresponse()
     body = answer.read().decode()

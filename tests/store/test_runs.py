@@ -282,7 +282,7 @@ from pathlib import Path
 from rpms.store.files import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 
 

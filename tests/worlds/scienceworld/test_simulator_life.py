@@ -18,7 +18,6 @@ import pytest
 
 pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
 pytestmark = [
-    pytest.mark.timeout(120),
     pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals"),
 ]
 
@@ -26,7 +25,7 @@ START = (
     "import os, sys, time; from rpms.worlds.jvm.process import shared_jvm; "
     "from rpms.worlds.scienceworld.world import PROGRAM; say = lambda *a: print(*a, flush=True)"
 )
-GONE_WITHIN_S = 20.0
+GONE_WITHIN_S = 60.0
 
 
 @contextlib.contextmanager
