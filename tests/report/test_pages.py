@@ -142,6 +142,14 @@ def test_a_report_replaces_an_older_one_and_nothing_else(played, tmp_path):
         write_report([played["full"]], other / "thesis.txt")
 
 
+def test_a_report_without_figures_is_replaced_too(played, tmp_path):
+    groups = [{"title": title, "runs": {"full": str(played["full"])}} for title in "ab"]
+    (tmp_path / "study.json").write_text(json.dumps({"title": "Both", "groups": groups}))
+    for _ in range(2):
+        folder = write_report([tmp_path], tmp_path / "report", pages=0).folder
+        assert not (folder / "figures").exists()
+
+
 def test_a_refused_comparison_leaves_the_older_report(copied, tmp_path):
     out = tmp_path / "report"
     write_report([copied["full"]], out)
@@ -166,14 +174,12 @@ def test_partial_and_damaged_runs_are_shown_and_marked(copied, tmp_path):
     assert "is not a whole episode file" in text
 
 
-def test_a_study_of_several_comparisons_has_a_page_that_leads_to_each(copied, tmp_path):
-    groups = [
-        {"title": f"Model <{n}>", "runs": {name: str(folder) for name, folder in copied.items()}}
-        for n in "ab"
-    ]
+def test_a_study_of_several_comparisons_has_a_page_that_leads_to_each(played, tmp_path):
+    runs = {name: str(played[name]) for name in ("baseline", "full")}
+    groups = [{"title": f"Model <{n}>", "runs": runs} for n in "ab"]
     (tmp_path / "study.json").write_text(json.dumps({"title": "Both", "groups": groups}))
     report = write_report([tmp_path], tmp_path / "report")
-    assert len(list(report.folder.glob("*/data/*/*/*.js"))) == 48
+    assert len(list(report.folder.glob("*/data/*/*/*.js"))) == 24
     text = (report.folder / "index.html").read_text()
     assert "Model &lt;a&gt;" in text
     assert "<h1>Both</h1>" in text
@@ -181,8 +187,8 @@ def test_a_study_of_several_comparisons_has_a_page_that_leads_to_each(copied, tm
     assert 'href="../index.html"' in (report.folder / "1/tasks.html").read_text()
 
 
-def test_each_comparison_is_introduced_in_its_own_words(copied, tmp_path):
-    runs = {name: str(folder) for name, folder in copied.items()}
+def test_each_comparison_is_introduced_in_its_own_words(played, tmp_path):
+    runs = {"full": str(played["full"])}
 
     def words(*groups):
         (tmp_path / "study.json").write_text(json.dumps({"about": "Of both.", "groups": groups}))

@@ -182,7 +182,8 @@ def _copy_static(folder: Path) -> None:
 def _write_extras(folder: Path, tables: Sequence[Table], pictures: Sequence[Picture]) -> None:
     """Tables and figures as files of their own, for papers and spreadsheets."""
     (folder / "tables").mkdir()
-    (folder / "figures").mkdir()
+    if pictures:  # a folder without files would be nobody's, and never replaced
+        (folder / "figures").mkdir()
     for table in tables:
         for ending, form in (("md", markdown), ("tex", latex), ("csv", comma_separated)):
             _write(folder / "tables" / f"{table.name}.{ending}", form(table))
