@@ -1,15 +1,23 @@
-"""Inspect: a world's tasks as an Inspect task, run with its mock model."""
+"""Inspect: a world's tasks as an Inspect task, run with its mock model.
+
+Inspect takes seconds to load: it is, once a test of this file runs, and not in every process that
+collects it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from inspect_ai import eval as inspect_eval
-from inspect_ai._util import entrypoints
-from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.model import ModelOutput, ModelUsage, StopReason, get_model
 from rich.markup import render
 
-from rpms.inspect_registry import world
 from rpms.logic.errors import InputError
 from rpms.worlds.alfworld.games.listing import builtin_ids, builtin_walkthrough
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalLog
+    from inspect_ai.model import ModelOutput, StopReason
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Inspect and what it imports warn of each other
 
@@ -19,30 +27,44 @@ def nothing_of_other_packages(monkeypatch) -> None:
     """Inspect would import whatever else is registered with it, some of which takes half a
     minute.
     """
+    entrypoints = import_module("inspect_ai._util.entrypoints")
     monkeypatch.setattr(entrypoints, "_inspect_ai_eps_loaded_all", True)
+
+
+def world(**settings: Any) -> Any:
+    return import_module("rpms.inspect_registry").world(**settings)
 
 
 ONE, OTHER = builtin_ids()[0], builtin_ids()[6]
 
 
 def said(text: str, stop: StopReason = "stop") -> ModelOutput:
-    output = ModelOutput.from_content("mockllm", text, stop)
-    output.usage = ModelUsage(
+    model = import_module("inspect_ai.model")
+    output: ModelOutput = model.ModelOutput.from_content("mockllm", text, stop)
+    output.usage = model.ModelUsage(
         input_tokens=30, output_tokens=4, total_tokens=34
     )  # else it would count, by a download
     return output
 
 
+def played(task: dict[str, Any], answers: list[ModelOutput], **options: Any) -> EvalLog:
+    """The log of an evaluation of a task in which Inspect's mock model gives these answers."""
+    model = import_module("inspect_ai.model").get_model(
+        "mockllm/model", custom_outputs=answers, memoize=False
+    )
+    (log,) = import_module("inspect_ai").eval(
+        world(preset="paper", **task), model=model, display="none", **options
+    )
+    return log
+
+
 def test_a_task_runs_is_scored_and_is_in_the_log(tmp_path):
     knows = [f"Thought: I know the way.\nAction: {command}" for command in builtin_walkthrough(ONE)]
     answers = [*knows, "Action: dance", *["no idea"] * len(knows)]
-    (log,) = inspect_eval(
-        world(task=f"{ONE},{OTHER}", condition="rules-only", preset="paper", steps=len(knows)),
-        model=get_model(
-            "mockllm/model", custom_outputs=[said(text) for text in answers], memoize=False
-        ),
+    log = played(
+        {"task": f"{ONE},{OTHER}", "condition": "rules-only", "steps": len(knows)},
+        [said(text) for text in answers],
         log_dir=str(tmp_path),
-        display="none",
         max_samples=1,
     )
     assert log.status == "success", log.error
@@ -69,11 +91,10 @@ def test_a_task_runs_is_scored_and_is_in_the_log(tmp_path):
 
 def test_answers_cut_by_inspects_limit_are_counted(tmp_path):
     answers = [said("Thought: I should", "max_tokens"), said("Action: look")]
-    (log,) = inspect_eval(
-        world(task=ONE, condition="baseline", preset="paper", steps=len(answers)),
-        model=get_model("mockllm/model", custom_outputs=answers, memoize=False),
+    log = played(
+        {"task": ONE, "condition": "baseline", "steps": len(answers)},
+        answers,
         log_dir=str(tmp_path),
-        display="none",
     )
     (sample,) = log.samples
     assert sample.metadata["rpms"]["cut_answers"] == 1
@@ -86,7 +107,6 @@ def test_a_wrong_setting_is_one_clear_line():
         world(split="nope")
     with pytest.raises(InputError, match="unknown world") as caught:
         world(name="[red]alfwrld")
-    assert isinstance(caught.value, PrerequisiteError), (
-        "which Inspect's command prints without a traceback"
-    )
+    error = import_module("inspect_ai._util.error").PrerequisiteError
+    assert isinstance(caught.value, error), "which Inspect's command prints without a traceback"
     assert render(caught.value.message).plain == str(caught.value)
