@@ -94,7 +94,8 @@ class EitherNeeds(Proofs):
         Each has to carry several successes alone: to be known to hold where the other is not.
         Else the pair is one fact with an exception or two, explained by whatever held then.
         Successes in which neither is known to hold are no witnesses; they may be at most a tenth,
-        as for a fact alone, and fewer than those that the weaker fact carries.
+        as for a fact alone, and fewer than those that the weaker fact carries. They may be more,
+        up to a third, if the others are too many for chance.
         """
         if abs(one - other) == self.size:
             return False  # each other's opposite
@@ -102,8 +103,32 @@ class EitherNeeds(Proofs):
         if halves is None:
             return False
         weaker = min(halves.first, halves.second)
+        if weaker < LIMITS.several:
+            return False
         seldom_open = halves.neither <= LIMITS.sometimes * self.independent_wins
-        return weaker >= LIMITS.several and seldom_open and halves.neither < weaker
+        if seldom_open and halves.neither < weaker:
+            return True
+        often_known = LIMITS.several * halves.neither <= self.independent_wins
+        return often_known and self._is_no_chance(one, other)
+
+    def _is_no_chance(self, one: int, other: int) -> bool:
+        """True if each of two facts held in too many successes in which the other was false, for
+        chance to have done that.
+
+        If neither were needed, each would be false there as often as in attempts of both outcomes.
+        """
+        complete = self._lost
+        for needed in bits(self.explaining):
+            complete &= self.holding[needed]
+        lacking = self.independent(complete & self.failing(one) & self.failing(other))
+        if not lacking:
+            return False
+        for fact, rest in ((one, other), (other, one)):
+            alone = self.independent(self.won & self.holding[fact] & self.failing(rest))
+            share = alone / (alone + lacking)
+            if share**alone > LIMITS.by_chance / self.size**2:
+                return False
+        return True
 
     def _halves(self, first: int, second: int) -> _Halves | None:
         """Successes by the one of two facts that they had; None if one is known to have had
