@@ -141,7 +141,7 @@ def _scores(again: list[tuple[bool, bool]]) -> tuple[str, ...]:
         attempts.append(_tried(episode, ("nut",), 1, of=1, scored=True))
         attempts.append(_tried(episode, ("nut",), 1, of=1, scored=further, refused=refused))
         attempts.append(_tried(episode, ("fig",), 0, of=1))
-    deeds = deeds_of([_book("take <>", 1, facts, attempts)], "work", names, {})
+    deeds = deeds_of([_book("take <>", 1, facts, attempts)], "work", names, {}, {})
     assert deeds
     return tuple(map(str, deeds[0].once))
 
@@ -424,7 +424,9 @@ def test_blind_trials_are_left_where_those_with_what_scored_end_the_task() -> No
         known.learn({"thing": [row.names[0] for row in rows], "place": ["box", "shelf"]})
         return any(
             deed.blind
-            for deed in deeds_of([_book("put <> in <>", 2, [_CHARMED], rows)], "work", known, {})
+            for deed in deeds_of(
+                [_book("put <> in <>", 2, [_CHARMED], rows)], "work", known, {}, {}
+            )
         )
 
     assert blind(deadly=False)

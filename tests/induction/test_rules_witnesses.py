@@ -274,11 +274,11 @@ def test_scores_of_one_episode_are_one_witness_and_those_of_first_steps_none() -
         return done._replace(goal="ring", scored=True, further=True)
 
     again = book_of(scored("monday", step) for step in range(2, 8))
-    assert deeds_of([again], "ring", Names(), {}) == []
+    assert deeds_of([again], "ring", Names(), {}, {}) == []
     first = book_of(scored(f"day {day}", 1) for day in range(3))
-    assert deeds_of([first], "ring", Names(), {}) == [], "the opening may have been worth it"
+    assert deeds_of([first], "ring", Names(), {}, {}) == [], "the opening may have been worth it"
     days = book_of(scored(f"day {day}", 2) for day in range(3))
-    assert [deed.goal for deed in deeds_of([days], "ring", Names(), {})] == ["ring"]
+    assert [deed.goal for deed in deeds_of([days], "ring", Names(), {}, {})] == ["ring"]
 
 
 def test_an_effect_that_fails_again_and_again_in_one_episode_fails_once() -> None:

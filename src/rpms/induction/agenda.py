@@ -167,9 +167,10 @@ class Agenda:
         books = {action.name: self.ledger.books[action.template] for action in learned.actions}
         schemas = self._manual.actions
         self.questions = [Question(schema, books[schema.name]) for schema in schemas]
-        often = [book for book in self.ledger.books.values() if book.losses >= LIMITS.deadly_often]
+        books = self.ledger.books.values()
+        often = [book for book in books if _ends_tasks(book.losses, book.succeeded)]
         self.deadly = {book.template: Past(book, lambda attempt: attempt.lost) for book in often}
-        self._deadly_verbs = _deadly_verbs(self.ledger.books.values())
+        self._deadly_verbs = _deadly_verbs(books)
 
     @property
     def by_interest(self) -> tuple[list[Question], list[float]]:
@@ -381,8 +382,17 @@ def _deadly_verbs(books: Iterable[Book]) -> frozenset[str]:
         verb = book.template.split(" ")[0]
         done[verb] += book.succeeded
         lost[verb] += book.losses
-    often = [verb for verb, count in lost.items() if count >= LIMITS.deadly_often]
+    often = [verb for verb, count in lost.items() if _ends_tasks(count, done[verb])]
     return frozenset(verb for verb in often if lost[verb] >= LIMITS.deadly * done[verb])
+
+
+def _ends_tasks(losses: int, done: int) -> bool:
+    """True if what was done so often ended tasks for good several times, or mostly.
+
+    Every such episode is one that showed nothing more: two of three are warning enough.
+    """
+    mostly = losses >= LIMITS.fewest_losses and 2 * losses > done
+    return mostly or losses >= LIMITS.deadly_often
 
 
 def _wants_of(model: GoalModel) -> Iterator[State]:

@@ -290,9 +290,12 @@ def _scoring_deeds(
     by_template = {model.template: model for model in models}
     books = [ledger.books[template] for template in by_template]
     books.append(ledger.orders)
+    effects = {
+        model.template: tuple([effect.literal for effect in model.effects]) for model in models
+    }
     deeds: list[Deed] = []
     for type_ in ledger.goals:
-        deeds += deeds_of(books, type_, ledger.names, ledger.ties)
+        deeds += deeds_of(books, type_, ledger.names, ledger.ties, effects)
     scored = deed_processes(deeds, by_template, ledger.names)
     return _Deeds(deeds, [*scored, *looks(deeds, links)])
 

@@ -3,10 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from rpms.induction.action_model import ActionModel
 from rpms.induction.attempts import Attempt, Book
 from rpms.induction.conditions import Circumstance, conditions, view
+from rpms.induction.literals import mask_of, signed
+from rpms.induction.revelations import slots_of
 from rpms.induction.scores import NO_NAME, Deed, Ties, by_kinds
 from rpms.induction.templates import SLOT, Names
 from rpms.induction.thresholds import LIMITS
@@ -20,14 +23,21 @@ _FIELDS = ("goal_object", "goal_destination")
 """Facts about each slot of an attempt, in the order of the bits of what was meant."""
 
 
-def deeds_of(books: list[Book], goal: str, names: Names, ties: Ties) -> list[Deed]:
+Effects = Mapping[str, tuple[Literal, ...]]
+"""By template, what an action makes true, over its slots."""
+
+
+def deeds_of(
+    books: list[Book], goal: str, names: Names, ties: Ties, effects: Effects
+) -> list[Deed]:
     """All that scored with goals of a type; nothing where only wins do."""
     rises = sum(_count_rises(book, goal) for book in books)
     if rises < LIMITS.score_rises:
         return []
-    found = _deeds_of_all(books, goal, names, ties, blind=True)
+    tried = {book.template: _with_changes(book, goal, effects) for book in books}
+    found = _deeds_of_all(books, goal, tried, names, ties, blind=True)
     if not any(deed.blind for deed in found):  # deeds that facts explain may well be wanted again
-        found = _deeds_of_all(books, goal, names, ties, blind=False)
+        found = _deeds_of_all(books, goal, tried, names, ties, blind=False)
     return _without_lone_words(found)
 
 
@@ -43,6 +53,35 @@ def _with_goals(book: Book, goal: str) -> list[Attempt]:
     """
     own = [attempt for attempt in book.attempts if attempt.goal == goal]
     return [each for each in own if each.won or not each.scored or each.witness.step > 1]
+
+
+class _Tried(NamedTuple):
+    """Attempts of an action, and what it has to change to score."""
+
+    attempts: Sequence[Attempt]
+    changes: tuple[Literal, ...]
+
+
+def _with_changes(book: Book, goal: str, effects: Effects) -> _Tried:
+    """Attempts with goals of a type that may have changed what the action changes.
+
+    What scores is a change: who opens an open door tells nothing of opening doors. Not so where
+    an action scored and all of its effects held already.
+    """
+    tried = _with_goals(book, goal)
+    changes = effects.get(book.template, ())
+    if not changes or any(change.atom not in book.facts for change in changes):
+        return _Tried(tried, ())
+    size = len(book.facts)
+    places = {change: book.facts.index(change.atom) for change in changes}
+    mask = mask_of(place + size * change.negated for change, place in places.items())
+    changing = []
+    for attempt in tried:
+        if signed(attempt.true, attempt.false, size).holds & mask != mask:
+            changing.append(attempt)
+        elif attempt.scored:
+            return _Tried(tried, ())
+    return _Tried(changing, changes)
 
 
 def _without_lone_words(found: Sequence[Deed]) -> list[Deed]:
@@ -92,24 +131,33 @@ def _once_an_episode(attempts: Iterable[Attempt]) -> list[Attempt]:
 
 
 def _deeds_of_all(
-    books: Iterable[Book], goal: str, names: Names, ties: Ties, *, blind: bool
+    books: Iterable[Book],
+    goal: str,
+    tried: Mapping[str, _Tried],
+    names: Names,
+    ties: Ties,
+    *,
+    blind: bool,
 ) -> list[Deed]:
     found: list[Deed] = []
     for book in books:
-        found += _deeds(book, goal, names, ties, blind=blind)
+        own = tried[book.template]
+        once: tuple[int, ...] = ()
+        if book.template != SLOT:
+            # a change that nobody has seen score again is thought to score once
+            once = _once(own.attempts, len(book.slots), freely=blind or bool(own.changes))
+        done = _counted(own.attempts, once)
+        if any(map(_has_scored, done)):
+            deed = Deed(goal, book, once, changes=own.changes)
+            found += _deeds(deed, done, names, ties)
     return found
 
 
-def _deeds(book: Book, goal: str, names: Names, ties: Ties, *, blind: bool) -> list[Deed]:
+def _deeds(deed: Deed, done: list[Attempt], names: Names, ties: Ties) -> list[Deed]:
     """Circumstances in which an action scores: facts, or where those tell little, kinds of
     things, or else whatever gains more than it loses.
     """
-    tried = _with_goals(book, goal)
-    once = _once(tried, len(book.slots), blind=blind) if book.template != SLOT else ()
-    done = _counted(tried, once)
-    if not any(map(_has_scored, done)):
-        return []
-    deed = Deed(goal, book, once)
+    book = deed.book
     told = _told_by_facts(deed, done)
     parameters = book.called(names)
     if parameters is None or not _are_few([each.when for each in told], done):
@@ -197,16 +245,17 @@ def _does_no_harm(done: Sequence[Attempt]) -> bool:
     return losses <= LIMITS.score_harmless * len(vain)
 
 
-def _once(attempts: Sequence[Attempt], slots: int, *, blind: bool) -> tuple[int, ...]:
+def _once(attempts: Sequence[Attempt], slots: int, *, freely: bool) -> tuple[int, ...]:
     """Slots whose names score once an episode: one, if repeats with its name brought no new
     best, else all or none.
+
+    `freely`: all names together need not have been tried again to say so.
     """
     every = tuple(range(slots))
     choices = [(slot,) for slot in every] if slots > 1 else []
     for some in (*choices, every):
         again = list(done_again(attempts, some, _has_scored))
-        # blind: all names together need not have been done again
-        enough = len(again) >= LIMITS.several or (blind and len(some) == slots)
+        enough = len(again) >= LIMITS.several or (freely and len(some) == slots)
         if enough and sum(attempt.further for attempt in again) <= LIMITS.scores_again * len(again):
             return some
     return ()
@@ -296,7 +345,11 @@ def deed_processes(
         )
         schema = replace(
             found.schema,
-            preconditions=(*found.schema.preconditions, _for_goal(deed.goal)),
+            preconditions=(
+                *found.schema.preconditions,
+                *_not_yet(deed, parameters),
+                _for_goal(deed.goal),
+            ),
             once=tuple(parameters[slot] for slot in deed.once),
             steps=round(1 / (deed.share or when.share), 1),  # deeds that often fail cost more
         )
@@ -305,6 +358,13 @@ def deed_processes(
             schema = replace(schema, steps=round(schema.steps + risk, 1))
             risk = 0.0
         yield found._replace(schema=schema, risk=risk)
+
+
+def _not_yet(deed: Deed, parameters: Sequence[str]) -> Iterator[Clause]:
+    """The condition that a deed has something to change."""
+    if deed.changes:
+        slots = slots_of(parameters)
+        yield Clause(tuple([change.opposite().bind(slots) for change in deed.changes]))
 
 
 def _risk(book: Book, when: Circumstance) -> float:

@@ -50,6 +50,7 @@ class Deed:
     goal: str
     book: Book
     once: tuple[int, ...] = ()  # The slots with whose names it scores once in an episode
+    changes: tuple[Literal, ...] = ()  # Of which one at least has to be a change
     when: Circumstance = field(default_factory=lambda: Circumstance(()))
     roles: tuple[str, ...] = ()  # The role of one more slot, for the name that a thing is tied to
     table: ScoreTable | None = None

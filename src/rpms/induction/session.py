@@ -1,5 +1,6 @@
 """An exploration: the next command of an episode, and the episodes one after the other."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -414,7 +415,7 @@ class Session(Looking):
         wandering.tries += 1
         command = self.begin(wanted) if wanted else ""
         wandering.heading = wanted if command else ()
-        return command or self._some_move()
+        return command or self._some_move() or self._unlock()
 
     def _some_move(self) -> str:
         """A listed command that begins as commands do that have moved the agent, and names no
@@ -429,6 +430,38 @@ class Session(Looking):
             if not any(place in command for place in been):
                 found.append(command)
         return self.dice.choice(found) if found else ""
+
+    def _unlock(self) -> str:
+        """A command that changes something about what a refused way names, the shortest of a verb
+        that was not tried for it; right after it, the way is tried again.
+        """
+        moving = self.agenda.ledger.moving
+        changing = {verb_of(each.syntax[0]) for each in self.agenda.schemas if each.effects}
+        changing -= moving.keys()
+        refused_ways = [each for each in self.failures if verb_of(each) in moving]
+        if not changing or not refused_ways:
+            return ""
+        listed = [each for each in self.game.admissible() if verb_of(each) in changing]
+        for way in refused_ways:
+            command = self._key_to(way, listed)
+            if command:
+                self.unlocking.add((way, verb_of(command)))
+                self.then = way
+                return command
+        return ""
+
+    def _key_to(self, way: str, listed: Iterable[str]) -> str:
+        """The shortest command about what a way names, of a verb not tried for it; nothing where
+        there is none.
+        """
+        names = self.agenda.ledger.names.read(way).names
+        found = []
+        for command in listed:
+            is_about = any(name in command for name in names)
+            is_new = (way, verb_of(command)) not in self.unlocking
+            if is_about and is_new and not self.vain(command) and not self.too_early(command):
+                found.append(command)
+        return min(found, key=len, default="")
 
     def _take_up(self, guess: State | None) -> None:
         """Pursue a guess at what the goal wants from now on."""
@@ -560,6 +593,8 @@ class Explorer:
     steps: int = 0
     failed: int = 0  # Episodes in which the world failed
     _without_trials: int = 0  # Episodes since there was anything to try
+    _explored: Counter[str] = field(default_factory=Counter)
+    """Episodes by the kind of their task."""
     _types: dict[str, str] = field(default_factory=dict)
     """By task and by its type, the types of goals that were seen."""
     _seen: dict[str, set[str]] = field(default_factory=dict)
@@ -618,20 +653,30 @@ class Explorer:
         """Tasks of the type that was won least of those that are not settled; of all types where
         each is.
 
-        Episodes without a win count too, for less: a type that is never won takes its share.
+        Episodes without a win count too, for less: a type that is never won takes its share. Of
+        types that are known as little, the one with the most tasks comes first; of its tasks, those
+        of the kind that was explored least.
         """
         by_type = grouped((type_, task) for task in tasks for type_ in self._types_of(task))
         unsettled = [type_ for type_ in by_type if not self.agenda.settled(type_)]
         if not unsettled:
             return tasks
-        return by_type[min(unsettled, key=self._familiarity)]
+        order = {
+            type_: (self._familiarity(type_), -len(by_type[type_]), type_) for type_ in unsettled
+        }
+        return self._of_rarest_kind(by_type[min(unsettled, key=order.__getitem__)])
 
-    def _familiarity(self, type_: str) -> tuple[float, str]:
+    def _familiarity(self, type_: str) -> float:
         """Wins of a type, and a part of one for each episode."""
         book = self.ledger.goals.get(type_)
         if book is None:
-            return 0.0, type_
-        return len(book.wins) + book.episodes / LIMITS.episodes_for_a_win, type_
+            return 0.0
+        return len(book.wins) + book.episodes / LIMITS.episodes_for_a_win
+
+    def _of_rarest_kind(self, tasks: Sequence[Task]) -> Sequence[Task]:
+        """The tasks of the kind that was explored least, by the world's own division."""
+        by_kind = grouped((task.type, task) for task in tasks)
+        return by_kind[min(by_kind, key=lambda kind: self._explored[kind])]
 
     def type_of(self, task: Task) -> str:
         """Type of a task's goal, as its opening said; the type that the world gives it where it
@@ -650,6 +695,7 @@ class Explorer:
     def note_type(self, trace: Trace) -> str:
         """Note the type of an episode's goal, and return it."""
         found = self.world.goal(trace.opening).type
+        self._explored[trace.kind] += 1
         if trace.opening:
             self._types[trace.task] = found
             self._seen.setdefault(trace.kind, set()).add(found)

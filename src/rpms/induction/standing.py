@@ -57,6 +57,8 @@ class Standing:
     """Commands that were given since the goal's sentence says them."""
     prepared: Counter[str] = field(default_factory=Counter)
     """By such command, the steps that were to lead to it."""
+    unlocking: set[tuple[str, str]] = field(default_factory=set)
+    """Refused ways, each with the first word of a command that was to open it."""
     about_goal: bool = False
     scoring: bool = False  # True if actions known to score are pursued
     left: int = 0  # Steps that are left of the episode

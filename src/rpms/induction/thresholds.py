@@ -152,6 +152,7 @@ class Thresholds:
     deadly: float = 1 / 3
     """Share of an action's successes that ended the task for good, from which on it is put off."""
     deadly_often: int = 5  # And the number of them
+    fewest_losses: int = 2  # Enough of them where they are more than half of its successes
     # Steps before the end from which on what a goal's sentence says is done, even if it may end the
     # task: enough to walk there
     late: int = 24
