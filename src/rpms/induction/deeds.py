@@ -66,7 +66,7 @@ def _with_changes(book: Book, goal: str, effects: Effects) -> _Tried:
     """Attempts with goals of a type that may have changed what the action changes.
 
     What scores is a change: who opens an open door tells nothing of opening doors. Not so where
-    an action scored and all of its effects held already.
+    an action often scored though all of its effects held already.
     """
     tried = _with_goals(book, goal)
     changes = effects.get(book.template, ())
@@ -76,11 +76,14 @@ def _with_changes(book: Book, goal: str, effects: Effects) -> _Tried:
     places = {change: book.facts.index(change.atom) for change in changes}
     mask = mask_of(place + size * change.negated for change, place in places.items())
     changing = []
+    settled = []
     for attempt in tried:
-        if signed(attempt.true, attempt.false, size).holds & mask != mask:
-            changing.append(attempt)
-        elif attempt.scored:
-            return _Tried(tried, ())
+        holds = signed(attempt.true, attempt.false, size).holds
+        (settled if holds & mask == mask else changing).append(attempt)
+    without_change = sum(attempt.scored for attempt in settled)
+    with_change = sum(attempt.scored for attempt in changing)
+    if LIMITS.several * without_change > with_change:
+        return _Tried(tried, ())
     return _Tried(changing, changes)
 
 

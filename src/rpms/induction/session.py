@@ -435,10 +435,15 @@ class Session(Looking):
         """A command that changes something about what a refused way names, the shortest of a verb
         that was not tried for it; right after it, the way is tried again.
         """
-        moving = self.agenda.ledger.moving
+        ledger = self.agenda.ledger
         changing = {verb_of(each.syntax[0]) for each in self.agenda.schemas if each.effects}
-        changing -= moving.keys()
-        refused_ways = [each for each in self.failures if verb_of(each) in moving]
+        changing -= ledger.moving.keys()
+        refused_ways = []
+        for command in self.failures:
+            verb = verb_of(command)
+            # as long as nobody has moved, any verb that never worked may be one of moving
+            if verb in ledger.moving or not (ledger.moving or ledger.done[verb]):
+                refused_ways.append(command)
         if not changing or not refused_ways:
             return ""
         listed = [each for each in self.game.admissible() if verb_of(each) in changing]
@@ -481,10 +486,14 @@ class Session(Looking):
         return command if self.begun[command] < LIMITS.several else ""
 
     def towards_score(self) -> str:
-        """The next step towards what scores; nothing where nothing is known to score now."""
-        for option in (
-            self.agenda.reasoner(self.diary.goal.type).plan(self.situation, seek=False).options
-        ):
+        """The next step towards what scores; nothing where nothing is known to score now, or
+        where it has scored nothing several times in this episode.
+        """
+        in_vain = Counter(done.command for done in self.diary.past if not done.gained)
+        reasoner = self.agenda.reasoner(self.diary.goal.type)
+        for option in reasoner.plan(self.situation, seek=False).options:
+            if option.chain and in_vain[option.chain[-1].command] >= LIMITS.several:
+                continue
             if not any(self.vain(link.command) for link in option.chain):
                 self.ventures.pursued = None
                 return self.follow(option)
