@@ -167,6 +167,10 @@ class Agenda:
         books = {action.name: self.ledger.books[action.template] for action in learned.actions}
         schemas = self._manual.actions
         self.questions = [Question(schema, books[schema.name]) for schema in schemas]
+        self.heed_ruin()
+
+    def heed_ruin(self) -> None:
+        """Note which actions often ended the task: the next episode is not to end by them."""
         books = self.ledger.books.values()
         often = [book for book in books if _ends_tasks(book.losses, book.succeeded)]
         self.deadly = {book.template: Past(book, lambda attempt: attempt.lost) for book in often}

@@ -632,7 +632,7 @@ class Explorer:
                 )
             else:
                 self.ledger.read(trace)
-                self.agenda.draw_conclusions()
+                self._conclude_after(trace)
         return ()
 
     def _kept_aside(self, number: int) -> bool:
@@ -656,7 +656,13 @@ class Explorer:
             idle = not trace.steps and self.failed == failed_before
             self._without_trials = self._without_trials + 1 if idle else 0
             yield trace
-            self.agenda.draw_conclusions()
+            self._conclude_after(trace)
+
+    def _conclude_after(self, trace: Trace) -> None:
+        """Draw conclusions from an episode: what ruined it at once, all else where it is time."""
+        if trace.steps and trace.steps[-1].lost:
+            self.agenda.heed_ruin()
+        self.agenda.draw_conclusions()
 
     def _least_known(self, tasks: Sequence[Task]) -> Sequence[Task]:
         """Tasks of the type that was won least of those that are not settled; of all types where

@@ -173,11 +173,12 @@ class Standing:
 
     def _leads_nowhere(self, option: Option) -> bool:
         """True if a plan begins with what was just refused, or comes to what was refused again
-        and again.
+        and again, or may end the task too early.
         """
         if self.vain(option.command):
             return True
-        return any(self._again_and_again(link.command) for link in option.chain)
+        commands = [link.command for link in option.chain]
+        return any(map(self._again_and_again, commands)) or any(map(self.too_early, commands))
 
     def follow(self, option: Option) -> str:
         """The first step of an option; what comes after it is kept for later, unless the step
