@@ -243,3 +243,60 @@ def test_a_look_around_is_worth_its_step_once_at_a_place() -> None:
     found = taken_once([Process(each, Support()) for each in (looks, shows, opens)])
     needs = [[str(clause) for clause in each.schema.preconditions] for each in found]
     assert needs == [[], ["not known(room)"], []]
+
+
+class Locked(Unlisted):
+    """The same, where every door is closed at first, and one thing ends the task."""
+
+    name = "locked"
+
+    def open(self, task: Task, _setting: Setting) -> Game:
+        return LockedGame(int(task.source["seed"]))
+
+    def update(self, belief: FactBelief, action: str | None, observation: str) -> Belief:
+        after = super().update(belief, action, observation)
+        verb, _, room = (action or "").partition(" ")
+        if verb in ("unlock", "lock") and not self.infeasible(observation):
+            return after.learn(f"{'not ' if verb == 'lock' else ''}ajar({room.split()[0]})")
+        return after
+
+    def manual(self) -> Any:
+        ajar = "  ajar: {args: [room], yes: <room> is open, no: <room> is closed}\n"
+        return (("locked", _PREDICATES + ajar),)
+
+
+class LockedGame(WingGame):
+    """A way is listed, and refused as long as its door is closed."""
+
+    def reset(self) -> Outcome:
+        self.ajar: set[str] = {_HALL}
+        return super().reset()
+
+    def step(self, command: str) -> Outcome:
+        verb, _, rest = command.partition(" ")
+        if verb == "smash":
+            return Outcome(self._told("That was the end."), -1.0, done=True)
+        if verb == "unlock":
+            self.ajar.add(rest.split()[0])
+            return Outcome(self._told("Done."), self._score)
+        if verb == "go" and rest.removeprefix("to ") not in self.ajar:
+            return Outcome(self._told(_REFUSED), self._score)
+        return super().step(command)
+
+    def admissible(self) -> tuple[str, ...]:
+        doors = [f"unlock {room} door" for room in _ROOMS]
+        return (*super().admissible(), *doors, *(f"smash {thing}" for thing in _THINGS))
+
+
+def test_a_refused_way_is_opened_and_what_ends_tasks_is_left_alone_after_two() -> None:
+    world = Locked()
+    setting = Setting()
+    tasks = world.tasks("train", setting)
+    for seed in (0, 1, 2):
+        ledger = Ledger(world, vocabulary_of(world))
+        explorer = Explorer(world, setting, tasks, ledger, Exploring(steps=500, seed=seed))
+        traces = list(explorer.explore())
+        early = [trace for trace in traces if len(trace.steps) < world.step_budget - 8]
+        assert len(early) <= 4, "the last one had no more steps"
+        episodes = [[step.command for step in trace.steps] for trace in traces[5:-1]]
+        assert sum(map(_rooms_seen, episodes)) / len(episodes) > 2

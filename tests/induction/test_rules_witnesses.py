@@ -300,3 +300,49 @@ def test_an_effect_that_mostly_came_about_of_the_same_things_came_about() -> Non
     for value in (Truth.TRUE, Truth.FALSE, Truth.TRUE, Truth.UNKNOWN):
         foretold.count(lit, value, Witness("monday", 0))
     assert (foretold.seen, foretold.missed) == (1, [])
+
+
+def test_successes_in_which_nothing_was_known_are_not_held_against_a_need_of_two() -> None:
+    def letters(count: int, step: int, true: int, false: int, *, worked: bool) -> list[Attempt]:
+        rows = []
+        for number in range(count):
+            witness = Witness(f"{step} {number}", 0)
+            rows.append(Attempt(witness, (), (), not worked, true, false, 0, 0, 0, 0))
+        return rows
+
+    def found(unweighed: int) -> set[frozenset[str]]:
+        rows = letters(40, 0, HEAVY | LARGE, SMALL, worked=True)
+        rows += letters(30, 1, SMALL, HEAVY | LARGE, worked=True)
+        rows += letters(unweighed, 2, SMALL, LARGE, worked=True)
+        rows += letters(30, 3, HEAVY | SMALL, LARGE, worked=False)
+        names = ("heavy", "small", "large")
+        predicates = {name: Predicate(name, (), name, f"not {name}") for name in names}
+        facts = [Atom(name) for name in names]
+        won = 70 + unweighed
+        book = Book("post", Vocabulary(predicates), facts=facts, attempts=rows, succeeded=won)
+        book.worked[()] = won
+        return {frozenset(map(str, fact.clause.literals)) for fact in Needs(book).either}
+
+    need = frozenset({"not heavy", "large"})
+    assert need in found(unweighed=0)
+    assert need in found(unweighed=32), "as many as carry the weaker fact, and more than a tenth"
+    assert need not in found(unweighed=60), "nearly half of them may have been heavy"
+
+
+def test_who_opens_what_is_open_tells_nothing_of_what_opening_scores() -> None:
+    opened = Literal(Atom("dark"))
+
+    def pulled(day: int, *, dark: bool) -> Attempt:
+        """The curtains are drawn: it scores where it was light."""
+        true = BOTH if dark else 0b10
+        row = Attempt(Witness(str(day), 2), (), (), False, true, BOTH & ~true, BOTH, 0, 0, 0)
+        return row._replace(goal="ring", scored=not dark, further=not dark)
+
+    rows = [pulled(day, dark=day % 3 > 0) for day in range(18)]
+    effects = {"ring": (opened,)}
+    (deed,) = deeds_of([book_of(rows)], "ring", Names(), {}, effects)
+    assert deed.changes == (opened,)
+    assert deed.when.against == 0
+    scored_anyway = [row._replace(scored=True, further=True) for row in rows]
+    (other,) = deeds_of([book_of(scored_anyway)], "ring", Names(), {}, effects)
+    assert other.changes == (), "it scored without a change, too"
