@@ -118,7 +118,7 @@ class ActionSchema:
         # equal ones have these alike; a hash of every clause costs more than comparing
         return hash((self.name, self.syntax, self.doubt))
 
-    @property
+    @cached_property
     def parameters(self) -> frozenset[str]:
         found: set[str] = set()
         for syntax in self.syntax:

@@ -44,8 +44,8 @@ class StateSignature:
     @property
     def occupied(self) -> bool | None:
         """True if the hand (or the inventory) holds something; None if unknown."""
-        for field_ in _EMPTY_WORDS:
-            values = self.get(field_)
+        for name in _EMPTY_WORDS:
+            values = self.get(name)
             if values is not None:
                 return bool(values)
         return None

@@ -110,9 +110,12 @@ class Literal:
         Nothing is known of a parameter without a name: a line that was not bound is unknown, as is
         a need about a thing that a command leaves out.
         """
-        if self.parameters and self._left_open(binding or {}):
-            return Truth.UNKNOWN
-        atom = self.atom.bind(binding) if binding else self.atom
+        atom = self.atom
+        for place in self.parameters:
+            if not binding or atom.args[place] not in binding:
+                return Truth.UNKNOWN
+        if binding:
+            atom = atom.bind(binding)
         value = facts.truth(atom) if self.kinds is None else self.kinds.truth(atom.args)
         return ~value if self.negated else value
 
@@ -213,7 +216,10 @@ def kind_of(name: str) -> str:
 
 def is_unseen(names: Iterable[str]) -> bool:
     """True if any of some names is of something that nobody has seen yet."""
-    return any(name[-1:] == "?" for name in names)
+    for name in names:  # noqa: SIM110  asked so often that `any` is too dear
+        if name[-1:] == "?":
+            return True
+    return False
 
 
 def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:

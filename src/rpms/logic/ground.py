@@ -16,6 +16,9 @@ UNTRIED = 5.0
 """Steps that it costs to try a kind that a table does not list: what is known to work is
 offered before that."""
 
+NamedFact = tuple[str, tuple[str, ...]]
+"""A predicate and names: a fact, as a situation is asked for its value."""
+
 UNASKED: Any = object()  # looked up once, since facts and names are hashed anew each time
 HOLDS = Judged(True, 0.0, None)
 IMPOSSIBLE = Judged(False, inf, None)
@@ -71,7 +74,7 @@ class Ground:
         """True if all that a way of moving to a place makes so is so already."""
         binding = {way.fact.args[0]: name}
         for effect in way.schema.effects:
-            value = self._ask(*effect.atom.bind(binding))
+            value = self._ask(effect.atom.bind(binding))
             if value is not (not effect.negated):
                 return False
         return True
@@ -189,27 +192,27 @@ class Ground:
         key = (predicate, args)
         value: bool | None = self._known.get(key, UNASKED)
         if value is UNASKED:
-            value = self._known[key] = self._find_value(predicate, args)
+            value = self._known[key] = self._find_value(key)
         self._read[key] = value
         return value
 
-    def _find_value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
+    def _find_value(self, fact: NamedFact) -> bool | None:
+        predicate, args = fact
         if predicate in self._lore.facts:
             return self._lore.holds(predicate, args)
         if predicate in self._lore.kinds:
             value = self._lore.kinds[predicate].truth(args).known
         else:
-            value = self._ask(predicate, args)
+            value = self._ask(fact)
         if value is None and self._is_beside(predicate, args):
             return True
         return value
 
-    def _ask(self, predicate: str, args: tuple[str, ...]) -> bool | None:
+    def _ask(self, fact: NamedFact) -> bool | None:
         """The belief's own answer: indexes with doubts ask much that others asked."""
-        key = (predicate, args)
-        value: bool | None = self._told.get(key, UNASKED)
+        value: bool | None = self._told.get(fact, UNASKED)
         if value is UNASKED:
-            value = self._told[key] = self._situation.value(predicate, args)
+            value = self._told[fact] = self._situation.value(*fact)
         return value
 
     def _is_beside(self, predicate: str, args: tuple[str, ...]) -> bool:
@@ -219,4 +222,7 @@ class Ground:
         companion = self._index.companions.get(predicate)
         if companion is None:
             return False
-        return any(self._value(companion, (place, *args)) for place in self._places(predicate))
+        for place in self._places(predicate):  # noqa: SIM110  asked so often that `any` is too dear
+            if self._value(companion, (place, *args)):
+                return True
+        return False

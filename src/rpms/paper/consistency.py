@@ -47,8 +47,10 @@ def learned_ahead(situation: Situation, entry: Entry) -> str:
     """The progress condition of Appendix A.2, for goals with a procedure in stages: why an
     entry is too far ahead.
     """
+    if situation.stage is None:
+        return ""
     then = stage_of(entry)
-    if situation.stage is None or then is None or then <= situation.stage + LARGEST_LEAD:
+    if then is None or then <= situation.stage + LARGEST_LEAD:
         return ""
     return (
         f"learned at progress step {then}, now at step {situation.stage}: more than {LARGEST_LEAD}"

@@ -141,9 +141,16 @@ class Purposeful(Ground):
     def _count_reached(self, purpose: Purpose, binding: Mapping[str, str]) -> int:
         for number in range(len(purpose.steps), 0, -1):
             wants = self.wants(purpose, purpose.steps[number - 1], binding)
-            if all(self._judge(*want).possible is True for want in wants):
+            if self._is_all_there(wants):
                 return number
         return 0
+
+    def _is_all_there(self, wants: Iterable[Want]) -> bool:
+        """True if all that is wanted holds."""
+        for want in wants:  # noqa: SIM110  asked so often that `all` is too dear
+            if self._judge(want.need, want.binding).possible is not True:
+                return False
+        return True
 
     def left(self, purpose: Purpose, binding: Mapping[str, str]) -> tuple[int, list[Want]]:
         """The number of stages behind, and what is wanted now: by the present stage, or by the

@@ -159,8 +159,7 @@ def situation_lines(rules: ActiveRules, facts: Facts) -> tuple[str, ...]:
     """The rules that are for just this situation: those whose condition is known to hold."""
     lines: list[str] = []
     for rule in rules.rules:
-        holds = all(one.truth(facts) is Truth.TRUE for one in rule.when)
-        if rule.when and holds:
+        if rule.when and all(one.truth(facts) is Truth.TRUE for one in rule.when):
             lines.append(f"  - {rule.id}: {rule.text}")
     return tuple(lines)
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from rpms.logic.achievers import Fact, command_of
 from rpms.logic.actions import ActionSchema
+from rpms.logic.facts import is_unseen
 
 GOAL = Fact("<goal>", ())
 UNSEEN = "anything ?"
@@ -28,6 +29,7 @@ class Edge:
     reveals: bool = False
     binding: Mapping[str, str] = field(default_factory=dict)
     _command: str | None = None
+    _is_seen: bool | None = None
 
     @property
     def command(self) -> str:
@@ -41,7 +43,15 @@ class Edge:
         schema = self.schema
         if schema is None:
             return ()
-        return tuple(self.binding[name] for name in schema.variables if name not in schema.others)
+        names = [name for name in schema.variables if name not in schema.others]
+        return tuple([self.binding[name] for name in names])
+
+    @property
+    def can_be_done(self) -> bool:
+        """True for an action with things that somebody has seen."""
+        if self._is_seen is None:  # edges are kept from step to step
+            self._is_seen = self.schema is not None and not is_unseen(self.named)
+        return self._is_seen
 
 
 class Link(NamedTuple):

@@ -10,7 +10,7 @@ from rpms.logic.achievers import Achiever, Achievers, Fact, Level, Need, Passing
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Situation
 from rpms.logic.facts import kind_of
-from rpms.logic.ground import UNASKED
+from rpms.logic.ground import UNASKED, NamedFact
 from rpms.paper.progress import Purposeful
 from rpms.planning.whereabouts import Order, place_ranks
 
@@ -19,10 +19,6 @@ PLACES = 12
 FILLINGS = 60
 """Choices of two names or more that are considered for one fact where lines may be doubted: a
 full hand can be had with anything that can be taken from anywhere."""
-
-
-NamedFact = tuple[str, tuple[str, ...]]
-"""A predicate and names: a fact, as a situation is asked for its value."""
 
 
 class Surroundings(NamedTuple):
@@ -366,7 +362,7 @@ class Filling(Purposeful):
                 continue
             now = known.get(key, UNASKED)
             if now is UNASKED:
-                now = known[key] = self._find_value(*key)
+                now = known[key] = self._find_value(key)
             if now is not answer:
                 return False
         return True

@@ -22,7 +22,6 @@ from typing import NamedTuple
 
 from rpms.logic.achievers import Achievers, Fact
 from rpms.logic.belief import Situation
-from rpms.logic.facts import is_unseen
 from rpms.planning.edges import GOAL, Edge, Link, Option
 from rpms.planning.effort import EXPANDED, Effort
 from rpms.planning.ways import Ways
@@ -125,11 +124,6 @@ class _Agenda:
         spent, _, fact = heappop(self._heap)
         self._reached.add(fact)
         return spent, fact
-
-
-def _can_be_done(edge: Edge) -> bool:
-    """True for an action with things that somebody has seen."""
-    return edge.schema is not None and not is_unseen(edge.named)
 
 
 class Priced(Ways):
@@ -380,7 +374,7 @@ class Priced(Ways):
                     if first not in reached:
                         chain = at.chain_from(edge)
                         heappush(heap, _Before(regret, next(number), first, chain))
-                elif _can_be_done(edge):
+                elif edge.can_be_done:
                     known = begun.get(edge.command)
                     if known is None or regret < known.regret:
                         begun[edge.command] = _Begun(regret, at.chain_from(edge))

@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 
 from rpms.logic.actions import ActionSchema, Instance, Revelation, names_for
 from rpms.logic.belief import Situation
-from rpms.logic.facts import Atom, Clause, Literal, Truth
+from rpms.logic.facts import Atom, Clause, Facts, Literal, Truth
 from rpms.logic.rules import ANYTHING, ActiveRules, Lore, atoms_over, kept_with_rules
 from rpms.paper import beyond
 from rpms.paper.beyond import StepContext, Surprise
@@ -342,14 +342,34 @@ def processes_of(
     """
     facts = _KnownOrListed(situation, rules.lore)
     met = (Truth.TRUE, Truth.UNKNOWN) if perhaps else (Truth.TRUE,)
-    for process in rules.lore.processes:
-        named = process.match(command)
-        if named is None:
-            continue
+    for process, named in _processes_by(rules, command).found:
         needs = _needs_by_names(process)
-        if all(clause.truth(facts, named) in met for clause in needs.of_named):
+        if _are_met(needs.of_named, facts, named, met):
             for binding in _bindings_met(process, named, facts, met):
                 yield process, binding
+
+
+class _ProcessesBy(NamedTuple):
+    """The processes that a command may set off."""
+
+    command: str
+    found: list[tuple[ActionSchema, dict[str, str]]]
+    """Each with the things that the command names."""
+
+
+def _processes_by(rules: ActiveRules, command: str) -> _ProcessesBy:
+    """The processes that a command may set off; kept until another one is asked about, since
+    several questions of a step are about the same one.
+    """
+    kept: _ProcessesBy | None = rules.kept.get("processes by")
+    if kept is None or kept.command != command:
+        kept = _ProcessesBy(command, [])
+        for process in rules.lore.processes:
+            named = process.match(command)
+            if named is not None:
+                kept.found.append((process, named))
+        rules.kept["processes by"] = kept
+    return kept
 
 
 def _bindings_met(
@@ -368,15 +388,25 @@ def _bindings_met(
         names: list[str] = []
         for name in names_for(other, known):
             binding = {**named, other: name}
-            if all(clause.truth(facts, binding) in met for clause in needs.of_one[other]):
+            if _are_met(needs.of_one[other], facts, binding, met):
                 names.append(name)
         if not names:
             return
         choices.append(names)
     for chosen in islice(product(*choices), _BOUND):
         binding = {**named, **dict(zip(process.others, chosen, strict=True))}
-        if all(clause.truth(facts, binding) in met for clause in needs.of_several):
+        if _are_met(needs.of_several, facts, binding, met):
             yield binding
+
+
+def _are_met(
+    needs: Iterable[Clause], facts: Facts, binding: Mapping[str, str], met: Sequence[Truth]
+) -> bool:
+    """True if needs with some names all have a truth that counts as met."""
+    for clause in needs:  # noqa: SIM110  asked so often that `all` is too dear
+        if clause.truth(facts, binding) not in met:
+            return False
+    return True
 
 
 class _ProcessNeeds(NamedTuple):
@@ -447,8 +477,8 @@ def _going_on_meanwhile(done: _Done) -> frozenset[tuple[str, bool]]:
     schema = done.instance.schema
     if schema.effects and not schema.observes:
         return frozenset()
-    processes = done.rules.lore.processes
-    return facts_made(one for one in processes if one.match(done.command) is None)
+    own = {id(process) for process, _ in _processes_by(done.rules, done.command).found}
+    return facts_made(one for one in done.rules.lore.processes if id(one) not in own)
 
 
 def _changed(done: _Done) -> Iterator[Literal]:

@@ -28,6 +28,8 @@ from rpms.worlds.exchange import Command, Game, Outcome, Task
 _LOG = logging.getLogger("rpms")
 Check = Callable[[str, Any], Any]
 """Takes the name of a method and what it returned, and gives back what may be relied on."""
+_GIVEN_GAMES = frozenset({"contradictions"})
+"""The methods of a world that are given a live game."""
 
 
 def check_methods(kind: type, base: type) -> None:
@@ -39,10 +41,10 @@ def check_methods(kind: type, base: type) -> None:
         if written is vars(base).get(name):
             continue
         if isinstance(written, staticmethod | classmethod):
-            function = _checked(name, _with_bare_games(written.__func__), check)
+            function = _checked(name, written.__func__, check)
             setattr(kind, name, type(written)(function))
         elif callable(written) and not getattr(written, "__isabstractmethod__", False):
-            setattr(kind, name, _checked(name, _with_bare_games(written), check))
+            setattr(kind, name, _checked(name, written, check))
 
 
 def _guarded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,12 +64,30 @@ def _guarded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     return ask
 
 
+def _guarded_answer(predicate: str, answer: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for an answer about a predicate: plans ask so often that options, which no answer
+    has, would be felt.
+    """
+
+    @functools.wraps(answer)
+    def ask(*arguments: Any) -> Any:
+        try:
+            return answer(*arguments)
+        except (RPMSError, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # as above
+            raise _failure(predicate, error) from error
+
+    return ask
+
+
 def _checked(name: str, method: Callable[..., Any], check: Check) -> Callable[..., Any]:
     """A method whose answer is checked."""
+    given = _with_bare_games(method) if name in _GIVEN_GAMES else method
 
     @functools.wraps(method)
     def ask(*arguments: Any, **options: Any) -> Any:
-        return check(name, method(*arguments, **options))
+        return check(name, given(*arguments, **options))
 
     return _guarded(name, ask)
 
@@ -302,7 +322,7 @@ def _check_belief(kind: type[Belief]) -> None:
     if "answers" in vars(kind):
         answers = {}
         for predicate, (arity, ask) in kind.answers.items():
-            answers[predicate] = (arity, _guarded(predicate, ask))
+            answers[predicate] = (arity, _guarded_answer(predicate, ask))
         kind.answers = answers
     for base in kind.__bases__:
         if issubclass(base, Belief):

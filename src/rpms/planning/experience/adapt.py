@@ -252,10 +252,14 @@ class AdaptContext(StepContext):
         if thing not in self._places:
             known = "" if thing in self.belief.holding else self.belief.last_seen.get(thing)
             if known is None:
-                names = dict.fromkeys(chain.from_iterable(self.belief.names.values()))
-                known = next((place for place in names if self._holds(thing, place)), "")
+                known = next((place for place in self._all_names if self._holds(thing, place)), "")
             self._places[thing] = known
         return self._places[thing]
+
+    @cached_property
+    def _all_names(self) -> Iterable[str]:
+        """All names that are known, each once."""
+        return dict.fromkeys(chain.from_iterable(self.belief.names.values()))
 
     @cached_property
     def _places(self) -> dict[str, str]:

@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -62,6 +62,7 @@ def forgive(action: str, belief: AlfworldBelief) -> Command:
     return Command(read, tuple(dict.fromkeys(repairs)) if read != text else ())
 
 
+@lru_cache(maxsize=4_096)
 def _cleaned(text: str) -> str:
     """The first line, without a label, quotes, marks and a full stop."""
     line = text.split("\n", 1)[0].strip()
@@ -78,6 +79,7 @@ class _SpokenVerb(NamedTuple):
     words: str
 
 
+@lru_cache(maxsize=4_096)
 def _spoken_verb(said: str) -> _SpokenVerb | None:
     for verb, every in WORDS["verbs"].items():
         for words in every:

@@ -7,6 +7,7 @@ now.
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from rpms.worlds.scienceworld import affordances as kinds
@@ -34,6 +35,7 @@ _WAYS_TO_SAY_ROOM: Final = "door doors room location house"
 """Words by which the simulator knows some way out, and that tell no room."""
 
 
+@lru_cache(maxsize=16_384)
 def room_named(words: str) -> str:
     """The room a command names: `the kitchen`, `door to kitchen`."""
     head = words.casefold().strip()

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from rpms.logic.belief import Belief
 from rpms.logic.facts import kind_of
@@ -86,6 +86,15 @@ class Scene(Belief):
     since: Mapping[str, int] = field(default_factory=dict)
     """Time by that clock of the last sight of a room, a substance or a thing, or of a
     measurement (`heat of water`)."""
+
+    def but(self, **changes: object) -> Self:
+        """The same belief with some fields changed: `replace` asks for every field by name,
+        several times a step.
+        """
+        other = object.__new__(type(self))
+        for name in self.__dataclass_fields__:  # without what was derived from them
+            vars(other)[name] = changes.get(name, vars(self)[name])
+        return other
 
     def age(self, name: str) -> int:
         """Ticks since something was seen or measured."""
@@ -305,6 +314,11 @@ class Scene(Belief):
     def such(self, test: Callable[[Seen], object]) -> list[str]:
         """The names of the things of which something is so, the nearest first."""
         return [name for name, seen in self.by_name.items() if test(seen)]
+
+    def called_just(self, word: str) -> list[str]:
+        """The names of the things that are shown by just this word, the nearest first."""
+        alike_or_equal = self._by_kind.get(word.casefold(), [])
+        return [name for name in alike_or_equal if self.by_name[name].name == word]
 
     # Unknown parts of rooms
 

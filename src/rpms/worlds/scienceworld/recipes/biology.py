@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Final
 
 from rpms.worlds.scienceworld.affordances import THINGS
@@ -14,6 +15,7 @@ GREENS: Final = ("tree", "plant")
 _YEARS: Final[Mapping[str, float]] = THINGS["life_spans"]
 
 
+@lru_cache(maxsize=16_384)
 def life_span(name: str) -> float | None:
     """Years that the animal lives, from the name of any of its life stages; None if it is no
     known animal.
@@ -257,7 +259,12 @@ def _is_loose_soil(seen: Seen) -> bool:
 
 
 def _loose_soil(scene: Scene, place: str) -> list[str]:
-    return scene.such(lambda seen: _is_loose_soil(seen) and seen.place == place)
+    found: list[str] = []
+    for name in scene.called_just("soil"):
+        seen = scene.by_name[name]
+        if _is_loose_soil(seen) and seen.place == place:
+            found.append(name)
+    return found
 
 
 def _stocked(scene: Scene) -> bool:
