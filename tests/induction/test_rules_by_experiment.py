@@ -202,7 +202,7 @@ def test_guesses_explain_refusals_with_facts_that_go_together():
     # once all but `held` was true, once all but `hung` and `hot`
     attempts = [_tried_in_vain(1, 0b1110, 0b0001), _tried_in_vain(2, 0b1001, 0b0110)]
     book = Book("take <>", Vocabulary({}), facts=facts, attempts=attempts)
-    guesses = FirstGuesses(book, {}, 0, lambda *two: {*two} == {0, 1}, Random(1))
+    guesses = FirstGuesses(book, {}, 0, 0b1111, lambda *two: {*two} == {0, 1}, Random(1))
     assert not any(guess & 0b0011 == 0b0011 for guess in guesses.guesses)
     complete = [guess for guess in guesses.guesses if guess & 0b0101 == 0b0101]
     assert len(complete) > len(guesses.guesses) / 2

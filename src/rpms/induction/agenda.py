@@ -8,6 +8,7 @@ from random import Random
 
 from rpms.induction.attempts import Book
 from rpms.induction.conclude import Learned, conclude, reconsidered
+from rpms.induction.first_guesses import Known
 from rpms.induction.goal_guesses import guesses, says_all, words_of, words_said
 from rpms.induction.goal_models import GoalModel
 from rpms.induction.laboratory import Laboratory, Untried, laboratory_of
@@ -101,7 +102,7 @@ class Agenda:
 
     def _look_for_untried(self) -> None:
         books = self.ledger.books.values()
-        known = [laboratory.odds.needs for laboratory in self.laboratories]
+        known = self._known_actions()
         before = {untried.book.template: untried for untried in self.untried}
         self.untried = []
         for book in books:
@@ -109,6 +110,16 @@ class Agenda:
                 untried = before.get(book.template) or Untried(book, self.ledger.names)
                 untried.others = known
                 self.untried.append(untried)
+
+    def _known_actions(self) -> list[Known]:
+        """The actions that have worked, with what they need and make."""
+        models = {model.template: model for model in self.learned.actions} if self.learned else {}
+        found = []
+        for laboratory in self.laboratories:
+            effects = [fact.literal for fact in models[laboratory.book.template].effects]
+            makes = [effect.atom for effect in effects if not effect.negated]
+            found.append(Known(laboratory.odds.needs, makes))
+        return found
 
     def draw_conclusions(self) -> None:
         """Conclude anew where enough was seen since the last time."""

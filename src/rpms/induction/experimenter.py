@@ -1,14 +1,14 @@
 """The next experiment of an episode: here, or after a plan that leads to it."""
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from random import Random
 from typing import Protocol
 
 from rpms.induction.agenda import Agenda
 from rpms.induction.forward_search import ForwardSearch
-from rpms.induction.laboratory import Aim, Laboratory, Trial, Untried
+from rpms.induction.laboratory import Aim, Laboratory, Reach, Trial, Untried
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import names_for
 from rpms.logic.belief import Belief, Situation
@@ -95,8 +95,9 @@ class Experimenter:
         """The trial that would tell most, of all that can be made now."""
         best = Trial("", 0.0)
         chosen: Laboratory | None = None
+        reach = self._reach()
         for untried in self._untried():
-            trial = untried.trial(self._belief, self.episode.dice)
+            trial = untried.trial(self._belief, reach, self.episode.dice)
             if trial is not None and self._is_better(trial, best):
                 best = trial
         for laboratory in self.agenda.laboratories:
@@ -183,27 +184,35 @@ class Experimenter:
         """The first step towards a trial that cannot be made here."""
         changing = self.agenda.changing
         dice = self.episode.dice
-        untried_actions = self._untried()[: LIMITS.aims]
-        makeable = self._makeable() if untried_actions else self._is_made
-        for untried in untried_actions:
-            for aim in untried.aims(self._belief, changing, makeable, dice):
+        reach = self._reach()
+        for untried in self._untried()[: LIMITS.aims]:
+            for aim in untried.aims(self._belief, changing, reach, dice):
                 command = self._take(aim)
                 if command:
                     return command
         for laboratory, doubt in self._doubts()[: LIMITS.aims]:
-            for aim in laboratory.aims(doubt, self._belief, changing, dice):
+            for aim in laboratory.aims(doubt, self._belief, changing, reach, dice):
                 command = self._take(aim)
                 if command:
                     return command
         return ""
 
-    def _makeable(self) -> Callable[[Atom], bool]:
-        """Tells of a fact whether it can be made true: from here, where nothing is hidden."""
+    def _reach(self) -> Reach:
+        """What known actions can bring about: from here, where nothing is hidden."""
         if not self._sees_all:
-            return self._is_made
+            return Reach(self._is_made)
         agenda = self.agenda
-        reachable = self._search.reachable(agenda.schemas, agenda.changing, self._belief)
-        return reachable.__contains__
+        belief = self._belief
+        meeting = self._search.meeting(agenda.schemas, agenda.changing, belief)
+
+        @cache
+        def reachable() -> frozenset[Atom]:
+            return self._search.reachable(agenda.schemas, agenda.changing, belief)
+
+        def makeable(atom: Atom) -> bool:
+            return atom in reachable()
+
+        return Reach(makeable, meeting.possible, meeting.possible_of_any)
 
     def _is_made(self, atom: Atom) -> bool:
         """True if some action is known to make a fact true of such things."""

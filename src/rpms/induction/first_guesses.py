@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from random import Random
+from typing import NamedTuple
 
 from rpms.induction.attempts import Book
 from rpms.induction.literals import bits, mask_of, union
 from rpms.induction.needs import Needs
 from rpms.induction.thresholds import LIMITS
+from rpms.logic.facts import Atom
 
 
 @dataclass(eq=False)
@@ -28,6 +30,8 @@ class FirstGuesses:
     """By predicate, how much likelier than others it is needed."""
     analogous: int
     """Facts that an action with the same parameters needs, as bits."""
+    attainable: int
+    """Facts that may hold at all, as far as actions are known: no trial can have others."""
     exclusive: Callable[[int, int], bool]
     dice: Random
     guesses: list[int] = field(default_factory=list)
@@ -54,7 +58,7 @@ class FirstGuesses:
         few = min(LIMITS.needs_fact, LIMITS.usual_needs / max(1, len(self.book.facts)))
         found = {}
         for place, atom in enumerate(self.book.facts):
-            if not refuted >> place & 1:
+            if self.attainable & ~refuted & 1 << place:
                 chance = few * self.usual.get(atom.predicate, 1.0)
                 if self.analogous >> place & 1:
                     chance *= LIMITS.by_analogy
@@ -68,9 +72,11 @@ class FirstGuesses:
         guess = self._first_facts()
         left = [lacking for lacking in self._refusals if not lacking & guess]
         while left:
-            weights = self._explaining(self.dice.choice(left), left, guess)
+            refusal = self.dice.choice(left)
+            weights = self._explaining(refusal, left, guess)
             if not weights:
-                break
+                left.remove(refusal)
+                continue
             [fact] = self.dice.choices(list(weights), list(weights.values()))
             guess |= 1 << fact
             left = [lacking for lacking in left if not lacking >> fact & 1]
@@ -125,33 +131,50 @@ def _least_lacking(book: Book) -> list[int]:
     return found
 
 
-def needed_by(others: Iterable[Needs]) -> dict[str, float]:
-    """By predicate, how much likelier than others it is needed, as other actions tell."""
+class Known(NamedTuple):
+    """An action that has worked: what it needs, and the facts over its slots that it makes."""
+
+    needs: Needs
+    makes: Sequence[Atom]
+
+
+def needed_by(others: Sequence[Known]) -> dict[str, float]:
+    """By predicate, how much likelier than others it is needed, as other actions tell: what is made
+    and needed by no action yet is made for one that has never worked.
+    """
     able: Counter[str] = Counter()
     needing: Counter[str] = Counter()
-    for needs in others:
+    made: set[str] = set()
+    for needs, makes in others:
         able.update({atom.predicate for atom in needs.book.facts})
         explaining = needs.literals(needs.explaining)
         needing.update({literal.atom.predicate for literal in explaining})
+        made.update(atom.predicate for atom in makes)
     found = {}
     for predicate, count in able.items():
         share = (needing[predicate] + 1) / (count + 2)  # Laplace's rule of succession
         found[predicate] = 2 * share
+    for predicate in made:
+        if not needing[predicate]:
+            found[predicate] = LIMITS.made_for
     return found
 
 
-def needed_by_analogy(book: Book, others: Iterable[Needs]) -> int:
-    """Facts that actions with the same parameters, in whatever order, need, as bits."""
+def needed_by_analogy(book: Book, others: Iterable[Known]) -> int:
+    """Facts that actions with the same parameters, in whatever order, need or make, as bits: many
+    an action undoes another.
+    """
     places = {atom: place for place, atom in enumerate(book.facts)}
     found = set()
-    for needs in others:
+    for needs, makes in others:
         slots = _same_parameters(needs.book.declared, book.declared)
         if slots is None:
             continue
-        for literal in needs.literals(needs.required):
-            atom = literal.atom.bind(slots)
-            if atom in places:
-                found.add(places[atom])
+        needed = [literal.atom for literal in needs.literals(needs.required)]
+        for atom in (*needed, *makes):
+            bound = atom.bind(slots)
+            if bound in places:
+                found.add(places[bound])
     return mask_of(found)
 
 

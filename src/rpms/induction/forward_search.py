@@ -17,6 +17,7 @@ from operator import is_
 from typing import NamedTuple
 
 from rpms.induction.literals import mask_of
+from rpms.induction.meeting import Meeting, NumberedAction
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.vocabulary import Vocabulary
 from rpms.logic.achievers import command_of
@@ -61,6 +62,8 @@ class ForwardSearch:
     """By action and its changing predicates, all ways to fill its slots."""
     _known: "tuple[list[list[GroundAction]], _Problem] | None" = None
     """The last actions, and the problem that they make."""
+    _meetings: "tuple[_Problem, Meeting] | None" = None
+    """The last problem that was asked what may hold together, with the answers."""
 
     def way(
         self,
@@ -90,6 +93,22 @@ class ForwardSearch:
         """
         problem = self._problem(schemas, changing, belief)
         return problem.reachable(self._state(problem, belief))
+
+    def meeting(
+        self, schemas: Iterable[ActionSchema], changing: Collection[str], belief: Belief
+    ) -> Meeting:
+        """What may hold together after any actions from here: drawn once for the same actions, as
+        what an earlier state led to is all that a later one may lead to.
+        """
+        problem = self._problem(schemas, changing, belief)
+        if self._meetings is None or self._meetings[0] is not problem:
+            answers = self.vocabulary.answers(belief)
+            state = self._state(problem, belief)
+            self._meetings = (
+                problem,
+                Meeting(problem.actions, problem.numbers, state, answers.__getitem__),
+            )
+        return self._meetings[1]
 
     def _state(self, problem: "_Problem", belief: Belief) -> int:
         answers = self.vocabulary.answers(belief)
@@ -175,21 +194,6 @@ def _same_lists(some: Sequence[object], others: Sequence[object]) -> bool:
     return len(some) == len(others) and all(map(is_, some, others))
 
 
-class _Numbered(NamedTuple):
-    """A ground action: its needs and effects as numbers of literals, and what it does to a
-    state.
-    """
-
-    needs: list[int]
-    effects: list[int]
-    made: int
-    unmade: int
-
-    def after(self, state: int) -> int:
-        """The state that it leads to."""
-        return state & ~self.unmade | self.made
-
-
 class _Problem:
     """Ground actions, with their facts and literals as numbers."""
 
@@ -197,18 +201,29 @@ class _Problem:
         self._commands = [action.command for action in actions]
         self.numbers: dict[Atom, int] = {}
         """By fact that some action needs or changes, its number."""
-        self._actions: list[_Numbered] = []
+        self._actions: list[NumberedAction] = []
         for action in actions:
             needs = self._numbers(action.needs)
             effects = self._numbers(action.effects)
             made = mask_of(effect // 2 for effect in effects if not effect % 2)
             unmade = mask_of(effect // 2 for effect in effects if effect % 2)
-            self._actions.append(_Numbered(needs, effects, made, unmade))
+            self._actions.append(NumberedAction(needs, effects, made, unmade))
         self._needing: list[list[int]] = [[] for _ in range(2 * len(self.numbers))]
         """By literal, the actions that need it."""
         for number, numbered in enumerate(self._actions):
             for need in numbered.needs:
                 self._needing[need].append(number)
+
+    @property
+    def _nodes(self) -> int:
+        """States that a search looks at: the more, the less there is to be done in each."""
+        affordable = LIMITS.search_work // max(1, len(self._actions))
+        return min(LIMITS.most_nodes, max(LIMITS.search_nodes, affordable))
+
+    @property
+    def actions(self) -> Sequence[NumberedAction]:
+        """The ground actions."""
+        return self._actions
 
     def _numbers(self, literals: Iterable[Literal]) -> list[int]:
         """Literals as numbers, each once."""
@@ -226,7 +241,7 @@ class _Problem:
         order = count()
         waiting = [(0.0, next(order), _Node(start, (), self._estimate(start, goal)))]
         seen = {start}
-        for _ in range(LIMITS.search_nodes):
+        for _ in range(self._nodes):
             if not waiting:
                 break
             _, _, node = heappop(waiting)
@@ -261,7 +276,7 @@ class _Spreading:
     allows.
     """
 
-    def __init__(self, actions: Sequence[_Numbered], needing: Sequence[Sequence[int]]) -> None:
+    def __init__(self, actions: Sequence[NumberedAction], needing: Sequence[Sequence[int]]) -> None:
         self._actions = actions
         self._needing = needing
         self._costs = [inf] * len(needing)

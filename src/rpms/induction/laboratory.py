@@ -7,7 +7,7 @@ and many others, rather rare ones. What was refused with more facts holding is n
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf, log2
@@ -16,10 +16,12 @@ from typing import NamedTuple
 
 from rpms.induction.attempts import Book
 from rpms.induction.bindings import Bindings
-from rpms.induction.first_guesses import FirstGuesses, needed_by, needed_by_analogy
+from rpms.induction.first_guesses import FirstGuesses, Known, needed_by, needed_by_analogy
 from rpms.induction.literals import bits, literal_of, mask_of, signed, union
 from rpms.induction.needs import Needs
 from rpms.induction.odds import Odds, entropy
+from rpms.induction.revelations import slots_of
+from rpms.induction.states import AskedOnce
 from rpms.induction.templates import Names, fill
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import names_for
@@ -41,6 +43,30 @@ class Aim(NamedTuple):
 
     command: str
     wanted: tuple[Clause, ...]
+
+
+def _any_may_meet(_literals: Iterable[Literal]) -> bool:
+    return True
+
+
+def _none_is_made(_atom: Atom) -> bool:
+    return False
+
+
+def _none_is_known(_one: Atom, _other: Atom, _names: Sequence[Collection[str]]) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What known actions can bring about."""
+
+    makeable: Callable[[Atom], bool]
+    """Whether some action is known to make a fact true."""
+    possible: Callable[[Iterable[Literal]], bool] = _any_may_meet
+    """Whether literals may hold together."""
+    possible_of_any: Callable[[Atom, Atom, Sequence[Collection[str]]], bool] = _none_is_known
+    """Whether it is known that two facts over slots may hold together of some names."""
 
 
 @dataclass(eq=False)
@@ -84,10 +110,10 @@ class Laboratory:
         return found
 
     def aims(
-        self, doubt: int, belief: Belief, changing: Container[str], dice: Random
+        self, doubt: int, belief: Belief, changing: Container[str], reach: Reach, dice: Random
     ) -> Iterator[Aim]:
         """Trials that lack an open fact, and as little else as can be: first with all else that
-        may be needed, then with what is certain.
+        may be needed and that may hold without it, then with what is certain.
         """
         self.pursued[literal_of(self.book.facts, doubt)] += 1
         size = len(self.book.facts)
@@ -95,22 +121,37 @@ class Laboratory:
         costs = {**self.odds.costs, opposite: inf}
         del costs[doubt]
         lasting: dict[int, float] = {}
-        made: list[Literal] = []
-        certain: list[Literal] = []
+        made: dict[int, float] = {}
         for bit, cost in costs.items():
             literal = literal_of(self.book.facts, bit)
-            if literal.atom.predicate not in changing:
-                lasting[bit] = cost
-                continue
-            made.append(literal)
-            if cost == inf:
-                certain.append(literal)
+            some = made if literal.atom.predicate in changing else lasting
+            some[bit] = cost
         names = self._cheapest(lasting, belief, dice)
         if names is None:
             return
         command = fill(self.book.template, names)
-        for wanted in (made, certain):
-            yield Aim(command, _clauses(wanted, names))
+        certain = [bit for bit, cost in made.items() if cost == inf]
+        open_ones = sorted(made.keys() - {*certain}, key=made.__getitem__, reverse=True)
+        for bits_wanted in (self._together(certain, open_ones, names, reach), certain):
+            wanted = self._bound(bits_wanted, names)
+            if reach.possible(wanted):
+                yield Aim(command, tuple(Clause((each,)) for each in wanted))
+
+    def _bound(self, some: Iterable[int], names: Sequence[str]) -> list[Literal]:
+        """Literals of the book, of some names, each once."""
+        slots = slots_of(names)
+        literals = [literal_of(self.book.facts, bit).bind(slots) for bit in some]
+        return list(dict.fromkeys(literals))
+
+    def _together(
+        self, certain: Sequence[int], others: Iterable[int], names: Sequence[str], reach: Reach
+    ) -> list[int]:
+        """Certain needs, and those of others, in their order, that may hold beside them."""
+        found = list(certain)
+        for bit in others:
+            if reach.possible(self._bound((*found, bit), names)):
+                found.append(bit)
+        return found
 
     def _cheapest(
         self, costs: Mapping[int, float], belief: Belief, dice: Random
@@ -145,32 +186,54 @@ class Untried:
 
     book: Book
     names: Names
-    others: Sequence[Needs] = ()  # Needs of the actions that have worked
+    others: Sequence[Known] = ()  # The actions that have worked
     _apart: dict[int, bool] = field(default_factory=dict)
     """By two facts, as bits, True if they exclude each other."""
     _held: int = 0  # Facts that were seen to hold of any names
+    _reach: Reach = field(default=Reach(_none_is_made))
+    """What known actions can bring about, when it was last judged."""
+    _fitting: Sequence[Collection[str]] = ()
+    """By slot, the names that may fill it, when it was last judged."""
     _rests_on: tuple[int, int] = (-1, -1)  # The attempts and facts when it was last judged
     odds: FirstGuesses = field(init=False)
     """Guesses at what it needs, by the refusals until then."""
     _surprise: list[float] = field(default_factory=list)
     """By fact, the bits that it tells of names that it holds of them: a rare one tells more."""
 
-    def _judge(self, dice: Random) -> None:
+    def _judge(self, belief: Belief, reach: Reach, dice: Random) -> None:
         """Guess what it needs, where more was seen of it since the last time."""
         seen = len(self.book.attempts), len(self.book.facts)
         if self._rests_on == seen:
             return
         self._rests_on = seen
+        if reach.possible_of_any != self._reach.possible_of_any:
+            # what was never seen together may be by now, or a way there be known
+            self._apart = {both: apart for both, apart in self._apart.items() if not apart}
+        self._reach = reach
+        self._fitting = [names_for(role, belief.names) for role in self.book.declared]
         self._held = union(known.true for known in self.book.imagined)
         self._held |= union(attempt.true for attempt in self.book.attempts)
         usual = needed_by(self.others)
         analogous = needed_by_analogy(self.book, self.others)
-        self.odds = FirstGuesses(self.book, usual, analogous, self._exclusive, dice)
+        attainable = self._attainable(belief)
+        self.odds = FirstGuesses(self.book, usual, analogous, attainable, self._exclusive, dice)
         held = Counter(place for known in self.book.imagined for place in bits(known.true))
         every = len(self.book.imagined) + 2
         self._surprise = []
         for place in range(len(self.book.facts)):
             self._surprise.append(-log2((held[place] + 1) / every))
+
+    def _attainable(self, belief: Belief) -> int:
+        """Facts that were seen to hold of any names, hold of some now, or can be made true."""
+        answers = self.book.vocabulary.answers(belief)
+        found = self._held
+        for place, atom in enumerate(self.book.facts):
+            if found >> place & 1:
+                continue
+            made = self._reach.possible_of_any(atom, atom, self._fitting)
+            if made or self._of_which_hold(1 << place, answers):
+                found |= 1 << place
+        return found
 
     def _weights(self, guess: int) -> list[float]:
         """By fact, how much it speaks for names that it holds of them, if a guess is right."""
@@ -180,10 +243,10 @@ class Untried:
             weights.append(surprise * counts)
         return weights
 
-    def trial(self, belief: Belief, dice: Random) -> Trial | None:
+    def trial(self, belief: Belief, reach: Reach, dice: Random) -> Trial | None:
         """The likeliest trial here of some; None where more facts held in some refusal."""
         best: Trial | None = None
-        self._judge(dice)
+        self._judge(belief, reach, dice)
         answers = self.book.vocabulary.answers(belief)
 
         def holding(atom: Atom) -> bool:
@@ -192,12 +255,14 @@ class Untried:
         for number in range(LIMITS.first_choices):
             # the best names first, then others: the best may be refused for good
             greed = LIMITS.greed / (1 + number)
-            weights = self._weights(dice.choice(self.odds.guesses))
-            chosen = self._related(belief, dice, holding, weights, greed)
+            guess = dice.choice(self.odds.guesses)
+            chosen = self._of_which_hold(guess, answers, dice)
+            if chosen is None:
+                chosen = self._related(belief, dice, holding, self._weights(guess), greed)
             if chosen is None:
                 return None
             self.book.widen(chosen, self.names)
-            self._judge(dice)
+            self._judge(belief, reach, dice)
             known = self.book.measure(belief, chosen)
             success = self.odds.success(known.false)
             if self._hopeless(known.true) or (best is not None and success <= best.success):
@@ -205,6 +270,18 @@ class Untried:
             worth = LIMITS.first_success * success
             best = Trial(fill(self.book.template, chosen), worth, known.true, success)
         return best
+
+    def _of_which_hold(
+        self, facts: int, answers: AskedOnce, dice: Random | None = None
+    ) -> tuple[str, ...] | None:
+        """Different names for all slots of which some facts hold; None where there are none."""
+        slots = range(len(self.book.declared))
+        search = Bindings(self.book, answers, dice, nodes=LIMITS.nodes)
+        for found in search.search(dict.fromkeys(bits(facts), 1.0), slots=slots):
+            names = tuple(found.names[slot] for slot in slots)
+            if len({*names}) == len(names) or (dice is not None and self._may_name_twice(dice)):
+                return names
+        return None
 
     def _hopeless(self, true: int) -> bool:
         """True if all these facts held in a refusal."""
@@ -215,38 +292,38 @@ class Untried:
         self,
         belief: Belief,
         changing: Container[str],
-        makeable: Callable[[Atom], bool],
+        reach: Reach,
         dice: Random,
     ) -> Iterator[Aim]:
         """Trials for which facts are to be made true that some guess has, and others that go with
         them: more than held in any refusal.
-
-        `makeable`: whether some action is known to make a fact true.
         """
-        self._judge(dice)
+        self._judge(belief, reach, dice)
         answers = self.book.vocabulary.answers(belief)
 
         def within_reach_of(atom: Atom) -> bool:
-            return bool(answers[atom]) or (atom.predicate in changing and makeable(atom))
+            return bool(answers[atom]) or (atom.predicate in changing and reach.makeable(atom))
 
         for guess in dice.sample(self.odds.guesses, LIMITS.aims):
             weights = self._weights(guess)
             chosen = self._related(belief, dice, within_reach_of, weights)
             if chosen is None or not self.book.facts:
                 return
-            within_reach = self._within_reach(belief, chosen, changing, makeable)
+            within_reach = self._within_reach(belief, chosen, changing, reach)
             command = fill(self.book.template, chosen)
             for places in self._sets_of(guess, within_reach.made, weights, dice):
-                if places and not self._hopeless(within_reach.given | mask_of(places)):
-                    literals = [Literal(self.book.facts[place]) for place in places]
-                    yield Aim(command, _clauses(literals, chosen))
+                if not places or self._hopeless(within_reach.given | mask_of(places)):
+                    continue
+                clauses = _clauses([Literal(self.book.facts[place]) for place in places], chosen)
+                if reach.possible([clause.literals[0] for clause in clauses]):
+                    yield Aim(command, clauses)
 
     def _within_reach(
         self,
         belief: Belief,
         names: Sequence[str],
         changing: Container[str],
-        makeable: Callable[[Atom], bool],
+        reach: Reach,
     ) -> _WithinReach:
         """Facts of some names that hold for good, and facts that hold or can be made true."""
         bound = {str(slot): name for slot, name in enumerate(names)}
@@ -257,7 +334,7 @@ class Untried:
             holds = bool(true >> place & 1)
             if atom.predicate not in changing:
                 given |= holds << place
-            elif holds or makeable(atom.bind(bound)):
+            elif holds or reach.makeable(atom.bind(bound)):
                 made.append(place)
         return _WithinReach(given, made)
 
@@ -282,12 +359,17 @@ class Untried:
         return found
 
     def _exclusive(self, one: int, other: int) -> bool:
-        """True if two facts were never seen to hold of the same names, though each was."""
+        """True if two facts were never seen to hold of the same names, though each was, and no
+        known action leads there.
+        """
         both = 1 << one | 1 << other
         if self._held & both != both:
             return False
         if both not in self._apart:
-            self._apart[both] = not self._seen(both)
+            facts = self.book.facts
+            self._apart[both] = not self._seen(both) and not self._reach.possible_of_any(
+                facts[one], facts[other], self._fitting
+            )
         return self._apart[both]
 
     def _seen(self, facts: int) -> bool:

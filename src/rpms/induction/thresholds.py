@@ -176,6 +176,8 @@ class Thresholds:
     first_guesses: int = 24  # Guesses at the needs of an action that has never worked
     # How much likelier a fact is needed that an action with the same parameters needs
     by_analogy: float = 3.0
+    # And a fact that actions make and none is known to need
+    made_for: float = 2.0
     beside_guess: float = 0.5  # Weight of facts that a guess does not have, in choosing names
     usual_needs: float = 4.0  # Facts that an action needs which has never worked, for a start
     first_success: float = 8.0  # Bits that the first success of an action tells
@@ -193,7 +195,11 @@ class Thresholds:
     idle_episodes: int = 2  # Episodes without anything to try after which exploration ends
     few_facts: float = 0.7  # Rate by which fewer facts are brought about for a first trial
     ground_actions: int = 2_000  # Ways to fill the slots of one action that a search knows at most
-    search_nodes: int = 60  # States that a search for a way looks at
+    # Literals of a search up to which it is asked which pairs may hold together
+    pairs_known: int = 1_000
+    search_nodes: int = 60  # States that a search for a way looks at, at least
+    most_nodes: int = 500  # And at most
+    search_work: int = 30_000  # Ground actions that it looks at between, over all these states
     greedy_search: float = 2.0  # Weight of the steps that are left against those that were done
     aims: int = 3  # Trials elsewhere that are planned for at a step
     first_choices: int = 12  # Choices of names that are compared for an action that never worked
