@@ -225,13 +225,13 @@ class Untried:
 
     def _attainable(self, belief: Belief) -> int:
         """Facts that were seen to hold of any names, hold of some now, or can be made true."""
-        answers = self.book.vocabulary.answers(belief)
+        search = Bindings(self.book, self.book.vocabulary.answers(belief), nodes=LIMITS.nodes)
         found = self._held
         for place, atom in enumerate(self.book.facts):
             if found >> place & 1:
                 continue
             made = self._reach.possible_of_any(atom, atom, self._fitting)
-            if made or self._of_which_hold(1 << place, answers):
+            if made or next(search.search({place: 1.0}), None) is not None:
                 found |= 1 << place
         return found
 
@@ -272,14 +272,14 @@ class Untried:
         return best
 
     def _of_which_hold(
-        self, facts: int, answers: AskedOnce, dice: Random | None = None
+        self, facts: int, answers: AskedOnce, dice: Random
     ) -> tuple[str, ...] | None:
         """Different names for all slots of which some facts hold; None where there are none."""
         slots = range(len(self.book.declared))
         search = Bindings(self.book, answers, dice, nodes=LIMITS.nodes)
         for found in search.search(dict.fromkeys(bits(facts), 1.0), slots=slots):
             names = tuple(found.names[slot] for slot in slots)
-            if len({*names}) == len(names) or (dice is not None and self._may_name_twice(dice)):
+            if len({*names}) == len(names) or self._may_name_twice(dice):
                 return names
         return None
 
