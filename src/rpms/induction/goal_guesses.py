@@ -3,7 +3,7 @@ say.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache
 from itertools import combinations
 
 from rpms.induction.templates import words_in
@@ -59,10 +59,16 @@ def words_said(atoms: Iterable[Atom], words: Iterable[str]) -> frozenset[str]:
     said: set[str] = set()
     for atom in atoms:
         if not atom.predicate.startswith(NOT):
-            said.update(words_in(atom.predicate))
-    return frozenset(word for word in words if any(map(partial(_same_stem, word), said)))
+            said.update(_words_in_predicate(atom.predicate))
+    return frozenset([word for word in words if any(_same_stem(word, each) for each in said)])
 
 
+@lru_cache(maxsize=1_024)
+def _words_in_predicate(predicate: str) -> tuple[str, ...]:
+    return tuple(words_in(predicate))
+
+
+@lru_cache(maxsize=16_384)
 def _same_stem(one: str, other: str) -> bool:
     """True if a word is another or a form of it: `cool`, `cooled`. Short ones say too little:
     `in`, `at`.

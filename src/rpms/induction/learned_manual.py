@@ -112,6 +112,8 @@ def _plan_needs(action: ActionModel) -> Iterator[Clause]:
 
 def processes_of(action: ActionModel) -> list[ActionSchema]:
     """Effects that come only where something holds, as processes: plans use them."""
+    if not action.conditional:
+        return []
     schema = schema_of(action)
     found = []
     for place, fact in enumerate(action.conditional, 1):

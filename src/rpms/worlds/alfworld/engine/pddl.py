@@ -8,7 +8,7 @@ touches: the official domain relies on that last habit.
 import re
 from collections.abc import Mapping
 from itertools import islice
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 from rpms.worlds.alfworld.engine import texts
 
@@ -97,12 +97,11 @@ def words_of(expression: SExpr, what: str) -> list[str]:
     """A list that holds words alone, such as a ground fact."""
     if not isinstance(expression, list):
         raise Damage(f"has {expression[:40]!r} where {what} is expected")
-    words = [word for word in expression if isinstance(word, str)]
-    if len(words) < len(expression):
+    if list in map(type, expression):
         raise Damage(f"has a malformed {what}")
-    if not words:
+    if not expression:
         raise Damage(f"has an empty {what}")
-    return words
+    return cast("list[str]", expression)
 
 
 def typed(words: list[str], what: str) -> list[tuple[str, str]]:
@@ -244,6 +243,8 @@ def check_atom(words: list[str], things: Mapping[str, str]) -> None:
     """
     predicate, *arguments = words
     types = PREDICATES.get(predicate)
+    if types == tuple(map(things.get, arguments)):  # as of nearly all facts: the fastest way to ask
+        return
     if types is None:
         raise Damage(f"uses an unknown predicate {quoted(predicate)}")
     if len(types) != len(arguments):
