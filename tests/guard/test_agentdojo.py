@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rpms.guard import find_tool_mistakes
-from rpms.guard.tool_manuals import find_tool_doubts
+from rpms.guard.tool_manuals import find_likely_mistakes
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 needs_agentdojo = pytest.mark.skipif(
@@ -23,7 +23,7 @@ needs_agentdojo = pytest.mark.skipif(
 def test_the_policies_are_sound(suite):
     text = (BENCHMARKS / "agentdojo_policies" / f"{suite}.yaml").read_text()
     assert find_tool_mistakes((f"{suite}.yaml", text)) == []
-    assert find_tool_doubts((f"{suite}.yaml", text)) == []
+    assert find_likely_mistakes((f"{suite}.yaml", text)) == []
 
 
 @needs_agentdojo

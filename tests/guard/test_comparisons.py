@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rpms.guard import Call, Guard, find_tool_mistakes, read_tool_manual
 from rpms.guard.comparisons import COMPARISONS, pattern_mistake
-from rpms.guard.tool_manuals import find_tool_doubts
+from rpms.guard.tool_manuals import find_likely_mistakes
 from rpms.logic.errors import FileError
 
 
@@ -293,7 +293,7 @@ def test_a_given_argument_is_named_and_not_told():
 
 
 def test_facts_that_nothing_sets_are_noted():
-    said = [each.problem for each in find_tool_doubts(("once.yaml", ONCE))]
+    said = [each.problem for each in find_likely_mistakes(("once.yaml", ONCE))]
     assert any("nothing sets never_set" in each for each in said)
     twice = """
 facts: {a: {args: [x], path: <x>, is: 1}, b: {args: [x], path: <x>, is: 2}}
@@ -305,7 +305,7 @@ policies:
   P-A-4: {text: Always., tools: t, requires: a(x) or not a(x)}
   P-A-5: {text: Other., tools: t, when: b(x), requires: not a(x)}
 """
-    said = [each.problem for each in find_tool_doubts(("twice.yaml", twice))]
+    said = [each.problem for each in find_likely_mistakes(("twice.yaml", twice))]
     assert [each.split(" ")[0] for each in said] == ["P-A-2", "P-A-3", "P-A-4"]
     assert find_tool_mistakes(("m.yaml", "facts: {a: {args: [x], path: <x>, matches: '(a+)+'}}"))
     with pytest.raises(FileError):

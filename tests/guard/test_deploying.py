@@ -19,7 +19,7 @@ from rpms.guard import Call, Guard, read_tool_manual
 from rpms.guard.drafting import draft_manual
 from rpms.guard.log import read_guard_log
 from rpms.guard.replay import resumed
-from rpms.guard.tool_manuals import find_tool_doubts, find_tool_mistakes
+from rpms.guard.tool_manuals import find_likely_mistakes, find_tool_mistakes
 from rpms.logic.errors import InputError
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "guard"
@@ -258,7 +258,7 @@ def test_a_file_without_cases_is_no_test(once, rpms, tmp_path):
 def test_a_draft_needs_what_is_required_and_asks_before_destroying():
     text = draft_manual(TOOLS)
     manual = read_tool_manual(("draft.yaml", text))
-    assert not find_tool_doubts(("draft.yaml", text))
+    assert not find_likely_mistakes(("draft.yaml", text))
     guard = Guard(manual)
     assert guard.check(Call("delete_file", {"path": "a"}), can_ask=True).word == "ask"
     assert guard.check(Call("read: file", {"path": "a"})).word == "allow"

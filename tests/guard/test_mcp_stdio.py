@@ -20,8 +20,8 @@ mcp = pytest.importorskip("mcp")
 versions = pytest.importorskip("mcp_types.version")
 
 from rpms.guard import Call, Guard, read_tool_manual  # noqa: E402
+from rpms.guard.likely_mistakes import find_unheard  # noqa: E402
 from rpms.guard.log import read_guard_log  # noqa: E402
-from rpms.guard.manual_doubts import find_unheard  # noqa: E402
 from tests.guard.python_process import start_python  # noqa: E402
 
 HERE = Path(__file__).parent

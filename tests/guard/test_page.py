@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from rpms.guard import Call, Guard, Modify, read_tool_manual
-from rpms.guard.tool_manuals import find_tool_doubts
+from rpms.guard.tool_manuals import find_likely_mistakes
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "guard.md").read_text(encoding="utf-8")
@@ -80,7 +80,7 @@ def test_the_keys_that_the_page_explains_make_a_manual_that_works():
     manual = read_tool_manual(source)
     assert len(manual.policies) == 2
     assert len(manual.facts) > 12
-    assert not find_tool_doubts(source)
+    assert not find_likely_mistakes(source)
 
     order = {"id": "W1", "status": "pending", "items": [{"id": "a1"}]}
     for more in ({}, {"method": "card"}):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rpms.guard import Call, Guard, find_tool_mistakes, read_tool_manual
 from rpms.guard.provenance import MOST_CHARACTERS, Piece, Traces
 from rpms.guard.replay import resumed
-from rpms.guard.tool_manuals import find_tool_doubts
+from rpms.guard.tool_manuals import find_likely_mistakes
 from rpms.logic.facts import Truth
 
 MAIL = """
@@ -257,7 +257,7 @@ def test_mistakes_are_named():
     taken = "facts:\n  from_user: {args: [x]}\n"
     assert "cannot name a fact" in str(find_tool_mistakes(("mail.yaml", taken))[0])
     unknown = MAIL.replace('"get_contacts"', '"contacts"')
-    (doubt,) = find_tool_doubts(("mail.yaml", unknown))
+    (doubt,) = find_likely_mistakes(("mail.yaml", unknown))
     assert "'contacts' is none of the `tools`" in str(doubt)
 
 

@@ -18,7 +18,7 @@ from rpms.guard.manual_files import require_whole
 from rpms.guard.python_facts import load_python
 from rpms.guard.replay import Replayed, replay, run_cases
 from rpms.guard.tool_manuals import (
-    find_tool_doubts,
+    find_likely_mistakes,
     find_tool_mistakes,
     read_tool_manual,
 )
@@ -46,7 +46,7 @@ def check(manual: list[Path], log: Path | None = None, python: Path | None = Non
         "records": rules.records,
     }
     say(f"ok: {', '.join(f'{len(each)} {name}' for name, each in parts.items())}")
-    complain(*(f"note: {doubt}" for doubt in find_tool_doubts(*texts)[:MOST_MISTAKES]))
+    complain(*(f"note: {each}" for each in find_likely_mistakes(*texts)[:MOST_MISTAKES]))
     if log is not None:
         _judge_again(Guard(manual, python=load_python(python)), log)
 

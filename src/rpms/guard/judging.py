@@ -117,14 +117,14 @@ class _Case(dict[Atom, _Answer]):
         scope = self._applies(policy)
         if scope is Truth.FALSE or not policy.requires:
             return scope, None
-        doubtful: Clause | None = None
+        undecided: Clause | None = None
         for wanted in policy.requires:
             value = self._holds(wanted)
             if value is Truth.FALSE and scope is Truth.TRUE:
                 return Truth.TRUE, wanted
-            if value is not Truth.TRUE and doubtful is None:
-                doubtful = wanted
-        return Truth.FALSE if doubtful is None else Truth.UNKNOWN, doubtful
+            if value is not Truth.TRUE and undecided is None:
+                undecided = wanted
+        return Truth.FALSE if undecided is None else Truth.UNKNOWN, undecided
 
     def _applies(self, policy: Policy) -> Truth:
         """Truth of a rule applying to the call: all its conditions hold."""

@@ -18,7 +18,7 @@ from rpms.foreign.file_reader import read_text
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.settings_files import settings_files_unread
 from rpms.foreign.shown import excerpt
-from rpms.guard.manual_doubts import find_unheard
+from rpms.guard.likely_mistakes import find_unheard
 from rpms.guard.mcp import McpGuard
 from rpms.guard.mcp_backends import Backends, Server, transports_to
 from rpms.logic.errors import FileError, InputError

@@ -15,7 +15,7 @@ from rpms.guard import calls
 from rpms.guard.calls import GIVEN, RESULT, Policy, ToolManual
 from rpms.guard.comparisons import ALIKE, COMPARISONS, moment_of, now_and, pattern_mistake
 from rpms.guard.json_facts import Path, Reading, Take
-from rpms.guard.manual_doubts import doubts_of
+from rpms.guard.likely_mistakes import likely_mistakes
 from rpms.guard.provenance import FROM_TOOL, PREDICATES
 from rpms.guard.tool_forms import FactForm, PolicyForm, RecordForm, SettingsForm, ToolForm
 from rpms.logic.errors import FileError
@@ -74,7 +74,7 @@ class _Reader(ManualReader[ToolManual]):
     noun = "fact"
     role = "argument of this tool"
     manual: ToolManual = field(default_factory=ToolManual)
-    doubting: bool = False
+    likely: bool = False
     """True if likely mistakes are noted where there are no others."""
 
     def build(self, yamls: Sequence[YamlFile]) -> ToolManual:
@@ -82,8 +82,8 @@ class _Reader(ManualReader[ToolManual]):
         self.read_each_in(yamls, "facts", self._fact, name=True)
         self.read_each_in(yamls, "tools", self._tool, name=True)
         self.read_each_in(yamls, "policies", self._policy, name=True)
-        if self.doubting and not self.mistakes:
-            for section, name, problem in doubts_of(self.manual):
+        if self.likely and not self.mistakes:
+            for section, name, problem in likely_mistakes(self.manual):
                 yaml = next(each for each in yamls if name in (each.tree.get(section) or ()))
                 self.mistakes.append(yaml.at(section, name).error(problem))
         return self.manual
@@ -432,9 +432,9 @@ def find_tool_mistakes(*sources: ManualSource) -> list[FileError]:
     return _Reader().faults(sources)
 
 
-def find_tool_doubts(*sources: ManualSource) -> list[FileError]:
+def find_likely_mistakes(*sources: ManualSource) -> list[FileError]:
     """Likely mistakes in a manual without errors, in its order."""
-    reader = _Reader(doubting=True)
+    reader = _Reader(likely=True)
     faults = reader.faults(sources)
     return [] if reader.broken else faults
 

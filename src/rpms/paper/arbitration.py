@@ -1,8 +1,8 @@
 """Rules-first arbitration, φ of Algorithm 1.
 
 An entry's claims about actions are checked against the active rules and the known facts. A claim
-refuted on known facts is a conflict; an undecided one is a doubt. The hard layer drops conflicts in
-any room and state; the soft layer tags conflicts here and now, and doubts.
+refuted on known facts is a conflict; an undecided one is a reservation. The hard layer drops
+conflicts in any room and state; the soft layer tags conflicts here and now, and reservations.
 """
 
 import re

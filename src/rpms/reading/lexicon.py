@@ -28,8 +28,8 @@ MISSPELT = 85.0
 FURTHER = (1.0, 0.3, 0.1)
 """Weights of the strongest word for a value, the next one and the third: words of one name
 repeat each other."""
-DOUBT = 1.0
-"""Requests' worth of doubt in a word that was seen once or twice."""
+PRIOR = 1.0
+"""Imagined requests in which a word tells nothing, so that one seen once or twice tells little."""
 _WORD = re.compile(r"[a-z0-9]+")
 
 
@@ -151,7 +151,7 @@ class Lexicon:
         for word in names_in(request):
             seen = self._seen[word]
             together = self._together.get((field, value, word), 0)
-            remembered = math.log((together + DOUBT * share) / ((seen + DOUBT) * share))
+            remembered = math.log((together + PRIOR * share) / ((seen + PRIOR) * share))
             named = NAMED * max(likeness(word, name) for name in names)
             weight = max(remembered, named)
             if weight > 0:

@@ -104,7 +104,7 @@ class Objected(NamedTuple):
 
     reason: str = ""
     """The reason in words; empty if none is certain."""
-    doubtful: bool = False
+    untried: bool = False
     """True if a lasting fact that it needs is unknown: nobody has tried such a thing."""
 
 
@@ -184,13 +184,13 @@ class Narrowing:
             if source in named:
                 binding[name] = f"{named[source]} ?"
         reason = ""
-        doubtful = False
+        untried = False
         for fact in form.facts:
             if binding.keys() >= set(fact.args):
                 found = self._blocked(fact.bound(binding), _DEPTH)
                 reason = reason or found.reason
-                doubtful = doubtful or found.doubtful
-        return Objected(reason, doubtful)
+                untried = untried or found.untried
+        return Objected(reason, untried)
 
     def _misplaced(self, roles: frozenset[str], kind: str) -> str:
         """The reason that nothing here of a kind can be what a field means; nothing where
@@ -259,20 +259,20 @@ class Narrowing:
             return self._objected([fact], fact)
         makers = self._achievers.makers(fact.predicate, fact.negated)
         judged = [self._way_blocked(way, fact, depth) for way in makers]
-        return min(judged, key=lambda each: (bool(each.reason), each.doubtful), default=_FINE)
+        return min(judged, key=lambda each: (bool(each.reason), each.untried), default=_FINE)
 
     def _way_blocked(self, way: Achiever, fact: Fact, depth: int) -> Objected:
         """The objection to one way: to the first need that cannot be met."""
         binding = dict(zip(way.fact.args, fact.args, strict=True))
-        doubtful = False
+        untried = False
         for need in way.needs:
             if len(need.literals) != 1:
                 continue  # a choice: some other literal of it may hold
             found = self._need_blocked(need.literals[0], binding, fact, depth)
             if found.reason:
                 return found
-            doubtful = doubtful or found.doubtful
-        return Objected("", doubtful)
+            untried = untried or found.untried
+        return Objected("", untried)
 
     def _need_blocked(
         self, need: Fact, binding: Mapping[str, str], fact: Fact, depth: int

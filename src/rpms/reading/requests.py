@@ -261,16 +261,16 @@ class _Attempt:
 
     def _filled(self, part: _Part, field_: str) -> Generator[SlotQuestion, Weights, list[_Part]]:
         """A part with its next slot filled, by each of the best kinds that nothing forbids."""
-        doubtful: dict[str, bool] = {}
+        untried: dict[str, bool] = {}
         for kind in self._kinds(part.form, field_):
             objected = self.possible.judge(part.form, {**part.named, field_: kind})
             if not objected.reason:
-                doubtful[kind] = objected.doubtful
-        choices = tuple(f"{field_}: {kind}" for kind in doubtful)
+                untried[kind] = objected.untried
+        choices = tuple(f"{field_}: {kind}" for kind in untried)
         weights = yield from self._weights(field_, part.begun, choices)
         filled: list[_Part] = []
-        for kind, weight in zip(doubtful, weights, strict=True):
-            sure = weight + UNTRIED if doubtful[kind] else weight
+        for kind, weight in zip(untried, weights, strict=True):
+            sure = weight + UNTRIED if untried[kind] else weight
             filled.append(self._with_words(part, field_, kind, sure))
         more_to_ask = self._asks and field_ != FIELDS[-1]
         return _best(filled, OBJECTS if more_to_ask else READINGS)

@@ -357,15 +357,15 @@ def _move(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelie
     spot = find_spot(belief, command.two, done.place)
     if spot is None:  # into something that was never seen
         return with_unlisted(belief, Thing(done.place, (thing,)))
-    return filled(_doubted(belief, spot), spot, (thing,))
+    return filled(_perhaps_spilled(belief, spot), spot, (thing,))
 
 
-def _doubted(belief: ScienceBelief, spot: Seen) -> ScienceBelief:
+def _perhaps_spilled(belief: ScienceBelief, spot: Seen) -> ScienceBelief:
     """The belief after a thing was put on a carried holder: it may fall beside it; on the
     ground, it does.
     """
-    doubtful = spot.carried and (spot.thing.contents is None or spot.thing.name == "ground")
-    return belief.but(inventory_known=False, lost=True) if doubtful else belief
+    may_fall = spot.carried and (spot.thing.contents is None or spot.thing.name == "ground")
+    return belief.but(inventory_known=False, lost=True) if may_fall else belief
 
 
 def _pour(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelief:
@@ -383,7 +383,7 @@ def _pour(belief: ScienceBelief, done: ToldDeed, command: Named) -> ScienceBelie
         return belief.but(inventory_known=False, lost=True)
     target = find_spot(belief, command.two, done.place)
     if target is not None:
-        return filled(_doubted(belief, target), target, poured)
+        return filled(_perhaps_spilled(belief, target), target, poured)
     return with_unlisted(belief, *poured) if done.place == belief.room else belief
 
 

@@ -19,7 +19,7 @@ class LikelyMistake(NamedTuple):
     problem: str
 
 
-def doubts_of(manual: ToolManual) -> Iterator[LikelyMistake]:
+def likely_mistakes(manual: ToolManual) -> Iterator[LikelyMistake]:
     """All that is odd about a manual."""
     yield from _undeclared_lookups(manual)
     yield from _undeclared_sources(manual)
