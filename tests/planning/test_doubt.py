@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
 import pytest
 
+from rpms.logic.belief import Situation
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.paper.compose import compose
@@ -15,8 +17,10 @@ from rpms.paper.episode import Episode, Step
 from rpms.paper.recall import EpisodicMemory
 from rpms.planning.advice import plan_of
 from rpms.planning.edges import Edge
-from rpms.planning.effort import EXPANDED
+from rpms.planning.effort import EXPANDED, Effort
+from rpms.planning.plan_graph import Plan
 from rpms.planning.plan_with_doubts import NOT_ALL_WEIGHED
+from rpms.planning.reason import Reasoner
 from rpms.planning.search import Priced, Reached
 from rpms.planning.surprise import SurpriseKind
 from rpms.play.seats import Play, play
@@ -132,3 +136,26 @@ def test_a_search_stops_at_its_bound_where_there_is_no_plan(monkeypatch):
     steps_towards("pick_two_obj_and_place-Spatula", object="soapbottle", destination="countertop")
     assert len([effort for effort in spent.values() if effort > EXPANDED]) > 3
     assert max(spent.values()) < 1.5 * EXPANDED
+
+
+def test_in_a_state_in_which_no_plan_was_found_none_is_searched_for_again(monkeypatch):
+    """Two things are wanted, and only one was found in all places there are: no step learns more."""
+    searched: dict[int, tuple[Effort, object]] = {}
+
+    def plan(reasoner: Reasoner, situation: Situation, *given: object, **named: object) -> Plan:
+        found = once(reasoner, situation, *given, **named)
+        effort = named.get("effort")
+        if isinstance(effort, Effort) and found.cost == inf:
+            names = frozenset[str]().union(*situation.belief.names.values())
+            state = (str(situation.belief.signature()), names, situation.belief.fingerprint)
+            searched[id(effort)] = (effort, state)
+        return found
+
+    once = Reasoner.plan
+    monkeypatch.setattr(Reasoner, "plan", plan)
+    steps = steps_towards(
+        "pick_two_obj_and_place-Spatula", object="soapbottle", destination="countertop"
+    )
+    states = [state for _, state in searched.values()]
+    assert len(states) == len(set(states))
+    assert len(states) < len(steps) / 2

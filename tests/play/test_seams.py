@@ -612,7 +612,7 @@ READ = dict(
 )
 EVERY_ENTRY = re.search(r"^\| every entry \| (.*) \|$", PAGE, re.MULTILINE)[1]
 FOR_PLANS = {
-    "ActiveRules": {"purpose", "lore", "goals", "purposes", "barred", "kept"},
+    "ActiveRules": {"purpose", "lore", "goals", "purposes", "kept"},
     "ActionSchema": {"plan", "steps", "others", "told", "once", "doubt", "waives", "patterns"},
     "Decision": {"unlisted", "cut_short", "advice", "schemas"},
     "Literal": {"kinds"},

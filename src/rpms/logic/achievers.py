@@ -2,21 +2,19 @@
 is kept between steps.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from threading import Lock
 from typing import Any, NamedTuple, Self
 
-from rpms.logic.actions import ActionSchema, Revelation, role_of
+from rpms.logic.actions import ActionSchema, Giving, Revelation, by_effect, role_of
 from rpms.logic.belief import Belief, Situation
 from rpms.logic.facts import Atom, Clause, Literal
 from rpms.logic.goal import Goal
 from rpms.logic.rules import ANYTHING, ActiveRules, Stage, kept_with_rules
-
-Giving = Mapping[tuple[str, bool], list[tuple[ActionSchema, Literal]]]
-"""Actions with the effect that brings a fact about, by the fact's predicate and sign."""
-
 
 _EITHER = "<either>"
 """Predicate of several facts of which one would do. No manual can write a name with brackets, so
@@ -185,6 +183,36 @@ def _sought(needs: Iterable[Need], parameter: str, revealed: Container[str]) -> 
     return None
 
 
+@dataclass(frozen=True, eq=False)
+class Offer:
+    """Ways to a fact, in the order of the manual; of hundreds, few are asked for at a time."""
+
+    ways: tuple[Achiever, ...] = ()
+
+    def __iter__(self) -> Iterator[Achiever]:
+        return iter(self.ways)
+
+    def __len__(self) -> int:
+        return len(self.ways)
+
+    @cached_property
+    def _by_price(self) -> list[tuple[float, int]]:
+        """Their prices, the least first, each with the way's place."""
+        return sorted([(way.schema.steps, place) for place, way in enumerate(self.ways)])
+
+    def between(self, least: float, most: float) -> list[Achiever]:
+        """The ways that cost at least so much, and less than that, in their order."""
+        first = bisect_left(self._by_price, (least,))
+        last = bisect_left(self._by_price, (most,))
+        places = sorted([place for _, place in self._by_price[first:last]])
+        return [self.ways[place] for place in places]
+
+    def least_from(self, price: float) -> float:
+        """The least price of those that cost at least so much; infinite if none does."""
+        place = bisect_left(self._by_price, (price,))
+        return self._by_price[place][0] if place < len(self.ways) else inf
+
+
 class Judged(NamedTuple):
     """A need, judged in a situation."""
 
@@ -200,6 +228,8 @@ _INDEXES_AT_WORK = 128
 """Indexes that keep what they derived in one step for the next, at some 1 MB each."""
 _OF_ONE_STEP = ("answers", "doubting", "doubts", "groundworks", "reaches", "graph", "best graph")
 """What an index keeps for the next step alone."""
+_WAYS_KEPT = 4_000
+"""Ways that are found by the identity of their action; prices change, and make others of them."""
 _used: dict["Achievers", None] = {}  # The latest used last
 _using = Lock()
 
@@ -383,6 +413,9 @@ class Groundwork:
         self._shapes: dict[object, int] = {}
         self.made: dict[object, Achiever] = {}
         """Actions and doubts as ways to their effects."""
+        self.made_of: dict[tuple[int, int], Achiever] = {}
+        """The same by the identity of action and effect, which is found sooner; a way keeps its
+        action."""
         self.levels: dict[int, tuple[Level, ...]] = {}
         """The parameters that a way's fact leaves open, by its shape."""
         self._moments = 0
@@ -406,6 +439,7 @@ class Groundwork:
 
     def forget(self) -> None:
         """Drop what was kept for the next step."""
+        self.made_of = {}
         self.names = None
         self.answers = None
 
@@ -419,7 +453,7 @@ class Achievers:
         self.groundwork = Groundwork(asker)
         self.shares = False
         """True if others, at other prices, share its groundwork."""
-        self._makers: dict[tuple[str, bool], tuple[Achiever, ...]] = {}
+        self._makers: dict[tuple[str, bool], Offer] = {}
         self._wanted: dict[int, list[Need]] = {}
         self._needs: dict[tuple[Clause, Fact | None, tuple[str, ...]], Need] = {}
         self._bans: dict[str, tuple[Clause, ...]] = {}
@@ -432,7 +466,7 @@ class Achievers:
         The reach takes long to put together. Indexes over the same actions, with doubts of the
         same names, have the same: it is kept for the next one.
         """
-        doubts = tuple([(schema.name, schema.doubt) for schema in self.rules.lore.doubts])
+        doubts = tuple([each.outline for each in self.rules.lore.doubts])
         outline = (self.rules.all_actions, doubts)
         reach = reaches.get(outline)
         if reach is None:
@@ -451,11 +485,12 @@ class Achievers:
             stated += schema.name, schema.effects, schema.preconditions, schema.observes
         doubted: set[object] = set()
         shown: set[str] = set()
-        for schema in self.rules.lore.doubts:
-            needed = self._single_needs(schema)
-            for effect in schema.effects:
-                doubted.add((effect, schema.variables, schema.effects, effect in needed))
-            shown.update(seen.atom.predicate for seen in schema.observes)
+        for each in self.rules.lore.doubts:
+            for schema in each.schemas:
+                needed = self._single_needs(schema)
+                for effect in schema.effects:
+                    doubted.add((effect, schema.variables, schema.effects, effect in needed))
+            shown.update(seen.atom.predicate for _, seen in each.showing)
         return tuple(stated), frozenset(doubted), frozenset(shown)
 
     def _single_needs(self, schema: ActionSchema) -> list[Literal]:
@@ -466,25 +501,42 @@ class Achievers:
     @cached_property
     def hoped(self) -> frozenset[tuple[str, bool]]:
         """Facts that only a doubt brings about, by predicate and sign."""
-        return frozenset(self._hoping.keys() - self._giving.keys())
+        doubted = set[tuple[str, bool]]().union(*[one.giving for one in self.rules.lore.doubts])
+        return frozenset(doubted - self._giving.keys())
 
-    def makers(self, predicate: str, negated: bool = False) -> tuple[Achiever, ...]:
+    def makers(self, predicate: str, negated: bool = False) -> Offer:
         """The ways to make a fact so, prepared when a plan first asks for them."""
         key = (predicate, negated)
         if key not in self._makers:
-            giving = (*self._giving.get(key, ()), *self._hoping.get(key, ()))
-            self._makers[key] = tuple(self._maker(*each) for each in giving)
+            giving = (*self._giving.get(key, ()), *self._hoping(key))
+            self._makers[key] = Offer(tuple([self._maker(*each) for each in giving]))
         return self._makers[key]
 
     @cached_property
     def _giving(self) -> Giving:
-        return _by_effect(self.rules.all_actions)
+        return by_effect(self.rules.all_actions)
 
-    @cached_property
-    def _hoping(self) -> Giving:
-        return _by_effect(self.rules.lore.doubts)
+    def _hoping(self, key: tuple[str, bool]) -> Sequence[tuple[ActionSchema, Literal]]:
+        """The doubts that bring about facts of a predicate and sign, each with its effect."""
+        found: list[tuple[ActionSchema, Literal]] = []
+        for each in self.rules.lore.doubts:
+            found += each.giving.get(key, ())
+        return found
 
     def _maker(self, schema: ActionSchema, effect: Literal) -> Achiever:
+        """An action as a way to one of its effects: the same one for the same action; at another
+        price, if it was one before.
+        """
+        same = self.groundwork.made_of
+        known = same.get((id(schema), id(effect)))
+        if known is not None and known.schema is schema:
+            return known
+        if len(same) >= _WAYS_KEPT:
+            same.clear()
+        way = same[id(schema), id(effect)] = self._priced_maker(schema, effect)
+        return way
+
+    def _priced_maker(self, schema: ActionSchema, effect: Literal) -> Achiever:
         """An action as a way to one of its effects; at another price, if it was one before."""
         made = self.groundwork.made
         key = (schema.name, schema.syntax, schema.doubt, effect)
@@ -510,15 +562,17 @@ class Achievers:
         )
 
     @cached_property
-    def revealers(self) -> Mapping[str, tuple[Achiever, ...]]:
+    def revealers(self) -> Mapping[str, Offer]:
         """The ways to find out about a fact, by predicate."""
-        found: dict[str, tuple[Achiever, ...]] = {}
-        for schema in (*self.rules.all_actions, *self.rules.lore.doubts):
-            for seen in schema.observes:
-                way = self._revealer(schema, seen)
-                predicate = seen.atom.predicate
-                found[predicate] = (*found.get(predicate, ()), way)
-        return found
+        showing: list[tuple[ActionSchema, Revelation]] = []
+        for schema in self.rules.all_actions:
+            showing += [(schema, seen) for seen in schema.observes]
+        for each in self.rules.lore.doubts:
+            showing += each.showing
+        found: dict[str, list[Achiever]] = {}
+        for schema, seen in showing:
+            found.setdefault(seen.atom.predicate, []).append(self._revealer(schema, seen))
+        return {predicate: Offer(tuple(ways)) for predicate, ways in found.items()}
 
     def _revealer(self, schema: ActionSchema, seen: Revelation) -> Achiever:
         named = [arg for arg in seen.atom.args if arg != ANYTHING]
@@ -705,7 +759,7 @@ class Achievers:
         if needed.predicate in self.companions and not needed.negated:
             return True
         key = (needed.predicate, needed.negated)
-        for schema, effect in self._giving.get(key) or self._hoping.get(key) or ():
+        for schema, effect in self._giving.get(key) or self._hoping(key):
             binding = {arg: f"{arg}'" for arg in schema.variables}
             binding |= dict(zip(effect.atom.args, needed.args, strict=True))
             if not _needs_fact(schema, binding, gives):
@@ -717,15 +771,6 @@ class Achievers:
 def achievers_of(rules: ActiveRules) -> Achievers:
     """The index over some rules, made once for all steps that ask for it."""
     return Achievers(rules)
-
-
-def _by_effect(schemas: Sequence[ActionSchema]) -> Giving:
-    giving: dict[tuple[str, bool], list[tuple[ActionSchema, Literal]]] = {}
-    for schema in schemas:
-        for effect in schema.effects:
-            key = (effect.atom.predicate, effect.negated)
-            giving.setdefault(key, []).append((schema, effect))
-    return giving
 
 
 def _needs_fact(schema: ActionSchema, binding: Mapping[str, str], fact: Fact) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from rpms.logic.facts import Atom, Clause, Facts, Literal, Truth
 
@@ -135,6 +135,16 @@ class ActionSchema:
         """All that a plan has to find names for."""
         return (*PARAMETER.findall(self.syntax[0]), *self.others)
 
+    def varied(self, **parts: object) -> Self:
+        """The same action with other parts, written in the same way.
+
+        What follows from its syntax is taken over: `replace` derives it anew, and doubts are made
+        by hundreds.
+        """
+        other = object.__new__(type(self))
+        vars(other).update(vars(self), **parts)
+        return other
+
     def match(self, command: str) -> dict[str, str] | None:
         """The names a command puts in place of the parameters; None if it is another action."""
         for way in self.patterns:
@@ -142,6 +152,46 @@ class ActionSchema:
             if match is not None:
                 return match.groupdict()
         return None
+
+
+Giving = Mapping[tuple[str, bool], list[tuple[ActionSchema, Literal]]]
+"""Actions with the effect that brings a fact about, by the fact's predicate and sign."""
+
+
+def by_effect(schemas: Iterable[ActionSchema]) -> Giving:
+    """Actions by what they bring about."""
+    giving: dict[tuple[str, bool], list[tuple[ActionSchema, Literal]]] = {}
+    for schema in schemas:
+        for effect in schema.effects:
+            giving.setdefault(effect.signed, []).append((schema, effect))
+    return giving
+
+
+@dataclass(frozen=True, eq=False)
+class DoubtfulActions:
+    """Doubts of one action, with what an index asks about them: they mostly stay the same from
+    step to step, and so does this.
+    """
+
+    schemas: tuple[ActionSchema, ...]
+
+    @cached_property
+    def outline(self) -> tuple[tuple[str, str], ...]:
+        """Their names: with the same ones an action reaches the same, at whatever price."""
+        return tuple([(schema.name, schema.doubt) for schema in self.schemas])
+
+    @cached_property
+    def giving(self) -> Giving:
+        """The doubts by what they bring about."""
+        return by_effect(self.schemas)
+
+    @cached_property
+    def showing(self) -> tuple[tuple[ActionSchema, Revelation], ...]:
+        """The doubts that reveal something, with all that they do."""
+        found: list[tuple[ActionSchema, Revelation]] = []
+        for schema in self.schemas:
+            found += [(schema, seen) for seen in schema.observes]
+        return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)

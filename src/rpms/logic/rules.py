@@ -11,6 +11,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 from rpms.logic.actions import (
     ActionSchema,
+    DoubtfulActions,
     Instance,
     WayToWrite,
     fixed_words,
@@ -214,7 +215,7 @@ class Lore:
     """Usual places of things, likeliest first."""
     kinds: Mapping[str, Kinds] = field(default_factory=dict)
     """Facts about kinds of things, by predicate; untried ones are unknown."""
-    doubts: tuple[ActionSchema, ...] = ()
+    doubts: tuple[DoubtfulActions, ...] = ()
     """Actions against lines of the manual, at a price (`planning.trust`); only plans use them."""
 
     def row(self, predicate: str, name: str) -> Container[str]:
@@ -246,9 +247,6 @@ class ActiveRules:
     """Purposes of other goals."""
     purposes: tuple[tuple[Purpose, float], ...] = ()
     """Alternatives to the purpose, for when it held without a win; each with a price."""
-    barred: Mapping[Any, Any] = field(default_factory=dict)
-    """Commands that were refused or showed nothing, with the `Surroundings` in which plans do
-    not give them again."""
     _instances: dict[str, Instance | None] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )

@@ -370,7 +370,7 @@ class Tracker(Purposeful):
         makers = self._index.makers(fact.predicate, fact.negated)
         if not makers or not self._is_about(fact, things):
             return _NOTHING_BEFORE
-        usual = makers[0]
+        usual = makers.ways[0]
         binding = dict(zip(usual.fact.args, fact.args, strict=True))
         needs: list[tuple[Need, Fact]] = []
         for need in usual.needs:
@@ -413,7 +413,7 @@ class Tracker(Purposeful):
             before = self._milestones(need, things, above | {fact})
             stones += [stone for stone in before if stone.thing == thing]
         yield from stones or [Milestone(Fact("found", (thing,)), f"find_{role}", thing, found=True)]
-        yield Milestone(fact, f"{makers[0].schema.name}_{role}", thing)
+        yield Milestone(fact, f"{makers.ways[0].schema.name}_{role}", thing)
 
 
 def _role_of(thing: str, binding: Mapping[str, str]) -> str:

@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import combinations, permutations, product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rpms.logic.achievers import command_of
-from rpms.logic.actions import ActionSchema, Revelation
+from rpms.logic.actions import ActionSchema, DoubtfulActions, Revelation
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Atom, Clause, Literal, Truth, grouped
 from rpms.logic.goal import Progress
 from rpms.logic.rules import ActiveRules, Purpose, Stage, atoms_over, kept_with_rules
-from rpms.planning.filling import Surroundings
+from rpms.planning.filling import Barred, Shown, Surroundings
 from rpms.planning.trust import (
     COMPLETE,
     CONTRADICTED,
@@ -55,7 +55,15 @@ class Doubt(NamedTuple):
     """True if it goes against a single line, and something spoke against that."""
 
 
-DoubtBook = dict[object, tuple[Doubt, ...]]
+class DoubtsOfAction(NamedTuple):
+    """The doubts of one action that plans may have."""
+
+    actions: DoubtfulActions
+    contradicted: frozenset[str]
+    """Those that go against lines which something spoke against."""
+
+
+DoubtBook = dict[object, DoubtsOfAction]
 """Doubts of single actions, by all that they were made from: most actions have the same ones
 at the next step."""
 
@@ -68,35 +76,28 @@ class DoubtedRules(NamedTuple):
     """The doubts that go against lines which something spoke against."""
 
 
-def doubted(
-    rules: ActiveRules, trust: Trust, *, idle: frozenset[str], book: DoubtBook
-) -> DoubtedRules:
+def doubted(rules: ActiveRules, trust: Trust, *, book: DoubtBook) -> DoubtedRules:
     """The rules as an episode has left them, with further actions for the doubts that plans may
     have, at their price: any line may be doubted, and those cost less that were contradicted.
 
-    `idle` are commands that are not to be given as things are. The `book` has doubts that were
-    made before.
+    The `book` has doubts that were made before.
     """
     make = _Doubting(rules, trust, book)
     environment = tuple(map(make.mended, rules.environment))
     processes = tuple(map(make.mended, rules.lore.processes))
     pairs = list(zip(rules.all_actions, (*environment, *processes), strict=True))
-    doubts: list[Doubt] = []
-    for old, new in pairs:
-        doubts += make.doubts(old, new)
     made = facts_made(new for _, new in pairs)
-    for old, new in pairs:
-        doubts += make.hopes(old, new, made)
-    actions = tuple([make.dearer_if_vain(doubt.action) for doubt in doubts])
+    doubts = [make.doubts(old, new) for old, new in pairs]
+    doubts += [make.hopes(old, new, made) for old, new in pairs]
+    actions = tuple([each.actions for each in doubts])
     mended = replace(
         rules,
         environment=environment,
         lore=replace(rules.lore, processes=processes, doubts=actions),
         purposes=make.continuations(),
-        barred=make.barred(idle),
     )
-    contradicted = [doubt.action.doubt for doubt in doubts if doubt.contradicted]
-    return DoubtedRules(mended, frozenset(contradicted))
+    contradicted = frozenset[str]().union(*[each.contradicted for each in doubts])
+    return DoubtedRules(mended, contradicted)
 
 
 def doubts_rest_on(trust: Trust) -> tuple[object, ...]:
@@ -107,9 +108,26 @@ def doubts_rest_on(trust: Trust) -> tuple[object, ...]:
         frozenset(trust.learned.items()),
         frozenset(trust.unexplained.items()),
         trust.held,
-        frozenset((*trust.refused.items(), *trust.blank.items())),
         frozenset(worked.items()),
     )
+
+
+def barred(rules: ActiveRules, trust: Trust, idle: Iterable[str]) -> Barred:
+    """Commands that were refused or showed nothing, with the surroundings then, and `idle` ones,
+    which are not to be given as things are.
+    """
+    found: dict[str | Shown, Surroundings | None] = {**trust.blank}
+    last: dict[str, Surroundings | None] = {}
+    for command, times in trust.refused.items():
+        last[command] = times[-1]
+    last |= dict.fromkeys(idle)
+    for command, then in last.items():
+        instance = rules.instance(command)
+        if instance is None:
+            found[command] = then
+        else:
+            found[command_of(instance.schema, instance.binding)] = then
+    return found
 
 
 @dataclass(frozen=True)
@@ -136,25 +154,22 @@ class _Doubting:
         evidence = self.trust.evidence.items()
         return {line.of: weight for line, weight in evidence if line.part is LinePart.DOUBTED}
 
-    def dearer_if_vain(self, doubt: ActionSchema) -> ActionSchema:
-        """A doubt, dearer by the attempts that it was to no avail in."""
-        vain = self._vain.get(doubt.doubt, 0.0)
-        return replace(doubt, steps=doubt.steps - STEPS * vain) if vain else doubt
+    def _vain_of(self, action: ActionSchema) -> frozenset[tuple[str, float]]:
+        """The evidence against doubts of an action: these begin with its name."""
+        begins = f"{action.name} "
+        vain = self._vain.items()
+        return frozenset([(doubt, weight) for doubt, weight in vain if doubt.startswith(begins)])
 
-    def barred(self, idle: frozenset[str]) -> dict[Any, Surroundings | None]:
-        """Commands that were refused, showed nothing or are idle, with the surroundings then."""
-        found: dict[Any, Surroundings | None] = {**self.trust.blank}
-        last: dict[str, Surroundings | None] = {}
-        for command, times in self.trust.refused.items():
-            last[command] = times[-1]
-        last |= dict.fromkeys(idle)
-        for command, then in last.items():
-            instance = self.rules.instance(command)
-            if instance is None:
-                found[command] = then
-            else:
-                found[command_of(instance.schema, instance.binding)] = then
-        return found
+    def _priced(self, doubts: Iterable[Doubt]) -> DoubtsOfAction:
+        """Doubts of an action, dearer by the attempts that they were to no avail in."""
+        actions: list[ActionSchema] = []
+        contradicted: list[str] = []
+        for action, is_contradicted in doubts:
+            vain = self._vain.get(action.doubt, 0.0)
+            actions.append(action.varied(steps=action.steps - STEPS * vain) if vain else action)
+            if is_contradicted:
+                contradicted.append(action.doubt)
+        return DoubtsOfAction(DoubtfulActions(tuple(actions)), frozenset(contradicted))
 
     def mended(self, schema: ActionSchema) -> ActionSchema:
         """An action without needs that were refuted, with changes that nobody foretold, dearer
@@ -194,17 +209,17 @@ class _Doubting:
                 left.append(effect)
         return tuple(left)
 
-    def doubts(self, old: ActionSchema, schema: ActionSchema) -> tuple[Doubt, ...]:
+    def doubts(self, old: ActionSchema, schema: ActionSchema) -> DoubtsOfAction:
         """An action against some of its lines; as made before, if nothing that they are made
         from has changed.
         """
         action = self.rules.key_of(old)
         suspects = frozenset(self.trust.suspects(action).items())
         refusals = self.trust.unexplained.get(action, ())
-        key = (action, schema, self._evidence_on(old), suspects, refusals)
+        key = (action, schema, self._evidence_on(old), suspects, refusals, self._vain_of(schema))
         made = self.book.get(key)
         if made is None:
-            made = self.book[key] = tuple(self._make_doubts(old, schema))
+            made = self.book[key] = self._priced(self._make_doubts(old, schema))
         return made
 
     def _make_doubts(self, old: ActionSchema, schema: ActionSchema) -> Iterator[Doubt]:
@@ -215,7 +230,7 @@ class _Doubting:
             if price and effect not in schema.effects:
                 doubt = f"{schema.name} may not do {effect}"
                 steps = schema.steps + price
-                hope = replace(schema, effects=(effect,), observes=(), steps=steps, doubt=doubt)
+                hope = schema.varied(effects=(effect,), observes=(), steps=steps, doubt=doubt)
                 yield Doubt(hope, contradicted=True)
         prices = self._prices_of_needs(old, schema)
         for doubtful in prices:
@@ -291,8 +306,7 @@ class _Doubting:
             else:
                 price += POSSIBLE if opposite in stated else self._plausible(one, old)
         more = [Clause((one,)) for one in supposed]
-        return replace(
-            schema,
+        return schema.varied(
             preconditions=(*needs, *more),
             steps=old.steps + price,
             doubt=f"{schema.name} {SUPPOSED} {' and '.join(map(str, supposed))}",
@@ -320,16 +334,16 @@ class _Doubting:
 
     def hopes(
         self, old: ActionSchema, schema: ActionSchema, made: frozenset[tuple[str, bool]]
-    ) -> tuple[Doubt, ...]:
+    ) -> DoubtsOfAction:
         """An action that might bring about what something needs; as made before, if nothing that
         this is made from has changed. `made`: facts that something is known to bring about.
         """
         vain = self._in_vain(old)
         action = self.rules.key_of(old)
-        key = (action, schema, self._evidence_on(old), frozenset(vain.items()), made)
+        key = (action, schema, self._evidence_on(old), vain.facts, made, self._vain_of(schema))
         hopes = self.book.get(key)
         if hopes is None:
-            hopes = self.book[key] = tuple(self._make_hopes(old, schema, made, vain))
+            hopes = self.book[key] = self._priced(self._make_hopes(old, schema, made, vain.times))
         return hopes
 
     def _make_hopes(
@@ -339,40 +353,35 @@ class _Doubting:
         made: frozenset[tuple[str, bool]],
         vain: Mapping[Literal, int],
     ) -> Iterator[Doubt]:
-        """Hopes for each fact that something needs; those cost less that nothing is known to
-        bring about.
+        """Hopes for each fact that something needs, also without one of the action's needs if
+        nothing is known to bring it about; such cost less.
         """
-        hoped = _hoped_facts(self.rules)
-        idle = not schema.observes and facts_made([schema]).isdisjoint(_served_facts(self.rules))
-        for atom in atoms_over(self.rules, old):
-            for negated in (False, True):
-                effect = Literal(atom, negated)
-                if effect.signed not in hoped or _is_told(schema, effect):
-                    continue
-                price = -STEPS * CONTRADICTED * vain.get(effect, 0)
-                if idle:
-                    price -= STEPS * FULL / 2
-                yield from self._hope(old, schema, effect, price, effect.signed in made)
+        told = {*schema.effects, *_single_literals(schema.preconditions)}
+        needs = self._prices_of_needs(old, schema)
+        for effect in _effects_to_hope_for(self.rules, old):
+            if effect in told:
+                continue
+            is_made = effect.signed in made
+            price = self._price_of_hope(old, schema, effect) + SECOND * is_made
+            price -= STEPS * CONTRADICTED * vain.get(effect, 0)
+            doubt = f"{schema.name} {HOPED} {effect}"
+            hope = schema.varied(effects=(effect,), observes=(), steps=price, doubt=doubt)
+            yield Doubt(hope)
+            if is_made:
+                continue
+            for doubtful in needs:
+                yield Doubt(_without(hope, doubtful.price, doubtful.need))
 
-    def _hope(
-        self, old: ActionSchema, schema: ActionSchema, effect: Literal, price: float, made: bool
-    ) -> Iterator[Doubt]:
-        """An action that may have an effect, also without one of its needs if nothing else is
-        known to have that effect.
-        """
+    def _price_of_hope(self, old: ActionSchema, schema: ActionSchema, effect: Literal) -> float:
+        """The steps of an action that may have an effect; fewer if it serves nothing else."""
         line = ManualLine(self.rules.key_of(old), LinePart.DOES, str(effect))
-        price += schema.steps + self.trust.upon(line, 0.0)
-        if made:
-            price += SECOND
-        doubt = f"{schema.name} {HOPED} {effect}"
-        hope = replace(schema, effects=(effect,), observes=(), steps=price, doubt=doubt)
-        yield Doubt(hope)
-        if made:
-            return
-        for doubtful in self._prices_of_needs(old, schema):
-            yield Doubt(_without(hope, doubtful.price, doubtful.need))
+        price = schema.steps + self.trust.upon(line, 0.0)
+        makes = facts_made([schema])
+        if not schema.observes and makes.isdisjoint(_served_facts(self.rules)):
+            price -= STEPS * FULL / 2
+        return price
 
-    def _in_vain(self, schema: ActionSchema) -> Counter[Literal]:
+    def _in_vain(self, schema: ActionSchema) -> _InVain:
         """How often an action worked without bringing a fact about."""
         return _count_in_vain(self.trust.worked.get(self.rules.key_of(schema), ()))
 
@@ -410,8 +419,16 @@ class _DoubtfulNeed(NamedTuple):
     """True if something spoke against it."""
 
 
+class _InVain(NamedTuple):
+    """How often an action worked without bringing about each fact over its parameters."""
+
+    times: Counter[Literal]
+    facts: frozenset[tuple[Literal, int]]
+    """The same to look doubts up by: it keeps its hash."""
+
+
 @lru_cache(maxsize=_COUNTED_KEPT)
-def _count_in_vain(times: tuple[Worked, ...]) -> Counter[Literal]:
+def _count_in_vain(times: tuple[Worked, ...]) -> _InVain:
     """How often each fact was not brought about, of some times that an action worked.
 
     Kept, since most actions did not work again since the last step.
@@ -419,21 +436,14 @@ def _count_in_vain(times: tuple[Worked, ...]) -> Counter[Literal]:
     vain: Counter[Literal] = Counter()
     for one in times:
         vain.update(one.false_after)
-    return vain
-
-
-def _is_told(schema: ActionSchema, fact: Literal) -> bool:
-    """True if an action is known to bring a fact about, or to need it."""
-    return fact in schema.effects or Clause((fact,)) in schema.preconditions
+    return _InVain(vain, frozenset(vain.items()))
 
 
 def _without(schema: ActionSchema, price: float, *needs: Clause) -> ActionSchema:
     left = tuple(need for need in schema.preconditions if need not in needs)
     doubt = f"{schema.doubt}, and" if schema.doubt else schema.name
     doubt = f"{doubt} {WAIVED} {' and '.join(map(str, needs))}"
-    return replace(
-        schema, preconditions=left, steps=schema.steps + price, doubt=doubt, waives=needs
-    )
+    return schema.varied(preconditions=left, steps=schema.steps + price, doubt=doubt, waives=needs)
 
 
 @kept_with_rules
@@ -472,6 +482,19 @@ def _hoped_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
         if not (negated and rules.predicates[predicate].exclusive):
             found.add((predicate, negated))
     return frozenset(found)
+
+
+@kept_with_rules
+def _effects_to_hope_for(rules: ActiveRules, schema: ActionSchema) -> tuple[Literal, ...]:
+    """All that an action might bring about of its parameters and that something needs."""
+    hoped = _hoped_facts(rules)
+    found: list[Literal] = []
+    for atom in atoms_over(rules, schema):
+        for negated in (False, True):
+            effect = Literal(atom, negated)
+            if effect.signed in hoped:
+                found.append(effect)
+    return tuple(found)
 
 
 @kept_with_rules

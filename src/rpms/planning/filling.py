@@ -30,6 +30,13 @@ class Surroundings(NamedTuple):
     """Values of the facts over the command's things, by predicate and names."""
 
 
+Shown = tuple[str, str, tuple[str, ...]]
+"""A command with the fact that it was given for: its predicate and names."""
+Barred = Mapping[str | Shown, Surroundings | None]
+"""Commands that were refused or showed nothing, with the surroundings in which plans do not give
+them again; None for those that they do not begin with, whatever these are."""
+
+
 class Filled(NamedTuple):
     """A choice of names for all parameters of an action."""
 

@@ -7,7 +7,7 @@ looked at, and then actions are tried that were never tried with the goal's thin
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from rpms.logic.achievers import Achievers, Groundwork, achievers_of
 from rpms.logic.belief import Situation
 from rpms.logic.rules import ActiveRules
-from rpms.planning.doubtful_rules import DoubtBook, doubted, doubts_rest_on
+from rpms.planning.doubtful_rules import DoubtBook, barred, doubted, doubts_rest_on
 from rpms.planning.edges import UNSEEN, Option
 from rpms.planning.effort import EXPANDED, FURTHER, Effort
 from rpms.planning.experience.adapt import AdaptContext
@@ -40,8 +40,11 @@ NOT_ALL_WEIGHED = "not all doubts were weighed"
 """Said of the best option where the search ended at its bound (`planning.effort`)."""
 _CHEAPER = 1e-6
 """Steps by which a plan has to be cheaper than one at hand to be looked for."""
-_DOUBTING_KEPT = 16
-"""Rules with doubts that are kept for the steps to come, for each goal."""
+_DOUBTING_KEPT = 4
+"""Rules with doubts that are kept for the steps to come, for each goal: most steps change some
+trust."""
+_REACHES_KEPT = 16
+"""Reaches of rules with doubts that are kept, for each goal."""
 _DOUBTS_KEPT = 500
 """Actions whose doubts are kept as they were made, for each goal."""
 _GROUNDWORKS_KEPT = 6
@@ -53,7 +56,12 @@ def plan_with_doubts(
 ) -> tuple[Plan, PlanNoticed]:
     """Plan from the manual and the trust left in it."""
     trust_before = noticed.trust
+    circumstances = trust_before.circumstances(context.situation)
+    state = (context.state, trust_before.against_lines())
     step = _DoubtingStep(context, rules, spell, Effort())
+    if trust_before.in_vain == circumstances and state in trust_before.states_in_vain:
+        nothing = Plan(cut=trust_before.states_in_vain[state])
+        step.fruitless.append(_Fruitless(trust_before, _DEAREST, nothing))
     begun = _BegunBefore(context, rules, noticed.trust)
     best, noticed = _best_that_leads_on(step, begun, noticed)
     options = sorted(best.options, key=begun.leads_back)
@@ -65,7 +73,7 @@ def plan_with_doubts(
     offered = {one.command: one.chain for one in reversed(options) if one.chain}
     trust = noticed.trust.but(offered=offered)
     if step.effort.is_in_vain:
-        trust = trust.but(in_vain=trust_before.circumstances(context.situation))
+        trust = trust.giving_up(circumstances, state, cut=best.cut)
     return best.offering(options), noticed.trusting(trust)
 
 
@@ -112,6 +120,22 @@ def _waits(option: Option) -> bool:
     return bool(option.chain) and option.chain[0].waits
 
 
+class _Fruitless(NamedTuple):
+    """A search of a step that found no plan with doubts."""
+
+    trust: Trust
+    most: float
+    """Steps that a plan might cost."""
+    plan: Plan
+    """The plan without options, which says if all doubts were weighed."""
+
+    def tells_of(self, trust: Trust, most: float) -> bool:
+        """True if another search would find nothing either: it may spend no more, and what was
+        blamed since are doubts, which are dearer for that. More idle commands help nothing.
+        """
+        return most <= self.most and trust.against_lines() == self.trust.against_lines()
+
+
 @dataclass(frozen=True)
 class _DoubtingStep:
     """One step at which lines may be doubted."""
@@ -120,6 +144,8 @@ class _DoubtingStep:
     rules: ActiveRules
     spell: Spelling
     effort: Effort
+    fruitless: list[_Fruitless] = field(default_factory=list)
+    """The searches that found nothing."""
 
     @property
     def _situation(self) -> Situation:
@@ -159,78 +185,69 @@ class _DoubtingStep:
         or looking at what may lead to one. No plan begins with an `idle` command, which led back
         to this state.
         """
-        best = Plan()
         if not trust.shaken and not self._stated.stranded:
-            best = self._sound(self._stated, trust, idle)
-            if best.options:
-                return best
+            stated = self._sound(self._stated, trust, idle)
+            if stated.options:
+                return stated
         if self._nowhere:
             return self._sound(replace(self._stated, opened=True), trust, idle)
-        known = _doubting(self.rules, trust, idle)
+        doubtful = _Doubtful(self.rules, trust, idle)
+        best = Plan()
         if trust.shaken or trust.learned or idle or trust.refused:
-            best = self._doubting_contradicted(known, trust, idle, best)
+            best = self._doubting_contradicted(doubtful)
             if _settles(best):
                 return replace(best, searching=self._stated.searching and best.cost == inf)
-        return self._doubting_any(known, trust, idle, best)
+        return self._doubting_any(doubtful, best)
 
-    def _doubting_contradicted(
-        self, known: "_Doubtful", trust: Trust, idle: frozenset[str], best: Plan
-    ) -> Plan:
+    def _doubting_contradicted(self, doubtful: "_Doubtful") -> Plan:
         """The best plan at a price for which contradicted lines alone can be doubted; if there is
         none, and what nobody has seen yet may lead to one, a look for that.
         """
-        best = _better(best, self._doubting(known, trust, idle, best, most=_DEAR))
+        best = self._doubting(doubtful, most=_DEAR)
         if not best.options and self._stated.searching:
-            return self._sound(self._looks(known, most=_DEAR), trust, idle)
+            return self._looks(doubtful, most=_DEAR)
         return best
 
-    def _doubting_any(
-        self, known: "_Doubtful", trust: Trust, idle: frozenset[str], best: Plan
-    ) -> Plan:
+    def _doubting_any(self, doubtful: "_Doubtful", best: Plan) -> Plan:
         """The best plan that may doubt any line; if there is none, a look at what is unknown."""
         if self._unseen:
-            found = self._looks(known, self._unseen)
-            best = _better(best, self._sound(found, trust, idle))
+            best = _better(best, self._looks(doubtful, self._unseen))
             if _settles(best):
                 return best
-        if trust.in_vain != trust.circumstances(self._situation):
+        if doubtful.trust.in_vain != doubtful.trust.circumstances(self._situation):
             self.effort.allowed = EXPANDED * FURTHER
-        found = self._doubting(known, trust, idle, best, most=_DEAREST)
+        most = min(_DEAREST, best.cost - _CHEAPER) if best.options else _DEAREST
+        found = self._doubting(doubtful, most)
         if found.cost == inf and not best.options:
             self.effort.is_in_vain = True
-        best = _better(best, replace(found, opened=not known.is_contradicted(found)))
+        best = _better(best, replace(found, opened=not doubtful.is_contradicted(found)))
         if best.options or not self._stated.cost:
             return best
-        looks = self._sound(self._stated, trust, idle)
+        looks = self._sound(self._stated, doubtful.trust, doubtful.idle)
         if not looks.options:
-            looks = self._sound(self._looks(known), trust, idle)
+            looks = self._looks(doubtful)
         return replace(looks, opened=True, cut=best.cut)
 
     def _looks(
-        self, known: "_Doubtful", sought: Sequence[str] = (UNSEEN,), most: float = inf
+        self, doubtful: "_Doubtful", sought: Sequence[str] = (UNSEEN,), most: float = inf
     ) -> Plan:
         """A plan to find things that nobody has seen yet, or whatever is unknown."""
-        return known.reasoner.search(
+        found = doubtful.reasoner.search(
             self._situation, self._order, sought, most=most, effort=self.effort
         )
+        return self._sound(found, doubtful.trust, doubtful.idle)
 
-    def _doubting(
-        self,
-        known: "_Doubtful",
-        trust: Trust,
-        idle: frozenset[str],
-        best: Plan,
-        most: float,
-    ) -> Plan:
-        """A plan with doubts that is cheaper than the best one so far and costs no more than
-        `most`, if there is one.
-        """
-        if best.options:
-            most = min(most, best.cost - _CHEAPER)
-        found = known.reasoner.plan(
+    def _doubting(self, doubtful: "_Doubtful", most: float) -> Plan:
+        """A plan with doubts that costs no more than `most`, if there is one."""
+        for earlier in self.fruitless:
+            if earlier.tells_of(doubtful.trust, most):
+                return earlier.plan
+        found = doubtful.reasoner.plan(
             self._situation, self._order, seek=False, most=most, effort=self.effort
         )
-        return self._sound(found, trust, idle)
+        if found.cost == inf:
+            self.fruitless.append(_Fruitless(doubtful.trust, most, found))
+        return self._sound(found, doubtful.trust, doubtful.idle)
 
     def _sound(self, plan: Plan, trust: Trust, idle: frozenset[str]) -> Plan:
         """A plan as the game wants it written, less what is idle or was refused as things are."""
@@ -257,42 +274,67 @@ def _settles(plan: Plan) -> bool:
     return bool(plan.options) and not dear < plan.cost < inf
 
 
-class _Doubtful(NamedTuple):
-    """The rules with doubts, ready to plan with."""
+@dataclass(frozen=True, eq=False)
+class _Doubtful:
+    """The rules with what may be doubted of them, made when a plan first asks for it."""
 
-    reasoner: Reasoner
-    contradicted: frozenset[str]
-    """The doubts that go against contradicted lines alone."""
+    rules: ActiveRules
+    trust: Trust
+    idle: frozenset[str]
+    """Commands that are not to be given as things are."""
+
+    @cached_property
+    def _weighed(self) -> "_Weighed":
+        return _weighed(self.rules, self.trust)
+
+    @cached_property
+    def reasoner(self) -> Reasoner:
+        """Plans with doubts, and without commands that are not to be given."""
+        reasoner = self._weighed.reasoner
+        commands = barred(self.rules, self.trust, self.idle)
+        return Reasoner(reasoner.rules, reasoner.achievers, commands)
 
     def is_contradicted(self, plan: Plan) -> bool:
         """True if a plan doubts contradicted lines alone."""
         if not plan.options:
             return False
-        return self.contradicted.issuperset(doubts_of(plan.options[0].chain))
+        return self._weighed.contradicted.issuperset(doubts_of(plan.options[0].chain))
 
 
-def _doubting(rules: ActiveRules, trust: Trust, idle: frozenset[str]) -> _Doubtful:
-    """The rules with doubts; those of an earlier step where nothing that its doubts rest on
-    changed.
-    """
-    trusting = achievers_of(rules)
-    every = trusting.kept
-    kept: dict[object, _Doubtful] = every.setdefault("doubting", {})
-    key = (idle, doubts_rest_on(trust))
-    known = kept.get(key)
-    if known is None:
-        reaches: dict[object, object] = every.setdefault("reaches", {})
+class _Weighed(NamedTuple):
+    """The rules with doubts at their price, ready to plan with."""
+
+    reasoner: Reasoner
+    contradicted: frozenset[str]
+    """The doubts that go against contradicted lines alone."""
+
+
+def _weighed(rules: ActiveRules, trust: Trust) -> _Weighed:
+    """The rules with doubts, as made in an earlier step where nothing that they rest on changed."""
+    every = achievers_of(rules).kept
+    kept: dict[object, _Weighed] = every.setdefault("doubting", {})
+    rest_on = doubts_rest_on(trust)
+    if rest_on not in kept:
         if len(kept) >= _DOUBTING_KEPT:
             kept.clear()
-            reaches.clear()
-        groundworks: dict[object, Groundwork] = every.setdefault("groundworks", {})
-        if len(groundworks) >= _GROUNDWORKS_KEPT:
-            groundworks.clear()
-        book: DoubtBook = every.setdefault("doubts", {})
-        if len(book) >= _DOUBTS_KEPT:
-            book.clear()
-        found = doubted(rules, trust, idle=idle, book=book)
-        achievers = Achievers(found.rules, trusting.groundwork)
-        achievers.share(groundworks, reaches)
-        known = kept[key] = _Doubtful(Reasoner(found.rules, achievers), found.contradicted)
-    return known
+        kept[rest_on] = _weigh(rules, trust)
+    return kept[rest_on]
+
+
+def _weigh(rules: ActiveRules, trust: Trust) -> _Weighed:
+    """The rules with doubts, on the groundwork of others that reach the same."""
+    trusting = achievers_of(rules)
+    every = trusting.kept
+    reaches: dict[object, object] = every.setdefault("reaches", {})
+    if len(reaches) >= _REACHES_KEPT:
+        reaches.clear()
+    groundworks: dict[object, Groundwork] = every.setdefault("groundworks", {})
+    if len(groundworks) >= _GROUNDWORKS_KEPT:
+        groundworks.clear()
+    book: DoubtBook = every.setdefault("doubts", {})
+    if len(book) >= _DOUBTS_KEPT:
+        book.clear()
+    found = doubted(rules, trust, book=book)
+    achievers = Achievers(found.rules, trusting.groundwork)
+    achievers.share(groundworks, reaches)
+    return _Weighed(Reasoner(found.rules, achievers), found.contradicted)

@@ -25,18 +25,28 @@ from rpms.logic.belief import Situation
 from rpms.logic.rules import ActiveRules, Purpose, kept_with_rules
 from rpms.planning.edges import UNSEEN, Link, Option
 from rpms.planning.effort import Effort
+from rpms.planning.filling import Barred
 from rpms.planning.impasse import Impasse
 from rpms.planning.plan_graph import Graph, Plan, Remedy
+from rpms.planning.ways import NOTHING_BARRED
 from rpms.planning.whereabouts import Order, Whereabouts, likely_places
 
 
 class Reasoner:
     """The manual, ready to plan with."""
 
-    def __init__(self, rules: ActiveRules, achievers: Achievers | None = None) -> None:
-        """`achievers`: the index of the rules, where there is one already."""
+    def __init__(
+        self,
+        rules: ActiveRules,
+        achievers: Achievers | None = None,
+        barred: Barred = NOTHING_BARRED,
+    ) -> None:
+        """`achievers`: the index of the rules, where there is one already; `barred`: commands that
+        plans do not give.
+        """
         self.rules = rules
         self.achievers = achievers or Achievers(rules)
+        self._barred = barred
 
     def plan(
         self,
@@ -147,8 +157,11 @@ class Reasoner:
         key = "best graph" if best else "graph"
         kept: Graph | None = self.achievers.kept.get(key)
         if kept is None or not kept.serves(situation, order, effort):
-            kept = Graph(self.achievers, situation, order, effort=effort, best=best)
+            kept = Graph(
+                self.achievers, situation, order, effort=effort, best=best, barred=self._barred
+            )
             self.achievers.kept[key] = kept
+        kept.bar(self._barred)
         return kept
 
     def impasse(self, situation: Situation) -> str:

@@ -24,7 +24,8 @@ from rpms.logic.achievers import Achievers, Fact
 from rpms.logic.belief import Situation
 from rpms.planning.edges import GOAL, Edge, Link, Option
 from rpms.planning.effort import EXPANDED, Effort
-from rpms.planning.ways import Ways
+from rpms.planning.filling import Barred
+from rpms.planning.ways import NOTHING_BARRED, Ways
 from rpms.planning.whereabouts import Order
 
 MARGIN = 8.0
@@ -77,6 +78,26 @@ class _Before(NamedTuple):
         return (edge, *self.chain) if edge.schema is not None else self.chain
 
 
+class _Beginnings:
+    """The commands that can be given now, each with the best plan found that it begins."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, _Begun] = {}
+        self.least = inf
+        """The least regret of these plans."""
+
+    def add(self, edge: Edge, regret: float, at: _Before) -> None:
+        """Begin a plan with an edge that needs nothing more, if it is an action that can be
+        done.
+        """
+        if not edge.can_be_done:
+            return
+        known = self.found.get(edge.command)
+        if known is None or regret < known.regret:
+            self.found[edge.command] = _Begun(regret, at.chain_from(edge))
+            self.least = min(self.least, regret)
+
+
 @dataclass(slots=True, eq=False)
 class _Waiting:
     """An edge that has no price until all its needs have theirs."""
@@ -126,6 +147,12 @@ class _Agenda:
         return spent, fact
 
 
+def _differing(one: Barred, other: Barred) -> set[str]:
+    """The commands that are barred in one way and in another way not, or not alike."""
+    keys = [key for key in one.keys() | other.keys() if one.get(key, key) != other.get(key, key)]
+    return {key if isinstance(key, str) else key[0] for key in keys}
+
+
 class Priced(Ways):
     """The actions that matter in one situation, from the goal down, each with what it costs to
     get there.
@@ -139,8 +166,9 @@ class Priced(Ways):
         *,
         effort: Effort | None = None,
         best: bool = False,
+        barred: Barred = NOTHING_BARRED,
     ) -> None:
-        super().__init__(achievers, situation, order, effort=effort, best=best)
+        super().__init__(achievers, situation, order, effort=effort, best=best, barred=barred)
         self._most = inf
         """The most that a plan may cost."""
         self._begun = self._effort.spent
@@ -149,6 +177,8 @@ class Priced(Ways):
         """The edges to each fact that some edge needs, and to the goal: what is priced."""
         self._unpriced: list[Fact] = []
         """Facts whose edges were found since prices were last computed."""
+        self._priced_at = -1
+        """Effort spent when all was last priced."""
         self._costs: dict[Fact, float] = {}
         self._totals: dict[Edge, float] = {}
         """The cost of an edge with all that it needs, once that is known."""
@@ -167,6 +197,23 @@ class Priced(Ways):
             and (self._order is order or self._order == order)
         )
 
+    def bar(self, barred: Barred) -> None:
+        """Leave out other commands than before: facts that these give are expanded anew, all is
+        priced anew, and as much work may be done again.
+        """
+        if self._barred == barred:
+            return
+        changed = _differing(self._barred, barred)
+        for fact, found in list(self._found.items()):
+            if any(edge.command in changed for edge in found.edges):
+                del self._found[fact]
+        self._barred = barred
+        self._barred_begin = {}
+        self._begun = self._effort.spent
+        self._edges = {}
+        self._costs = {}
+        self._totals = {}
+
     def _reaches(self, edges: list[Edge]) -> Reached:
         """Price all that leads to the goal by some edges, and say if one of them can be had."""
         self._edges[GOAL] = edges
@@ -184,32 +231,53 @@ class Priced(Ways):
         is done that may be, which is more while there is no plan; where every plan costs more than
         it may.
         """
+        self._priced_at = -1
         limit = 2 * MARGIN
         allowed = EXPANDED
-        priced = -1
+        while True:
+            left_out = self._regress_and_price(edges, limit, allowed)
+            is_last = allowed >= self._effort.allowed
+            ended = self._ended(left_out, edges, limit, is_last=is_last)
+            if ended is not None:
+                return ended
+            if left_out is LeftOut.TOO_MANY:
+                allowed = self._effort.allowed
+            else:
+                limit = self._next_limit(limit)
+
+    def _regress_and_price(self, edges: Sequence[Edge], limit: float, allowed: int) -> LeftOut:
+        """Find all that some edges need, up to a cost, and price it, until no way waits for
+        prices; say what was left out.
+        """
         while True:
             left_out = self._regress(edges, limit, self._begun + allowed)
-            if self._effort.spent > priced:
+            if self._effort.spent > self._priced_at:
                 self._price(whole=False)
-                priced = self._effort.spent
-            if left_out is LeftOut.TO_BE_PRICED:
-                continue
-            cost = self._costs.get(GOAL, inf)
-            if left_out is LeftOut.NOTHING or self._is_best(cost, edges, limit):
-                return Reached(cost < inf)
-            if left_out is LeftOut.TOO_MANY:
-                if cost < inf or allowed >= self._effort.allowed:
-                    return Reached(cost < inf, cut=True)
-                allowed = self._effort.allowed
-            elif self._is_too_dear(cost, edges, limit):
-                return Reached(False, given_up=True)
-            else:
-                limit = self._next_limit(limit, cost)
+                self._priced_at = self._effort.spent
+            if left_out is not LeftOut.TO_BE_PRICED:
+                return left_out
 
-    def _next_limit(self, limit: float, cost: float) -> float:
-        """The next limit to what is looked at, where the best plan so far costs so much: half as
-        much again, but no more than can matter, and not past what a plan may cost at one go.
+    def _ended(
+        self, left_out: LeftOut, edges: Sequence[Edge], limit: float, *, is_last: bool
+    ) -> Reached | None:
+        """How the search ended, where some was left out beyond a limit; None if it goes on.
+        `is_last`: no more work may be done.
         """
+        cost = self._costs.get(GOAL, inf)
+        is_found = cost < inf
+        if left_out is LeftOut.NOTHING or self._is_best(cost, edges, limit):
+            return Reached(is_found)
+        if left_out is LeftOut.TOO_MANY:
+            return Reached(is_found, cut=True) if is_found or is_last else None
+        if self._is_too_dear(cost, edges, limit):
+            return Reached(False, given_up=True)
+        return None
+
+    def _next_limit(self, limit: float) -> float:
+        """The next limit to what is looked at: half as much again, but no more than can better
+        the best plan so far, and not past what a plan may cost at one go.
+        """
+        cost = self._costs.get(GOAL, inf)
         may_cost = self._most if limit < self._most else inf
         return min(1.5 * limit, cost + MARGIN, may_cost)
 
@@ -357,29 +425,24 @@ class Priced(Ways):
         algorithm from the goal downwards, by regret.
         """
         number = count()
-        least = inf
         heap = [_Before(0.0, next(number), GOAL, ())]
         reached: set[Fact] = set()
-        begun: dict[str, _Begun] = {}
+        beginnings = _Beginnings()
         while heap:
             at = heappop(heap)
-            if self._best and at.regret > least:
+            if self._best and at.regret > beginnings.least:
                 break
             if at.fact in reached:
                 continue
             reached.add(at.fact)
             for edge, regret in self._priced_edges(at):
-                if edge.needs:
-                    first = self._first(edge)
-                    if first not in reached:
-                        chain = at.chain_from(edge)
-                        heappush(heap, _Before(regret, next(number), first, chain))
-                elif edge.can_be_done:
-                    known = begun.get(edge.command)
-                    if known is None or regret < known.regret:
-                        begun[edge.command] = _Begun(regret, at.chain_from(edge))
-                        least = min(least, regret)
-        return begun
+                if not edge.needs:
+                    beginnings.add(edge, regret, at)
+                    continue
+                first = self._first(edge)
+                if first not in reached:
+                    heappush(heap, _Before(regret, next(number), first, at.chain_from(edge)))
+        return beginnings.found
 
     def _priced_edges(self, at: _Before) -> Iterator[tuple[Edge, float]]:
         """The edges to a fact that have a price, each with the regret of the best plan by it."""

@@ -122,6 +122,9 @@ class Trust:
     """Commands that the plans at hand begin with, and these plans."""
     in_vain: object = None
     """The last circumstances in which no plan was found, whatever was doubted."""
+    states_in_vain: Mapping[object, bool] = field(default_factory=dict)
+    """The states, with all that speaks against lines, in which that was so in these circumstances;
+    True where not all doubts were weighed."""
     last: str = ""
     """The last surprise, in words."""
     held: frozenset[Literal] | None = None
@@ -170,6 +173,20 @@ class Trust:
         """
         things = frozenset[str]().union(*situation.belief.names.values())
         return things, self.learned, self.unexplained, self.held
+
+    def against_lines(self) -> frozenset[tuple[ManualLine, float]]:
+        """The evidence against lines of the manual, which makes doubts cheaper."""
+        evidence = self.evidence.items()
+        return frozenset(
+            [one for one in evidence if one[1] < 0 and one[0].part is not LinePart.DOUBTED]
+        )
+
+    def giving_up(self, circumstances: object, state: object, *, cut: bool) -> Self:
+        """The same once no plan was found in a state, whatever was doubted; `cut` if not all
+        doubts were weighed.
+        """
+        before = self.states_in_vain if self.in_vain == circumstances else {}
+        return self.but(in_vain=circumstances, states_in_vain={**before, state: cut})
 
     def bars(self, command: str, rules: ActiveRules, situation: Situation) -> bool:
         """True if a command was refused when all about its things and the place was as it is

@@ -114,25 +114,34 @@ class _Choosing:
         lacking: Sequence[Clause],
     ) -> Iterator[tuple[dict[str, str], Sequence[Clause]]]:
         """Name the variables that are left; `things` is None once one of them is named."""
-        for need in self._needs[len(binding)]:
-            if self._is_false(need, binding):
-                if need.confirmed:
-                    return
-                lacking = [*lacking, need.clause]
+        false = self._false_once_named(binding)
+        if any(need.confirmed for need in false):
+            return
+        lacking = [*lacking, *[need.clause for need in false]]
         if len(found) == _TRIED and len(lacking) >= found[-1].against:
             return
-        if len(binding) == len(self._variables):
-            if things is None:
-                yield binding, lacking
-            return
-        variable = self._variables[len(binding)]
-        is_last = len(binding) + 1 == len(self._variables)
-        for name in names[len(binding)]:
+        if len(binding) < len(self._variables):
+            for bound, left in self._with_next(names, things, binding):
+                yield from self._complete(names, left, found, bound, lacking)
+        elif things is None:
+            yield binding, lacking
+
+    def _false_once_named(self, binding: Mapping[str, str]) -> list[_WeighedNeed]:
+        """The needs known not to hold of those that can be judged with the last variable named."""
+        return [need for need in self._needs[len(binding)] if self._is_false(need, binding)]
+
+    def _with_next(
+        self, names: Sequence[Sequence[str]], things: Container[str] | None, binding: dict[str, str]
+    ) -> Iterator[tuple[dict[str, str], Container[str] | None]]:
+        """The choices with one more variable named, each with the things of which one is still to
+        be among them; the last variable takes only such a thing, if none is yet.
+        """
+        place = len(binding)
+        is_last = place + 1 == len(self._variables)
+        for name in names[place]:
             is_thing = things is None or name in things
             if is_thing or not is_last:
-                left = None if is_thing else things
-                bound = {**binding, variable: name}
-                yield from self._complete(names, left, found, bound, lacking)
+                yield {**binding, self._variables[place]: name}, None if is_thing else things
 
     def _is_false(self, need: _WeighedNeed, binding: Mapping[str, str]) -> bool:
         """True if a need is known not to hold with some names."""

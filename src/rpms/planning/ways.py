@@ -9,14 +9,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from math import inf
 
-from rpms.logic.achievers import Achiever, Achievers, Expanded, Fact, Fill, Found, asked_about
+from rpms.logic.achievers import (
+    Achiever,
+    Achievers,
+    Expanded,
+    Fact,
+    Fill,
+    Found,
+    Offer,
+    asked_about,
+)
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Situation
 from rpms.logic.facts import is_unseen, kind_of
 from rpms.logic.rules import ANYTHING
 from rpms.planning.edges import UNSEEN, Edge
 from rpms.planning.effort import Effort
-from rpms.planning.filling import Filled, Filling, Surroundings
+from rpms.planning.filling import Barred, Filled, Filling, Surroundings
 from rpms.planning.whereabouts import Order
 
 SEEN = "<seen>"
@@ -31,6 +40,9 @@ SEARCH = 2.0
 """Steps that a look costs beyond the way there, since it may find nothing."""
 FURTHER_DOWN = 2.0
 """Steps that one place further down in the order of likely places counts."""
+NOTHING_BARRED: Barred = {}
+"""No command is to be left out."""
+_NO_WAYS = Offer()
 _NOTHING = Found(edges=(), read={}, left_out=-inf, asked=frozenset())
 
 
@@ -57,6 +69,7 @@ class Ways(Filling):
         *,
         effort: Effort | None = None,
         best: bool = False,
+        barred: Barred = NOTHING_BARRED,
     ) -> None:
         self._effort = effort if effort is not None else Effort()
         self._best = best
@@ -67,7 +80,8 @@ class Ways(Filling):
         """The edges found in this situation, with the cost from which on others were left out."""
         self._beyond = inf
         """Cost of the cheapest way that cost more than might be spent."""
-        self._barred: dict[str, bool] = {}
+        self._barred = barred
+        self._barred_begin: dict[str, bool] = {}
         """True for beginnings of commands if some barred command has them."""
         kept = self._edges_of_earlier_steps()
         self._expanded: dict[Fact, Found] = {} if self._doubting else kept
@@ -159,7 +173,7 @@ class Ways(Filling):
         """Ways to see whether a fact holds, dearer the less likely its place is."""
         edges: list[Edge] = []
         price = SEARCH + FURTHER_DOWN * self._rank(fact.args)
-        revealers = self._index.revealers.get(fact.predicate, ())
+        revealers = self._index.revealers.get(fact.predicate, _NO_WAYS)
         for way in self._affordable(revealers, since, spend):
             edges += self._ground(way, fact, price)
         return edges
@@ -173,17 +187,12 @@ class Ways(Filling):
                 edges += self._ground(way, fact)
         return edges
 
-    def _affordable(
-        self, achievers: Iterable[Achiever], since: float, spend: float
-    ) -> Iterator[Achiever]:
+    def _affordable(self, offer: Offer, since: float, spend: float) -> Sequence[Achiever]:
         """Ways that cost less than may be spent and no less than `since`: cheaper ones were
         found before. The cost of the cheapest that is too dear is noted.
         """
-        for way in achievers:
-            if since <= way.schema.steps < spend:
-                yield way
-            elif way.schema.steps >= spend:
-                self._beyond = min(self._beyond, way.schema.steps)
+        self._beyond = min(self._beyond, offer.least_from(spend))
+        return offer.between(since, spend)
 
     def _by_companion(
         self, companion: str, fact: Fact, since: float, spend: float
@@ -377,7 +386,7 @@ class Ways(Filling):
         """True if a command was refused, or showed nothing, where all was as the needs of an
         edge, by some action, will make it.
         """
-        barred = self._index.rules.barred
+        barred = self._barred
         if edge.command in barred and self._is_idle_or_as_then(barred[edge.command], edge.needs):
             return True
         if not edge.reveals:
@@ -401,11 +410,10 @@ class Ways(Filling):
 
     def _may_be_barred(self, schema: ActionSchema) -> bool:
         """True if some barred command begins as an action's do: most actions have none."""
-        barred = self._index.rules.barred
-        if not barred:
+        if not self._barred:
             return False
         begins = schema.pieces[0]
-        if begins not in self._barred:
-            commands = [key if isinstance(key, str) else key[0] for key in barred]
-            self._barred[begins] = any(command.startswith(begins) for command in commands)
-        return self._barred[begins]
+        if begins not in self._barred_begin:
+            commands = [key if isinstance(key, str) else key[0] for key in self._barred]
+            self._barred_begin[begins] = any(command.startswith(begins) for command in commands)
+        return self._barred_begin[begins]
