@@ -8,7 +8,7 @@ from random import Random
 
 from rpms.induction.attempts import Book
 from rpms.induction.conclude import Learned, conclude, reconsidered
-from rpms.induction.first_guesses import Known
+from rpms.induction.first_guesses import WorkingAction
 from rpms.induction.goal_guesses import guesses, says_all, words_of, words_said
 from rpms.induction.goal_models import GoalModel
 from rpms.induction.laboratory import Laboratory, Untried, laboratory_of
@@ -111,14 +111,14 @@ class Agenda:
                 untried.others = known
                 self.untried.append(untried)
 
-    def _known_actions(self) -> list[Known]:
+    def _known_actions(self) -> list[WorkingAction]:
         """The actions that have worked, with what they need and make."""
         models = {model.template: model for model in self.learned.actions} if self.learned else {}
         found = []
         for laboratory in self.laboratories:
             effects = [fact.literal for fact in models[laboratory.book.template].effects]
             makes = [effect.atom for effect in effects if not effect.negated]
-            found.append(Known(laboratory.odds.needs, makes))
+            found.append(WorkingAction(laboratory.odds.needs, makes))
         return found
 
     def draw_conclusions(self) -> None:

@@ -131,14 +131,14 @@ def _least_lacking(book: Book) -> list[int]:
     return found
 
 
-class Known(NamedTuple):
+class WorkingAction(NamedTuple):
     """An action that has worked: what it needs, and the facts over its slots that it makes."""
 
     needs: Needs
     makes: Sequence[Atom]
 
 
-def needed_by(others: Sequence[Known]) -> dict[str, float]:
+def needed_by(others: Sequence[WorkingAction]) -> dict[str, float]:
     """By predicate, how much likelier than others it is needed, as other actions tell: what is made
     and needed by no action yet is made for one that has never worked.
     """
@@ -160,7 +160,7 @@ def needed_by(others: Sequence[Known]) -> dict[str, float]:
     return found
 
 
-def needed_by_analogy(book: Book, others: Iterable[Known]) -> int:
+def needed_by_analogy(book: Book, others: Iterable[WorkingAction]) -> int:
     """Facts that actions with the same parameters, in whatever order, need or make, as bits: many
     an action undoes another.
     """

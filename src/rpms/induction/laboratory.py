@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from rpms.induction.attempts import Book
 from rpms.induction.bindings import Bindings
-from rpms.induction.first_guesses import FirstGuesses, Known, needed_by, needed_by_analogy
+from rpms.induction.first_guesses import FirstGuesses, WorkingAction, needed_by, needed_by_analogy
 from rpms.induction.literals import bits, literal_of, mask_of, signed, union
 from rpms.induction.needs import Needs
 from rpms.induction.odds import Odds, entropy
@@ -186,7 +186,7 @@ class Untried:
 
     book: Book
     names: Names
-    others: Sequence[Known] = ()  # The actions that have worked
+    others: Sequence[WorkingAction] = ()  # The actions that have worked
     _apart: dict[int, bool] = field(default_factory=dict)
     """By two facts, as bits, True if they exclude each other."""
     _held: int = 0  # Facts that were seen to hold of any names
