@@ -75,11 +75,14 @@ def _with_changes(book: Book, goal: str, effects: Effects) -> _Tried:
     size = len(book.facts)
     places = {change: book.facts.index(change.atom) for change in changes}
     mask = mask_of(place + size * change.negated for change, place in places.items())
-    changing = []
-    settled = []
+    changing: list[Attempt] = []
+    settled: list[Attempt] = []
     for attempt in tried:
         holds = signed(attempt.true, attempt.false, size).holds
-        (settled if holds & mask == mask else changing).append(attempt)
+        if holds & mask == mask:
+            settled.append(attempt)
+        else:
+            changing.append(attempt)
     without_change = sum(attempt.scored for attempt in settled)
     with_change = sum(attempt.scored for attempt in changing)
     if LIMITS.several * without_change > with_change:
