@@ -349,13 +349,10 @@ def deed_processes(
         found = process_of(
             name, deed.book.template, (*parameters, *deed.roles), when, [Literal(ADVANCED)]
         )
+        needed = found.schema.preconditions
         schema = replace(
             found.schema,
-            preconditions=(
-                *found.schema.preconditions,
-                *_not_yet(deed, parameters),
-                _for_goal(deed.goal),
-            ),
+            preconditions=(*needed, *_not_yet(deed, parameters, needed), _for_goal(deed.goal)),
             once=tuple(parameters[slot] for slot in deed.once),
             steps=round(1 / (deed.share or when.share), 1),  # deeds that often fail cost more
         )
@@ -366,11 +363,12 @@ def deed_processes(
         yield found._replace(schema=schema, risk=risk)
 
 
-def _not_yet(deed: Deed, parameters: Sequence[str]) -> Iterator[Clause]:
-    """The condition that a deed has something to change."""
-    if deed.changes:
-        slots = slots_of(parameters)
-        yield Clause(tuple([change.opposite().bind(slots) for change in deed.changes]))
+def _not_yet(deed: Deed, parameters: Sequence[str], needed: Collection[Clause]) -> Iterator[Clause]:
+    """The condition that a deed has something to change, where its needs do not say so already."""
+    slots = slots_of(parameters)
+    unchanged = [change.opposite().bind(slots) for change in deed.changes]
+    if unchanged and not any(Clause((literal,)) in needed for literal in unchanged):
+        yield Clause(tuple(unchanged))
 
 
 def _risk(book: Book, when: Circumstance) -> float:
