@@ -116,7 +116,9 @@ def barred(rules: ActiveRules, trust: Trust, idle: Iterable[str]) -> Barred:
     """Commands that were refused or showed nothing, with the surroundings then, and `idle` ones,
     which are not to be given as things are.
     """
-    found: dict[str | Shown, Surroundings | None] = {**trust.blank}
+    found: dict[str | Shown, Surroundings | None] = {}
+    for shown, then_shown in trust.blank.items():
+        found[shown] = then_shown
     last: dict[str, Surroundings | None] = {}
     for command, times in trust.refused.items():
         last[command] = times[-1]

@@ -391,12 +391,12 @@ class Ways(Filling):
             return True
         if not edge.reveals:
             return False
-        shown = (edge.command, edge.fact.predicate, edge.fact.args)
-        if shown not in barred:
+        then = barred.get((edge.command, edge.fact.predicate, edge.fact.args))
+        if then is None:
             return False
         positional = self._index.positional
         moves = any(effect.atom.predicate in positional for effect in schema.effects)
-        return self._as_then(barred[shown], edge.needs, moving=moves)
+        return self._as_then(then, edge.needs, moving=moves)
 
     def _is_idle_or_as_then(self, then: Surroundings | None, needs: Sequence[Fact]) -> bool:
         """True if all will be as when a command was refused, once some needs are met.
