@@ -207,3 +207,24 @@ def test_guesses_explain_refusals_with_facts_that_go_together():
     complete = [guess for guess in guesses.guesses if guess & 0b0101 == 0b0101]
     assert len(complete) > len(guesses.guesses) / 2
     assert guesses.success(0b0101) < guesses.success(0b1000)
+
+
+def test_what_was_never_seen_together_may_be_brought_together():
+    world = _Lamps()
+    search = ForwardSearch(vocabulary_of(world))
+    meeting = search.meeting([_GO, _LIGHT], _CHANGING, _first_belief(world))
+    at = Atom("at", ("0",))
+    rooms = [_ROOMS, _ROOMS]
+    assert meeting.possible_of_any(at, Atom("lit", ("0",)), rooms)
+    # nobody is in two rooms at once, and room 2 has no lamp
+    assert not meeting.possible_of_any(at, Atom("at", ("1",)), rooms)
+    assert not meeting.possible([Literal(Atom("lit", ("room 2",)))])
+    assert meeting.possible([Literal(Atom("at", ("room 2",))), Literal(Atom("lit", ("room 1",)))])
+
+
+def test_guesses_have_only_facts_that_may_hold():
+    facts = [Atom(name, ("0",)) for name in ("held", "hung")]
+    attempts = [_tried_in_vain(1, 0b00, 0b11)]
+    book = Book("take <>", Vocabulary({}), facts=facts, attempts=attempts)
+    guesses = FirstGuesses(book, {}, 0, 0b01, lambda *_: False, Random(1))
+    assert all(guess == 0b01 for guess in guesses.guesses)

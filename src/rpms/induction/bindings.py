@@ -68,6 +68,7 @@ class Bindings:
         ordered = in_order(sorted(chosen), [want.slots for want in wants])
         self._choices.clear()
         self._left = self.nodes
+        self._most = most
         missing = [want for want in wants if not want.slots and not self._holds(want, {})]
         first = Binding({}, _mask(missing), _cost(missing))
         if first.cost <= most:
@@ -118,9 +119,18 @@ class Bindings:
         return self._choices[key]
 
     def _judged(self, names: Mapping[int, str], slot: int, wants: Iterable[_Want]) -> _Choice:
-        """The name in a slot as a choice, by the wanted literals that it completes."""
-        missing = [want for want in wants if not self._holds(want, names)]
-        return _Choice(names[slot], _mask(missing), _cost(missing))
+        """The name in a slot as a choice, by the wanted literals that it completes: until too much
+        fails.
+        """
+        missing = 0
+        cost = 0.0
+        for want in wants:
+            if not self._holds(want, names):
+                missing |= 1 << want.bit
+                cost += want.cost
+                if cost > self._most:
+                    break
+        return _Choice(names[slot], missing, cost)
 
     def _names(self, slot: int) -> Sequence[str]:
         """The names that may fill a slot."""

@@ -276,7 +276,7 @@ class Untried:
     ) -> tuple[str, ...] | None:
         """Different names for all slots of which some facts hold; None where there are none."""
         slots = range(len(self.book.declared))
-        search = Bindings(self.book, answers, dice, nodes=LIMITS.nodes)
+        search = Bindings(self.book, answers, dice, nodes=LIMITS.first_nodes)
         for found in search.search(dict.fromkeys(bits(facts), 1.0), slots=slots):
             names = tuple(found.names[slot] for slot in slots)
             if len({*names}) == len(names) or self._may_name_twice(dice):

@@ -203,6 +203,8 @@ class Thresholds:
     greedy_search: float = 2.0  # Weight of the steps that are left against those that were done
     aims: int = 3  # Trials elsewhere that are planned for at a step
     first_choices: int = 12  # Choices of names that are compared for an action that never worked
+    # Names that are put into slots at most, to find some of which all holds that a guess has
+    first_nodes: int = 80
     informative: float = 0.2  # Bits that a trial has to tell at least
     any_kind: float = 0.4  # Share of imagined actions with any kinds
     fitting: float = 0.3  # Share of imagined actions with kinds that have worked in every slot
