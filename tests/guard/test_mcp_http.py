@@ -22,6 +22,8 @@ from fastmcp.server.auth.providers.jwt import RSAKeyPair  # noqa: E402
 from mcp.client.streamable_http import streamable_http_client  # noqa: E402
 
 from rpms.guard.log import read_guard_log  # noqa: E402
+from rpms.guard.tool_manuals import read_tool_manual  # noqa: E402
+from tests.cli.command import rpms as rpms  # noqa: E402, PLC0414  a fixture
 from tests.guard.python_process import start_python  # noqa: E402
 
 HERE = Path(__file__).parent
@@ -274,6 +276,31 @@ def test_strangers_are_turned_away_and_tokens_go_nowhere_else(tmp_path, tokens):
         options = ["--tokens", tokens, "--host", "guard.example"]
         with guarding(*options, server=behind, RPMS_GUARD_SERVER_TOKEN="upstream") as address:
             run(scenario(address))
+
+
+CLOSED = """
+import sys
+from fastmcp import FastMCP
+from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
+known = StaticTokenVerifier({"upstream": {"client_id": "guard", "scopes": []}})
+server = FastMCP("closed", auth=known)
+@server.tool
+def look() -> str:
+    return "nothing"
+server.run("http", port=int(sys.argv[1]), show_banner=False)
+"""
+
+
+def test_a_server_that_asks_for_a_token_can_be_drafted(tmp_path, rpms, monkeypatch):
+    out = tmp_path / "draft.yaml"
+    with serving("-c", CLOSED, "PORT") as address:
+        ran = rpms("guard", "draft", "--out", out, "--server", address)
+        assert (ran.code, len(ran.err.splitlines()), out.exists()) == (2, 1, False), ran
+        monkeypatch.setenv("RPMS_GUARD_SERVER_TOKEN", "upstream")
+        ran = rpms("guard", "draft", "--out", out, "--server", address)
+        assert ran.code == 0, ran
+    assert "upstream" not in out.read_text()
+    assert list(read_tool_manual(("draft.yaml", out.read_text())).tools) == ["look"]
 
 
 @contextmanager

@@ -47,6 +47,7 @@ def run(
     from rpms.guard import mcp_proxy  # noqa: PLC0415
     from rpms.guard.guard import Guard  # noqa: PLC0415
     from rpms.guard.mcp import McpGuard  # noqa: PLC0415
+    from rpms.guard.mcp_backends import server_headers  # noqa: PLC0415
     from rpms.guard.python_facts import load_python  # noqa: PLC0415
 
     served = None
@@ -72,7 +73,7 @@ def run(
     proxy = mcp_proxy.make_proxy(
         McpGuard(guard, claim=claim, known=begun),
         servers,
-        headers=_server_headers(),
+        headers=server_headers(),
         patience=timeout,
         auth=served.auth() if served is not None else None,
     )
@@ -146,12 +147,6 @@ def _identity_provider(jwks: str, issuer: str, audience: str) -> dict[str, str]:
     if not issuer or not audience:
         raise InputError("--jwks needs --issuer and --audience: else any token would do")
     return {"jwks_uri": jwks, "issuer": issuer, "audience": audience}
-
-
-def _server_headers() -> dict[str, str]:
-    """Headers for servers behind the guard."""
-    token = os.environ.get("RPMS_GUARD_SERVER_TOKEN", "")
-    return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 def _telemetry() -> Any:

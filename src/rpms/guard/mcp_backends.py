@@ -111,6 +111,12 @@ class _Command(StdioTransport):
         return await super().connect(transport_options=options, **session)
 
 
+def server_headers() -> dict[str, str]:
+    """Headers for servers at addresses: the token in RPMS_GUARD_SERVER_TOKEN, if it is set."""
+    token = os.environ.get("RPMS_GUARD_SERVER_TOKEN", "")
+    return {"Authorization": f"Bearer {token}"} if token else {}
+
+
 def transports_to(server: Server, headers: Mapping[str, str]) -> Callable[[], ClientTransport]:
     """Makes connections to a server; InputError for one that cannot be."""
     if isinstance(server, str):

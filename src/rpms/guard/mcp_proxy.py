@@ -20,7 +20,7 @@ from rpms.foreign.settings_files import settings_files_unread
 from rpms.foreign.shown import excerpt
 from rpms.guard.likely_mistakes import find_unheard
 from rpms.guard.mcp import McpGuard
-from rpms.guard.mcp_backends import Backends, Server, transports_to
+from rpms.guard.mcp_backends import Backends, Server, server_headers, transports_to
 from rpms.logic.errors import FileError, InputError
 
 try:
@@ -209,7 +209,7 @@ def run_http(proxy: Proxy, listen: Listen) -> None:
 
 def list_tools(server: Server) -> list[dict[str, Any]]:
     """The tools that a server lists, as JSON."""
-    make = transports_to(server, {})
+    make = transports_to(server, server_headers())
 
     async def listed() -> list[dict[str, Any]]:
         async with Client(make()) as client:
