@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rpms.induction.action_model import ActionModel
 from rpms.induction.attempts import Attempt, Book
 from rpms.induction.conditions import Circumstance, conditions, view
-from rpms.induction.literals import mask_of, signed
+from rpms.induction.literals import signed
 from rpms.induction.revelations import slots_of
 from rpms.induction.scores import NO_NAME, Deed, Ties, by_kinds
 from rpms.induction.templates import SLOT, Names
@@ -16,6 +16,7 @@ from rpms.induction.thresholds import LIMITS
 from rpms.induction.unnamed_effects import Process, process_of
 from rpms.induction.witnesses import distinct, done_again, independent
 from rpms.logic.facts import Atom, Clause, Literal
+from rpms.store.evidence import Witness
 
 ADVANCED = Atom("advanced")
 """The fact that a task has got further."""
@@ -72,22 +73,28 @@ def _with_changes(book: Book, goal: str, effects: Effects) -> _Tried:
     changes = effects.get(book.template, ())
     if not changes or any(change.atom not in book.facts for change in changes):
         return _Tried(tried, ())
-    size = len(book.facts)
-    places = {change: book.facts.index(change.atom) for change in changes}
-    mask = mask_of(place + size * change.negated for change, place in places.items())
-    changing: list[Attempt] = []
-    settled: list[Attempt] = []
-    for attempt in tried:
-        holds = signed(attempt.true, attempt.false, size).holds
-        if holds & mask == mask:
-            settled.append(attempt)
-        else:
-            changing.append(attempt)
-    without_change = sum(attempt.scored for attempt in settled)
+    settled = _settled(book, tried, changes)
+    changing = [attempt for attempt in tried if attempt.witness not in settled]
     with_change = sum(attempt.scored for attempt in changing)
+    without_change = sum(attempt.scored for attempt in tried) - with_change
     if LIMITS.several * without_change > with_change:
         return _Tried(tried, ())
     return _Tried(changing, changes)
+
+
+def _settled(
+    book: Book, attempts: Iterable[Attempt], changes: Iterable[Literal]
+) -> frozenset[Witness]:
+    """The attempts before which all that an action changes held already."""
+    size = len(book.facts)
+    wanted = 0
+    for change in changes:
+        wanted |= 1 << (book.facts.index(change.atom) + size * change.negated)
+    found = set()
+    for attempt in attempts:
+        if signed(attempt.true, attempt.false, size).holds & wanted == wanted:
+            found.add(attempt.witness)
+    return frozenset(found)
 
 
 def _without_lone_words(found: Sequence[Deed]) -> list[Deed]:

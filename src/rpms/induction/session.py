@@ -435,16 +435,10 @@ class Session(Looking):
         """A command that changes something about what a refused way names, the shortest of a verb
         that was not tried for it; right after it, the way is tried again.
         """
-        ledger = self.agenda.ledger
+        refused_ways = list(filter(self._may_be_a_way, self.failures))
         changing = {verb_of(each.syntax[0]) for each in self.agenda.schemas if each.effects}
-        changing -= ledger.moving.keys()
-        refused_ways = []
-        for command in self.failures:
-            verb = verb_of(command)
-            # as long as nobody has moved, any verb that never worked may be one of moving
-            if verb in ledger.moving or not (ledger.moving or ledger.done[verb]):
-                refused_ways.append(command)
-        if not changing or not refused_ways:
+        changing -= self.agenda.ledger.moving.keys()
+        if not refused_ways or not changing:
             return ""
         listed = [each for each in self.game.admissible() if verb_of(each) in changing]
         for way in refused_ways:
@@ -454,6 +448,16 @@ class Session(Looking):
                 self.then = way
                 return command
         return ""
+
+    def _may_be_a_way(self, command: str) -> bool:
+        """True if a command begins as those do that have moved the agent; as long as none has,
+        if it begins as none that ever worked.
+        """
+        ledger = self.agenda.ledger
+        verb = verb_of(command)
+        if ledger.moving:
+            return verb in ledger.moving
+        return not ledger.done[verb]
 
     def _key_to(self, way: str, listed: Iterable[str]) -> str:
         """The shortest command about what a way names, of a verb not tried for it; nothing where
