@@ -59,6 +59,13 @@ def test_every_answer_comes_back_without_its_question(folder, tmp_path):
     assert file.stat().st_size < sum(each.stat().st_size for each in folder.rglob("*.json")) / 5
 
 
+def test_a_packed_record_does_not_say_where_weights_are_kept(tmp_path):
+    store = FolderOfAnswers(tmp_path / "answers")
+    made = entry(0, "hf//home/mia/base+/home/mia/adapter")
+    store.put(question_key(made), made)
+    assert pack(tmp_path / "answers", tmp_path / "a.answers.xz").model == "hf/base+adapter"
+
+
 def test_packing_twice_gives_the_same_bytes(folder, tmp_path):
     first, second = tmp_path / "a.answers.xz", tmp_path / "b.answers.xz"
     pack(folder, first, day="2026-01-02")

@@ -284,3 +284,17 @@ def test_training_knows_what_may_be_said_about_overlap(taught, rpms: Rpms, tmp_p
 def test_one_thing_is_counted_in_the_singular():
     assert counted(1, "game") == "1 game"
     assert counted(1160, "pair") == "1,160 pairs"
+
+
+def test_that_two_conditions_are_told_the_same_is_said(rpms: Rpms, tmp_path):
+    out = tmp_path / "pairs.jsonl"
+    words = ["teach", "pairs", "alfworld", "--split", TRAIN, "--limit", "1", "--memory", "none"]
+    ran = rpms(*words, "--processes", "1", "--out", out)
+    assert ran.code == 0, ran.err
+    prompts = {(pair.condition, pair.step): pair.prompt for pair in read_pairs(out)}
+    for (condition, step), prompt in prompts.items():
+        if condition == "full":
+            assert prompt == prompts["rules-only", step]
+    assert "full and rules-only are the same" in ran.out
+    ran = rpms(*words, "--processes", "1", "--conditions", "baseline,full", "--out", out)
+    assert "the same" not in ran.out

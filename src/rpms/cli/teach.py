@@ -16,7 +16,7 @@ from rpms.logic.errors import InputError, nearest
 from rpms.models.catalogue import PROVIDERS, taught_on
 from rpms.models.windows import context_window
 from rpms.play.display import Lines, progress
-from rpms.play.settings import ALLOW, REFUSE, Settings
+from rpms.play.settings import ALLOW, NO_MEMORY, REFUSE, Settings
 from rpms.teaching.classroom import Classroom, TaughtPairs, correct, read_conditions, teach_pairs
 from rpms.teaching.pairs import TRAINING, read_pairs
 from rpms.teaching.training import Training, train
@@ -57,6 +57,11 @@ def write_pairs(
     room = _classroom(resources, settings, find_world(world), conditions, engine, option)
     done = teach_pairs(room, out, resources.workers, progress(make_console()), resources.processes)
     report(done, out)
+    if settings.memory == NO_MEMORY and {"rules-only", "full"} <= set(room.conditions):
+        say(
+            "note: without a memory the prompts of full and rules-only are the same, and each is"
+            " taught twice; --conditions leaves one out"
+        )
 
 
 def correct_student(
@@ -184,6 +189,8 @@ def show_taught(model: str) -> None:
     """Say what a taught model was taught: games, conditions, corrections, and how."""
     name = model if model.partition("/")[0] in PROVIDERS else f"hf/{model}"
     taught = taught_on(name)
+    if taught is None and "/" not in model and not is_there(Path(model)):
+        raise InputError(f"{model}: there is no such folder")
     if taught is None:
         raise InputError(
             f"{model}: nothing says that it was taught; give the folder that `rpms teach train`"

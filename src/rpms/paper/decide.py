@@ -1,4 +1,8 @@
-"""One step of RPMS: Algorithm 1, line by line, up to the question. The caller asks the model."""
+"""One step of RPMS: Algorithm 1, up to the question; the caller asks the model.
+
+Candidates are recalled, filtered and judged only as far as a prompt has room for them. The same
+step, eager and on two screens, is in `examples/rpms_in_one_file.py`.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -158,6 +162,7 @@ def decide(
         filtered[kind] = mind.consistent(found, now.situation, rules)  # 5
     filtered[Kind.SUCCESS] = mind.beyond.adapt(filtered[Kind.SUCCESS], now)  # past the paper
     judged = {kind: mind.arbitrate(filtered[kind], rules, now.situation) for kind in recalled}  # 6
+    # the best few of each kind: Algorithm 1 does not say how many enter a prompt
     selection = select(judged, recalled, mind.experience.retrieval, mind.mask, now.progress)
     memories = selection.memories
     noticed = mind.beyond.notice(earlier, now, Situation(prior, goal))  # past the paper

@@ -352,7 +352,8 @@ _MAKERS: Mapping[str, _Maker] = {
     "taught": _Maker(
         lambda comparison: taught_table([comparison]),
         lambda comparison: taught_points([comparison]),
-        "it needs the four conditions of the 2x2, played by a model that was taught",
+        "it needs the four conditions of the 2x2, played by a model that was taught, as its folder"
+        " says; what was taught to one that is served or replayed is not known",
     ),
     "verdicts": _Maker(
         verdict_table,

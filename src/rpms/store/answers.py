@@ -217,7 +217,7 @@ def pack(folder: Path, file: Path, about: str = "", day: str | None = None) -> H
     model = _only_model(folder, entries.values())
     body = "".join(_packed_line(key, entry["answer"]) for key, entry in sorted(entries.items()))
     heading = Heading(
-        model=model,
+        model=_without_folders(model),
         recorded=day or dt.datetime.now(tz=dt.UTC).date().isoformat(),
         about=about,
         bounds=tuple(sorted(bounds, key=BOUNDS.index)),
@@ -238,6 +238,15 @@ def _only_model(folder: Path, entries: Iterable[Mapping[str, Any]]) -> str:
     if models:
         holds = f"answers of several models: {', '.join(models[:5])}"
     raise InputError(f"{folder} holds {holds}; a packed record has those of one")
+
+
+def _without_folders(model: str) -> str:
+    """A model's name with the last parts of paths alone: a record that is shared tells nobody
+    where its maker keeps weights.
+    """
+    provider, slash, rest = model.partition("/")
+    parts = [Path(part).name if Path(part).is_absolute() else part for part in rest.split("+")]
+    return f"{provider}{slash}{'+'.join(parts)}"
 
 
 def _packed_line(key: str, answer: Mapping[str, Any]) -> str:
