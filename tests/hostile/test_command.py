@@ -253,7 +253,35 @@ def test_ctrl_c_while_it_starts_is_one_line(tmp_path, moment):
     assert process.returncode in (0, 130), error
     assert "Traceback" not in error
     said = [line for line in complaints(error) if line != STOPPING]
-    assert len(said) == (1 if process.returncode else 0)
+    assert len(said) == (1 if process.returncode else 0), error
+
+
+LOST = """
+import signal, sys, time, weakref
+from rpms.cli.screen import answering_at_once
+
+class Module:
+    pass
+
+def end(reference):
+    signal.raise_signal(signal.SIGINT)
+
+try:
+    with answering_at_once():
+        module = Module()
+        reference = weakref.ref(module, end)
+        del module  # Python prints what is raised in `end`, and goes on
+        time.sleep(600)
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+def test_ctrl_c_where_nothing_can_be_raised_is_not_lost():
+    ran = subprocess.run(
+        [sys.executable, "-c", LOST], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.stdout, ran.stderr) == ("stopped\n", "")
 
 
 def test_ctrl_c_while_it_explores_says_what_is_kept(tmp_path):

@@ -6,8 +6,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rpms.foreign.shown import lines, one_line
@@ -25,9 +26,13 @@ def say(*texts: str) -> None:
 
 
 def complain(*texts: str) -> None:
-    """Print texts on standard error, each as one line."""
+    """Print texts on standard error, each as one line.
+
+    A line and its end are one write: what is said of a Ctrl-C between them would stand on the
+    same line.
+    """
     for text in texts:
-        print(one_line(text), file=sys.stderr, flush=True)  # noqa: T201
+        print(f"{one_line(text)}\n", end="", file=sys.stderr, flush=True)  # noqa: T201
 
 
 MOST_MISTAKES = 20
@@ -133,7 +138,7 @@ PATIENCE = 0.5
 @contextmanager
 def answering_at_once() -> Iterator[None]:
     """While this lasts, a command that was told to stop and is still there soon after says so on
-    standard error.
+    standard error, and no Ctrl-C is lost.
 
     Python's own handlers wait until the main thread is back from whatever library it is in; the
     number of the signal is written to a pipe at once, and another thread reads it.
@@ -144,14 +149,32 @@ def answering_at_once() -> Iterator[None]:
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     ended = threading.Event()
-    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    wakeup_before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    hook_before = sys.unraisablehook
+    sys.unraisablehook = partial(_interrupt_again, hook_before)
     threading.Thread(target=_answer, args=(reader, ended), name="stopping", daemon=True).start()
     try:
         yield
     finally:
         ended.set()
-        signal.set_wakeup_fd(before)
+        sys.unraisablehook = hook_before
+        signal.set_wakeup_fd(wakeup_before)
         os.close(writer)  # and so the thread ends
+
+
+def _interrupt_again(hook_before: Callable[[Any], object], lost: Any) -> None:
+    """Send a Ctrl-C once more that fell where nothing can be raised, such as the end of a weak
+    reference while a module is loaded: Python would print it, and go on as if nobody had asked.
+    """
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        hook_before(lost)
+        return
+    main_thread = threading.main_thread().ident
+    assert main_thread is not None
+    # from another thread, and a little later: at once it would fall into the same place
+    again = threading.Timer(0.01, signal.pthread_kill, (main_thread, signal.SIGINT))
+    again.daemon = True
+    again.start()
 
 
 def _answer(reader: int, ended: threading.Event) -> None:
@@ -161,6 +184,6 @@ def _answer(reader: int, ended: threading.Event) -> None:
             asked = signal.SIGINT in signs or signal.SIGTERM in signs
             if asked and not said and not ended.wait(PATIENCE):
                 said = True
-                print(STOPPING, file=sys.stderr, flush=True)  # noqa: T201  a live display shows it above itself
+                complain(STOPPING)  # a live display shows it above itself
     finally:
         os.close(reader)
