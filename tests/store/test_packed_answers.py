@@ -63,7 +63,10 @@ def test_a_packed_record_does_not_say_where_weights_are_kept(tmp_path):
     store = FolderOfAnswers(tmp_path / "answers")
     made = entry(0, "hf//home/mia/base+/home/mia/adapter")
     store.put(question_key(made), made)
-    assert pack(tmp_path / "answers", tmp_path / "a.answers.xz").model == "hf/base+adapter"
+    file = tmp_path / "a.answers.xz"
+    assert pack(tmp_path / "answers", file).model == "hf/base+adapter"
+    asked = {**made, "model": "hf/base+adapter"}  # as a replay asks
+    assert PackedAnswers(file).get(question_key(asked)) is not None
 
 
 def test_packing_twice_gives_the_same_bytes(folder, tmp_path):

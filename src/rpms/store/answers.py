@@ -209,15 +209,17 @@ def pack(folder: Path, file: Path, about: str = "", day: str | None = None) -> H
         raise InputError(f"{file}: a packed record's name ends in {ENDING}")
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder of recorded answers")
+    kept = list(FolderOfAnswers(folder).entries())
+    model = _without_folders(_only_model(folder, kept))
     entries: dict[str, dict[str, Any]] = {}
     bounds: set[str] = set()
-    for entry in FolderOfAnswers(folder).entries():
-        entries[question_key(entry)[:_KEPT]] = entry
+    for entry in kept:
+        # A replay asks the model that the heading names.
+        entries[question_key({**entry, "model": model})[:_KEPT]] = entry
         bounds.update(entry.keys() & BOUNDS)
-    model = _only_model(folder, entries.values())
     body = "".join(_packed_line(key, entry["answer"]) for key, entry in sorted(entries.items()))
     heading = Heading(
-        model=_without_folders(model),
+        model=model,
         recorded=day or dt.datetime.now(tz=dt.UTC).date().isoformat(),
         about=about,
         bounds=tuple(sorted(bounds, key=BOUNDS.index)),
