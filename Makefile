@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Some tests wait (for servers, for processes to end): one worker more than processors keeps all of these busy.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
 
-EXTRAS = anthropic,scienceworld,report,ray,inspect,mcp,gym,openenv,parquet
+EXTRAS = anthropic,scienceworld,report,ray,inspect,mcp,gym,openenv
 # Folders of packages that no test imports: why compile them?
 UNUSED = tests|rllib|inspect_evals|pip|debugpy|setuptools|datasets|mypyc
 # Worlds that are packages of their own, each with its simulator.

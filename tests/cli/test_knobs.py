@@ -15,7 +15,6 @@ from rpms.cli.app import make_app
 from rpms.cli.knobs import _OPTIONS
 from rpms.cli.report import export_runs
 from rpms.cli.rules_learn import _STEPS
-from rpms.learning.inventory import Junk
 from rpms.play.knobs import KNOBS
 from rpms.report.export import FORMS, USUAL
 from rpms.store.runs import RunFolder
@@ -227,5 +226,4 @@ def test_a_folder_in_place_of_the_file_to_write_is_refused_at_once(rpms: Rpms, c
 def test_what_the_texts_of_options_list_is_what_there_is():
     assert all(form in _OPTIONS["export.to"]["help"] for form in FORMS)
     assert inspect.signature(export_runs).parameters["tables"].default == ",".join(USUAL)
-    assert ", ".join(kind.name.lower() for kind in Junk) in _OPTIONS["memory junk.prune"]["help"]
     assert f"{_STEPS:,}" in _OPTIONS["rules learn.steps"]["help"]

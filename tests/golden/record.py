@@ -44,7 +44,7 @@ CONDITIONS = ("baseline", "rules-only", "memory-only", "full")
 NOT_KEPT = frozenset({"lock", "timings.jsonl", "static"})
 """Files of a run that hold times or nothing; and programs of pages, which are kept once."""
 
-PICTURES = frozenset({".png", ".svg", ".pdf", ".parquet"})
+PICTURES = frozenset({".png", ".svg", ".pdf"})
 """Kept by their names only: what draws or packs them is not ours and differs between versions."""
 
 VARIABLES = {
@@ -279,7 +279,7 @@ COMMANDS = {
     "prompts": "show",
     "models": "check pack",
     "rules": "show check diff review mend learn verify",
-    "memory": "show stats merge diff export audit junk quarantine restore",
+    "memory": "show stats merge diff export audit quarantine restore",
     "games": "make",
     "guard": "check audit draft test mcp",
     "envs": "list serve",
@@ -353,9 +353,6 @@ def memories(recorder: Recorder) -> None:
     )
     recorder.keep_folder("masked.run", "masked")
     recorder.rpms("memory audit masked --memory both.jsonl --rows 50", keep="audit")
-    recorder.rpms("memory junk both.jsonl masked", keep="junk")
-    recorder.rpms("memory junk both.jsonl --prune duplicate,below --out pruned.jsonl", keep="prune")
-    recorder.rpms("memory quarantine pruned.jsonl", keep="quarantine")
 
 
 def exports(recorder: Recorder) -> None:

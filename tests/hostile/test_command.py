@@ -370,7 +370,6 @@ def test_a_full_disk_under_a_record_has_the_documented_code(tmp_path):
     [
         ("memory", "diff", "embedded", "PLACE"),
         ("memory", "show", "PLACE"),
-        ("memory", "junk", "PLACE"),
         ("memory", "merge", "PLACE", "--out", "PLACE"),
         ("rules", "review", "PLACE"),
         ("rules", "check", "PLACE"),

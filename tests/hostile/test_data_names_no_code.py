@@ -31,7 +31,7 @@ def evil(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     "command",
-    ["rules verify", "rules diff", "rules mend", "memory junk", "insights", "check", "dry run"],
+    ["rules verify", "rules diff", "rules mend", "insights", "check", "dry run"],
 )
 def test_no_file_has_a_folder_imported(rpms, evil, tmp_path, command):
     manual, memory, run, study = (
@@ -52,7 +52,6 @@ def test_no_file_has_a_folder_imported(rpms, evil, tmp_path, command):
         "rules verify": ("rules", "verify", str(manual), str(run)),
         "rules diff": ("rules", "diff", str(manual), str(manual)),
         "rules mend": ("rules", "mend", str(manual), str(run)),
-        "memory junk": ("memory", "junk", str(memory)),
         "insights": (
             "insights",
             str(run),

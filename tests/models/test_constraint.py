@@ -133,21 +133,6 @@ def test_a_json_answer_is_understood(server):
     assert server.seen[0].body["response_format"]["json_schema"]["strict"] is True
 
 
-def test_an_older_server_that_overlooks_the_new_name_is_told_by_the_old_one(server):
-    def old(seen):
-        return openai_ok("Thought: x\nAction: look" if "guided_regex" in seen.body else "I sing.")
-
-    server.play_script(heeding(("guided_regex",), old))
-    model = connect(server)
-    first, second = model.answer(asking()), model.answer(asking())
-    model.close()
-    assert parse_answer(first.text).action == "look"
-    assert first.notes == second.notes == ("choices sent as guided_regex",)
-    assert first.usage.prompt_tokens == second.usage.prompt_tokens == 100
-    assert first.usage.requests == second.usage.requests == 1
-    assert len(server.seen) == 4, "two questions to find out, and the two that were asked"
-
-
 def test_a_server_that_refuses_the_form_is_told_in_the_next(server):
     def strict(seen):
         if "grammar" in seen.body:

@@ -192,17 +192,6 @@ def test_a_server_that_does_not_listen_is_told_of_once_and_its_answers_say_so(se
     assert all("response_format" not in seen.body for seen in server.asked)
 
 
-def test_an_older_server_is_told_by_the_old_name(server, caplog):
-    def old(seen):
-        return openai_ok("Thought: x\nAction: look" if "guided_regex" in seen.body else "I sing.")
-
-    server.play_script(heeding(("guided_regex",), old))
-    model = connect(server)
-    assert model.answer(asking()).notes == ("templates sent as guided_regex",)
-    model.close()
-    assert not caplog.records
-
-
 # --- records ---
 
 

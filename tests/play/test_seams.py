@@ -294,16 +294,10 @@ def test_every_memory_tool_takes_a_kind_whose_module_it_does_not_know(rpms, my_p
     merged = rpms("memory", "merge", "memory.jsonl", "memory.jsonl", "--out", "both.jsonl")
     assert merged.code == 0, merged.err
     assert rpms("memory", "diff", "memory.jsonl", "both.jsonl").code == 0
-    assert rpms("memory", "junk", "memory.jsonl").code == 0
     words = ("run", "alfworld", "--split", "builtin", "--memory", "both.jsonl", "--limit", 1)
     words += ("--overlap", "allow", "--out", "run")
     assert "add --harvest MODULE:NAME, whose module does" in rpms(*words).line
     assert rpms(*words, "--harvest", f"{my_parts}:tales").code == 0
-
-
-def test_as_many_entries_of_an_own_kind_as_a_prompt_shows_are_no_junk(rpms, my_parts):
-    learn_tales(rpms, my_parts)
-    assert "tale_" not in rpms("memory", "junk", "memory.jsonl").out
 
 
 @pytest.mark.parametrize(

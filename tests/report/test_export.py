@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import socket
-import sys
 
 import pytest
 
@@ -57,16 +56,12 @@ def read(folder, form):
             with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as stream:
                 found[name] = list(csv.DictReader(stream))
         return found
-    if form == "jsonl":
-        return {
-            name: [
-                json.loads(line)
-                for line in (folder / f"{name}.jsonl").read_text("utf-8").splitlines()
-            ]
-            for name in USUAL
-        }
-    parquet = pytest.importorskip("pyarrow.parquet")
-    return {name: parquet.read_table(folder / f"{name}.parquet").to_pylist() for name in USUAL}
+    return {
+        name: [
+            json.loads(line) for line in (folder / f"{name}.jsonl").read_text("utf-8").splitlines()
+        ]
+        for name in USUAL
+    }
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -89,12 +84,6 @@ def test_every_form_holds_what_the_episodes_hold(played, tmp_path, form):
         len(step.candidates) for row in rows for step in folder.episode(row.task).steps
     )
     assert len(tables["candidates"]) == considered
-
-
-def test_json_lines_and_parquet_hold_the_same_values(played, tmp_path):
-    for form in ("jsonl", "parquet"):
-        export([played], form, tmp_path / form)
-    assert read(tmp_path / "jsonl", "jsonl") == read(tmp_path / "parquet", "parquet")
 
 
 def test_no_cell_is_a_formula_and_no_text_breaks_a_line(played, tmp_path):
@@ -155,13 +144,6 @@ def test_a_folder_of_something_else_is_left_alone(played, tmp_path):
     assert (tmp_path / "mine/thesis.txt").read_text() == "years of work"
 
 
-def test_without_the_extra_one_line_says_how_to_get_it(played, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(InputError, match=r"needs pyarrow: pip install 'rpms\[parquet\]'"):
-        export([played], "parquet", tmp_path / "out")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_the_command(rpms: Rpms, played, tmp_path):
     said = rpms(
         "export", played, "--to", "jsonl", "--out", tmp_path / "out", "--tables", "episodes,steps"
@@ -171,10 +153,7 @@ def test_the_command(rpms: Rpms, played, tmp_path):
         f"{tmp_path}/out/episodes.jsonl: 2 lines",
         f"{tmp_path}/out/steps.jsonl: 6 lines",
     ]
-    assert (
-        rpms("export", played, "--to", "xlsx").line
-        == "--to 'xlsx': choose one of csv, parquet, jsonl"
-    )
+    assert rpms("export", played, "--to", "xlsx").line == "--to 'xlsx': choose one of csv, jsonl"
     assert rpms("export", played, "--tables", "answers").line.startswith(
         "--tables answers: choose of episodes"
     )

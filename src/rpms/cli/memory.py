@@ -19,26 +19,21 @@ from rpms.learning.audit import CORRECTION, Account, Audit, AuditedOutcome, Wort
 from rpms.learning.effects import ALPHA, LEAST
 from rpms.learning.inventory import (
     COLUMNS,
-    Junk,
-    Remark,
     Stats,
     difference,
-    find_junk,
     full_text,
     row,
     said,
     where_from,
 )
-from rpms.logic.errors import InputError, nearest
+from rpms.logic.errors import InputError
 from rpms.paper.memory import Entry, Kind, merge
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.sources import manual_of
 from rpms.report.table import Table as TextTable
 from rpms.report.table import TableCell, TableLine, comma_separated, grid, line, markdown
 from rpms.store import memories
 from rpms.store.files import write_whole
-from rpms.store.runs import RunFolder
-from rpms.worlds.registry import find_world, world_named
+from rpms.worlds.registry import find_world
 
 app = typer.Typer(help="Show, count, merge, compare and clean memories.", no_args_is_help=True)
 
@@ -319,92 +314,6 @@ def _leave(file: Path, out: Path, memory: EpisodicMemory, reasons: dict[str, str
     if left:
         beside = f"; {left} set aside in {memories.quarantine_file(out).name}"
     say(f"{len(stay)} entries in {out}, frozen: sha256 {digest[:16]}…{beside}")
-
-
-@app.command("junk")
-def junk(
-    file: Path,
-    runs: list[Path] | None = None,
-    prune: str | None = None,
-    out: Path | None = None,
-    world: str | None = None,
-    entries: bool = True,
-) -> None:
-    """List entries a memory can do without: near-duplicates, never recalled, always outranked,
-    against the manual.
-
-    With --prune and --out, a next memory is written without them. They are kept beside it; `rpms
-    memory restore` brings one back.
-    """
-    memory = _read_of_world(file)
-    if (prune is None) != (out is None):
-        raise InputError(
-            "--prune and --out go together: what to set aside, and where to write the rest"
-        )
-    _refuse_existing(out, file)
-    pruned = _read_prune(prune or "")
-    played = runs or []
-    _check_runs_are_of(memory.world, file, played)
-    if world is not None:
-        find_world(world)
-    known = world_named(memory.world, file)
-    remarks = find_junk(memory.entries, known, manual_of(known), known.retrieval, played)
-    for each in Junk:
-        _say_junk(each, remarks, entries=entries, known=bool(played) or each is not Junk.UNUSED)
-    bad = len({remark.entry.id for remark in remarks})
-    say(f"{bad} of {len(memory)} entries could go")
-    if out is not None:
-        _leave(file, out, memory, _reasons_to_go(remarks, pruned))
-
-
-def _reasons_to_go(remarks: Iterable[Remark], pruned: Sequence[Junk]) -> dict[str, str]:
-    """Why entries of some sorts of junk are set aside, by entry."""
-    reasons: dict[str, str] = {}
-    for remark in remarks:
-        if remark.junk in pruned:
-            reasons[remark.entry.id] = f"{remark.junk}: {remark.reason}"
-    return reasons
-
-
-def _read_of_world(file: Path) -> EpisodicMemory:
-    """A frozen memory that names its world."""
-    memory = memories.read_frozen(file)
-    if not memory.world:
-        raise InputError(
-            f"{file}: does not name its world; `rpms memory merge {file} --world NAME --out …`"
-            " adds it"
-        )
-    return memory
-
-
-def _say_junk(sort: Junk, remarks: Iterable[Remark], *, entries: bool, known: bool) -> None:
-    """Say how many entries are junk of one sort, and which, each with the reason."""
-    own = [remark for remark in remarks if remark.junk is sort]
-    say(f"{sort}: {len(own) if known else 'unknown without runs'}")
-    if entries:
-        say(*(f"  {remark.entry.id}  {excerpt(remark.reason)}" for remark in own))
-
-
-def _read_prune(given: str) -> list[Junk]:
-    """The sorts of entries to set aside: `all`, or names with commas between them."""
-    if given == "all":
-        return [*Junk]
-    by_name = {each.name.lower(): each for each in Junk}
-    chosen: list[Junk] = []
-    for word in filter(None, map(str.strip, given.split(","))):
-        if word not in by_name:
-            raise InputError(f"--prune {word!r}: {nearest(word, by_name)}")
-        chosen.append(by_name[word])
-    return chosen
-
-
-def _check_runs_are_of(world: str, memory: Path, runs: Iterable[Path]) -> None:
-    for run in runs:
-        played = str(RunFolder(run).protocol.settings.get("world"))
-        if played != world:
-            raise InputError(
-                f"{memory}: a memory of {excerpt(world)}, but {run} is of {excerpt(played)}"
-            )
 
 
 @app.command("quarantine")

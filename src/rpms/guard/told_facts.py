@@ -72,16 +72,15 @@ class ToldFacts:
             near = self.shared.near(atom, fact.initially)
         return near
 
-    def learn(self, facts: Sequence[Literal], manual: ToolManual) -> bool:
-        """Take facts as known, whoever was to change them; True if that changed anything."""
+    def learn(self, facts: Sequence[Literal], manual: ToolManual) -> None:
+        """Take facts as known, whoever was to change them."""
         self._under_way.settle(facts)
         if self.shared is None:
-            return self.belief.learn(facts)
+            self.belief.learn(facts)
+            return
         theirs = _shared(facts, manual)
-        changed = any(self.shared.holds(each.atom) is not (not each.negated) for each in theirs)
         self.shared.tell(theirs)
-        mine = [each for each in facts if each not in theirs]
-        return self.belief.learn(mine) or changed
+        self.belief.learn([each for each in facts if each not in theirs])
 
     def announce(self, call: Call, changes: Sequence[Literal], manual: ToolManual) -> None:
         """Expect changes of a call that is about to be made."""

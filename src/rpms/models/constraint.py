@@ -185,11 +185,9 @@ STRUCTURED_OUTPUTS = ConstraintForm(
     "structured_outputs", lambda s, n: {"structured_outputs": {"regex": regex(s, n)}}
 )
 """vLLM since 0.11."""
-GUIDED_REGEX = ConstraintForm("guided_regex", lambda s, n: {"guided_regex": regex(s, n)})
-"""vLLM up to 0.11; later versions overlook it, as earlier ones do its successor."""
 GRAMMAR = ConstraintForm("grammar", lambda s, n: {"grammar": grammar(s, n)})
 RESPONSE_FORMAT = ConstraintForm("response_format", _response_format, takes_templates=False)
 
-VLLM = (STRUCTURED_OUTPUTS, GUIDED_REGEX, RESPONSE_FORMAT)
+VLLM = (STRUCTURED_OUTPUTS, RESPONSE_FORMAT)
 LLAMACPP = (GRAMMAR, RESPONSE_FORMAT)
 OPENAI = (RESPONSE_FORMAT,)

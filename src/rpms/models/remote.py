@@ -246,7 +246,7 @@ class ServedModel:
         return sent, tuple(sorted(notes))
 
 
-CARRIERS = ("structured_outputs", "guided_regex", "grammar", "response_format")
+CARRIERS = ("structured_outputs", "grammar", "response_format")
 """The parameters that can carry what an action is held to."""
 
 _PROBED = shapes_of(("tick 4071", "tick 4072"))

@@ -78,8 +78,6 @@ USUAL = tuple(name for name in TABLES if name != "prompts")
 
 Line = dict[str, Any]
 Write = Callable[[Line], object]
-_GROUP = 10_000
-"""Lines of a Parquet file that are written at once."""
 
 
 def export(
@@ -263,28 +261,5 @@ def _json_lines(file: Path, _columns: Mapping[str, type]) -> Iterator[Write]:
         yield lambda line: stream.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
-@contextmanager
-def _parquet(file: Path, columns: Mapping[str, type]) -> Iterator[Write]:
-    """Written in groups of lines, so that a run of any size fits in memory."""
-    try:
-        import pyarrow as pa  # noqa: PLC0415  an extra
-        from pyarrow import parquet  # noqa: PLC0415
-    except ImportError:
-        raise InputError("--to parquet needs pyarrow: pip install 'rpms[parquet]'") from None
-    types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
-    schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
-    lines: list[Line] = []
-    with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-
-        def write(*new: Line, least: int = _GROUP) -> None:
-            lines.extend(new)
-            if len(lines) >= least:
-                writer.write_table(pa.Table.from_pylist(lines, schema=schema))
-                lines.clear()
-
-        yield write
-        write(least=1)
-
-
-_WRITERS = {"csv": _csv, "parquet": _parquet, "jsonl": _json_lines}
+_WRITERS = {"csv": _csv, "jsonl": _json_lines}
 FORMS = tuple(_WRITERS)
