@@ -20,7 +20,7 @@ from typing import Any
 import torch
 import transformers
 
-from rpms.models.hf.loop import NAME, share_keys_and_values, without_plans
+from rpms.models.hf.attention import NAME, share_keys_and_values, without_plans
 
 GPU = torch.cuda.is_available()
 SIZES = {

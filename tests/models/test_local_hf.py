@@ -13,7 +13,8 @@ import pytest
 from rpms.logic.errors import ContextOverflow, InputError, ModelUnavailable
 from rpms.models.base import Decoding
 from rpms.models.constraint import begins, fits, shapes_of
-from rpms.models.hf.loop import NAME, Loop
+from rpms.models.hf.attention import NAME
+from rpms.models.hf.loop import Loop
 from rpms.models.hf.model import CPU_TOKENS, BatchLimits, HFModel
 from tests.models.prompts import prompt, request
 
@@ -227,7 +228,7 @@ def test_a_thought_has_a_budget_and_a_choice_that_begins_another_can_be_made(mod
 
 
 def test_the_action_is_the_likeliest_choice_as_a_whole(model, monkeypatch):
-    monkeypatch.setattr("rpms.models.hf.loop.SCORES_AT_ONCE", 1)  # one row at a time
+    monkeypatch.setattr("rpms.models.hf.choice_weights.SCORES_AT_ONCE", 1)  # one row at a time
     asked = [
         replace(request(turns=n, decoding=Decoding(max_tokens=70)), choices=CHOICES)
         for n in range(3)
@@ -316,7 +317,7 @@ TEMPLATES = ("go to <place>", "take <object> from <place>", "look")
 @pytest.mark.parametrize("temperature", [0.0, 3.0])
 def test_an_answer_is_held_to_templates_after_a_free_thought(model, temperature, monkeypatch):
     monkeypatch.setattr(
-        "rpms.models.hf.loop.PICKED_FROM", 97
+        "rpms.models.hf.sampling.PICKED_FROM", 97
     )  # all of the alphabet: this model has no taste
     decoding = Decoding(max_tokens=120, temperature=temperature, seed=1)
     held = [

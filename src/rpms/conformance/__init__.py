@@ -29,9 +29,11 @@ class Finding:
     """One property and whether a world has it."""
 
     name: str
-    claim: str  # In a sentence
+    claim: str
+    """The claim in a sentence."""
     status: Status
-    detail: str  # Reason for a failure or a skip; for a success, the evidence
+    detail: str
+    """Reason for a failure or a skip; for a success, the evidence."""
 
 
 def check_world(

@@ -56,7 +56,8 @@ NONSENSE = (  # Texts that no world prints, and names that none has
     "a " * 400,
 )
 
-REPLAYS = 3  # Doubtful commands that are tried in the game itself, which costs a game or two each
+REPLAYS = 3
+"""Doubtful commands that are tried in the game itself, which costs a game or two each."""
 
 _NAME = re.compile(r"[a-z][a-z ]*\d+|[a-z]{3,}", re.IGNORECASE)
 _NAMES_TRIED = 6
@@ -68,7 +69,8 @@ _PLANNED = 0.6
 class WalkStep:
     """A game and a belief of it, after one observation."""
 
-    action: str | None  # The command that led here; None at the start
+    action: str | None
+    """The command that led here; None at the start."""
     outcome: Outcome
     admissible: tuple[str, ...]
     belief: Belief

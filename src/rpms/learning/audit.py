@@ -18,15 +18,18 @@ from rpms.store.runs import RunFolder
 
 CORRECTION = "Benjamini-Hochberg"
 _DUE = frozenset(str(fate) for fate in Fate if fate.due)
-_STEPS_AT = "steps at "  # Before a sub-goal: the steps spent at it
+_STEPS_AT = "steps at "
+"""Stands before a sub-goal: the steps spent at it."""
 
 
 class AuditedOutcome(StrEnum):
     """Outcomes that showing an entry can change."""
 
     SUCCESS = "success"
-    STEPS = "steps"  # From its turn to the end; to the step budget where the episode was not won
-    INFEASIBLE = "infeasible"  # Actions from its turn on that the world could not do
+    STEPS = "steps"
+    """From its turn to the end; to the step budget where the episode was not won."""
+    INFEASIBLE = "infeasible"
+    """Actions from its turn on that the world could not do."""
 
 
 class Worth(StrEnum):
@@ -47,8 +50,8 @@ class Account:
     at: Mapping[str, Effect]
     """Of the steps, those spent at each sub-goal: what costs a step or two shows where steps do
     not vary much else."""
-    # Episodes won with it shown: the cheap counter, blind to what would have been won anyway
     won_with: int
+    """Episodes won with it shown: a plain count, blind to what would have been won anyway."""
     lost_with: int
 
     @property
@@ -155,7 +158,8 @@ class Audit:
     episodes: int
     world: str
     masks: tuple[float, ...]
-    left_out: tuple[Path, ...]  # Runs that hid nothing
+    left_out: tuple[Path, ...]
+    """Runs that hid nothing."""
 
     def of(self, worth: Worth) -> tuple[Account, ...]:
         return tuple(account for account in self.entries if account.worth is worth)
@@ -194,7 +198,8 @@ class Exposure(NamedTuple):
 
     entry: str
     kind: str
-    since: int  # The step at which its turn came, from 1
+    since: int
+    """The step at which its turn came, from 1."""
     shown: bool
 
 
@@ -236,7 +241,8 @@ class _Played:
             case AuditedOutcome.SUCCESS:
                 return float(row.won)
             case AuditedOutcome.STEPS:
-                return float((row.steps if row.won else max(row.steps, self.budget)) - since + 1)
+                end = row.steps if row.won else max(row.steps, self.budget)
+                return float(end - since + 1)
             case AuditedOutcome.INFEASIBLE:
                 return float(sum(step.infeasible for step in self.record.steps[since - 1 :]))
         return float(self.stages[since - 1 :].count(measure.removeprefix(_STEPS_AT)))
@@ -344,6 +350,7 @@ class _Measured:
 
 
 def _measured(played: Sequence[_Played]) -> _Measured:
+    """Effects on every outcome, and on the steps at each sub-goal."""
     kinds: dict[str, str] = {}
     stages: set[str] = set()
     shown: list[_Shown] = []
@@ -355,8 +362,10 @@ def _measured(played: Sequence[_Played]) -> _Measured:
             if exposure.shown:
                 seen.add(exposure.entry)
         shown.append(_Shown(seen, each.record.row.won))
+    measures = [*map(str, AuditedOutcome)]
+    measures += [_STEPS_AT + stage for stage in sorted(stages)]
     found: dict[str, Effects] = {}
-    for measure in (*map(str, AuditedOutcome), *(_STEPS_AT + stage for stage in sorted(stages))):
+    for measure in measures:
         found[measure] = effects([each.trial(measure) for each in played], kinds)
     return _Measured(found, kinds, shown)
 

@@ -230,7 +230,8 @@ _PREPOSITIONS = ("on", "in", "at")
 # Characters of a lesson: a line of a prompt
 SHORTEST = 10
 LONGEST = 200
-_AFTER = 6  # Steps after the failure that the model is told: what worked instead is among the first
+_AFTER = 6
+"""Steps after the failure that the model is told: what worked instead is among the first."""
 _DECODING = Decoding(max_tokens=96)
 _FORM = re.compile(r"\bmust\b.* before [a-z]+ing\b")
 _INSTANCE = re.compile(r"\b[a-z]+ \d+\b")

@@ -17,22 +17,28 @@ from typing import NamedTuple
 from rpms.learning.randomisation_test import NORMAL, Term, p_value
 from rpms.logic.facts import grouped
 
-ALPHA = 0.05  # The level at which an effect is credible, after the correction
-LEVEL = 1 - ALPHA  # Of intervals
+ALPHA = 0.05
+"""Level at which an effect is credible, after the correction."""
+LEVEL = 1 - ALPHA
+"""Level of intervals."""
 LEAST = 10
 """Episodes in which an entry's turn must have come before it is tested, and an interval told: with
 fewer, nothing could be found, and each test makes the correction harder for the others."""
-# Episodes that must have gone otherwise than most: chance shows an entry in all of fewer one time
-# in 32
 _DIFFERING = 6
-_FOLDS = 5  # Parts that episodes are cut into: what others did in one is estimated from the rest
-_SWEEPS = 4  # Draws are independent, and so a few sweeps settle what all entries did together
-# Standard errors by which an effect must differ from none before others' outcomes are freed of it
+"""Episodes that must have gone otherwise than most: chance shows an entry in all of fewer one time
+in 32."""
+_FOLDS = 5
+"""Parts that episodes are cut into: what other entries did in one part is estimated from the
+rest."""
+_SWEEPS = 4
+"""Rounds in which all effects are fitted together: draws are independent, so a few are enough."""
 _STANDS_OUT = 2.0
-# Average episodes that are added to those about the same, so that a few of them do not stand for
-# all
+"""Standard errors by which an effect must differ from none before others' outcomes are freed of
+it."""
 _AVERAGE = 4.0
-_SAME = 1e-9  # A standard error below which all episodes went alike, but for rounding
+"""Average episodes that are added to similar ones, so that a few do not stand for all."""
+_SAME = 1e-9
+"""Standard error below which all episodes went alike, but for rounding."""
 
 
 class Draw(NamedTuple):
@@ -40,24 +46,27 @@ class Draw(NamedTuple):
 
     entry: str
     shown: bool
-    after: float  # Outcome from its turn on
+    after: float
+    """Outcome from its turn on."""
 
 
 class MaskedTrial(NamedTuple):
     """One episode as evidence."""
 
-    chance: float  # Of each entry to be shown
-    total: float  # Outcome of the whole episode
+    chance: float
+    """Probability of each entry to be shown."""
+    total: float
+    """Outcome of the whole episode."""
     draws: tuple[Draw, ...]
     about: tuple[str, ...] = ()
     """Facts known before it began, the general ones first: type of task, goal, task."""
 
-    def without(self, did: Mapping[str, float]) -> float:
-        """The outcome without what entries `did`."""
+    def without_effects(self, estimates: Mapping[str, float]) -> float:
+        """The outcome less what entries did to it, by estimates of their effects."""
         parts: list[float] = []
         for draw in self.draws:
             surprise = draw.shown - self.chance
-            parts.append(did.get(draw.entry, 0.0) * surprise)
+            parts.append(estimates.get(draw.entry, 0.0) * surprise)
         return self.total - math.fsum(parts)
 
 
@@ -71,11 +80,15 @@ class Effect:
     hidden: int
     estimate: float = math.nan
     low: float = -math.inf
-    """Of the interval, as `high`; infinite where there are few episodes, or all went alike."""
+    """Lower end of the interval; infinite where there are few episodes, or all went alike."""
     high: float = math.inf
-    p: float = 1.0  # 1 where nothing could be found, and so nothing was tested
-    differing: int = 0  # Episodes in which the outcome was not what it was in most
-    adjusted: float = 1.0  # P-value after the correction for all that were tested
+    """Upper end of the interval."""
+    p: float = 1.0
+    """P-value; 1 where nothing could be found, and so nothing was tested."""
+    differing: int = 0
+    """Episodes in which the outcome was not what it was in most."""
+    adjusted: float = 1.0
+    """P-value after the correction for all that were tested."""
 
     @property
     def sign(self) -> int:
@@ -119,47 +132,60 @@ def effects(trials: Sequence[MaskedTrial], groups: Mapping[str, str]) -> Effects
     draw has no part in it.
     """
     numbers = range(len(trials))
-    fitted_outside: list[Mapping[str, float]] = []
-    for fold in range(_FOLDS):
-        others = [number for number in numbers if number % _FOLDS != fold]
-        fitted_outside.append(_fitted(trials, others))
-    fitted = [fitted_outside[number % _FOLDS] for number in numbers]
-    rest = list(map(MaskedTrial.without, trials, fitted))
+    estimates = _estimates_from_other_folds(trials)
+    cleared: list[float] = []
+    for trial, of_others in zip(trials, estimates, strict=True):
+        cleared.append(trial.without_effects(of_others))
     by_entry: dict[str, Effect] = {}
-    pooled: defaultdict[str, list[Term]] = defaultdict(list)
-    for entry, own in _by_entry(trials, numbers).items():
-        did = [fitted[term.trial].get(entry, 0.0) for term in own.terms]
+    terms_by_group: defaultdict[str, list[Term]] = defaultdict(list)
+    for entry, drawn in _draws_by_entry(trials, numbers).items():
+        own = [estimates[term.trial].get(entry, 0.0) for term in drawn.terms]
         terms: list[Term] = []
-        for term, value in zip(own.terms, own.freed(rest, did), strict=True):
-            terms.append(term._replace(value=value))
-        by_entry[entry] = effect_of(terms, own.differing)
-        pooled[groups[entry]] += terms
+        for term, residual in zip(drawn.terms, drawn.residuals(cleared, own), strict=True):
+            terms.append(term._replace(value=residual))
+        by_entry[entry] = effect_of(terms, drawn.differing)
+        terms_by_group[groups[entry]] += terms
     by_group: dict[str, Effect] = {}
-    for group, terms in sorted(pooled.items()):
+    for group, terms in sorted(terms_by_group.items()):
         by_group[group] = effect_of(terms, len(terms))
     return Effects(by_entry, by_group)
 
 
+def _estimates_from_other_folds(trials: Sequence[MaskedTrial]) -> list[Mapping[str, float]]:
+    """For each trial, the effects of all entries as the trials of the other folds tell them."""
+    numbers = range(len(trials))
+    without_fold: list[Mapping[str, float]] = []
+    for fold in range(_FOLDS):
+        others = [number for number in numbers if number % _FOLDS != fold]
+        without_fold.append(_fit_effects(trials, others))
+    return [without_fold[number % _FOLDS] for number in numbers]
+
+
 @dataclass(slots=True)
-class _Own:
+class _EntryDraws:
     """All draws of one entry in some trials."""
 
-    terms: list[Term]  # Each with the value before its turn, less the average of that
-    alike: list[list[list[int]]]
-    """Indexes of these, of trials that were about the same: by how special that is."""
-    differing: int  # Trials in which what came after its turn was not what it was in most
+    terms: list[Term]
+    """Each draw, its value the outcome before its turn, less the average of these."""
+    similar: list[list[list[int]]]
+    """Groups of similar trials, as indexes of `terms`: by type of task, by goal, by task."""
+    differing: int
+    """Trials in which the outcome from its turn on was not what it was in most."""
 
-    def freed(self, rest: Sequence[float], did: Sequence[float]) -> list[float]:
-        """Residual of each outcome, its own part put back, without what came before or of
-        trials alike.
+    def residuals(self, cleared: Sequence[float], own: Sequence[float]) -> list[float]:
+        """What is left of each outcome once what came before the turn, and how similar trials
+        went, is taken out.
+
+        `cleared`: the outcomes without what any entry did; `own`: estimates of what this one did,
+        which are put back.
         """
         values: list[float] = []
-        for term, own in zip(self.terms, did, strict=True):
-            values.append(rest[term.trial] + own * term.surprise)
+        for term, estimate in zip(self.terms, own, strict=True):
+            values.append(cleared[term.trial] + estimate * term.surprise)
         values = _without_trend(values, [term.value for term in self.terms])
-        for level in self.alike:
+        for level in self.similar:
             for indexes in level:
-                _without_mean_of_others(values, indexes)
+                _subtract_mean_of_others(values, indexes)
         return values
 
 
@@ -172,7 +198,7 @@ def _without_trend(values: Sequence[float], before: Sequence[float]) -> list[flo
     return [value - mean - slope * earlier for earlier, value in pairs]
 
 
-def _without_mean_of_others(values: list[float], indexes: Sequence[int]) -> None:
+def _subtract_mean_of_others(values: list[float], indexes: Sequence[int]) -> None:
     """Subtract from each of some values the mean of the others."""
     whole = math.fsum(values[index] for index in indexes)
     others = len(indexes) - 1 + _AVERAGE
@@ -180,26 +206,32 @@ def _without_mean_of_others(values: list[float], indexes: Sequence[int]) -> None
         values[index] -= (whole - values[index]) / others
 
 
-def _by_entry(trials: Sequence[MaskedTrial], taken: Iterable[int]) -> dict[str, _Own]:
-    """The draws of each entry in those trials, by number, that are taken."""
-    drawn: defaultdict[str, list[Term]] = defaultdict(list)
-    came: defaultdict[str, Counter[float]] = defaultdict(Counter)
-    for number in taken:
+def _draws_by_entry(
+    trials: Sequence[MaskedTrial], numbers: Iterable[int]
+) -> dict[str, _EntryDraws]:
+    """The draws of each entry in the trials of some numbers."""
+    terms_of: defaultdict[str, list[Term]] = defaultdict(list)
+    outcomes_of: defaultdict[str, Counter[float]] = defaultdict(Counter)
+    for number in numbers:
         trial = trials[number]
         for entry, shown, after in trial.draws:
-            drawn[entry].append(Term(number, trial.chance, shown, trial.total - after))
-            came[entry][after] += 1
-    found: dict[str, _Own] = {}
-    for entry, terms in drawn.items():
-        middle = fmean(term.value for term in terms)
-        alike = list(_alike([trials[term.trial].about for term in terms]))
-        centred = [term._replace(value=term.value - middle) for term in terms]
-        found[entry] = _Own(centred, alike, len(terms) - max(came[entry].values()))
+            terms_of[entry].append(Term(number, trial.chance, shown, trial.total - after))
+            outcomes_of[entry][after] += 1
+    found: dict[str, _EntryDraws] = {}
+    for entry, terms in terms_of.items():
+        average = fmean(term.value for term in terms)
+        centred = [term._replace(value=term.value - average) for term in terms]
+        similar = list(_groups_of_similar([trials[term.trial].about for term in terms]))
+        differing = len(terms) - max(outcomes_of[entry].values())
+        found[entry] = _EntryDraws(centred, similar, differing)
     return found
 
 
-def _alike(about: Sequence[tuple[str, ...]]) -> Iterator[list[list[int]]]:
-    """Indexes of those about the same, of two or more, from the general to the special."""
+def _groups_of_similar(about: Sequence[tuple[str, ...]]) -> Iterator[list[list[int]]]:
+    """Groups of indexes that agree in the first fact, then in the first two, and so on.
+
+    A group has two or more, and not all.
+    """
     for length in range(1, max(map(len, about)) + 1):
         same = grouped((each[:length], index) for index, each in enumerate(about))
         level = [indexes for indexes in same.values() if 1 < len(indexes) < len(about)]
@@ -207,24 +239,27 @@ def _alike(about: Sequence[tuple[str, ...]]) -> Iterator[list[list[int]]]:
             yield level
 
 
-def _fitted(trials: Sequence[MaskedTrial], taken: Sequence[int]) -> dict[str, float]:
-    """Effects of all entries fitted together, each only as far as it stands out of chance."""
-    rest = [trial.total for trial in trials]
-    every = _by_entry(trials, taken)
-    entries = {entry: own for entry, own in every.items() if own.differing >= _DIFFERING}
-    did = dict.fromkeys(entries, 0.0)
+def _fit_effects(trials: Sequence[MaskedTrial], numbers: Sequence[int]) -> dict[str, float]:
+    """Estimates of all entries' effects from the trials of some numbers, fitted together; each
+    only as far as it stands out of chance.
+    """
+    cleared = [trial.total for trial in trials]
+    every = _draws_by_entry(trials, numbers)
+    entries = {entry: drawn for entry, drawn in every.items() if drawn.differing >= _DIFFERING}
+    estimates = dict.fromkeys(entries, 0.0)
     for _ in range(_SWEEPS):
-        for entry, own in entries.items():
-            before = did[entry]
-            now = _standing_out(own.terms, own.freed(rest, [before] * len(own.terms)))
-            did[entry] = now
+        for entry, drawn in entries.items():
+            before = estimates[entry]
+            residuals = drawn.residuals(cleared, [before] * len(drawn.terms))
+            now = _shrunken_effect(drawn.terms, residuals)
+            estimates[entry] = now
             if now != before:
-                for term in own.terms:
-                    rest[term.trial] += (before - now) * term.surprise
-    return did
+                for term in drawn.terms:
+                    cleared[term.trial] += (before - now) * term.surprise
+    return estimates
 
 
-def _standing_out(terms: Sequence[Term], values: Sequence[float]) -> float:
+def _shrunken_effect(terms: Sequence[Term], values: Sequence[float]) -> float:
     """The effect behind some draws, shrunk by as much as chance may do; 0 where that is all."""
     scores: list[float] = []
     variances: list[float] = []

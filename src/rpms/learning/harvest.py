@@ -369,7 +369,8 @@ def _one_line(text: str, most: int) -> str:
 
 _FAILURES = {Truth.FALSE: "precondition_not_met", Truth.UNKNOWN: "precondition_unverified"}
 """The kind of failure, as far as the manual and the belief tell; no prompt shows it."""
-MOST_LOST = 40  # Episodes without a win that lessons are taken from: they repeat each other
+MOST_LOST = 40
+"""Episodes without a win that lessons are taken from: they repeat each other."""
 
 
 def episodes_of(

@@ -10,24 +10,30 @@ from statistics import NormalDist, median
 from typing import NamedTuple
 
 NORMAL = NormalDist()
-# Standard deviations, as the middle half tells them, beyond which an outcome counts no further in a
-# test
 _WIDEST = 2.0
-_TO_DEVIATIONS = 1.4826  # From the median of distances to a standard deviation
-_ENUMERATED = 12  # Draws up to which all their outcomes are gone through one by one: 4,096 of them
-_NEAR = 1e-9  # Precision of the saddlepoint
+"""Standard deviations, as the middle half tells them, beyond which an outcome counts no further in
+a test."""
+_TO_DEVIATIONS = 1.4826
+"""Standard deviations of a normal distribution for each median distance from its centre."""
+_ENUMERATED = 12
+"""Draws up to which all their outcomes are gone through one by one: 4,096 of them."""
+_NEAR = 1e-9
+"""Precision of the saddlepoint."""
 
 
 class Term(NamedTuple):
-    """One draw: the chance of being shown, what came of it, and the number it is compared by."""
+    """One draw: an entry in one trial."""
 
     trial: int
     chance: float
+    """Probability of being shown."""
     shown: bool
     value: float
+    """Outcome by which shown and hidden are compared."""
 
     @property
     def surprise(self) -> float:
+        """Distance of the draw from its expectation."""
         return self.shown - self.chance
 
 
@@ -98,8 +104,8 @@ def _counted(summands: Sequence[_Summand], score: float) -> float:
 
 
 def _approximated(summands: Sequence[_Summand], score: float) -> float:
-    """By the saddlepoint of Lugannani and Rice, which keeps its accuracy far out in the tail,
-    where it matters.
+    """The p-value by the saddlepoint approximation of Lugannani and Rice, which keeps its accuracy
+    far out in the tail, where it matters.
     """
     scale = max(abs(each.value) for each in summands)
     scaled = [_Summand(value / scale, chance) for value, chance in summands]
@@ -150,6 +156,7 @@ def _saddlepoint(summands: Sequence[_Summand], score: float) -> _Saddlepoint:
 
 
 def _moments(summands: Iterable[_Summand], tilt: float) -> _Moments:
+    """The moments of a sum at a tilt: those of its parts, added up."""
     log = mean = spread = 0.0
     for value, chance in summands:
         power = tilt * value
@@ -163,7 +170,9 @@ def _moments(summands: Iterable[_Summand], tilt: float) -> _Moments:
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Adjusted so that of all that is at most 0.05, about 5% is expected to be chance."""
+    """The p-values adjusted so that of those that are at most 0.05, about 5% are expected to be
+    chance.
+    """
     count = len(p_values)
     adjusted = [1.0] * count
     least = 1.0

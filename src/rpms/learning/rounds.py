@@ -131,12 +131,17 @@ class Round:
 
     number: int
     summary: RunSummary
-    file: Path  # The snapshot: everything learned up to here
+    file: Path
+    """The snapshot: everything learned up to here."""
     counts: Counter[Kind]
-    hash: str  # Of the snapshot's bytes, as its freeze records it
-    repeated: int  # Episodes that taught exactly what they taught in an earlier round
-    aside: int = 0  # Entries that were set aside so far
-    audited: str = ""  # Finding of the audit, in a line; empty where none was made
+    hash: str
+    """Hash of the snapshot's bytes, as its freeze records it."""
+    repeated: int
+    """Episodes that taught exactly what they taught in an earlier round."""
+    aside: int = 0
+    """Entries that were set aside so far."""
+    audited: str = ""
+    """Finding of the audit, in a line; empty where none was made."""
 
     @property
     def entries(self) -> int:

@@ -37,7 +37,8 @@ PRICE = "price.json"
 _FLAT = 4_096
 """Tasks of a run whose episodes lie in one folder. Those of more lie in 256, save those that an
 older version wrote."""
-_PART = 500  # Episodes that a thread reads at a time
+_PART = 500
+"""Episodes that a thread reads at a time."""
 EPOCHS = "epochs"
 """Folder of further runs of the same tasks; see `rpms.play.run`."""
 

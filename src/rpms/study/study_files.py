@@ -38,10 +38,14 @@ Name = Annotated[str, Field(min_length=1, max_length=80)]
 
 
 class _Strict(BaseModel):
+    """A section that takes its own fields alone, in their own types."""
+
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class _Choice(_Strict):
+    """The fields that choose tasks, beside the settings that do."""
+
     part: Annotated[Any, PlainValidator(lambda value: read_part(str(value)))] = slice(None)
     options: dict[str, str | int] = Field(default_factory=dict)
 
@@ -55,6 +59,8 @@ class _Choice(_Strict):
 
 
 class _Learn(_Choice):
+    """The section `learn`."""
+
     rounds: int = Field(default=1, ge=1, le=20)
     later: str = "full"
     model: str | None = None
@@ -68,6 +74,8 @@ class _Learn(_Choice):
 
 
 class _Case(_Strict):
+    """One of the section `conditions`."""
+
     round: int | None = Field(default=None, ge=1)
 
 
@@ -77,19 +85,21 @@ def _known_table(name: str) -> str:
     return name
 
 
-def _some(models: list[str]) -> list[str]:
+def _one_or_more(models: list[str]) -> list[str]:
     if not models:
         raise ValueError("names no model; name one or more, or leave it out and give --model")
     return models
 
 
 class _Study(_Choice):
+    """The whole file."""
+
     title: Name
     about: str = ""
     players: dict[Name, str] = Field(default_factory=dict)
     world: Name
     engine: str = "native"
-    models: Annotated[list[Name], AfterValidator(_some)] = Field(default_factory=list)
+    models: Annotated[list[Name], AfterValidator(_one_or_more)] = Field(default_factory=list)
     learn: dict[str, Any] | None = None
     tables: list[Annotated[Name, AfterValidator(_known_table)]] = Field(default_factory=list)
     conditions: dict[Name, dict[str, Any] | None] = Field(min_length=1)
@@ -194,7 +204,10 @@ class _Reader:
         knobs: dict[str, Any] = {}
         own: dict[str, Any] = {}
         for name, value in entries.items():
-            (knobs if name in allowed else own)[name] = value
+            if name in allowed:
+                knobs[name] = value
+            else:
+                own[name] = value
         for name in (*SEAMS, "harvest"):
             self._refuse_code(place.at(name), str(knobs.get(name, "")))
         self._refuse_models_of_code(entries, place)

@@ -15,7 +15,8 @@ from rpms.logic.errors import ContextOverflow, ModelUnavailable
 from rpms.models.base import Answer, Decoding, Request, Usage
 from rpms.models.constraint import shapes_of
 from rpms.models.hf.adapters import read_weights
-from rpms.models.hf.loop import Loop, share_keys_and_values
+from rpms.models.hf.attention import share_keys_and_values
+from rpms.models.hf.loop import Loop
 from rpms.models.hf.rows import Letters, PromptRow
 from rpms.models.hf.weights import load_weights
 from rpms.paper.prompt import Message

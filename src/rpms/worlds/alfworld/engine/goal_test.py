@@ -3,7 +3,7 @@ unchanging facts allow.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from rpms.worlds.alfworld.engine import pddl
 from rpms.worlds.alfworld.engine.layout import GameLayout, State, bits
@@ -16,19 +16,30 @@ Names: TypeAlias = Mapping[str, str]
 
 MAX_WORK = 200_000
 """Parts and bindings looked at while unrolling; official goals need a few hundred."""
-_MASKS: Mapping[str, tuple[str, str, str]] = {
-    "opened": ("opened", "receptacles", ""),
-    "ishot": ("hot", "objects", ""),
-    "iscool": ("cool", "objects", ""),
-    "isclean": ("clean", "objects", ""),
-    "issliced": ("sliced", "objects", ""),
-    "istoggled": ("toggled", "objects", ""),
-    "ison": ("lit", "objects", ""),
-    "inreceptacle": ("contents", "objects", "receptacles"),
-    "objectatlocation": ("around", "objects", "locations"),
+
+
+class _Mask(NamedTuple):
+    """The bits of a state that hold the facts of one predicate."""
+
+    field: str
+    """The field of the state."""
+    things: str
+    """The layout's index of the things that have a bit each."""
+    rows: str = ""
+    """The layout's index of the rows, if the field is a table: one mask for each place."""
+
+
+_MASKS: Mapping[str, _Mask] = {
+    "opened": _Mask("opened", "receptacles"),
+    "ishot": _Mask("hot", "objects"),
+    "iscool": _Mask("cool", "objects"),
+    "isclean": _Mask("clean", "objects"),
+    "issliced": _Mask("sliced", "objects"),
+    "istoggled": _Mask("toggled", "objects"),
+    "ison": _Mask("lit", "objects"),
+    "inreceptacle": _Mask("contents", "objects", "receptacles"),
+    "objectatlocation": _Mask("around", "objects", "locations"),
 }
-"""Facts that masks of the state hold: the field, the layout's index of the things in it, and
-that of its rows."""
 CHANGING = frozenset({*_MASKS, "atlocation", "holds", "holdsany", "checked"})
 """The predicates that actions change; the others are as true at the end as at the start."""
 
@@ -45,6 +56,8 @@ def compile_goal(problem: Problem, layout: GameLayout, start: State) -> Test:
 
 
 class _Unrolling:
+    """Replaces the variables of a goal by names, within a budget of work."""
+
     def __init__(self, problem: Problem, layout: GameLayout, reach: State) -> None:
         self._problem = problem
         self._layout = layout
@@ -62,6 +75,7 @@ class _Unrolling:
             raise Damage("has a goal that is too large to unroll")
 
     def ground(self, node: SExpr, bound: Names) -> Ground:
+        """A part of the goal with names in place of its variables; `bound`: those that have one."""
         self._spend(1)
         if not _begins_with_word(node):
             raise Damage("has a malformed goal")
@@ -130,24 +144,33 @@ class _Unrolling:
     def _matches(
         self, predicate: str, arguments: list[str], row: dict[str, str], types: Names
     ) -> list[dict[str, str]]:
+        """The row with names from each fact that agrees with it; variables have none at first."""
         facts = self._problem.facts[predicate]
         known = tuple(row.get(word, word) for word in arguments)
         self._spend(1)
         if all(known):
             return [row] if known in facts else []
-        found = []
+        found: list[dict[str, str]] = []
         for fact in facts:
-            new = dict(row)
-            for word, thing in zip(arguments, fact, strict=True):
-                value = new.get(word, word)
-                if value == "" and types.get(word, "") in (self._problem.things[thing], "object"):
-                    new[word] = thing
-                elif value != thing:
-                    break
-            else:
-                found.append(new)
+            agreeing = self._agreeing(row, arguments, fact, types)
+            if agreeing is not None:
+                found.append(agreeing)
         self._spend(len(found) + len(facts) // 16)
         return found
+
+    def _agreeing(
+        self, row: dict[str, str], arguments: list[str], fact: tuple[str, ...], types: Names
+    ) -> dict[str, str] | None:
+        """The row with a fact's things in place of its free variables; None if they do not fit."""
+        new = dict(row)
+        for word, thing in zip(arguments, fact, strict=True):
+            value = new.get(word, word)
+            is_free = value == ""
+            if is_free and types.get(word, "") in (self._problem.things[thing], "object"):
+                new[word] = thing
+            elif value != thing:
+                return None
+        return new
 
     def _atom(self, words: list[str]) -> Ground:
         """The test for one fact; False for one that no action ever brings about."""
@@ -175,22 +198,25 @@ class _Unrolling:
 
     def _bit(self, predicate: str, thing: str, place: str) -> Ground:
         """The test of a fact that is a bit of a state's masks."""
-        field, things, rows = _MASKS[predicate]
-        index = getattr(self._layout, things).get(thing, -1)
-        row = getattr(self._layout, rows).get(place, -1) if rows else None
-        mask = getattr(self._reach, field)
+        where = _MASKS[predicate]
+        index = getattr(self._layout, where.things).get(thing, -1)
+        row = getattr(self._layout, where.rows).get(place, -1) if where.rows else None
+        within_reach = getattr(self._reach, where.field)
         if row is not None:
-            mask = mask[row] if row >= 0 else 0
-        return _may(mask, index) and _in_mask(State._fields.index(field), row, 1 << index)
+            within_reach = within_reach[row] if row >= 0 else 0
+        if not _has_bit(within_reach, index):
+            return False
+        return _in_mask(State._fields.index(where.field), row, 1 << index)
 
     def _of_agent(self, predicate: str, thing: str) -> Ground:
+        """The test of a fact about the agent's hand or place."""
         if predicate == "holdsany":
             return self._reach.held != 0 and (lambda state: state.held >= 0)
         if predicate == "holds":
             held = self._layout.objects.get(thing, -1)
-            return _may(self._reach.held, held) and (lambda state: state.held == held)
+            return _has_bit(self._reach.held, held) and (lambda state: state.held == held)
         place = self._layout.locations.get(thing, -1)
-        return _may(self._reach.location, place) and (lambda state: state.location == place)
+        return _has_bit(self._reach.location, place) and (lambda state: state.location == place)
 
 
 def _begins_with_word(node: SExpr) -> bool:
@@ -230,7 +256,8 @@ def _unchanging_in(parts: Iterable[SExpr]) -> list[list[str]]:
     return found
 
 
-def _may(mask: int, index: int) -> bool:
+def _has_bit(mask: int, index: int) -> bool:
+    """True if a bit is set; False for the index -1 of what there is not."""
     return index >= 0 and bool(mask >> index & 1)
 
 
@@ -242,7 +269,10 @@ def _in_mask(field: int, row: int | None, bit: int) -> Test:
 
 
 def _not(part: Ground) -> Ground:
-    return not part if isinstance(part, bool) else lambda state: not part(state)
+    """The opposite of a part."""
+    if isinstance(part, bool):
+        return not part
+    return lambda state: not part(state)
 
 
 def _joined(parts: Iterable[Ground], *, decisive: bool) -> Ground:
@@ -272,6 +302,7 @@ def reach_of(layout: GameLayout, start: State) -> State:
     hand as masks too.
     """
     placed = [receptacle for receptacle, place in enumerate(layout.place) if place >= 0]
+    # What the agent may go to, open and hold at some time.
     location = 1 << start.location
     held = 1 << start.held if start.held >= 0 else 0
     opened = start.opened
@@ -279,17 +310,16 @@ def reach_of(layout: GameLayout, start: State) -> State:
         location |= 1 << layout.place[receptacle]
         held |= start.contents[receptacle] & layout.pickupable
         opened |= layout.openable & 1 << receptacle
+    # Where all of this may be put.
     contents = list(start.contents)
     around = list(start.around)
     usable = 0
     for receptacle in placed:
-        contents[receptacle] |= held & layout.accepts[receptacle]
-        around[layout.place[receptacle]] |= held & layout.accepts[receptacle]
+        put_there = held & layout.accepts[receptacle]
+        contents[receptacle] |= put_there
+        around[layout.place[receptacle]] |= put_there
         usable |= contents[receptacle] & layout.toggleable
-    treated = dict.fromkeys(layout.treatable, 0)
-    for receptacle in placed:
-        for verb in layout.treating[receptacle]:
-            treated[verb] = held & layout.treatable[verb]
+    treated = _treated_within_reach(layout, placed, held)
     sliced = start.sliced
     if held & layout.knives:
         for place in bits(location):
@@ -307,3 +337,16 @@ def reach_of(layout: GameLayout, start: State) -> State:
         toggled=start.toggled | usable,
         lit=start.lit | usable,
     )
+
+
+def _treated_within_reach(
+    layout: GameLayout, placed: Iterable[int], held: int
+) -> Mapping[str, int]:
+    """What can be heated, cooled and cleaned of what may be held, by the verb: with any of the
+    receptacles that do it.
+    """
+    treated = dict.fromkeys(layout.treatable, 0)
+    for receptacle in placed:
+        for verb in layout.treating[receptacle]:
+            treated[verb] = held & layout.treatable[verb]
+    return treated
