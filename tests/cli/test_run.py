@@ -236,7 +236,7 @@ class TestNothingIsWrittenBefore:
         ("model", "words"),
         [
             ("openai/gpt-4o", "set the environment variable OPENAI_API_KEY"),
-            ("hf/./none", "there is no such file"),
+            ("hf/none.gguf", "there is no such file"),
             ("replay/none", "none: there is no such folder or file of answers"),
         ],
     )

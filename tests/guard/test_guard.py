@@ -12,6 +12,7 @@ from rpms.guard import (
     Call,
     Guard,
     Refuse,
+    Warn,
     find_tool_mistakes,
     open_tool_manual,
     read_tool_manual,
@@ -118,6 +119,76 @@ def test_a_failed_call_changes_nothing(guard):
     guard.hear("yes")
     guard.observe(returning("a1"), "Error: no connection")
     assert isinstance(guard.check(returning("a1")), Allow)
+
+
+def test_a_call_that_failed_twice_in_a_row_is_not_made_again(guard):
+    call = Call("get_user", {"user_id": "x"})
+    for _ in range(2):
+        assert isinstance(guard.check(call), Allow)
+        guard.observe(call, "Error: no such table")
+    assert guard.check(call).rule == "G-REPEAT"
+    assert isinstance(guard.check(Call("get_user", {"user_id": "y"})), Allow)
+
+
+@pytest.mark.parametrize("calls", ["ABABABAB", "AABAABAAB", "ABCABCABC"])
+def test_failing_calls_that_alternate_are_stopped(guard, calls):
+    said = []
+    for name in calls:
+        call = Call("get_order", {"order_id": name})
+        ruling = guard.check(call)
+        said.append(ruling.rule)
+        if not isinstance(ruling, Refuse):
+            guard.observe(call, "Error: none")
+    made = [name for name, rule in zip(calls, said, strict=True) if not rule]
+    assert all(made.count(name) == 2 for name in set(calls))
+    assert set(said) == {"", "G-REPEAT"}
+
+
+def test_what_failed_twice_may_be_tried_again_when_something_was_learned(guard):
+    call = Call("get_order", {"order_id": "W1"})
+    for learn in (
+        lambda: guard.hear("try again"),
+        lambda: guard.tell("confirmed"),
+        lambda: guard.observe(Call("log_in"), "welcome"),
+    ):
+        for _ in range(2):
+            assert isinstance(guard.check(call), Allow)
+            guard.observe(call, "Error: none")
+        assert guard.check(call).rule == "G-REPEAT"
+        learn()
+    assert isinstance(guard.check(call), Allow)
+    guard.observe(call, "Error: none")
+    guard.observe(call, "Error: none")
+    guard.observe(Call("log_in"), "welcome")  # as it said before: nothing new
+    assert guard.check(call).rule == "G-REPEAT"
+
+
+def test_a_circle_with_failures_in_it_is_seen():
+    guard = Guard(read_tool_manual(("m.yaml", "repeats: pass\ntools:\n  get: [id]\n")))
+    calls = [Call("get", {"id": name}) for name in "AB"]
+    said = []
+    for call in calls * 4:
+        said.append(guard.check(call).rule)
+        guard.observe(call, "Error: none")
+    assert said[:4] == [""] * 4
+    assert set(said[4:]) == {"G-CIRCLE"}
+
+
+def test_reading_known_things_once_more_is_no_circle(guard):
+    things = [Call("get_user", {"user_id": name}) for name in "abcd"]
+    for call in (*things, *things):
+        assert isinstance(guard.check(call), Allow)
+        guard.observe(call, call.arguments["user_id"])
+    assert guard.check(things[0]).rule == "G-CIRCLE"
+
+
+def test_calls_that_bring_nothing_new_are_warned_of(guard):
+    for _ in range(3):
+        for tool in ("get_user", "get_order"):
+            guard.observe(Call(tool), "a wall")
+    ruling = guard.check(Call("get_user"))
+    assert isinstance(ruling, Warn)
+    assert ruling.rule == "G-CIRCLE"
 
 
 @pytest.mark.parametrize(
@@ -281,6 +352,14 @@ def test_a_fresh_guard_knows_what_the_first_knew_at_first():
     fresh = first.fresh()
     assert "returned(W1)" in fresh.explain()
     assert "confirmed" not in fresh.explain()
+
+
+def test_a_user_who_repeats_a_word_is_no_circle(guard):
+    for number in range(4):
+        guard.hear("yes")
+        assert isinstance(guard.check(Call("get_user", {"user_id": number})), Allow)
+        guard.hear("yes")
+    assert isinstance(guard.check(Call("get_user", {"user_id": "more"})), Allow)
 
 
 ODD = """

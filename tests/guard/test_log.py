@@ -244,12 +244,14 @@ def test_what_is_no_call_is_refused(call):
     assert Guard(MANUAL).check(call).rule == "G-FORM"
 
 
-def test_a_guard_that_fails_refuses_loudly(tmp_path, caplog):
+def test_a_guard_that_fails_is_closed_or_loud(tmp_path, caplog):
     policies = "policies:\n  P-ODD-1: {text: No odd things., tools: do, when: odd}\n"
     text = f"facts:\n  odd: {{python: odd}}\ntools:\n  do: []\n{policies}"
-    manual = tmp_path / "m.yaml"
-    manual.write_text(f"{text}...\n")
-    guard = Guard(manual, python={"odd": lambda _look: 1 / 0})
-    ruling = guard.check(Call("do"))
-    assert (ruling.word, ruling.rule) == ("refuse", "G-ERROR")
-    assert "ZeroDivisionError" in caplog.text
+    for errors, word in (("closed", "refuse"), ("open", "warn")):
+        manual = tmp_path / "m.yaml"
+        manual.write_text(f"errors: {errors}\n{text}...\n")
+        guard = Guard(manual, python={"odd": lambda _look: 1 / 0})
+        ruling = guard.check(Call("do"))
+        assert (ruling.word, ruling.rule) == (word, "G-ERROR")
+        assert "ZeroDivisionError" in caplog.text
+    assert "THE CALL WAS NOT CHECKED" in caplog.text

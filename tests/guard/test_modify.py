@@ -123,6 +123,22 @@ def test_where_nobody_knows_nothing_is_changed():
     assert ruling.rule in ("P-HUGE-1", "P-LIMIT-1")
 
 
+def test_a_circle_is_no_reason_to_make_the_call_as_it_was_asked_for():
+    guard = Guard(MANUAL)
+    for _ in range(6):
+        ruling = guard.check(asked(safe=True), can_modify=True)
+        assert isinstance(ruling, Modify)
+        guard.observe(ruling.call, "rows")
+    guard = Guard(read_tool_manual(("circles.yaml", "circles: refuse\n" + TEXT)))
+    said = []
+    for _ in range(6):
+        ruling = guard.check(asked(safe=True), can_modify=True)
+        said.append(ruling.rule)
+        if isinstance(ruling, Modify):
+            guard.observe(ruling.call, "rows")
+    assert said[-1] == "G-CIRCLE"
+
+
 def test_a_warning_about_the_changed_call_is_not_lost():
     more = "  P-ODD-1: {text: Better not., tools: query, when: given(table), warns: true}\n"
     guard = Guard(read_tool_manual(("warn.yaml", TEXT + more)))

@@ -100,6 +100,8 @@ class Tried:
     after: Mapping[Atom, Truth]
 
 
+OnError = StrEnum("OnError", ["CLOSED", "OPEN"])
+"""The fate of a call when the guard itself fails; in manuals in small letters."""
 OnUnknown = StrEnum("OnUnknown", ["PASS", "WARN", "ASK", "REFUSE"])
 """The fate of a call that a rule would judge by a fact that is not known; in manuals in small
 letters."""
@@ -219,9 +221,14 @@ class ManualSettings:
     """The manual's name."""
     unknown: OnUnknown = OnUnknown.REFUSE
     """Ruling where a fact is unknown, unless a tool or a policy says otherwise."""
+    errors: OnError = OnError.CLOSED
     others: OnUnknown = OnUnknown.REFUSE
     """Ruling on calls to tools that are not declared, and on resources and prompts if these are
     not."""
+    repeats: OnUnknown = OnUnknown.REFUSE
+    """Ruling on a call that failed twice while nothing was learned."""
+    circles: OnUnknown = OnUnknown.WARN
+    """Ruling on calls that bring nothing new, again and again."""
     masks: tuple[str, ...] = ()
     """Arguments and fields whose values no log shows."""
 
@@ -346,6 +353,10 @@ def _require_arguments(atom: Atom, wanted: Sequence[str]) -> None:
 
 FORM: Final = "G-FORM"
 """The guard's own rules, beside the manual's: a call must be JSON of a sane size."""
+REPEAT: Final = "G-REPEAT"
+"""A call that failed twice, while nothing was learned, is not made a third time."""
+CIRCLE: Final = "G-CIRCLE"
+"""Calls that bring nothing new are a circle."""
 OTHER: Final = "G-OTHER"
 """A tool that the manual does not declare."""
 SERVER: Final = "G-SERVER"

@@ -31,9 +31,11 @@ from rpms.guard.calls import (
     Ask,
     Call,
     Modify,
+    OnError,
     Refuse,
     Ruling,
     ToolManual,
+    Warn,
 )
 from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.explaining import (
@@ -51,6 +53,7 @@ from rpms.guard.log import GuardLog, ToldLine
 from rpms.guard.manual_files import ManualFiles
 from rpms.guard.provenance import FAILED, Piece
 from rpms.guard.python_facts import PythonFacts
+from rpms.guard.repeats import Repeats
 from rpms.guard.session_log import SessionLog
 from rpms.guard.setup import GuardSetup, Watch
 from rpms.guard.shared_facts import SharedFacts
@@ -114,6 +117,8 @@ class Guard:
         self.session = session or uuid4().hex[:8]
         self._told = ToldFacts(ToolBelief(self._setup.start), self._setup.shared)
         self._clock: datetime | None = None
+        self._heard = 0
+        self._repeats = Repeats()
         self._last: CheckedCall | None = None
         self._notes = SessionLog(self._setup, self.session)
         self._lock = RLock()
@@ -238,6 +243,8 @@ class Guard:
             if isinstance(ruling, Ask) and (approved is False or not can_ask):
                 ruling = _unapproved(ruling, approved)
             if ruling.goes_on:
+                ruling = self._repeats.judge(facts.call, ruling, self.manual)
+            if ruling.goes_on:
                 self._told.announce(facts.call, facts.possible(), self.manual)
         except Exception as error:  # noqa: BLE001  whatever the guard does wrong is no reason to go on unseen
             return CheckedCall(read, None, self._failed(read, error))
@@ -250,11 +257,15 @@ class Guard:
             possible = self._facts(judged.asked).possible()
             self._told.announce(judged.asked, possible, self.manual)
 
-    def _failed(self, call: Call, error: Exception) -> Refuse:
-        """The refusal when the guard itself broke, which is never quiet."""
+    def _failed(self, call: Call, error: Exception) -> Ruling:
+        """The ruling when the guard itself broke: as the manual wants it, and never quietly."""
         what = f"the guard failed on {excerpt(call.tool)}: {type(error).__name__}: {excerpt(error)}"
-        _LOUD.error("%s; the call is refused", what)
-        return Refuse(what, ERROR, "", "tell the operator; nothing is done unchecked")
+        if self.manual.errors is OnError.CLOSED:
+            _LOUD.error("%s; the call is refused", what)
+            remedy = "tell the operator; the manual says that nothing is done unchecked"
+            return Refuse(what, ERROR, "", remedy)
+        _LOUD.error("%s; THE CALL WAS NOT CHECKED", what)
+        return Warn(f"{what}; the call was not checked", ERROR)
 
     def _facts(self, call: Call, manual: ToolManual | None = None) -> CallFacts:
         now = self._setup.now or self.manual.now or self._clock or datetime.now(UTC)
@@ -267,8 +278,9 @@ class Guard:
         if error is None or not ruling.goes_on:
             return ruling
         failed = self._failed(judged.asked, error)
-        self.withdraw(judged.asked)
-        return failed
+        if isinstance(failed, Refuse):
+            self.withdraw(judged.asked)
+        return ruling if isinstance(ruling, Modify) and failed.goes_on else failed
 
     # --- what came of calls ---
 
@@ -308,6 +320,7 @@ class Guard:
         can call.
         """
         with self._transaction():
+            self._heard += 1  # a message is news even in the same words
             self._observe(Call(USER, {"text": text}), text, failed=False)
 
     def _observe(self, call: Call, result: object, *, failed: bool | None) -> None:
@@ -317,8 +330,9 @@ class Guard:
         self._told.end(call)
         self._trace(call, value, failed=bool(failed))
         unsure = value is MISSING
+        learned = False
         try:
-            self._learn(call, value, failed=failed)
+            learned = self._learn(call, value, failed=failed)
         except Exception as error:  # noqa: BLE001  see check
             what = excerpt(call.tool)
             _LOUD.error("the guard failed on the result of %s: %s", what, excerpt(error))
@@ -329,6 +343,8 @@ class Guard:
             self._told.lose(call)
         text = "" if value is MISSING else text_of(value)
         self._notes.add_result(call, None if value is MISSING else value, text, failed)
+        news = self._heard if call.tool == USER else 0
+        self._repeats.add(call, (news, text), failed=bool(failed), learned=learned)
 
     def _trace(self, call: Call, value: object, *, failed: bool) -> None:
         """Keep what was said or returned, if a rule asks where values came from.
@@ -346,15 +362,17 @@ class Guard:
             tool = FAILED if failed else call.tool
             traces.add(Piece.returned(tool, call.arguments, value))
 
-    def _learn(self, call: Call, result: object, *, failed: bool | None) -> None:
-        """Learn facts and records from a result."""
+    def _learn(self, call: Call, result: object, *, failed: bool | None) -> bool:
+        """Learn facts and records from a result; True if a fact has changed."""
         facts = self._facts(call)
+        learned = False
         if failed is not None:
             changes = self.python.within(lambda: facts.changes(result, failed=failed))
-            self._told.learn(changes, self.manual)
+            learned = self._told.learn(changes, self.manual)
         if not failed:
             self._forget_records(call, result, facts)
             self._keep_records(call, result)
+        return learned
 
     def _forget_records(self, call: Call, result: object, facts: CallFacts) -> None:
         """Forget the records that a call has outdated."""
@@ -383,13 +401,16 @@ class Guard:
         """
         with self._transaction():
             told = [self.manual.told(fact) for fact in facts]
-            self._told.learn(told, self.manual)
+            if self._told.learn(told, self.manual):  # only facts that were not known are news
+                self._heard += 1
+                self._repeats.news(self._heard)
             self._notes.add_loudly(ToldLine(facts=tuple(map(str, told))))
 
     def forget_lookups(self) -> None:
         """Forget what can be looked up again; what was done stays known."""
         with self._lock:
             self.belief.forget_records()
+            self._repeats = Repeats()
             self._last = None
 
     def tool(self, function: F) -> F:

@@ -72,15 +72,16 @@ class ToldFacts:
             near = self.shared.near(atom, fact.initially)
         return near
 
-    def learn(self, facts: Sequence[Literal], manual: ToolManual) -> None:
-        """Take facts as known, whoever was to change them."""
+    def learn(self, facts: Sequence[Literal], manual: ToolManual) -> bool:
+        """Take facts as known, whoever was to change them; True if that changed anything."""
         self._under_way.settle(facts)
         if self.shared is None:
-            self.belief.learn(facts)
-            return
+            return self.belief.learn(facts)
         theirs = _shared(facts, manual)
+        changed = any(self.shared.holds(each.atom) is not (not each.negated) for each in theirs)
         self.shared.tell(theirs)
-        self.belief.learn([each for each in facts if each not in theirs])
+        mine = [each for each in facts if each not in theirs]
+        return self.belief.learn(mine) or changed
 
     def announce(self, call: Call, changes: Sequence[Literal], manual: ToolManual) -> None:
         """Expect changes of a call that is about to be made."""

@@ -32,7 +32,7 @@ from rpms.store.manual_reader import (
 )
 from rpms.store.yaml_files import Place, YamlFile, plain
 
-_SETTINGS = ("guard", "now", "unknown", "others", "masks", "fails")
+_SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "masks", "fails")
 _SECTIONS = ("records", "facts", "tools", "policies")
 TOOL_MANUAL = manual_kind("a guard's manual", (*_SETTINGS, *_SECTIONS))
 LAST_LINE = "..."

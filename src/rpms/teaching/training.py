@@ -154,7 +154,9 @@ def _read_base(base: str) -> WeightsName:
     """The place of the weights to begin with, with or without `hf/` before it."""
     place = base.removeprefix("hf/")
     if not place:
-        raise InputError("give the base model: a folder or a name on the Hugging Face hub")
+        raise InputError(
+            "give the base model: a folder, a .gguf file, or a name on the Hugging Face hub"
+        )
     check_weights(base, place)
     weights = read_weights(place)
     if weights.adapter:

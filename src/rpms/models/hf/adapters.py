@@ -21,7 +21,7 @@ TAUGHT = "teaching.json"
 
 
 class WeightsName(NamedTuple):
-    """Weights by their places: a folder or a name on a hub."""
+    """Weights by their places: a folder, a `.gguf` file, or a name on a hub."""
 
     base: str
     adapter: str = ""
@@ -102,9 +102,7 @@ def check_weights(name: str, text: str) -> None:
     weights = read_weights(text)
     for place in (weights.base, weights.adapter):
         path = Path(place).expanduser()
-        if path.suffix == ".gguf":
-            raise InputError(f"{name}: llama.cpp and Ollama serve .gguf files: `rpms docs gguf`")
-        on_a_hub = place[:1] not in "/.~"
+        on_a_hub = place[:1] not in "/.~" and path.suffix != ".gguf"
         if place and not on_a_hub and not is_there(path):
             raise InputError(f"{name}: there is no such file or folder as {place}")
     adapter = Path(weights.adapter).expanduser()

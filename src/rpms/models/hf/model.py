@@ -216,7 +216,7 @@ class HFModel:
     def __init__(
         self, name: str, source: str, *, most_prompts: int = 256, limits: BatchLimits | None = None
     ) -> None:
-        """`source`: a folder or a name on the Hugging Face hub.
+        """`source`: a folder, a `.gguf` file, or a name on the Hugging Face hub.
 
         Any of them may have `+ADAPTER` after it. Loading takes seconds to minutes.
         """

@@ -1,6 +1,9 @@
-"""Loading of weights: a folder or a name on the Hugging Face hub, and an adapter merged in."""
+"""Loading of weights: a folder, a `.gguf` file or a name on the Hugging Face hub, and an
+adapter merged into them.
+"""
 
 import importlib
+import importlib.util
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,24 +52,46 @@ def load_weights(name: str, weights: WeightsName, dtype: Any) -> LoadedWeights:
 
 
 def _load_base(name: str, source: str, dtype: Any) -> LoadedWeights:
-    """Tokenizer and model of a folder, or of a name on the hub."""
+    """Tokenizer and model of a .gguf file, a folder, or a name on the hub."""
     transformers: Any = importlib.import_module("transformers")
     path = Path(source).expanduser()
+    is_gguf = path.suffix == ".gguf" and path.is_file()
     place = str(path) if path.is_dir() else source
     options: dict[str, Any] = {}
     if requests_forbidden():
         options["local_files_only"] = True
-    version = tuple(map(int, transformers.__version__.split(".")[:2]))
-    name_of_dtype = "dtype" if version >= (4, 56) else "torch_dtype"
-    loading = options | {name_of_dtype: dtype}
+    if is_gguf:
+        place = str(path.parent)
+        options["gguf_file"] = path.name
+    loading = options | _loading_options(transformers, dtype, is_gguf=is_gguf)
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
         model = transformers.AutoModelForCausalLM.from_pretrained(place, **loading)
     except (OSError, ValueError, ImportError) as error:
+        if is_gguf and (missing := _missing_for_gguf()):
+            raise ModelUnavailable(
+                f"{name}: a .gguf file also needs {missing}: pip install 'rpms[hf]'"
+            ) from None
         on_hub = f"there is no folder {source} here; as a name on the hub: "
         why = f"{'' if path.exists() else on_hub}{excerpt(str(error))}"
         raise ModelUnavailable(f"{name}: cannot be loaded: {why}") from error
     return LoadedWeights(tokenizer, model)
+
+
+def _loading_options(transformers: Any, dtype: Any, *, is_gguf: bool) -> dict[str, Any]:
+    """Options of the weights alone, by the names that this version of transformers has."""
+    version = tuple(map(int, transformers.__version__.split(".")[:2]))
+    options = {"dtype" if version >= (4, 56) else "torch_dtype": dtype}
+    if is_gguf and hasattr(transformers, "GgufConfig"):
+        # without it, transformers may compute on packed weights, in float32
+        options["quantization_config"] = transformers.GgufConfig(dequantize=True)
+    return options
+
+
+def _missing_for_gguf() -> str:
+    """The packages that transformers needs to read a .gguf file and that are not installed."""
+    needed = ("gguf", "accelerate")
+    return " and ".join(name for name in needed if importlib.util.find_spec(name) is None)
 
 
 def _merge_adapter(name: str, model: Any, adapter: str) -> Any:
