@@ -58,7 +58,7 @@ def _end_at_once(*_: object) -> None:
 
 
 def _run(screen: Any, command: Callable[[], object]) -> None:
-    """Run a command, and exit with the code that belongs to what came of it."""
+    """Run a command and exit with the code for its outcome."""
     from rpms.logic.errors import RPMSError  # noqa: PLC0415
 
     try:

@@ -27,10 +27,10 @@ class LazyCommand(NamedTuple):
     """A command of this package, which is not imported yet."""
 
     panel: str
-    """Its panel in `rpms --help`."""
+    """The command's panel in `rpms --help`."""
     module: str
     name: str
-    """Its function or group of commands in the module."""
+    """Name of its function, or of its group of commands, in the module."""
     summary: str = ""
     """The first sentence of its help, told here so that `rpms --help` imports none of them."""
 

@@ -25,7 +25,7 @@ _SHOWN = 8
 _QUOTED = 2
 """Lines quoted of each section."""
 _NAMED = 2.0
-"""Rank of a heading that is one of the words, and nothing else."""
+"""Rank of a heading that is exactly one of the words."""
 
 
 def search_docs(words: list[str] | None = None) -> None:
@@ -74,8 +74,8 @@ class _Section(NamedTuple):
         return all(any(map(word.search, (self.heading, *self.lines))) for word in words)
 
     def rank(self, words: Sequence[re.Pattern[str]]) -> float:
-        """A heading that is one of the words counts most, then words in the heading, lines that
-        have all the words, and the share of lines that have any.
+        """Rank of a section: a heading that is one of the words counts most, then words in the
+        heading, then lines with all words, then the share of lines with any.
         """
         text = "\n".join(self.lines)
         hits = sum(len(word.findall(text)) for word in words)

@@ -39,8 +39,8 @@ def _read_options() -> Mapping[str, Any]:
 
 
 _OPTIONS = _read_options()
-"""By name; where commands differ, by command or group of commands, and name. One may be told by
-another's name."""
+"""Options by name; if commands differ, by command or group and name. An option may stand for
+another one."""
 _PLACES = {name: place for place, name in enumerate(chain.from_iterable(GROUPS.values()))}
 _METAVARS: Mapping[Any, str] = {
     Path: "PATH",
@@ -193,7 +193,7 @@ own by the same name."""
 
 
 def _read_settings(given: Mapping[str, Any]) -> Any:
-    """The settings of options, as far as these were given."""
+    """The settings of the options that were given."""
     # loaded once the options are right
     from rpms.play.knob_values import SettingError  # noqa: PLC0415
     from rpms.play.settings import Settings  # noqa: PLC0415

@@ -112,7 +112,7 @@ def _open_model(named: NamedModel, console: Console, world: World) -> Model:
 
 
 def _reads(reader: str, named: NamedModel, answering: Model) -> Reads:
-    """How requests are read; a person who plays is asked what cannot be read."""
+    """The readers of requests; a person who plays is asked about a goal that none can read."""
     ask_goal = answering.ask_goal if isinstance(answering, HumanModel) else None
     return Reads.by(reader, replace(named, name=reader), answering, ask_goal)
 
@@ -221,7 +221,7 @@ def _show_outcome(console: Console, step: Step) -> None:
 
 
 def _with_or_without_memory(settings: Settings, world: World) -> Settings:
-    """The same, or others without memory if no condition was asked for and there is none."""
+    """The settings; without memory if there is none and no condition was asked for."""
     if settings.condition is None and settings.memory is None and settings.condition_value().memory:
         try:
             settings.memory_file(world)
@@ -277,7 +277,7 @@ def show_step(console: Console, step: Step, *, prompts: bool, told: str, verbose
 
 
 def _reading_lines(step: Step) -> list[str]:
-    """What the request was read as, or that it names no goal."""
+    """Lines on how the request was read, or that it names no goal."""
     lines = [note for note in step.notes if note.startswith(NO_GOAL)]
     if step.readings is not None:
         lines += step.readings.lines()
@@ -326,7 +326,7 @@ def _recalled(decision: Decision, *, verbose: bool) -> Iterator[ScreenPart]:
 
 
 def _advised(advice: Advice, *, verbose: bool) -> Iterator[ScreenPart]:
-    """Guidance, notice and menu, as far as there are any."""
+    """Guidance, notice and menu, if there are any."""
     guidance = [f"guidance: {line.strip(' -')}" for line in advice.guidance]
     yield ScreenPart([Text(line, style="magenta") for line in guidance])
     if advice.notice:
@@ -412,8 +412,8 @@ def _lines(console: Console, part: ScreenPart, most: int | None) -> list[Text]:
 
 
 def _folded(blocks: list[list[Text]], least: Sequence[int], height: int) -> list[list[Text]]:
-    """Blocks that together are no higher than that, as far as their least heights allow; the
-    longest give way first.
+    """Blocks shortened until together they are no higher than that, the longest first; none goes
+    below its least height.
     """
     keep = [len(block) for block in blocks]
     while sum(keep) > height:

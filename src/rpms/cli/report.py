@@ -219,7 +219,7 @@ def _known(step: StepRecord) -> Iterator[str]:
 
 
 def _done(step: StepRecord) -> Iterator[str]:
-    """A step's lines after its observation: how it was decided, and what came of it."""
+    """A step's lines after its observation: the decision and its outcome."""
     yield from _decided(step)
     yield f"> {step.command or '(no action)'}"
     if step.extras.get("truncated"):

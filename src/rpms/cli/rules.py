@@ -330,7 +330,9 @@ def review(
 
 
 def _say_lines(manual: Path, about: str, *, every: bool) -> None:
-    """Say the lines of a learned manual, and of those asked about some steps for and against."""
+    """Say the lines of a learned manual; for lines that were asked about, also some steps for and
+    against them.
+    """
     rows = _rows_about(manual, about, every=every)
     spoken = _steps_spoken(traces_file(manual)) if about else {}
     for row in rows:
@@ -381,7 +383,7 @@ def _evidence_lines(
 
 
 _PLACES_SHOWN = 3
-"""Steps that are named of those that contradict a line."""
+"""Number of steps that are named when several contradict a line."""
 
 
 @app.command("mend")

@@ -82,7 +82,7 @@ def learn(
 def _make_plan(
     world: World, setting: Setting, split: str | None, exploring: Exploring, runs: tuple[Path, ...]
 ) -> RulesPlan:
-    """Where to explore, if at all, and the recorded runs to learn from; one of both there is."""
+    """The plan of learning: tasks to explore, or recorded runs to learn from, or both."""
     if not split:
         split = "train" if "train" in world.splits else world.splits[0]
     tasks = tuple(world.tasks(split, setting)) if exploring.steps else ()
@@ -112,7 +112,7 @@ def _learn(console: Console, plan: RulesPlan, out: Path) -> RulesLearned:
 
 
 def _report(result: RulesLearned, out: Path) -> Iterator[str]:
-    """What was learned, what was left out and why, and where the evidence is."""
+    """Lines on what was learned, what was left out and why, and where the evidence is."""
     learned = result.learned
     evidence = result.evidence
     goals = len(learned.goals) + len(learned.scoring) + len(learned.by_deed)
@@ -252,7 +252,7 @@ def learn_from_logs(
 
 
 def _tools_report(result: ToolsLearned, out: Path) -> Iterator[str]:
-    """What was learned that tools need, and where the evidence is."""
+    """Lines on the learned needs of tools, and where the evidence is."""
     needs = f"{len(result.needs)} needs"
     yield f"{out}: {needs}, from {result.calls:,} calls of which {result.failed:,} failed"
     for claim in result.needs:

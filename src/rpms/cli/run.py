@@ -117,8 +117,8 @@ def main(
 def _play_epochs(
     plan: RunPlan, out: Path, epochs: int, workers: int | None, how: How
 ) -> list[RunSummary]:
-    """Play a plan as often as asked, and say what came of each time; of methods with several
-    trials, the first one is returned.
+    """Play a plan once an epoch and tell each result; with several trials, the first one's is
+    returned.
     """
     console = make_console()
 
@@ -149,8 +149,8 @@ def _read_part(part: str) -> slice:
 def _remarks(
     plan: RunPlan, summaries: Sequence[RunSummary], controls: Mapping[str, RunSummary]
 ) -> Iterator[str]:
-    """How far epochs agree, what controls won from the same menus, and if the memory knew the
-    tasks.
+    """Remarks on a run: agreement of its epochs, wins of its controls, and tasks that the memory
+    was learned from.
     """
     won_by_epoch = [{row.task: row.won for row in summary.rows} for summary in summaries]
     agreed = agreement(won_by_epoch)
@@ -270,8 +270,8 @@ def _print_errors(console: Console, summary: RunSummary) -> None:
 
 
 def _counts(summary: RunSummary) -> Iterator[str]:
-    """Games won in all their sentences, refused actions, re-asks and replaced actions, as far
-    as there are any.
+    """Counts above zero: games won in all their sentences, refused actions, re-asks, replaced
+    actions.
     """
     games = games_won((row.task, row.won) for row in summary.rows)
     if games:
@@ -415,7 +415,7 @@ _AUDITED = 0.2
 
 
 def _require_memory_to_audit(later: Condition, rounds: int) -> None:
-    """Refuse to audit rounds of which none plays with a memory."""
+    """Refuse to audit if no round plays with a memory."""
     if not later.memory or rounds < 2:
         raise InputError(
             "--audit needs a round that plays with a memory: --rounds 2 or more, with --later full"

@@ -44,8 +44,8 @@ class _ToThisMachine(BaseHTTPRequestHandler):
 
 
 class _ReportHandler(_ToThisMachine, SimpleHTTPRequestHandler):
-    """Gives out the files of one folder, and nothing else: no listings, nothing that a link
-    leads out to.
+    """Serves the files of one folder, and nothing else: no listings, and no link that leads out of
+    it.
     """
 
     def send_head(self) -> Any:

@@ -55,8 +55,7 @@ _SHOWN_ALREADY = ("main", "ablation", "scores", "efficiency")
 """Tables of the paper whose numbers the table of results has, too: only their notes are printed
 beside it."""
 _USUAL_TABLES = ("ablation", "significance")
-"""Tables of a study that names none: whoever compares two conditions wants to know if they
-differ."""
+"""Tables of a study that names none: who compares two conditions wants to know if they differ."""
 _WIDTH = 120
 """Least width of tables off a terminal: as `rpms table` prints them, no number cut off."""
 
@@ -358,7 +357,7 @@ def _note_missing_packages() -> None:
 
 
 def _report(console: Console, folder: Path, study: Study, models: Sequence[str]) -> None:
-    """Print the study's tables and write its page, as far as there is what they need."""
+    """Print the study's tables and write its page, if the packages for them are here."""
     if _missing(_FOR_TABLES):
         return
     from rpms.report.gather import gather  # noqa: PLC0415  loads all that tables are made of

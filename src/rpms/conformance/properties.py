@@ -441,7 +441,7 @@ def plans(subject: Subject) -> str:
 
 
 def _nameless_roles(subject: Subject) -> dict[str, list[str]]:
-    """Roles of which no name was ever known, with the schemas that have such a parameter."""
+    """Roles without any known name, with the schemas that have such a parameter."""
     roles: set[str] = set()
     for _, moment in subject.moments():
         for role, names in moment.belief.names.items():
@@ -603,7 +603,7 @@ def _command_at(episode: Episode, number: int) -> str:
 
 
 def _contradiction(episode: Episode) -> str:
-    """What first contradicted the manual; empty where nothing did."""
+    """The first contradiction of the manual; empty if there was none."""
     for step in episode.steps:
         for surprise in step.surprises:
             if _contradicts(surprise):

@@ -43,7 +43,7 @@ class WrittenCall:
         return f"{self.name}({', '.join(given)})"
 
     def ordered(self, parameters: Sequence[str]) -> Self:
-        """The same call with its arguments in a tool's own order; what the tool has not comes
+        """The call with its arguments in the tool's own order; arguments that the tool lacks come
         last.
         """
         known = {name: self.arguments[name] for name in parameters if name in self.arguments}
@@ -62,7 +62,7 @@ class Tool:
     """A JSON schema of its arguments."""
 
     def only(self, calls: Sequence[WrittenCall]) -> Self:
-        """The same with no other arguments, and no other values of them, than some calls have."""
+        """The tool narrowed to the arguments of some calls, and to their values."""
         properties = {}
         required: list[str] = []
         for name, schema in self.parameters.get("properties", {}).items():

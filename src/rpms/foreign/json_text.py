@@ -39,7 +39,7 @@ class NotJson(ValueError):
 
 
 class NameTwice(NotJson):
-    """A name stands twice in one object, of which readers take the first or the last."""
+    """A name stands twice in one object; some readers take the first value, others the last."""
 
 
 def _whole(digits: str) -> int:
@@ -73,7 +73,8 @@ _LIMITS: dict[str, Any] = {
     "parse_constant": _constant,
 }
 DECODER = json.JSONDecoder(strict=False, **_LIMITS)
-"""The same limits for texts that hold several values; depth is for the caller to check."""
+"""Decoder with the same limits for texts that hold several values; the caller checks their
+depth."""
 _ANY = json.JSONDecoder(**_LIMITS)
 _ONCE = json.JSONDecoder(**_LIMITS, object_pairs_hook=each_once)
 

@@ -43,15 +43,15 @@ MOST_LISTED_VALUES: Final = 12_000_000
 """Values and lines in a file of JSON lines: the largest memory has ten million, and as many
 tiny lists take 0.5 GB."""
 MOST_YAML_NODES: Final = 50_000
-"""Values in a manual or study, aliases written out, of which 430 bytes can stand for billions;
+"""Values in a manual or study with its aliases written out: 430 bytes can stand for billions, and
 each takes 75 µs."""
 MOST_TRANSCRIPT: Final = 64 * MEGABYTE
 """Bytes of a recorded transcript when it is unpacked; the largest has 4 MB, and 9 kB of xz can
 hold 1.6 GB."""
 MOST_TRANSCRIPT_LINES: Final = 200_000
-"""One a playthrough, of which the largest transcript has some hundreds."""
+"""Lines of a transcript, one a playthrough; the largest has some hundreds."""
 MOST_TRANSCRIPT_LINE: Final = 8 * MEGABYTE
-"""Of one playthrough; a recorded one has about a hundred thousand."""
+"""Characters of one playthrough; a recorded one has about a hundred thousand."""
 XZ_MEMORY: Final = 96 * MEGABYTE
 """Memory for unpacking: `xz -9` needs 65 MB, and a header can claim 4 GB."""
 
@@ -82,8 +82,8 @@ MOST_PIECES: Final = 20_000
 """Pieces in which a response comes, and reads that it takes: each costs 20 µs of the processor,
 however small it is, and 8 MB in chunks of one byte took 27 s."""
 MOST_HEAD: Final = 400_000
-"""Bytes before its body: the head, and informational answers ahead of it, of which a server may
-send any number."""
+"""Bytes of a response before its body: its head, and any number of informational answers ahead of
+it."""
 MOST_UNPACKED: Final = 8 * MEGABYTE
 """Bytes of its body when it is unpacked."""
 LONGEST_RETRY: Final = 366 * 86_400.0
@@ -100,7 +100,7 @@ LARGEST_CALL: Final = 2 * MEGABYTE
 LARGEST_RESULT: Final = 8 * MEGABYTE
 """Characters of a result that is read for facts; what is larger tells nothing."""
 LARGEST_MESSAGE: Final = 16 * MEGABYTE
-"""Bytes of one MCP message, of which a result is a part."""
+"""Bytes of one MCP message, with the result in it."""
 LONGEST_FACT: Final = 2.0
 """Seconds that a fact in Python may take: a model waits for the call."""
 MOST_HUNG: Final = 8

@@ -32,7 +32,7 @@ class ToolBelief:
         self.records: dict[str, dict[tuple[str, ...], Any]] = {}
         """The latest record of each kind, by its names."""
         self.traces = Traces()
-        """What the user said and tools returned, in which values are looked for."""
+        """Words of the user and results of tools, in which values are looked for."""
         self._loosely: dict[Atom, set[Atom]] = {}
         """Known facts, by what their names may be taken for."""
         for atom, holds in (known or {}).items():

@@ -22,7 +22,7 @@ UNRULED = "calls were made with tools on which there is no rule"
 
 
 class Grade(StrEnum):
-    """How a call was made."""
+    """Grade of a call by what was known when it was made."""
 
     INFORMED = "informed"
     """Every rule on it was known to be kept."""
@@ -88,7 +88,7 @@ def _was_made(event: CheckLine) -> bool:
 
 
 def _without_defaults(manual: ToolManual) -> ToolManual:
-    """The same manual, in which nothing is so until it is told."""
+    """The manual without its `initially`: no fact is true or false until it is told."""
     facts = {name: replace(fact, initially=None) for name, fact in manual.facts.items()}
     return replace(manual, facts=facts)
 

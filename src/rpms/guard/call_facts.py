@@ -86,7 +86,7 @@ class CallFacts:
     python: PythonFact
     """Asks the predicate of a name, with a Look and the values of its arguments."""
     why: dict[Atom, Cause] = field(default_factory=dict, init=False)
-    """Causes of those that were asked for and are unknown."""
+    """Causes of facts that were asked for and are unknown."""
     _values: dict[str, Any] = field(default_factory=dict, init=False)
     _known: dict[Atom, Truth] = field(default_factory=dict, init=False)
 
@@ -224,7 +224,9 @@ class CallFacts:
         return [each.fact for each in found]
 
     def _certainty(self, change: _Change) -> tuple[bool, bool]:
-        """Of opposite changes the last counts: what depends on nothing, or what is not so yet."""
+        """Order of changes, since of two opposite ones the last counts: certain changes come last,
+        and among them those that change something.
+        """
         return not change.by.given, change.fact.truth(self) is not Truth.TRUE
 
     def _effects(self, failed: bool | None) -> Iterable[ToolEffect]:
@@ -237,7 +239,7 @@ class CallFacts:
         return tool.failing if failed else tool.effects
 
     def _facts_of(self, effect: ToolEffect, more: Mapping[str, Any]) -> Iterator[Literal]:
-        """Facts that an effect sets, as far as the call and its result name them."""
+        """Facts that an effect sets and whose arguments the call and its result name."""
         fact = self.manual.facts[effect.literal.atom.predicate]
         for atom in self.bind(effect.literal.atom, more):
             if any(isinstance(arg, Absent) for arg in atom.args):

@@ -54,7 +54,7 @@ class Call:
 
     @cached_property
     def key(self) -> str:
-        """A short text that, in this process, is the same for the same call."""
+        """A short text that equal calls share in this process."""
         said = tuple((name, text_of(value)) for name, value in sorted(self.arguments.items()))
         return (
             self.text
@@ -84,8 +84,8 @@ def _quoted(text: str) -> str:
 
 @dataclass(frozen=True)
 class Tried:
-    """A call that was made, as a learner sees it: what was known before it, what came of it,
-    what is known after.
+    """A call as a learner sees it: the facts known before it, its result, and the facts known after
+    it.
     """
 
     call: Call
@@ -94,7 +94,7 @@ class Tried:
     """Number of the result in the conversation, from 1."""
     failed: bool
     error: str
-    """Its text where it failed."""
+    """Text of the result if the call failed."""
     before: Mapping[Atom, Truth]
     """Facts over the names of its arguments: `pending(order_id)`."""
     after: Mapping[Atom, Truth]
@@ -377,7 +377,7 @@ class Ruling:
     reason: str = ""
     """The rule in words, or what is wrong with the call."""
     rule: str = ""
-    """Its id: the manual's, or one of the guard's own."""
+    """Id of the rule: the manual's, or one of the guard's own."""
     fact: str = ""
     """Known or unknown facts that decide it: `reservation EHGLP3 is basic economy`."""
     remedy: str = ""
@@ -385,7 +385,7 @@ class Ruling:
 
     @property
     def word(self) -> str:
-        """Its name in logs and on screens."""
+        """The ruling's name in logs and on screens."""
         return type(self).__name__.lower()
 
     @property
@@ -397,7 +397,7 @@ class Ruling:
 
     @property
     def text(self) -> str:
-        """The ruling for a model to read: what was refused or warned of, why, and what to do.
+        """The ruling for a model to read: the rule, the reason, and what to do.
 
         One bounded line.
         """

@@ -51,7 +51,7 @@ class Coming:
     """Nobody waits for it any more: it was cancelled or took too long."""
 
     def remedy(self, _manual: ToolManual) -> str:
-        """The way to learn what came of the call."""
+        """The way to learn whether the call was done."""
         if self.lost:
             return "an earlier call did not return: find out whether it was done, or ask a person"
         return "wait for the result of the call that is under way"

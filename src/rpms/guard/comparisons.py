@@ -247,7 +247,7 @@ def now_and(text: str, now: datetime) -> datetime | None:
 
 
 def writes_alike(compare: Compare, alike: Alike) -> Compare:
-    """The same comparison of texts that are first written alike; None if one cannot be."""
+    """A comparison that first writes both texts alike; None if one cannot be written so."""
 
     def compared(value: object, other: object) -> bool | None:
         one, two = _written(value, alike), _written(other, alike)

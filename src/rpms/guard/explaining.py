@@ -28,7 +28,7 @@ class CheckedCall(NamedTuple):
 
 
 class Weighed(NamedTuple):
-    """What one rule says of a call."""
+    """One rule's judgement of a call."""
 
     by: Policy
     broken: Truth
@@ -69,7 +69,7 @@ def list_known(belief: ToolBelief) -> list[str]:
 
 
 def weigh_rules(facts: CallFacts) -> Iterator[Weighed]:
-    """What each rule says of a call."""
+    """Every rule's judgement of a call."""
     for each in findings(facts):
         said = "; ".join(map(facts.say, each.facts))
         yield Weighed(each.by, each.broken, each.text, said)

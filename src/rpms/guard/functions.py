@@ -63,8 +63,8 @@ def guarded(
     refused: Callable[[Ruling], Any] = raise_refused,
     approves: Callable[[Call, Ruling], Any] | None = None,
 ) -> F:
-    """The same function, sync or async, behind a guard, or behind that of the conversation it is
-    called in.
+    """The function, sync or async, behind a guard; `guard_of` finds the guard of the conversation
+    it is called in.
 
     `name` is that of the tool, if it is not the function's. `refused` is called in place of the
     function where the call is refused: it raises, or returns what the model is shown. `approves`

@@ -407,7 +407,7 @@ class Guard:
             self._notes.add_loudly(ToldLine(facts=tuple(map(str, told))))
 
     def forget_lookups(self) -> None:
-        """Forget what can be looked up again; what was done stays known."""
+        """Forget records, which can be looked up again; facts that calls have set stay known."""
         with self._lock:
             self.belief.forget_records()
             self._repeats = Repeats()
@@ -434,7 +434,7 @@ class Guard:
             return "\n".join([*lines, *list_known(self.belief)]).strip()
 
     def weigh(self, call: Call, manual: ToolManual | None = None) -> list[Weighed]:
-        """What each rule says of a call, whatever the ruling; by another manual if one is given."""
+        """Every rule's judgement of a call, by another manual if one is given."""
         with self._transaction():
             facts = self._facts(call, manual)
             return self.python.within(lambda: list(weigh_rules(facts)))

@@ -138,7 +138,8 @@ def _elements(value: object) -> Sequence[Any]:
 
 
 Which = StrEnum("Which", ["ANY", "ALL", "NONE"])
-"""Of how many values a comparison must hold; in manuals in small letters."""
+"""Number of values that a comparison must hold for: any, all or none; in manuals in small
+letters."""
 Take = StrEnum("Take", ["EACH", "COUNT", "SUM"])
 """Aspect of the values that is compared."""
 
@@ -188,7 +189,7 @@ class Reading:
         return Truth.UNKNOWN if number is None else Truth.of(self._compare(number, other))
 
     def _count(self, found: Sequence[Any]) -> int | None:
-        """Number of the values found, or of those in the one list found; None if unknown."""
+        """Number of values found, or of the items if one list was found; None if unknown."""
         if self.path.many:
             return None if MISSING in found else len(found)
         whole = found[0]

@@ -196,8 +196,8 @@ def _found(policy: Policy, wanted: Clause | None, broken: Truth, case: _Case) ->
 def _decisive(
     scope: Sequence[_Weighed], required: Sequence[_Weighed], broken: Truth
 ) -> list[_Weighed]:
-    """Facts that decide a rule: those unknown if it may be broken; if it is, what it requires,
-    none of which holds, or else what makes it apply.
+    """Facts that decide a rule. If it may be broken, the unknown ones; if it is broken, those that
+    it requires, or else those that make it apply.
     """
     if broken is Truth.UNKNOWN:
         return [each for each in (*scope, *required) if each.value is Truth.UNKNOWN]
@@ -378,7 +378,7 @@ def _lookup(found: RuleFinding, facts: CallFacts) -> str:
 
 
 def _way_to_know(atom: Atom, facts: CallFacts) -> str:
-    """What a fact that is unknown waits for; empty if nothing tells."""
+    """Advice on how to learn an unknown fact; empty if nothing tells it."""
     cause = facts.why.get(atom)
     if cause is not None:
         return cause.remedy(facts.manual)

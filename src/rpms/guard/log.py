@@ -90,7 +90,8 @@ class ResultLine(_OfCall):
 
     type: ClassVar[str] = "result"
     as_checked: bool = False
-    """Its arguments are those that the call was checked with, and are not written again."""
+    """True if the arguments are those that the call was checked with, and so are not written
+    again."""
     failed: bool | None
     """None if the result could not be read."""
     result: Any = None

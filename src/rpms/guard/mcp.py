@@ -151,7 +151,7 @@ class McpGuard(Middleware):
         return self._conversations.guard_of(client)
 
     def _guard_here(self) -> Guard:
-        """The guard of whoever has authenticated."""
+        """The guard of the authenticated client."""
         return self._conversations.guard_of(client_here(self.claim) or self._guard.session)
 
     # --- tools ---
@@ -372,7 +372,7 @@ def _is_modern(here: Context) -> bool:
 
 
 def _keep(those: OrderedDict[str, str], key: str, value: str) -> None:
-    """Remember something; whoever never answers fills nobody's memory."""
+    """Remember something, in bounded space: clients that never answer must not fill the memory."""
     those[key] = value
     if len(those) > _MOST_ASKED:
         those.popitem(last=False)

@@ -45,7 +45,7 @@ MOST_CONNECTIONS: Final = 64
 _LONGEST_START: Final = 30.0
 """Seconds that a server may take to answer for the first time."""
 _LONGEST_PROBE: Final = 5.0
-"""Seconds that whoever asks waits for a server to say that it is there."""
+"""Seconds to wait for a server to say that it is there."""
 _PROBED: Final = 5.0
 """Seconds for which that is believed, so that nobody can keep a server busy by asking."""
 
@@ -90,7 +90,7 @@ class _AsciiStream:
 
 @lru_cache(maxsize=16)
 def _in_ascii(session_class: type[ClientSession]) -> type[ClientSession]:
-    """The same kind of session, whose messages are written in ASCII."""
+    """A kind of session like the given one that writes its messages in ASCII."""
 
     class InAscii(session_class):  # type: ignore[misc, valid-type]
         def __init__(self, read: Any, write: Any, **options: Any) -> None:
@@ -200,8 +200,8 @@ class _Backend(ProxyClient[Any]):
 
 
 class _Key(NamedTuple):
-    """What a connection is made for: a server's question must reach the client whose call it is
-    about, and no other.
+    """Key of a connection. A server's question must reach the client whose call it is about, and no
+    other, so each has its own.
     """
 
     client: str

@@ -62,7 +62,8 @@ class Piece:
     """A message of the user, or a result."""
 
     text: str
-    """Its values, each between two ends; empty if it was not kept."""
+    """Values of the piece in one text, an end mark before and after each; empty if it was not
+    kept."""
     tool: str = ""
     """The tool that returned it; empty for the user."""
     asked: str = ""
@@ -126,7 +127,7 @@ class _Chunk:
 
 
 class _Source:
-    """The newest pieces of one kind, as far as they are remembered.
+    """The newest pieces of one kind that are remembered.
 
     They are searched and forgotten in chunks, so that thousands of pieces cost little.
     """

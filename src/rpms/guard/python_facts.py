@@ -139,7 +139,7 @@ class _LateError(BaseException):
 
 
 class _Question(NamedTuple):
-    """What a function was asked, and when."""
+    """A question to a function, and when it was asked."""
 
     text: str
     since: float

@@ -76,7 +76,7 @@ def _learn(guard: Guard, event: Event, gaps: Counter[str]) -> None:
 
 
 def _observe(guard: Guard, event: ResultLine) -> None:
-    """Have a guard learn what a log has of a call, or of what the user said."""
+    """Let a guard learn from a log's entry: a call's result, or the user's words."""
     if event.tool == USER:
         guard.hear(str(event.arguments.get("text", "")))
         return

@@ -80,7 +80,7 @@ class SharedFacts:
         return _atom(rows[0][0]) if rows else None
 
     def tell(self, facts: Iterable[Literal]) -> None:
-        """Tell all guards facts, whoever was to change them."""
+        """Set facts for all guards; no call that was to change them is waited for any longer."""
         for fact in facts:
             text = _text(fact.atom)
             row = (text, _text(loose(fact.atom)), not fact.negated)

@@ -44,7 +44,7 @@ class ToldFacts:
             yield
 
     def ask(self, fact: ToolFact, atom: Atom) -> Told:
-        """Truth of a fact, as far as calls have told it."""
+        """Truth of a fact by what calls have told."""
         held = self._held(fact, atom)
         if held is None:
             near = self._near(fact, atom)
@@ -73,7 +73,9 @@ class ToldFacts:
         return near
 
     def learn(self, facts: Sequence[Literal], manual: ToolManual) -> bool:
-        """Take facts as known, whoever was to change them; True if that changed anything."""
+        """Take facts as known; calls that were about to change them are no longer waited for. True
+        if that changed anything.
+        """
         self._under_way.settle(facts)
         if self.shared is None:
             return self.belief.learn(facts)

@@ -11,7 +11,7 @@ from rpms.guard.json_facts import Which
 
 @dataclass(frozen=True)
 class SettingsForm(calls.ManualSettings):
-    """How a manual judges: what is unknown, what fails, and when it is."""
+    """Settings of a manual: rulings on the unknown, signs of failure, and the moment."""
 
     now: str = ""
     fails: tuple[str | Mapping[str, Any], ...] = ()
@@ -49,7 +49,7 @@ class FactForm:
 
 @dataclass(frozen=True)
 class ToolForm:
-    """What a tool takes, needs and does."""
+    """A tool: its arguments, needs and effects."""
 
     args: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
@@ -62,7 +62,9 @@ class ToolForm:
 
 @dataclass(frozen=True)
 class PolicyForm:
-    """A rule: the tools it is for, when it applies, what it requires, and what to do else."""
+    """A rule: the tools it is for, when it applies, what it requires, and the advice if it is
+    broken.
+    """
 
     text: str
     tools: tuple[str, ...]

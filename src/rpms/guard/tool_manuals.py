@@ -165,7 +165,7 @@ class _Reader(ManualReader[ToolManual]):
         )
 
     def _require_record(self, place: Place, read: FactForm) -> None:
-        """Raise where a fact is of no record, or has no argument for its key."""
+        """Raise if a fact belongs to no record, or has no argument for the record's key."""
         kind = self.manual.records.get(read.of)
         if kind is None:
             known = ", ".join(self.manual.records)
@@ -200,8 +200,9 @@ class _Reader(ManualReader[ToolManual]):
         return Reading(way, compare, other, read.which, take, ALIKE.get(read.as_))
 
     def _taken(self, place: Place, read: FactForm, compared: Mapping[str, Any]) -> tuple[Take, str]:
-        """What a reading takes from a record, and where: it has one of these, and one
-        comparison.
+        """The source of a reading's values, and its path or field.
+
+        A reading must have exactly one of these, and one comparison.
         """
         given = ((Take.EACH, read.path), (Take.COUNT, read.count), (Take.SUM, read.sum))
         taken = [(take, text) for take, text in given if text]

@@ -56,7 +56,7 @@ class UnderWay:
             made.lost = True
 
     def settle(self, facts: Iterable[Literal]) -> None:
-        """Expect no more changes of facts that are known, whoever was to change them."""
+        """Expect no more changes of facts that are known now."""
         for fact in facts:
             for made in self._by_fact.pop(fact.atom, ()):
                 del made.changes[fact.atom]

@@ -27,7 +27,7 @@ class AuditedOutcome(StrEnum):
 
     SUCCESS = "success"
     STEPS = "steps"
-    """From its turn to the end; to the step budget where the episode was not won."""
+    """Steps from its turn to the end; to the step budget if the episode was not won."""
     INFEASIBLE = "infeasible"
     """Actions from its turn on that the world could not do."""
 
@@ -48,8 +48,8 @@ class Account:
     kind: str
     findings: Mapping[AuditedOutcome, Effect]
     at: Mapping[str, Effect]
-    """Of the steps, those spent at each sub-goal: what costs a step or two shows where steps do
-    not vary much else."""
+    """Steps spent at each sub-goal: an entry that costs a step or two shows there, where steps vary
+    little otherwise."""
     won_with: int
     """Episodes won with it shown: a plain count, blind to what would have been won anyway."""
     lost_with: int
@@ -127,7 +127,7 @@ def numbers(outcome: str, effect: Effect) -> str:
 
 
 def _agreed(signs: Iterable[int]) -> int:
-    """The one sign that all have that have any; 0 where they differ or none has."""
+    """The sign that all nonzero ones share; 0 if they differ or there is none."""
     others = set(signs) - {0}
     return others.pop() if len(others) == 1 else 0
 
@@ -342,7 +342,7 @@ class _Measured:
     """Effects of all entries and kinds on everything that is measured, not yet corrected."""
 
     effects: Mapping[str, Effects]
-    """By measure; a group is a kind of entries."""
+    """Effects by measure; a group is a kind of entries."""
     kinds: Mapping[str, str]
     """The kind of each entry."""
     shown: Sequence[_Shown]

@@ -51,8 +51,8 @@ def schema_effects(schema: ActionSchema, rules: ActiveRules) -> tuple[str, ...]:
 
 
 def _left_as_it_was(schema: ActionSchema, rules: ActiveRules) -> Iterator[Literal]:
-    """Needs of an action that stay, of those that only one fact at a time can meet, such as the
-    one thing in hand.
+    """Needs that an action leaves as they were, among those that one fact at a time can meet, such
+    as the one thing in hand.
     """
     changed = {literal.atom.predicate for literal in schema.effects}
     for clause in schema.preconditions:
@@ -244,8 +244,7 @@ _INSTRUCTION = (
 
 
 def worded_by(model: Model, entries: Iterable[Entry], episode: Episode) -> tuple[Entry, ...]:
-    """The entries of an episode, its lessons in a model's words as far as these stand up to the
-    check.
+    """The entries of an episode, its lessons in a model's words where these pass the check.
 
     ModelUnavailable passes through; another failure leaves a lesson as it was.
     """

@@ -173,7 +173,7 @@ class _EntryDraws:
     """Trials in which the outcome from its turn on was not what it was in most."""
 
     def residuals(self, cleared: Sequence[float], own: Sequence[float]) -> list[float]:
-        """What is left of each outcome once what came before the turn, and how similar trials
+        """The residual of each outcome after what came before the turn, and how similar trials
         went, is taken out.
 
         `cleared`: the outcomes without what any entry did; `own`: estimates of what this one did,

@@ -52,8 +52,8 @@ class Harvest:
     snippet runs from the search with an empty hand to the heating, Section 3.3's from the search to
     the taking. What follows the taking is kept by itself too, for a hand that is full."""
     refused: bool = True
-    """True if what the world refused stays in snippets. The paper does not say that it is taken
-    out, and arbitration (Table 4) has what rules object to in memories to work on."""
+    """True if refused steps stay in snippets. The paper does not say that it is taken out, and
+    arbitration (Table 4) has what rules object to in memories to work on."""
     longest_command: int = 120
     """Characters: what a model wrote beyond it is no command for later prompts."""
     longest_request: int = 400
@@ -109,8 +109,8 @@ class _Episode:
             yield self._critical_failure()
 
     def _lessons_and_schemas(self) -> Iterator[memory.Entry]:
-        """What each step teaches by itself. An episode is evidence for a lesson once, however
-        often it failed in that way.
+        """Lessons and schemas that single steps teach. An episode is evidence for a lesson once,
+        however often it failed in that way.
         """
         learned: set[tuple[str, ...]] = set()
         for step in self._survived:
@@ -348,7 +348,7 @@ class _Episode:
 
 
 def _held(step: Step) -> object:
-    """What was in hand at a step: nothing, a thing, or several."""
+    """The things in hand at a step: none, one, or several."""
     held = list(step.decision.belief.holding)
     if len(held) > 1:
         return held
@@ -368,7 +368,7 @@ def _one_line(text: str, most: int) -> str:
 
 
 _FAILURES = {Truth.FALSE: "precondition_not_met", Truth.UNKNOWN: "precondition_unverified"}
-"""The kind of failure, as far as the manual and the belief tell; no prompt shows it."""
+"""Kinds of failure by what manual and belief say of the action; no prompt shows them."""
 MOST_LOST = 40
 """Episodes without a win that lessons are taken from: they repeat each other."""
 

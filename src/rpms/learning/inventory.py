@@ -85,7 +85,8 @@ class MemoryDifference(NamedTuple):
     added: tuple[Entry, ...]
     removed: tuple[Entry, ...]
     changed: tuple[tuple[Entry, Entry], ...]
-    """The same advice with other evidence, wording or weight: before and after."""
+    """Entries that give the same advice with other evidence, wording or weight: before and
+    after."""
 
 
 def difference(before: EpisodicMemory, after: EpisodicMemory) -> MemoryDifference:

@@ -217,7 +217,9 @@ class _Held(NamedTuple):
         return Counter(entry.kind for entry in self.memory.entries)
 
     def after(self, experience: _Experience, audited: Audit | None, world: World) -> Self:
-        """The memory with what one more round taught, without what it showed to be harmful."""
+        """The memory with the entries of one more round, without those that it showed to be
+        harmful.
+        """
         entries = merge(self.memory.entries, *experience.fresh)
         harmful = audited.harmful if audited else {}
         kept, aside = memories.set_aside(entries, harmful, self.aside)
@@ -261,8 +263,8 @@ def _audit(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> Audit
 
 
 def continued(plan: LearningPlan, out: Path) -> LearningPlan:
-    """The same plan from the frozen memory in `out`; rounds count on from its origins, or the
-    snapshot it equals.
+    """The plan that begins with the frozen memory in `out`; rounds count on from its origins, or
+    from the snapshot it equals.
     """
     if not out.is_file() or not memories.check_frozen(out):
         raise InputError(

@@ -39,7 +39,7 @@ class Fact(NamedTuple):
 
     @property
     def alternatives(self) -> tuple["Fact", ...]:
-        """The facts of which one would do; nothing where it is a fact of its own."""
+        """Facts of which one is enough; nothing for a single fact."""
         if self.predicate != _EITHER:
             return ()
         return tuple([Fact(*each) for each in self.args])
@@ -49,7 +49,7 @@ class Fact(NamedTuple):
         return Atom(self.predicate, self.args)
 
     def bound(self, binding: Mapping[str, str]) -> Self:
-        """The same fact with names in place of parameters."""
+        """The fact with names in place of parameters."""
         return type(self)(
             self.predicate,
             tuple(map(binding.get, self.args, self.args)),
@@ -82,12 +82,11 @@ class Level(NamedTuple):
     later: tuple[Need, ...]
     """All that could not be judged before it."""
     sought: Fact | None
-    """The first of those that says where something is: names are tried by what is known of it."""
+    """The first need that says where something is: names are tried by what is known of it."""
     filters: tuple[Need, ...]
     """Needs of one fact about the parameter, by which names are ruled out before they are tried."""
     listed: tuple[Fact, ...]
-    """Of these facts, the permanent ones about something else and the parameter: a table lists
-    its names."""
+    """Permanent facts among these about another name and the parameter: a table lists its names."""
 
 
 @dataclass(frozen=True)
@@ -105,13 +104,14 @@ class Achiever:
     waived: tuple[Need, ...] = ()
     """Needs that a doubt leaves out: where one holds, there is nothing to doubt."""
     shape: int = 0
-    """The same for ways that differ in price and name alone: their parameters are filled alike."""
+    """Number that ways share if they differ in price and name alone: their parameters are filled
+    alike."""
 
     def priced_as(self, schema: ActionSchema) -> Self:
-        """The same way by an action that differs in its price alone.
+        """The way by an action that differs in its price alone.
 
-        What was derived from it (`bound`) is taken over: `replace` would drop it, and trust changes
-        the prices of hundreds of doubts at a time.
+        Derived values (`bound`) are kept: `replace` would drop them, and trust changes the prices
+        of hundreds of doubts at a time.
         """
         other = object.__new__(type(self))
         vars(other).update(vars(self), schema=schema)
@@ -208,7 +208,7 @@ class Offer:
         return [self.ways[place] for place in places]
 
     def least_from(self, price: float) -> float:
-        """The least price of those that cost at least so much; infinite if none does."""
+        """The lowest price that is at least this much; infinite if no way costs that much."""
         place = bisect_left(self._by_price, (price,))
         return self._by_price[place][0] if place < len(self.ways) else inf
 
@@ -227,7 +227,7 @@ class Judged(NamedTuple):
 _INDEXES_AT_WORK = 128
 """Indexes that keep what they derived in one step for the next, at some 1 MB each."""
 _OF_ONE_STEP = ("answers", "doubting", "doubts", "groundworks", "reaches", "graph", "best graph")
-"""What an index keeps for the next step alone."""
+"""Entries that an index keeps for the next step alone."""
 _WAYS_KEPT = 4_000
 """Ways that are found by the identity of their action; prices change, and make others of them."""
 _used: dict["Achievers", None] = {}  # The latest used last
@@ -239,7 +239,7 @@ class Passing(NamedTuple):
 
     names: set[str]
     holding: set[str]
-    """Those of them with which it holds."""
+    """The names among them with which it holds."""
     read: dict[Any, Any]
     """The answers from which this follows."""
     asked: frozenset[str]
@@ -265,7 +265,7 @@ class Expanded(NamedTuple):
     order: object
     every: dict[Fact, Found]
     best: dict[Fact, Found]
-    """Those alone that a best plan may have."""
+    """Only the edges that a best plan may have."""
 
 
 class Fill(NamedTuple):
@@ -346,7 +346,7 @@ class KnownNames:
                 self.fills[key] = fill
 
     def _changed_roles(self, before: Self) -> frozenset[str]:
-        """Roles whose names are others than before; what is the same is the same object."""
+        """Roles whose names have changed; unchanged names are the same object as before."""
         every = before.called.keys() | self.called.keys()
         was = before.called.get
         is_now = self.called.get
@@ -390,7 +390,7 @@ class Answers(NamedTuple):
     told: dict[tuple[str, tuple[str, ...]], bool | None]
     """The belief's own answers, for all indexes over the same rules."""
     known: dict[tuple[str, tuple[str, ...]], bool | None]
-    """The same, and what follows for the agent's places by one index."""
+    """The belief's answers, and what one index concludes about the agent's places."""
     possible: dict[tuple[object, ...], Passing]
     here: dict[str, list[str]]
     reached: dict[tuple[object, ...], int]
@@ -414,8 +414,8 @@ class Groundwork:
         self.made: dict[object, Achiever] = {}
         """Actions and doubts as ways to their effects."""
         self.made_of: dict[tuple[int, int], Achiever] = {}
-        """The same by the identity of action and effect, which is found sooner; a way keeps its
-        action."""
+        """These ways by the identity of action and effect, which is a faster key; a way keeps its
+        action alive."""
         self.levels: dict[int, tuple[Level, ...]] = {}
         """The parameters that a way's fact leaves open, by its shape."""
         self._moments = 0
@@ -524,8 +524,8 @@ class Achievers:
         return found
 
     def _maker(self, schema: ActionSchema, effect: Literal) -> Achiever:
-        """An action as a way to one of its effects: the same one for the same action; at another
-        price, if it was one before.
+        """An action as a way to one of its effects, made once; if only the price has changed, a
+        copy with the new price.
         """
         same = self.groundwork.made_of
         known = same.get((id(schema), id(effect)))
@@ -588,7 +588,7 @@ class Achievers:
         return Achiever(schema, parameters, fact, tuple(needs), reveals=True, shape=shape)
 
     def levels(self, way: Achiever) -> tuple[Level, ...]:
-        """The parameters of one of these ways that its fact leaves open."""
+        """The parameters that a way's fact leaves open."""
         levels = self.groundwork.levels
         if way.shape not in levels:
             levels[way.shape] = way.levels(self.revealers, self.rules.lore.facts)
@@ -607,7 +607,7 @@ class Achievers:
         return tuple(zip(always, self._needs_wanted(always), strict=True))
 
     def _needs_wanted(self, clauses: Sequence[Clause]) -> list[Need]:
-        """What is wanted, as needs that are never taken for granted."""
+        """Wanted facts as needs that are never taken for granted."""
         found: list[Need] = []
         for clause in clauses:
             facts = tuple(map(fact_of, clause.literals))
@@ -679,7 +679,7 @@ class Achievers:
         return tuple(found)
 
     def known_names(self, known: Mapping[str, Sequence[str]]) -> KnownNames:
-        """The names of the step before with all that follows from them, as far as it still does."""
+        """The names known now, with every conclusion from the step before that still holds."""
         kept = self.groundwork.names
         if kept is None or kept.known != known:
             kept = KnownNames(self.lasting_names, known, kept, self.numbered)
@@ -723,7 +723,9 @@ class Achievers:
         return (*schema.preconditions, *schema.plan, *bans)
 
     def _bans_to_plan_by(self, action: str) -> tuple[Clause, ...]:
-        """What rules forbid an action without, but for bans on a fact without arguments."""
+        """Conditions without which rules forbid an action; bans on a fact without arguments are
+        left out.
+        """
         if action not in self._bans:
             found: list[Clause] = []
             for ban in self.rules.bans.get(action, ()):

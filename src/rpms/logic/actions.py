@@ -38,7 +38,7 @@ class Revelation:
     """Facts that must hold for it: a closed cabinet hides what is in it."""
 
     def bind(self, binding: Mapping[str, str]) -> "Revelation":
-        """The same about things of these names."""
+        """The revelation with names in place of parameters."""
         return Revelation(
             self.atom.bind(binding), tuple(clause.bind(binding) for clause in self.given)
         )
@@ -84,15 +84,15 @@ class ActionSchema:
     effects: tuple[Literal, ...] = ()
     warnings: tuple[str, ...] = ()
     supposed: frozenset[Literal] = frozenset()
-    """Those of its effects that it may have or not: plans and checks count on them, and no memory
-    tells them."""
+    """Effects that it has only sometimes: plans and checks count on them, memories do not tell
+    them."""
     id: str = ""
     observes: tuple[Revelation, ...] = ()
     """Facts it reveals."""
     plan: tuple[Clause, ...] = ()
     """Preconditions for plans only: the pot is carried before it is moved."""
     steps: float = 1.0
-    """Its cost in steps, for processes that take time."""
+    """Cost in steps, for processes that take time."""
     others: tuple[str, ...] = ()
     """Parameters of its facts that its command does not name: waiting heats the content of the
     pot on the stove."""
@@ -107,8 +107,8 @@ class ActionSchema:
     waives: tuple[Clause, ...] = ()
     """Needs and bans that the doubt leaves out."""
     patterns: tuple[Syntax, ...] = field(init=False, repr=False, compare=False)
-    """Its syntaxes with their patterns, the most specific first: of two that fit a command,
-    that is meant."""
+    """Syntaxes with their patterns, the most specific first: if two fit a command, the first is
+    meant."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", self.id or f"E-{self.name.upper()}")
@@ -136,10 +136,10 @@ class ActionSchema:
         return (*PARAMETER.findall(self.syntax[0]), *self.others)
 
     def varied(self, **parts: object) -> Self:
-        """The same action with other parts, written in the same way.
+        """The action with other parts, written in the same way.
 
-        What follows from its syntax is taken over: `replace` derives it anew, and doubts are made
-        by hundreds.
+        Values derived from the syntax are kept: `replace` would derive them again, and doubts are
+        made by the hundred.
         """
         other = object.__new__(type(self))
         vars(other).update(vars(self), **parts)
@@ -169,15 +169,17 @@ def by_effect(schemas: Iterable[ActionSchema]) -> Giving:
 
 @dataclass(frozen=True, eq=False)
 class DoubtfulActions:
-    """Doubts of one action, with what an index asks about them: they mostly stay the same from
-    step to step, and so does this.
+    """Doubts about one action, with what an index asks about them; both mostly stay the same from
+    step to step.
     """
 
     schemas: tuple[ActionSchema, ...]
 
     @cached_property
     def outline(self) -> tuple[tuple[str, str], ...]:
-        """Their names: with the same ones an action reaches the same, at whatever price."""
+        """Names of the doubts: with the same names an action reaches the same facts, whatever the
+        prices.
+        """
         return tuple([(schema.name, schema.doubt) for schema in self.schemas])
 
     @cached_property

@@ -142,7 +142,7 @@ class Belief:
         return grouped((kind_of(name), name) for name in names)
 
     def but(self, **changes: object) -> Self:
-        """The same belief with some fields changed."""
+        """The belief with some fields changed."""
         return replace(self, **changes)  # type: ignore[type-var]
 
     def truth(self, atom: Atom, /) -> Truth:
@@ -165,11 +165,11 @@ class Belief:
         return said if said is None else bool(said)
 
     def serving(self, goal: Goal) -> Self:  # noqa: ARG002  some beliefs keep their goal
-        """The same belief for another goal."""
+        """The belief for another goal."""
         return self
 
     def without_outcomes(self) -> Self:
-        """The same belief without what became of objects, such as heated; most keep none."""
+        """The belief without outcomes, such as objects that were heated; most beliefs keep none."""
         return self
 
     def signature(self) -> StateSignature:
@@ -249,7 +249,7 @@ class FactBelief(Belief):
 
     @cached_property
     def _sweeping(self) -> dict[str, list[tuple[Atom, bool]]]:
-        """By predicate, known facts about many things at once, latest first."""
+        """Known facts about many things at once, by predicate, the latest first."""
         latest = reversed(self.known.items())
         return grouped(
             (atom.predicate, (atom, holds)) for atom, holds in latest if ANYTHING in atom.args
@@ -267,8 +267,8 @@ class FactBelief(Belief):
         return (*super().lines(), f"Known: {'; '.join(sorted(shown))}")
 
     def learn(self, *facts: str | Literal, **things: Iterable[str]) -> Self:
-        """The same belief with some facts told anew, in their order, and names that were seen in
-        some roles.
+        """The belief with some facts told anew, in their order, and names that were seen in some
+        roles.
 
         Facts are written as in a manual. `_` stands for anything: after `not in(_, cellar)` and
         `in(oil can, cellar)`, the oil can is in the cellar, and nothing else is.
@@ -299,7 +299,7 @@ class FactBelief(Belief):
 
 
 def _covers(pattern: Atom, atom: Atom) -> bool:
-    """True if a fact is one of those that a fact over `_` stands for."""
+    """True if a fact with `_` in it stands for this fact too."""
     if pattern.predicate != atom.predicate or len(pattern.args) != len(atom.args):
         return False
     for one, other in zip(pattern.args, atom.args, strict=True):  # noqa: SIM110  asked so often that `all` is too dear

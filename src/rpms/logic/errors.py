@@ -74,8 +74,8 @@ class ContextOverflow(ModelError):
 
 
 ANYTHING: Final = (Exception, SystemExit)
-"""What code of others may raise as it is loaded: an exit of theirs would end a command with their
-exit code. Ctrl-C is a person's, and passes. Of a world or part that is called during an episode
+"""Anything that foreign code may raise while it is loaded: if it exits, our command would end with
+its exit code. Ctrl-C is a person's, and passes. Of a world or part that is called during an episode
 (`rpms.worlds.checked`, `rpms.parts`), Ctrl-C alone passes: it may cancel a loop of its own."""
 
 _NEAR = 0.6

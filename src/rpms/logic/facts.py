@@ -102,10 +102,10 @@ class Literal:
     kinds: Kinds | None = field(default=None, compare=False, repr=False)
     """Set if the manual decides the fact from kinds; beliefs are then not asked."""
     parameters: tuple[int, ...] = field(default=(), compare=False, repr=False)
-    """Places of those arguments of a line of the manual for which a name is yet to be put."""
+    """Positions of the arguments that still need a name in place of a parameter."""
 
     def truth(self, facts: Facts, binding: Mapping[str, str] | None = None) -> Truth:
-        """Its truth, with names in place of parameters where a binding is given.
+        """Truth of the literal, with names in place of parameters where a binding is given.
 
         Nothing is known of a parameter without a name: a line that was not bound is unknown, as is
         a need about a thing that a command leaves out.
@@ -125,7 +125,7 @@ class Literal:
 
     @property
     def signed(self) -> tuple[str, bool]:
-        """Its predicate, and whether it is negated: the kind of fact that it is."""
+        """The predicate, and whether the literal is negated: the kind of fact it states."""
         return self.atom.predicate, self.negated
 
     def opposite(self) -> Literal:
@@ -142,12 +142,14 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """Literals of which one must hold, such as `open(place) or not openable(place)`."""
+    """A list of literals of which at least one must hold, such as `open(place) or not
+    openable(place)`.
+    """
 
     literals: tuple[Literal, ...]
 
     def truth(self, facts: Facts, binding: Mapping[str, str] | None = None) -> Truth:
-        """Its truth, with names in place of parameters where a binding is given."""
+        """Truth of the clause, with names in place of parameters where a binding is given."""
         unknown = False
         for literal in self.literals:
             value = literal.truth(facts, binding)

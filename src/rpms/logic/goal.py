@@ -116,7 +116,7 @@ class GoalStep(NamedTuple):
     name: str
     """The kind of step: `focus_on`."""
     target: str
-    """In the sentence's words: `water`."""
+    """The thing it is about, in the sentence's words: `water`."""
     done: bool = False
     """True if the belief shows that it was done."""
 
@@ -128,7 +128,7 @@ class Progress:
     sub_goal: str
     """The kind of the current sub-goal: `find_object`."""
     target: str
-    """Its object: `apple`."""
+    """The sub-goal's object: `apple`."""
     done: int
     total: int
 

@@ -25,7 +25,7 @@ IMPOSSIBLE = Judged(False, inf, None)
 
 
 class _Lacking(NamedTuple):
-    """A literal that does not hold, as far as is known."""
+    """A literal that is not known to hold."""
 
     price: float
     """Steps that it costs to take it for granted; nothing where it is not."""
@@ -71,7 +71,7 @@ class Ground:
         return self._here[predicate]
 
     def _is_there(self, way: Achiever, name: str) -> bool:
-        """True if all that a way of moving to a place makes so is so already."""
+        """True if every effect of a move to a place holds already."""
         binding = {way.fact.args[0]: name}
         for effect in way.schema.effects:
             value = self._ask(effect.atom.bind(binding))
@@ -89,8 +89,8 @@ class Ground:
         return parameter not in self._index.lasting_names
 
     def _judge(self, need: Need, binding: Mapping[str, str]) -> Judged:
-        """Judge a precondition: whether it can be had at all, what taking it for granted costs,
-        what is left to do.
+        """Judge a precondition: can it hold at all, what does it cost to assume it, and what is
+        left to do?
         """
         if len(need.literals) != 1:
             return self._judge_literals(need, binding)

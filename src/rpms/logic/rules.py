@@ -46,7 +46,7 @@ class Predicate:
     name: str
     args: tuple[str, ...] = ()
     yes: str = ""
-    """Its meaning when true, with the arguments in angle brackets: `<place> is open`."""
+    """Sentence for a true fact, with the arguments in angle brackets: `<place> is open`."""
     no: str = ""
     exclusive: str = ""
     """At most one such fact holds at a time (one place, one hand). `always`, or the name of a
@@ -426,7 +426,7 @@ class RuleManual:
     )
 
     def of_tiers(self, tiers: Iterable[Tier]) -> Self:
-        """The same manual with some of its tiers; what its facts are called stays."""
+        """The manual with only some of its tiers; the names of its facts stay."""
         kept = frozenset(tiers)
         if kept.issuperset(Tier):
             return self

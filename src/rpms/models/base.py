@@ -51,8 +51,8 @@ class Request:
     """The actions to choose from, where the action is to be held to them while it is written;
     none: any."""
     templates: tuple[str, ...] = ()
-    """Templates of an action, such as `go to <place>`, one of which it is held to if there are
-    no choices."""
+    """Templates of actions, such as `go to <place>`. Without choices, the answer is held to one of
+    them."""
     tools: tuple[Tool, ...] = ()
     """The tools to answer with a call of, where calls are the server's own; the answer's text
     says which it was."""

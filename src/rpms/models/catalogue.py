@@ -294,8 +294,8 @@ def _open_policy(
 
 
 def check_openable(text: str, options: ModelOptions | None = None, **stores: Any) -> None:
-    """Raise what opening a model would, as far as that is known at once: no weights are loaded,
-    and nobody is asked.
+    """Raise what opening a model would raise, if that shows without loading weights or asking a
+    server.
     """
     name = parse_model_name(text)
     if name.provider.backend not in IN_PROCESS:

@@ -19,15 +19,15 @@ THOUGHT_CHARACTERS = 400
 """A thought in the paper's transcripts is one sentence or two; what is longer would leave no
 room for the action."""
 THOUGHT_TOKENS = 100
-"""The same limit where tokens are counted."""
+"""The limit on a thought where tokens are counted."""
 ACTION_TOKENS = 48
 """New tokens that are kept free for the action and its label."""
 NOT_HELD = "the action was not held to the choices"
 """Beginning of the note on an answer whose backend did not hold it to the choices."""
 
 Shape = tuple[str, ...]
-"""An action as its fixed pieces, of which a choice has one: between each two stands a
-parameter, any text on a line."""
+"""An action as its fixed pieces. A choice has one piece; between two pieces stands a parameter,
+which is any text on the line."""
 Fields = dict[str, Any]
 
 
@@ -38,7 +38,7 @@ class ConstraintForm:
     name: str
     """The parameter that carries them."""
     fields: Callable[[tuple[Shape, ...], int], Fields]
-    """From the actions and the limit of new tokens to what the request's body holds."""
+    """Makes the request's fields from the actions and the limit of new tokens."""
     takes_templates: bool = True
 
     def takes(self, shapes: tuple[Shape, ...]) -> bool:

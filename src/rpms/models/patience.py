@@ -179,7 +179,7 @@ class Refused(ModelError):
         self.why, self.named = why, named
 
     def parameter(self, sent: Collection[str]) -> str:
-        """The parameter of those sent that this model does not take, if that is the reason."""
+        """The sent parameter that this model refuses; empty if it refused for another reason."""
         if not _UNSUPPORTED.search(self.why):
             return ""
         if isinstance(self.named, str) and self.named in sent:

@@ -20,13 +20,13 @@ class AnswerStore(Protocol):
 
     @property
     def place(self) -> str:
-        """Its place, for texts that a person reads."""
+        """The store's place, for texts that a person reads."""
 
     def get(self, key: str) -> Entry | None:
         """The entry under a key; None where there is none or where it is damaged."""
 
     def put(self, key: str, entry: Mapping[str, Any]) -> Entry:
-        """Keep an entry, and return the one that is kept, which may be another's; it survives a
+        """Keep an entry and return the kept one, which may be another process's; it survives a
         crash.
         """
 
@@ -35,9 +35,7 @@ class AnswerStore(Protocol):
 
 
 def question(request: Request, model: str) -> dict[str, Any]:
-    """Fields of a question that its hash is taken of: all that decides its answer, and nothing
-    else.
-    """
+    """Fields that identify a question: everything that decides its answer, and nothing else."""
     chosen = request.decoding
     decoding = asdict(chosen) | {"stop": list(chosen.stop), "extra": dict(sorted(chosen.extra))}
     messages = [asdict(message) for message in request.prompt.messages()]
@@ -142,9 +140,7 @@ class ReplayModel:
         self.model = model or names.pop()
 
     def __getattr__(self, name: str) -> bool:
-        """Abilities of the recorded model, as far as they were used: what was asked then must
-        be asked now.
-        """
+        """Abilities that the recorded model used: what was asked then must be asked now."""
         used = {
             "constrains": {"choices", "templates"},
             "calls_tools": {"tools"},

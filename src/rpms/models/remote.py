@@ -32,8 +32,8 @@ from rpms.paper.prompt import Message
 
 _LOG = logging.getLogger("rpms")
 _SAID = mmap.mmap(-1, 4096)
-"""Marks of what was said, shared with the processes that are forked from this one: each of them
-finds out for itself what a server can do."""
+"""Notes that were printed, as marks shared with forked processes: each of these finds out for
+itself what a server can do, and would say it again."""
 
 
 def _first_to_say(name: str) -> bool:
@@ -66,7 +66,7 @@ class ServedModel:
     """Parameters left out, or renamed, from a model's first refusal of them on; the answers'
     notes say so."""
     own: ClassVar[Sequence[str]] = ()
-    """Those of them that are a question's own, whose refusals are not kept."""
+    """Adaptable parameters that belong to one question: their refusals are not remembered."""
     stop: ClassVar[str] = "stop"
     """Name of the stop sequences."""
     most_stops: ClassVar[int | None] = None
@@ -404,8 +404,8 @@ def _function(tool: Tool) -> dict[str, Any]:
 
 
 def _is_excused(answer: Answer) -> bool:
-    """True for an answer that was held as far as it goes: one that was cut, or that begins as
-    asked and cannot be read, such as for a quoted stop sign.
+    """True if an answer may have been held although it does not show: it was cut, or it begins as
+    asked and cannot be read, for example because of a quoted stop sign.
     """
     if answer.finish != "stop":
         return True

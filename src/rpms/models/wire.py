@@ -38,7 +38,7 @@ JSON = "rpms.json"
 
 
 def _bad(what: str) -> TryAgain:
-    """A response that cannot be what was asked for, in words of which none is the server's."""
+    """The error for a response that cannot be right, in no words of the server's."""
     return TryAgain(what, lasting=ModelError)
 
 

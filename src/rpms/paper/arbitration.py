@@ -152,8 +152,8 @@ def _transferable(entry: Entry, rules: ActiveRules, situation: Situation) -> "Tr
 
 
 def _with_hand_of_now(entry: Entry, situation: Situation) -> Entry:
-    """A snippet with what is held now in the place of what was held then: candle 4 serves as
-    well as candle 2.
+    """A snippet about the thing held now in place of the thing held then: candle 4 serves as well
+    as candle 2.
     """
     if not isinstance(entry, SuccessSnippet):
         return entry

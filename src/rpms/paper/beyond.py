@@ -72,7 +72,7 @@ class Noticed:
     """Evidence about the manual from the answers so far. The paper looks for none."""
 
     surprises: tuple[Surprise, ...] = ()
-    """Those of the last answer."""
+    """Surprises of the last answer."""
 
     @property
     def against_goal(self) -> str:
@@ -84,7 +84,7 @@ class Noticed:
         return self.surprises
 
     def for_another_goal(self) -> Self:
-        """The same evidence, without what only the present goal has shown."""
+        """The evidence without what only the present goal has shown."""
         return self
 
 
@@ -97,9 +97,9 @@ class MenuItem:
 
     command: str
     rank: int
-    """Its place by relevance, from 0; the order of the menu itself does not show it."""
+    """Rank by relevance, from 0; the menu's own order hides it."""
     reason: str = ""
-    """Its purpose: the rest of the plan it begins, or the experience it comes from."""
+    """The reason for the entry: the rest of the plan it begins, or the experience it comes from."""
 
     def record(self) -> dict[str, str]:
         """The entry for an episode's file."""
@@ -225,7 +225,7 @@ class Beyond(Protocol):
 
     @property
     def enforcement(self) -> Enforcement:
-        """Parts past the paper that are on, as far as the condition has the knowledge for them."""
+        """The parts past the paper that are on and that the condition has the knowledge for."""
         ...
 
     def adapt(self, candidates: Iterable[Candidate], now: StepContext) -> Iterator[Candidate]:

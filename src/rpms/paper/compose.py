@@ -135,8 +135,8 @@ def compose(condition: Condition, known: Mind, memory: EpisodicMemory) -> Mind:
 
 
 def extended(mind: Mind) -> Mind:
-    """The same mind with what goes past the paper: the parts that its condition switches on, and
-    plans for whoever asks for one.
+    """The mind with what goes past the paper: the parts that its condition switches on, and plans
+    for players that ask for one.
     """
     if mind.beyond is not PAPER_ALONE:
         return mind

@@ -91,8 +91,8 @@ class Mind:
         return StepContext(situation, schemas, progress, history, self.mask, self.experience)
 
     def told_progress(self, now: StepContext) -> Progress:
-        """Progress as the prompt tells it: by the goal's facts, as far as the condition knows
-        what the goal wants.
+        """Progress as the prompt tells it: by those of the goal's facts that the condition knows
+        about.
         """
         goal = now.situation.goal
         known = self.tells.active(goal.type, goal.object, goal.destination)

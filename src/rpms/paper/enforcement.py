@@ -26,7 +26,7 @@ class Consistency(StrEnum):
     WORLD = "world"
     """The paper's: hand occupancy, or the world's own conditions."""
     PRECONDITION = "precondition"
-    """Its actions, simulated from here, meet no contradicted precondition."""
+    """It suits if its actions, simulated from here, need nothing that is known to be false."""
 
 
 class JudgedBy(StrEnum):
@@ -37,7 +37,7 @@ class JudgedBy(StrEnum):
     HERE = "here"
     """The whole entry, followed from the present state: dropped too if it cannot be done here."""
     ACTION = "action"
-    """Each action, followed from the present state: what cannot be done is cut, what survives
+    """Each action, followed from the present state: actions that cannot be done are cut, the rest
     is kept."""
 
 
@@ -130,7 +130,7 @@ _MOST = {"menu": 100, "slack": 100, "reasks": 10, "recent": 1_000_000}
 
 
 def with_part(enforcement: Enforcement, name: str, value: object) -> Enforcement:
-    """The same with one part changed to a value, given as text or as YAML reads it; a wrong one
+    """The options with one part changed to a value, given as text or as YAML reads it; a wrong one
     is an InputError.
     """
     if name not in PARTS:

@@ -22,8 +22,8 @@ class Ending(StrEnum):
     """The world ended it for good, as ScienceWorld does with a score of -100."""
     OUT_OF_STEPS = "out of steps"
     STUCK = "stuck"
-    """The same failing action over and over, where a run asks for it; or nothing that a request
-    may mean can be had, where plans are followed."""
+    """One failing action again and again, if the run asks to stop then; or no goal that the request
+    may mean can be reached, where plans are followed."""
     MODEL_ERROR = "model error"
     WORLD_ERROR = "world error"
 
@@ -87,7 +87,7 @@ class Happening:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step(Happening):
-    """One decision and what came of it."""
+    """One decision and its outcome."""
 
     decision: Decision
     refusals: tuple[tuple[str, str], ...] = ()

@@ -219,7 +219,8 @@ class Stride(NamedTuple):
     """One step of a snippet, and where it was done."""
 
     number: int
-    """Its place in the snippet, from 1; 0 for a step that other snippets add to reach a place."""
+    """The step's number in the snippet, from 1; 0 for a step that other snippets add to reach a
+    place."""
     command: str
     names: tuple[str, ...]
     at: str = ""
@@ -283,7 +284,7 @@ class VerifiedSchema(_Observed):
 
     @property
     def refuted(self) -> bool:
-        """True if it never worked: nothing verifies it, and so it is not recalled."""
+        """True if the action never worked: nothing verifies the schema, so it is not recalled."""
         return bool(self.origins) and not self.success_count
 
     def key(self) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ class _Before(NamedTuple):
     binding: Mapping[str, str]
     """Names of that way's parameters."""
     needs: Sequence[tuple[Need, Fact]]
-    """Its needs about the goal's things, over its parameters and with names."""
+    """Each need about the goal's things, once with the way's parameters and once with names."""
 
 
 _NOTHING_BEFORE = _Before({}, ())
@@ -235,7 +235,7 @@ class Tracker(Purposeful):
         return GoalStanding(self._progress_on(min(routes, key=self._distance)))
 
     def _routes(self, purpose: Purpose, bindings: Iterable[Mapping[str, str]]) -> list[_Route]:
-        """The ways to a goal, one for all bindings that lack the same for the same things."""
+        """The ways to a goal; bindings that lack the same facts about the same things share one."""
         needs: list[Need] = []
         for step in purpose.steps:
             needs += self._index.wanted(step)
@@ -314,8 +314,8 @@ class Tracker(Purposeful):
         return min(like, key=distance)
 
     def _away(self, facts: Iterable[Fact], things: Sequence[str]) -> int:
-        """Count what is not at hand of the things that some facts are about; what nobody has
-        seen is farthest.
+        """Count the things in some facts that are not at hand; one that nobody has seen counts
+        twice.
         """
         named: set[str] = set()
         for fact in facts:

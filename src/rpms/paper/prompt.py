@@ -96,15 +96,15 @@ class Block:
     items: tuple[str, ...]
     tokens: int
     spoken: tuple[int, ...] = ()
-    """Of a history: where in each item the world has spoken and the model's own words begin; 0
-    where it has none."""
+    """In a history, the position in each item at which the world's words end and the model's begin;
+    0 if the model said nothing."""
 
     @property
     def text(self) -> str:
         return "\n".join((self.heading, *self.items)) if self.heading else "\n".join(self.items)
 
     def keeping(self, places: Iterable[int]) -> Block:
-        """The same block with some of its items, by their indices."""
+        """The block with some of its items, by their indices."""
         kept = tuple(places)
         spoken = [self.spoken[place] for place in kept] if self.spoken else ()
         return make_block(self.part, self.heading, [self.items[place] for place in kept], spoken)
@@ -137,9 +137,7 @@ class Speak(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One past step of the history H: what the world said, and what the model thought and did
-    about it.
-    """
+    """One past step of the history H: the world's text, and the model's thought and action."""
 
     observation: str
     action: str
@@ -261,7 +259,7 @@ class Prompt:
         return tuple(block for block in self.blocks if block.part not in SHARED)
 
     def noticing(self, text: str, heading: str) -> Prompt:
-        """The same prompt with one more item in its notice, for asking again."""
+        """The prompt with one more item in its notice, for asking again."""
         parts = {block.part: block for block in self.blocks}
         known = parts.get(Part.NOTICE)
         items = (*known.items, text) if known else (text,)
@@ -269,7 +267,7 @@ class Prompt:
         return replace(self, blocks=_in_order(parts, self.layout))
 
     def without(self, parts: Iterable[Part]) -> Prompt:
-        """The same prompt with some parts left out."""
+        """The prompt with some parts left out."""
         dropped = frozenset(parts)
         kept = [block for block in self.blocks if block.part not in dropped]
         return replace(self, blocks=tuple(kept))

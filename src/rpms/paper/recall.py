@@ -260,7 +260,7 @@ class Ranking(Iterator[Candidate]):
         self._below_at.append(len(self._below))
 
     def again(self) -> Self:
-        """The same from the start: what was found already is not looked for again."""
+        """The search from its start again; entries found already are not looked for twice."""
         other = object.__new__(type(self))  # `copy` takes three times as long, at every step
         vars(other).update(vars(self), _position=0, _ended=False)
         return other
@@ -341,7 +341,9 @@ class Ranking(Iterator[Candidate]):
         return self._explained[key]
 
     def _named_below(self, branches: Iterable[_Scored]) -> Iterator[Candidate]:
-        """The best entry of each branch that θ excluded, but for schemas that came already."""
+        """The best entry of each branch that θ excluded; schemas that were returned already are
+        left out.
+        """
         came: set[str] = set()
         if self._schemas:
             came = {each.entry.id for each in self._found[: self._position]}

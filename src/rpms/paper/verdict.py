@@ -34,9 +34,7 @@ class Fate(StrEnum):
 
     @property
     def due(self) -> bool:
-        """True if its turn came: it was shown, or would have been but for chance or want of
-        room.
-        """
+        """True if its turn came: it was shown, or only chance or lack of room kept it out."""
         return self.shown or self in (Fate.HIDDEN, Fate.CROWDED)
 
 
@@ -46,7 +44,7 @@ class Verdict:
 
     fate: Fate
     reason: str = ""
-    """In words, for a person and for the warning in the prompt."""
+    """The reason in words, for a person and for the warning in the prompt."""
     rule: str = ""
     """The id of the rule, if one decided it."""
     fact: str = ""
@@ -72,7 +70,7 @@ class Trail(NamedTuple):
     """True if it leads on from here step by step, from place to place."""
 
     def saying(self, *words: str) -> Self:
-        """The same with more in its note."""
+        """The trail with more words in its note."""
         return self._replace(note=", ".join(filter(None, (self.note, *words))))
 
 
@@ -91,7 +89,7 @@ class Candidate:
     """The entry's binding to the present room; None for an entry used as stored."""
 
     def judged(self, verdict: Verdict) -> Self:
-        """The same candidate with another verdict."""
+        """The candidate with another verdict."""
         return type(self)(self.entry, self.score, self.rank, verdict, self.adapted)
 
 

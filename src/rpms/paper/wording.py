@@ -63,7 +63,7 @@ class Wording:
     goal: Callable[[Goal, Progress], tuple[str, ...]] = goal_lines
     belief: Callable[[Belief, Progress], tuple[str, ...]] = belief_lines
     brief: Callable[[Belief, Progress], tuple[str, ...]] | None = None
-    """The belief as the paper's listings have it, where that is less than all there is to say."""
+    """The belief as the paper's listings show it; needed where the world has more to say."""
     printed: str = ""
     """The instruction as the paper prints it, where ours names more actions."""
     choosing: str = ""
@@ -73,7 +73,7 @@ class Wording:
     not repeat it."""
 
     def terse(self) -> Self:
-        """The same wording with the paper's instruction, and no more of the belief than its
+        """The wording with the paper's instruction, and only as much of the belief as the paper's
         prompts show.
         """
         return replace(
@@ -81,7 +81,7 @@ class Wording:
         )
 
     def naming_steps(self, most: int) -> Self:
-        """The same wording with the most steps of an episode in place of `{steps}`."""
+        """The wording with an episode's step limit in place of `{steps}`."""
         return replace(
             self,
             instruction=self.instruction.replace(_STEPS, str(most)),
@@ -89,7 +89,7 @@ class Wording:
         )
 
     def silent(self) -> Self:
-        """The same wording without a word on goal and belief: the baseline's."""
+        """The wording that says nothing of goal and belief: the baseline's."""
         return replace(self, goal=lambda _goal, _progress: (), belief=lambda _belief, _progress: ())
 
 
@@ -102,7 +102,7 @@ class PromptStyle:
     form: Form = Form.SINGLE
     budget: Budget = field(default_factory=Budget)
     notes: bool = True
-    """True if the transcript says how an action was read, where that is not as it was written."""
+    """True if the transcript tells when an action was read differently from how it was written."""
     speak: Speak | None = None
     """Makes the messages of the blocks, in place of the form."""
 

@@ -55,13 +55,13 @@ class Method:
     question: str = ""
     """Question after a failed attempt; empty if nothing is carried to the next one."""
     kept: int = 0
-    """How many of the last texts that it wrote after attempts a prompt shows; 0: each replaces
-    the one before."""
+    """Number of texts written after attempts that a prompt shows, the last ones; with 0, each
+    replaces the one before."""
     form: str = ""
     """A pattern that a line of such a text must have to be carried; nothing: the text is one
     item as it is."""
     heading: str = ""
-    """Of the block with what is carried."""
+    """Heading of the block with the carried texts."""
     recalled: int = 0
     """Trajectories of other tasks that a prompt shows."""
     experience: Experience | None = None
@@ -128,8 +128,8 @@ class Method:
         return tuple(texts)
 
     def once(self, why: str) -> Self:
-        """The same, where a task is attempted once; one that lives by its trials is an
-        InputError there.
+        """This method, if it can do with one attempt a task; a method of several trials is an
+        InputError.
         """
         if self.question:
             raise InputError(
@@ -212,7 +212,7 @@ class Earlier:
     def of(
         cls, episode: Episode | EpisodeRecord, ending: str, carried: tuple[str, ...] = ()
     ) -> Self:
-        """From an episode that was just played, or from its file."""
+        """The earlier attempt, from an episode that was just played or from its file."""
         turns = tuple(Turn(step.observation, step.command, step.thought) for step in episode.steps)
         return cls(turns, episode.steps[-1].result if episode.steps else "", ending, carried)
 
@@ -259,8 +259,8 @@ def reflect(
 
 
 def question(method: Method, earlier: Earlier, limit: int = 0) -> Prompt:
-    """The prompt: what is asked, what was carried, and the attempt, of which the oldest turns
-    give way first.
+    """The prompt: the question, the carried texts, and the attempt; if it is too long, the oldest
+    turns go first.
     """
     history, last = transcript(earlier.turns, earlier.last)
     task = "Now write anew." if earlier.carried else "Now write."

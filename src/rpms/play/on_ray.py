@@ -34,10 +34,10 @@ class OnRay:
     """Makes engines that play on a cluster: `run(plan, out, engine=OnRay())`."""
 
     address: str | None = None
-    """Of the cluster; by default the one `RAY_ADDRESS` names or that runs here, or else one
-    started for the run."""
+    """Address of the cluster; by default the one that `RAY_ADDRESS` names or that runs here, or
+    else one started for the run."""
     cpus: float = 1.0
-    """Of a node's CPUs, for each episode. An episode that waits for a model's server needs a
+    """CPUs of a node that each episode takes. An episode that waits for a model's server needs a
     tenth of one or less."""
 
     def __call__(self, plan: RunPlan, tasks: Sequence[Task], workers: int | None) -> RayEngine:

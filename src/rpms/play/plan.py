@@ -67,7 +67,7 @@ class NamedModel:
         )
 
     def check(self) -> None:
-        """Raise what opening it here would, as far as that is known at once."""
+        """Raise what opening the model here would raise, if that shows at once."""
         catalogue.check_openable(
             self.name, self.options, open_answers=open_answers, record=self._kept
         )
@@ -79,13 +79,13 @@ class NamedModel:
 
 
 OpenModel = Callable[[], Model]
-"""Opens a model. A cluster calls it once in each of its processes, and so it must be possible
-to pickle it."""
+"""Opens a model. It must be possible to pickle it, since a cluster calls it in each of its
+processes."""
 
 
 @dataclass(frozen=True)
 class RunPlan:
-    """Episodes to be played: the same plan gives the same episodes however they are played."""
+    """Episodes to be played. A plan always gives the same episodes, however they are played."""
 
     world: World
     split: str
@@ -107,7 +107,7 @@ class RunPlan:
     """Makes further texts of a finished episode to keep, by the name of their folder in the
     run's folder."""
     harvest: str = ""
-    """By which rules memories are made of its episodes, where they are."""
+    """Name of the harvest, if memories are made of the episodes."""
     method: Method = METHODS[REACT]
     reader: str = ""
     """Name of the reader of goals in people's words, a control or a model; by default the model
@@ -116,7 +116,7 @@ class RunPlan:
     trial: int = 0
     """Number of the attempt at its tasks; see `rpms.play.run`."""
     earlier: Mapping[str, Earlier] = field(default_factory=dict)
-    """By task: the attempt before, from which the model is to carry something to this one."""
+    """The attempt before, by task, from which the model carries something to this one."""
     edition: Mapping[str, str] | None = None
     """The edition of its games where somebody has looked at them just now; by default they are
     looked at when the protocol is made."""
@@ -152,7 +152,7 @@ class RunPlan:
         return (*self.keep, *((CARRIED,) if self.trial else ()))
 
     def remembering(self, memory: EpisodicMemory) -> Self:
-        """The same plan with another memory; one of another world, or with entries that nothing
+        """The plan with another memory. A memory of another world, or with entries that nothing
         here can word for a prompt, is an InputError.
         """
         if memory.world and memory.world != self.world.name:
@@ -361,8 +361,8 @@ def _with_parts(sources: Sources, parts: object) -> Sources:
 
 
 def _taught_settings(plan: RunPlan) -> dict[str, Any]:
-    """What a protocol records of a taught model: its name does not tell one training from the
-    next.
+    """Settings that a protocol records of a taught model, whose name does not tell one training
+    from the next.
     """
     taught = plan.taught
     if taught is None:
@@ -433,7 +433,7 @@ class _Lent(WrappedModel):
     """A model that outlives the run."""
 
     def close(self) -> None:
-        """Its owner closes it."""
+        """Do nothing: the model's owner closes it."""
 
 
 def lend(model: Model) -> OpenModel:

@@ -111,7 +111,7 @@ def _types(mind: Mind) -> list[str]:
 def _said_to_mean(
     world: World, request: str, told: str, types: Sequence[str]
 ) -> RequestReading | None:
-    """The reading of a request that a person gives; None where that is no goal."""
+    """The reading that a person gives of their request; None if that is no goal."""
     meant = _goal_told(world, told, types, request)
     if meant is None:
         return None
@@ -172,8 +172,8 @@ def _with_nearest_kinds(
 
 
 def _asked_once_more(world: World, reads: Reads, readings: Readings, mind: Mind) -> Readings:
-    """The readings with what somebody says is meant, since none of them can be had; the same one
-    is taken where that is no goal either.
+    """The readings and the one that a person gives, since no other can be reached; without a goal
+    from them, the present one stays.
     """
     assert reads.ask is not None
     types = _types(mind)

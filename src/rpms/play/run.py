@@ -50,8 +50,8 @@ class Engine(Protocol):
 
 
 MakeEngine = Callable[[RunPlan, Sequence[Task], int | None], Engine]
-"""From a plan, what is left of its tasks, and a number of workers; None for as many as suit the
-engine."""
+"""Makes an engine from a plan, its tasks that are left, and a number of workers; None for as many
+as suit the engine."""
 
 
 class Listener:
@@ -137,7 +137,7 @@ def run(
 def _tell_what_is_there(
     folder: OpenRun, plan: RunPlan, rows: Mapping[str, EpisodeRow], listener: Listener
 ) -> None:
-    """Tell a listener what is damaged or lost in a folder, and what was played before."""
+    """Tell a listener which episodes are damaged or lost, and which were played before."""
     for note in (*map(str, folder.damaged), *_texts_lost(folder, plan, rows)):
         listener.note(note)
     before = [rows[task.id] for task in plan.tasks if task.id in rows]
@@ -236,8 +236,8 @@ Outcome = TypeVar("Outcome")
 
 
 def epoch_folders(run: Path) -> tuple[Path, ...]:
-    """The folders of a run's epochs, itself first; later ones as far as they are there without
-    a gap.
+    """The folders of a run's epochs: the run itself, then later ones up to the first that is
+    missing.
     """
     return (run, *_begun(partial(_epoch_folder, run), 2))
 
@@ -285,7 +285,7 @@ class Agreement:
     """Agreement of epochs, over the tasks that were played in all of them."""
 
     wins: tuple[int, ...]
-    """Of each such task, in how many epochs it was won."""
+    """Number of epochs in which each such task was won."""
     epochs: int
     rates: tuple[float, ...]
     """Success by epoch, over the same tasks."""
@@ -331,8 +331,8 @@ class Agreement:
 
 
 def agreement(epochs: Sequence[Mapping[str, bool]]) -> Agreement | None:
-    """Compare epochs, each by task whether it was won; None for fewer than two, or none with a
-    task in common.
+    """Compare epochs, each a table of tasks and whether they were won; None for fewer than two, or
+    without a common task.
     """
     if len(epochs) < 2:
         return None
@@ -388,7 +388,7 @@ class Trials:
     """Results of all attempts."""
 
     folders: tuple[Path, ...]
-    """By trial; fewer than were allowed where every task was won before."""
+    """Folders by trial; fewer than were allowed if every task was won before."""
     summaries: tuple[RunSummary, ...]
     best_folder: Path
     """The first trial's, for a method that has no other."""

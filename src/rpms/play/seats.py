@@ -192,8 +192,8 @@ class Finished:
 def finish(
     plan: RunPlan, episode: Episode, seconds: float, carried: tuple[str, ...] = ()
 ) -> Finished:
-    """Make of an episode what goes to disk; `carried`: what it brought along from earlier
-    attempts.
+    """Make the record of an episode that goes to disk. `carried`: texts it brought along from
+    earlier attempts.
     """
     episode = replace(episode, trial=plan.trial)
     usages = tuple(step.usage for step in episode.steps)
@@ -346,9 +346,7 @@ class Players:
         return any(thread.is_alive() for thread in self._threads)
 
     def stop(self, wait: Callable[[float], object] = time.sleep) -> None:
-        """Let the steps under way end, as far as they do within moments; `wait` passes them, by
-        seconds.
-        """
+        """Let the steps under way end if they take only moments; `wait` sleeps for some seconds."""
         self._stop.set()
         for _ in self._threads:
             self.todo.put(None)
@@ -374,8 +372,8 @@ class Threads:
         meter: Meter | None = None,
         price: Price | None = None,
     ) -> None:
-        """With a meter, LimitReached ends the results where a limit is reached, even while an
-        answer is waited for.
+        """With a meter, LimitReached ends the results once a limit is reached, even while an answer
+        is waited for.
         """
         workers = workers or 1
         self._count = len(tasks)

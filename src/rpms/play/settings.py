@@ -128,7 +128,7 @@ class Settings:
 
     @property
     def given(self) -> dict[str, Any]:
-        """By name, those that say something."""
+        """The settings that were given, by name."""
         found: dict[str, Any] = {}
         for name in KNOBS:
             value = getattr(self, name)
@@ -147,7 +147,7 @@ class Settings:
         return Settings(**merged)
 
     def only(self, *, tasks: bool) -> Settings:
-        """Those that choose what is played, or all the others."""
+        """The settings that choose what is played, or all the others."""
         found = self.given
         for name in self.given:
             if KNOBS[name].tasks != tasks:
@@ -223,7 +223,7 @@ class Settings:
         return sources
 
     def _recall(self, usual: Retrieval, *, by_goal: bool) -> Retrieval:
-        """Settings of recall: the world's own, but for what is given."""
+        """Settings of recall: the given ones, else the world's own."""
         k = self.k or {}
         warnings = self.warnings
         if warnings is None:  # as many as failures are asked for

@@ -65,7 +65,7 @@ class ManualChoice:
         return texts if self.own is None else (*texts, self.own)
 
     def hash(self, world: World) -> str:
-        """The same hash, the same rules, all tiers together."""
+        """Hash of the rules of all tiers."""
         digests = (hashlib.sha256(text.text.encode()).digest() for text in self.texts(world))
         return hashlib.sha256(b"".join(digests)).hexdigest()
 
@@ -92,7 +92,7 @@ class Sources:
     manual: ManualChoice = field(default_factory=ManualChoice)
     prompts: Prompts = field(default_factory=Prompts)
     recall: Retrieval | None = None
-    """By default the world's own, with schemas by goal."""
+    """Settings of recall; by default the world's own, with schemas by goal."""
     memory_tokens: int = Budget().memory
     seams: Seams = field(default_factory=Seams)
     context: int = 0

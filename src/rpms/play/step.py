@@ -355,8 +355,8 @@ class Player:
         return "", last.command
 
     def _blocks(self, decision: Decision) -> bool:
-        """True if the guard holds back what it objects to: it knows what the condition's rules
-        say, or nothing.
+        """True if the guard holds back commands that it objects to. It knows only what the
+        condition's rules say.
         """
         return self.mind.beyond.enforcement.guard is GuardMode.BLOCK and bool(
             decision.rules.environment
@@ -396,9 +396,7 @@ class Player:
         return (), ()
 
     def _tools(self, decision: Decision) -> tuple[Tool, ...]:
-        """The tools that the model is to call itself: all of the world's, or of these what the
-        menu has.
-        """
+        """The tools that the model is to call itself: all of the world's, or those on the menu."""
         if self.calls is Calls.TEXT:
             return ()
         if not (tools := tuple(self.world.tools())):
@@ -412,7 +410,9 @@ class Player:
         return narrowed(tools, decision.menu.commands)
 
     def _answer(self, request: Request) -> Answer:
-        """Ask, held as far as the model can be; a run that insists is stopped where it cannot."""
+        """Ask for an answer held to choices or templates, if the model can; if it cannot and the
+        run insists, stop.
+        """
         insists = self.mind.beyond.enforcement.constrained is Constrained.ON
         try:
             answer = self.model.answer(request)

@@ -37,9 +37,7 @@ def first_of_each_type(tasks: Sequence[Task], number: int | None) -> Sequence[Ta
 
 
 def drawn(tasks: Sequence[Task], number: int | None, seed: int) -> Sequence[Task]:
-    """So many tasks drawn at random, in their order; the same seed draws the same on every
-    machine.
-    """
+    """Tasks drawn at random, in their order; a seed draws the same ones on every machine."""
     if number is None or number >= len(tasks):
         return tasks
     places = Random(seed).sample(range(len(tasks)), number)  # noqa: S311  a draw, not a secret

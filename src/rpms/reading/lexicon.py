@@ -192,5 +192,5 @@ class Lexicon:
 
     @cached_property
     def _vectors(self) -> Sequence[_Vector]:
-        """Those of the remembered requests."""
+        """Vectors of the remembered requests."""
         return [self._vector(entry.request) for entry in self.requests]

@@ -69,9 +69,7 @@ def forms_of(manual: RuleManual) -> tuple[RequestForm, ...]:
 
 
 def unsearched(achievers: Achievers, belief: Belief, kind: str) -> float:
-    """Share of places, and of whatever else can be looked into, where a thing of a kind may be
-    as far as is known.
-    """
+    """Share of the places and containers in which a thing of this kind may still be."""
     all_places = unknown = 0
     for way in chain.from_iterable(achievers.revealers.values()):
         for fact in _finds(achievers, way, belief, kind):
@@ -212,7 +210,7 @@ class Narrowing:
         return ""
 
     def kinds_here(self, roles: Iterable[str]) -> dict[str, None]:
-        """Kinds of which the belief has names in some roles, in the order of their roles."""
+        """Kinds that the belief has names of in some roles, in the order of the roles."""
         kinds: dict[str, None] = {}
         for role in sorted(roles):
             kinds |= dict.fromkeys(map(kind_of, self.belief.names.get(role, ())))
@@ -227,8 +225,8 @@ class Narrowing:
         return seen
 
     def _tell_presence(self, roles: frozenset[str]) -> Iterator[str]:
-        """Predicates that say of one thing in a role whether it is here: about nothing else,
-        not about its kind, and changed by no action.
+        """Predicates that only say whether one thing in a role is here: they are about nothing
+        else, not about its kind, and no action changes them.
         """
         for name, told in self.manual.predicates.items():
             of_one_thing = len(told.args) == 1 and told.args[0] in roles
@@ -316,8 +314,8 @@ class Narrowing:
                 return []
 
     def _names_for(self, parameter: str) -> Sequence[str]:
-        """Names that a parameter may have: those that are here, else any of a kind that the
-        manual names.
+        """Names that a parameter may have: names known here, else a made-up one for each kind that
+        the manual names.
         """
         here = self.belief.names.get(parameter, ()) if self.here else ()
         return here or [f"{kind} ?" for kind in self.kinds_named]

@@ -61,7 +61,7 @@ class Readings:
         return self.taken + 1 == len(self.ranked)
 
     def widened_by(self, others: Iterable[RequestReading]) -> Self:
-        """The same with further readings that may be tried."""
+        """The readings with further ones that may be tried."""
         known = {str(each.goal.signature) for each in self.ranked}
         new = [each for each in others if str(each.goal.signature) not in known]
         return replace(self, ranked=(*self.ranked, *new), widened=True)
@@ -137,7 +137,7 @@ def _kinds_seen(belief: Belief) -> set[str]:
 class _Scored(NamedTuple):
     reading: RequestReading
     score: float
-    """With what is seen now."""
+    """Score with what is seen now."""
 
 
 def _chance_unseen(unsearched: float) -> float:

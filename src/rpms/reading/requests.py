@@ -36,8 +36,8 @@ NOT_SAID = -4.0
 """Logarithm of the probability of what a model did not answer, where it gives one answer and no
 weights."""
 UNTRIED = -4.0
-"""The same for a slot that needs what nobody has tried: rules about kinds say neither yes nor
-no."""
+"""Logarithm of the probability of a slot that nobody has tried: rules about kinds say neither yes
+nor no."""
 BELOW = 8.0
 """Goal types this far below the best, in logarithms, are not asked about further."""
 DRAWS = 2_000
@@ -205,7 +205,7 @@ class _Attempt:
     # Possible meanings.
 
     def _kinds(self, form: RequestForm, field_: str) -> tuple[str, ...]:
-        """Kinds that a slot may have, as far as manual, memory and belief name any; else the
+        """Kinds that a slot may have: those that manual, memory and belief name, or else the
         request's own words.
         """
         reader = self.reader

@@ -41,8 +41,8 @@ MEMORY_FIRST = ("baseline", "memory-only", "rules-only", "full")
 
 @dataclass(frozen=True)
 class Comparison:
-    """Conditions that played the same tasks under the same protocol, in the order they are to
-    be shown.
+    """Conditions that played the same tasks under one protocol, in the order in which they are
+    shown.
     """
 
     conditions: Mapping[str, Results]

@@ -106,7 +106,7 @@ def _numbers(column: Column, rows: list[Any]) -> list[TableCell | str]:
 
 
 def where_known(rows: Iterable[Any], columns: Mapping[str, Column]) -> dict[str, Column]:
-    """The columns of which any row knows something."""
+    """The columns that have a value in some row."""
     rows = list(rows)
     known: dict[str, Column] = {}
     for name, column in columns.items():

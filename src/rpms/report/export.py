@@ -21,7 +21,7 @@ from rpms.store.own_folders import replaced_folder
 from rpms.store.runs import RunFolder, Timing
 
 CONTENTS = "export.json"
-"""Says what an export holds, and of which runs."""
+"""File that says what an export holds, and of which runs."""
 
 
 def _columns(kind: type, *names: str) -> dict[str, type]:

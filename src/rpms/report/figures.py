@@ -73,8 +73,8 @@ class Picture:
 
 @contextmanager
 def _own_parameters() -> Iterator[None]:
-    """Draw with the library's defaults and this package's style, whatever the user's settings
-    are: the same numbers give the same bytes everywhere.
+    """Draw with the library's defaults and this package's style, whatever the user's settings are,
+    so that the same numbers give the same bytes everywhere.
     """
     with mpl.rc_context():
         mpl.rcdefaults()

@@ -184,7 +184,7 @@ def _agreement(run: RunFolder, first: Mapping[str, bool]) -> Agreement | None:
 
 
 def is_going(folder: Path) -> bool:
-    """True if a process is writing to a run folder, as far as its lock tells; only looks at it."""
+    """True if a run folder's lock says that a process writes to it; it is only looked at."""
     try:
         return is_held(loads(read_bytes(folder / LOCK, 4096)))
     except (FileError, NotJson):
@@ -238,9 +238,7 @@ def _names(runs: Sequence[RunFolder]) -> list[str]:
 
 
 def _condition_name(run: RunFolder) -> str:
-    """The name of a run's condition, of its own parts, and of its method where that is another
-    than RPMS's own.
-    """
+    """The name of a run's condition, with its own parts and a method that is not RPMS's own."""
     condition = _switched_name(run) + _parts_name(run)
     agent = run.protocol.settings.get("agent")
     if not isinstance(agent, Mapping):

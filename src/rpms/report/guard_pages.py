@@ -60,7 +60,7 @@ class _Shown:
         return row
 
     def write(self, out: Path, template: str, title: str, **values: Any) -> Report:
-        """Write the page; `values`: what its template shows beside what all of them do."""
+        """Write the page; `values`: what its template shows beyond what all pages show."""
         sessions: list[Row] = []
         for name, rows in self.sessions.items():
             sessions.append({"name": excerpt(name, 60), "rows": rows})
@@ -121,8 +121,8 @@ def write_guard_report(logs: Sequence[Path], out: Path, *, title: str = "") -> R
 
 @dataclass
 class _GuardPage:
-    """The rows of a guard's page: calls, rulings, the rule, the fact, what to do instead, and
-    what came of them.
+    """The rows of a guard's page: a call, its ruling, the rule, the fact, the advice, and the
+    call's result.
     """
 
     shown: _Shown = field(default_factory=_Shown)

@@ -52,8 +52,8 @@ class Results:
 
     name: str
     rows: Mapping[str, EpisodeRow]
-    """By task, in the order of the task list; a task that was not played, or whose file is
-    damaged, included."""
+    """Rows by task, in the order of the task list; tasks that were not played, or whose file is
+    damaged, are included."""
     protocol: Mapping[str, Any] = field(default_factory=dict)
     damaged: Mapping[str, str] = field(default_factory=dict)
     """Episode files that could not be read, each with what is wrong with it."""
@@ -65,13 +65,13 @@ class Results:
     memory_entries: int | None = None
     model: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict)
-    """Seconds of each episode, by task, as far as the run kept them: from opening the game to
-    closing it."""
+    """Seconds of each episode by task, from opening the game to closing it, if the run kept
+    them."""
     price: Price | None = None
     folder: str = ""
     """Folder it was read from, for messages: a label does not always tell."""
     controls: Mapping[str, Results] = field(default_factory=dict)
-    """The same menus chosen from at random, and by their best entry; none where there is no
+    """Runs that choose from the same menus at random, and by their best entry; none without a
     menu."""
     agreement: Agreement | None = None
     """Agreement with later epochs of the same run, where there are any."""
@@ -123,7 +123,7 @@ class Results:
         return sum(row.floored for row in self) / len(self) if self.rows else 0.0
 
     def of_type(self, kind: str) -> Results:
-        """The same condition on its tasks of one type."""
+        """The results of the tasks of one type."""
         rows = {task: row for task, row in self.rows.items() if row.type == kind}
         return replace(self, rows=rows)
 
@@ -147,7 +147,7 @@ class Results:
 
     @property
     def best_of(self) -> int:
-        """Attempts at a task of which the best counts; 0 where there is only one."""
+        """Number of attempts at a task of which the best counts; 0 if there is only one."""
         agent = self.protocol.get("agent")
         found = agent.get("best_of") if isinstance(agent, Mapping) else 0
         return found if isinstance(found, int) else 0
@@ -158,12 +158,12 @@ class Results:
 
     @property
     def title(self) -> str:
-        """Its name as tables have it."""
+        """The condition's name in tables."""
         return condition_label(self.name)
 
     @property
     def label(self) -> str:
-        """Its name as messages have it."""
+        """The condition's name in messages."""
         return called(self.name, self.folder)
 
 
@@ -173,5 +173,5 @@ def part_name(identity: object) -> str:
 
 
 def called(name: str, folder: str) -> str:
-    """A run as messages name it: with its folder where that is called otherwise."""
+    """A run as messages name it: with its folder, if that has another name."""
     return name if not folder or Path(folder).name == name else f"{name} ({folder})"

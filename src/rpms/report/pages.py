@@ -225,7 +225,7 @@ class _Settings(NamedTuple):
 
     @property
     def title(self) -> str:
-        """World, split and model, as far as all conditions share them."""
+        """Title of a page: the world, split and model that all conditions share."""
         parts: list[str] = []
         for name in ("world", "split", "model"):
             part = self.shared.get(name, _NOTHING)

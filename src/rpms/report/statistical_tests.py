@@ -109,7 +109,7 @@ class _Means(NamedTuple):
     shares: NDArray[np.float64]
 
     def share_below(self, mean: float) -> float:
-        """Share of the resamples below a mean; of those equal to it, half count."""
+        """Share of the resamples below a mean; half of those equal to it count."""
         below = self.shares[self.values < mean].sum()
         equal = self.shares[self.values == mean].sum()
         return float(below + equal / 2)

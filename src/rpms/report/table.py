@@ -105,7 +105,7 @@ _GAP = 2
 
 
 def _least(table: Table, place: int) -> int:
-    """Least width of a column: a number is whole, and so is each word of its heading."""
+    """Least width of a column that breaks no number and no word of its heading."""
     longest = 0
     for entry in table.lines:
         longest = max(longest, len(_marked(entry)[place].text))

@@ -40,7 +40,7 @@ class Teaching(NamedTuple):
     games: int
     """Games that it was taught on."""
     rounds: int = 0
-    """How often its own mistakes were corrected."""
+    """Number of rounds in which the student's own mistakes were corrected."""
     prompts: tuple[str, ...] = ()
     """The conditions whose prompts it was taught on, where they are not all four."""
     manual: str = ""
@@ -155,7 +155,7 @@ def taught_points(comparisons: Sequence[Comparison]) -> tuple[TaughtPoint, ...]:
 
 
 def _teaching(results: Results) -> Teaching | None:
-    """The teaching of a run's model, by its protocol; None where that says nothing of it."""
+    """The teaching of a run's model, by its protocol; None if the protocol tells of none."""
     taught = results.protocol.get("taught")
     if not isinstance(taught, Mapping) or not isinstance(taught.get("games"), int):
         return None

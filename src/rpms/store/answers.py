@@ -232,7 +232,7 @@ def pack(folder: Path, file: Path, about: str = "", day: str | None = None) -> H
 
 
 def _only_model(folder: Path, entries: Iterable[Mapping[str, Any]]) -> str:
-    """The model whose answers these are; refused if there are several, or none."""
+    """The one model that gave all answers; several or none are refused."""
     models = sorted({str(entry["model"]) for entry in entries})
     if len(models) == 1:
         return models[0]

@@ -83,7 +83,7 @@ class EpisodeRow:
     led: int = 0
     """Steps in which the menu's best entry was taken."""
     surprises: int = 0
-    """Differences between what happened and what the manual foretold."""
+    """Differences between the world's answers and what the manual foretold."""
     remembered: int | None = None
     """Steps whose prompt showed memories; None where earlier versions played and counted none."""
     missing: ClassVar[bool] = False
@@ -173,7 +173,7 @@ class BeliefRecord:
     containers: Mapping[str, bool] = field(default_factory=dict)
     last_seen: Mapping[str, str] = field(default_factory=dict)
     lines: tuple[str, ...] = ()
-    """As a prompt shows it; what two steps' lines do not share is what changed."""
+    """Lines as a prompt shows them; lines that two steps do not share are what changed."""
     signature: str = ""
 
     @classmethod
@@ -196,7 +196,7 @@ def _are_messages(value: object) -> bool:
 
 
 def _has_texts(value: object, names: Sequence[str]) -> bool:
-    """True for an object that has a text under each of these names."""
+    """True for a JSON object that has a text under each name."""
     return isinstance(value, dict) and all(isinstance(value.get(name), str) for name in names)
 
 

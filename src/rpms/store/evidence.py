@@ -85,7 +85,7 @@ class Witness(NamedTuple):
     """The episode's id: of an exploration, its number and task; of a run, the run's folder and
     the task."""
     step: int
-    """From 1."""
+    """Number of the step, from 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,9 +124,9 @@ class Claim(Support):
     """The mapping where it stands, or would: `("environment", "heat")`, `("kinds",
     "heat_place")`."""
     key: str
-    """Its key: one of `_LISTS`; of `facts` and `localities`, a kind of things or place."""
+    """Key of its list: one of `_LISTS`; in `facts` and `localities`, a kind of things or places."""
     text: str
-    """As the manual writes it: `holding(object)`."""
+    """The line as the manual writes it: `holding(object)`."""
 
     def __post_init__(self) -> None:
         place = (
@@ -139,7 +139,7 @@ class Claim(Support):
 
     @property
     def place(self) -> str:
-        """Its place in one text: `environment/heat/preconditions/holding(object)`.
+        """The line's place in one text: `environment/heat/preconditions/holding(object)`.
 
         Unique in its file.
         """
@@ -184,7 +184,7 @@ class Evidence:
     kept_aside: int = 0
     """Episodes that nothing was learned from: the manual was verified on them."""
     undetermined: int = 0
-    """Attempts of which another one, with the same action and the same facts, went the other
+    """Attempts that contradict another one: the same action with the same facts went the other
     way."""
     written: str = ""
     """The manual's text as it was written: what differs from it in the manual by now, a person
@@ -304,7 +304,7 @@ _SEAL = ', "seal": "'
 
 
 class Spoken(NamedTuple):
-    """One step: what was commanded, and what the world answered."""
+    """One step: the command and the world's answer."""
 
     command: str
     answer: str

@@ -18,7 +18,7 @@ from rpms.store.files import read_sealed, sealed, write_whole
 MOST_INSIGHTS = 20
 LONGEST_INSIGHT = 400
 LONGEST_TRAJECTORY = 8_000
-"""Characters: about 2,000 tokens, of which a prompt shows two."""
+"""Characters of a trajectory: about 2,000 tokens, and a prompt shows two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Experience:
 
     @cached_property
     def hash(self) -> str:
-        """The same hash, the same experience."""
+        """Hash of the experience."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 

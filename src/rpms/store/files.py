@@ -166,8 +166,8 @@ def _write(handle: int, holder: dict[str, Any]) -> None:
 
 
 _LEFTOVER_AGE = 3600.0
-"""Seconds after which a half-written file is taken for that of a dead writer, where nothing
-else tells."""
+"""Seconds after which a half-written file counts as abandoned, if nothing tells that its writer
+lives."""
 
 
 def write_whole(file: Path, content: str | bytes) -> None:
@@ -223,8 +223,8 @@ def written_beside(file: Path, data: bytes) -> Iterator[Path]:
 
 
 def remove_leftovers(folder: Path, beginning: str) -> None:
-    """Remove what killed processes left half written, of files whose names begin so; not what
-    is held, or new.
+    """Remove half-written files of killed processes whose names begin so; files that are held or
+    new stay.
     """
     if parts := list(folder.glob(f".{glob.escape(beginning)}*.part")):
         with waiting_lock(folder):

@@ -122,7 +122,7 @@ class ManualReader(Generic[Value]):
         raise NotImplementedError
 
     def read(self, sources: Iterable[ManualSource]) -> Value:
-        """Read a manual as far as that is possible, and note its mistakes."""
+        """Read the parts of a manual that can be read, and note its mistakes."""
         yamls: list[YamlFile] = []
         for name, text, *own in sources:
             with self.noting():

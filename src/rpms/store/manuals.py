@@ -402,8 +402,8 @@ class _Reader(ManualReader[RuleManual]):
         return replace(read, kinds=self.kinds.get(literal.atom.predicate))
 
     def _check_agreement(self, place: Place, clauses: Sequence[Clause]) -> None:
-        """Report a list of which not all can hold: a fact and its negation, or two facts that
-        exclude each other.
+        """Report a list that cannot hold as a whole: it has a fact and its negation, or two facts
+        that exclude each other.
         """
         certain: dict[Atom, bool] = {}
         alone: dict[str, Atom] = {}

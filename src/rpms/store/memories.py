@@ -309,7 +309,7 @@ def write_memory(file: Path, entries: Iterable[Entry], world: str) -> None:
 
 
 def memory_hash(memory: EpisodicMemory) -> str:
-    """A hash of everything in a memory, in its order: the same hash, the same memory."""
+    """Hash of everything in a memory, in its order."""
     digest = hashlib.sha256()
     for line in memory_lines(memory.entries, memory.world):
         digest.update(line.encode())
@@ -334,8 +334,8 @@ def round_folder(file: Path, number: int) -> Path:
 
 
 def freeze(file: Path) -> str:
-    """Record and return a memory's hash, so that evaluation uses what was learned up to now and
-    nothing else.
+    """Record and return a memory's hash, so that evaluation uses exactly what was learned up to
+    now.
     """
     digest = _digest(file)
     write_whole(freeze_file(file), f"{digest}  {file.name}\n")

@@ -29,10 +29,10 @@ _OLD = ".old"
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """What a folder's list says."""
+    """Content of a folder's list."""
 
     what: str
-    """What was written, as messages name it: `a report`."""
+    """Name of what was written, for messages: `a report`."""
     files: frozenset[str]
     finished: bool
     """False while it is being written: then everything in it is its writer's."""
@@ -233,7 +233,7 @@ def _folder_beside(target: Path, what: str) -> Iterator[Path]:
 
 
 def _clear(target: Path, what: str) -> None:
-    """Put back what a killed process had moved away, and remove what it left."""
+    """Put back files that a killed process had moved away, and remove its leftovers."""
     form = re.compile(re.escape(f".{target.name}.") + r"[0-9a-f]{8}\.(?:new|old)")
     for path in list(target.parent.iterdir()):
         if not form.fullmatch(path.name) or not path.is_dir() or path.is_symlink():

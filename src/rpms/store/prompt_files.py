@@ -26,10 +26,11 @@ class Prompts:
     """Texts in place of a world's; None is the world's own."""
 
     instruction: str | None = None
-    """What the system says first, in every condition; the example follows it."""
+    """First words of the system, in every condition; the example follows them."""
     example: str | None = None
     headings: Mapping[Part, str] = field(default_factory=dict)
-    """In a file by the names of the blocks: `{belief: "[State]", memory: "[Experience]", …}`."""
+    """Headings of the blocks; in a file by their names: `{belief: "[State]", memory:
+    "[Experience]", …}`."""
 
     def over(self, wording: Wording) -> Wording:
         """A world's wording with these texts.

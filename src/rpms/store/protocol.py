@@ -36,12 +36,12 @@ class Protocol:
 
     @cached_property
     def tasks_hash(self) -> str:
-        """The same hash, the same tasks in the same order."""
+        """Hash of the tasks, in their order."""
         return hashlib.sha256(json.dumps(self.tasks).encode()).hexdigest()
 
     @cached_property
     def hash(self) -> str:
-        """The same hash, the same protocol."""
+        """Hash of the whole protocol."""
         return hashlib.sha256(json.dumps(self._json(), sort_keys=True).encode()).hexdigest()
 
     def _json(self) -> dict[str, Any]:
@@ -202,7 +202,7 @@ class Group(BaseModel):
     model: Text = ""
     about: Text = ""
     tables: tuple[Text, ...] = ()
-    """Those that are about it, first in a report."""
+    """Tables that the study is about; a report shows them first."""
     runs: dict[Text, Text]
 
 
@@ -217,7 +217,7 @@ class StudyIndex(BaseModel):
     """Fields in which its conditions may differ, beside those in which any may."""
     groups: tuple[Group, ...] = ()
     runs: dict[Text, Text] = {}
-    """Of a study with one comparison, in place of groups."""
+    """Runs of a study with one comparison, in place of groups."""
 
     @property
     def comparisons(self) -> tuple[Group, ...]:

@@ -75,7 +75,9 @@ class RunSummary:
 
     @property
     def success(self) -> float:
-        """Of the finished episodes; those in which a model or world broke down count as not won."""
+        """Success rate of the finished episodes; if a model or world broke down, an episode counts
+        as not won.
+        """
         return self.won / self.done if self.rows else 0.0
 
     @property
@@ -126,7 +128,7 @@ class CutAnswers:
 
     @property
     def words(self) -> str:
-        """What happened to them, and what to do where there are too many."""
+        """The kind of damage in words, and what to do if there are too many."""
         what = "answers were cut at the limit of new tokens"
         return f"{what}: give more with --max-tokens" if self.too_many else what
 
@@ -277,11 +279,11 @@ class RunFolder:
         return RunSummary(len(self.protocol.tasks), tuple(self.rows()))
 
     def timings(self) -> Mapping[str, Timing]:
-        """By task. Of an episode that was played more than once, the last time counts."""
+        """Timings by task. If an episode was played more than once, the last time counts."""
         return _Timings(self.folder / TIMINGS)
 
     def price(self) -> Price | None:
-        """The price it was played at; None where that was not known."""
+        """The price that the run was played at; None if it was not known."""
         file = self.folder / PRICE
         if not is_there(file):
             return None

@@ -31,13 +31,13 @@ class YamlKind:
     """A kind of file: its name, limits and form."""
 
     article: str
-    """Its name in messages: `a study`."""
+    """The kind's name in messages: `a study`."""
     largest: int
     """Bytes. Anything larger was not written by people."""
     deepest: int
     """Brackets within brackets."""
     form: str
-    """Its keys at the top, in words."""
+    """The keys at the top of such a file, in words."""
     keys: tuple[str, ...] = ()
     """All keys it may have at the top, where no others are allowed."""
 
@@ -89,7 +89,7 @@ class Place:
 
     @property
     def line(self) -> str:
-        """Its file and line."""
+        """The place's file and line."""
         return f"{self.yaml.name}:{self.yaml.line(self.path)}"
 
     def error(self, problem: str) -> FileError:
@@ -123,7 +123,7 @@ class Place:
             yield self.at(key), node[key]
 
     def read(self, form: type[_T], value: object) -> _T:
-        """What stands here in its form, a dataclass; what does not fit is an error at its line.
+        """The value at this place, read as a dataclass; a wrong one is an error at its line.
 
         A text stands for a list of one.
         """
@@ -168,10 +168,10 @@ _QUOTED = re.compile(
 """A sign or a name of the library's own, which its first group has; or words of the file, and
 all after them."""
 _MARKS = ("\n", ",", ":", "[", "{", "- ", "? ")
-"""One of these stands before every value but the first."""
+"""Marks of YAML: one of them stands before every value except the first."""
 _MERGE = "tag:yaml.org,2002:merge"
 _MOST_MERGES = 100
-"""`<<: *alias`, on many of which the library spends time in the square of their number."""
+"""Most merges, `<<: *alias`: the library takes time in the square of their number."""
 
 
 def _check_written(name: str, text: str, kind: YamlKind) -> None:
@@ -338,7 +338,7 @@ def _written_anew(written: Sequence[str], items: Sequence[int | str]) -> list[st
 
 
 def _end(text: str, node: Any) -> int:
-    """Where a node's text ends; ruamel counts the white space after it too."""
+    """End of a node's text; ruamel counts the white space after it too."""
     return len(text[: node.end_mark.index].rstrip())
 
 

@@ -27,8 +27,8 @@ TURN = 45
 ANSWER = 40
 """Tokens of an answer."""
 SECONDS = 1.0
-"""Of an answer, while it is waited for: a hosted 8B model, or a server that answers a batch of
-this many workers."""
+"""Seconds that one answer takes: a hosted 8B model, or a server that answers a batch of this many
+workers."""
 FALLBACK = 1_500
 """Tokens of a first prompt, where no game can be opened here to measure one."""
 
@@ -43,12 +43,12 @@ class Estimate:
     done: int
     usage: Usage
     measured: bool
-    """From episodes of this very run that are finished; otherwise from the first prompt and the
-    paper's lengths."""
+    """True if it follows from finished episodes of this very run; otherwise from the first prompt
+    and the paper's lengths."""
     shared: bool = False
-    """The same run as another one of the study: costs nothing more."""
+    """True if another condition of the study is the same run: it costs nothing more."""
     seconds: float | None = None
-    """Of waiting for one answer, in the episodes that are finished; None where none is."""
+    """Seconds of waiting for one answer, in finished episodes; None without any."""
 
     @property
     def left(self) -> int:

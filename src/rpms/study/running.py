@@ -195,7 +195,7 @@ def plan_cell(
 
 
 def plan_round(learning: Learning, number: int, model: str, means: Means) -> RunPlan:
-    """A round of learning as a run, as far as it is known before anything is learned."""
+    """A round of learning as a run; of later rounds, what is known before anything is learned."""
     case = Case("learning", replace(learning.settings, condition=learning.condition_name(number)))
     return plan_cell(learning.choice, case, model, means, EpisodicMemory(world=means.world.name))
 
@@ -269,8 +269,8 @@ class _Running:
         return trials
 
     def _experience(self, plan: RunPlan, case: Case) -> Experience:
-        """What expel plays with: reflexion plays the tasks to learn from, and insights are drawn
-        from it.
+        """The experience that expel plays with: reflexion plays the tasks to learn from, and
+        insights are drawn from that.
         """
         assert self.study.learning is not None
         assert self.means.gather is not None
@@ -397,9 +397,8 @@ def refuse_overlap(study: Study, means: Means) -> None:
 
 
 def check_study(study: Study, world: World, setting: Setting) -> None:
-    """Refuse what running would refuse wherever it is run: options, models, readers, methods,
-    memories and manuals that are none; and splits and tasks that are none, as far as games are
-    here.
+    """Refuse what a run would refuse on any machine: options, models, readers, methods, memories
+    and manuals that do not exist; and, if games are here, splits and tasks that do not exist.
     """
     _check_choice(study.choice, world, setting)
     if study.learning is not None:

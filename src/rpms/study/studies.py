@@ -32,8 +32,8 @@ class Written:
 
     @contextmanager
     def at(self, *keys: str) -> Iterator[None]:
-        """Within it, an InputError is a mistake on the line of the first of these keys that is
-        written at all.
+        """A context that turns an InputError into a mistake on the line of the first of these keys
+        that is written.
         """
         try:
             yield
@@ -46,7 +46,7 @@ class Written:
             raise
 
     def without(self, keys: Collection[str]) -> Written:
-        """The same without keys in whose place something else holds."""
+        """The lines without those of keys that something else overrides."""
         left = {key: line for key, line in self.lines.items() if key not in keys}
         return replace(self, lines=left)
 
@@ -56,7 +56,8 @@ class Choice:
     """A choice of a world's tasks."""
 
     settings: Settings = field(default_factory=Settings)
-    """Those that choose tasks: split, task, per_task, sample, limit, steps, simplifications."""
+    """The settings that choose tasks: split, task, per_task, sample, limit, steps,
+    simplifications."""
     part: slice = field(default_factory=lambda: slice(None))
     """Part of them that is played; see `read_part`."""
     options: Mapping[str, str] = field(default_factory=dict)
@@ -155,8 +156,8 @@ class Case:
 
     @cached_property
     def condition(self) -> Condition:
-        """With every switch that makes no difference at its default, so that equal ones are
-        equal.
+        """The condition, with every switch that makes no difference at its default, so that equal
+        ones compare as equal.
         """
         found = self.settings.condition_value()
         state_filter = found.state_filter or not found.memory
@@ -180,9 +181,7 @@ class Case:
         )
 
     def method(self, world: World) -> Method:
-        """Its method; what a study says of trials and insights holds for those of its methods
-        that have any.
-        """
+        """The case's method; a study's trials and insights hold for the methods that use them."""
         usual = METHODS[self.settings.agent or REACT]
         settings = self.settings
         if usual.recalled and settings.insights is None:
@@ -269,7 +268,7 @@ class Study:
         return " ".join(filter(None, (self.about, *remarks)))
 
     def under(self, given: Settings) -> Study:
-        """The same study with settings before its own, named in its title."""
+        """The study with settings that go before its own, named in its title."""
         of_tasks = given.only(tasks=True)
         of_play = given.only(tasks=False)
         learning = self.learning
@@ -294,8 +293,8 @@ class Study:
         return replace(study, title=f"{self.title} ({overridden})", about=about)
 
     def only(self, names: str) -> Study:
-        """The same study with some of its conditions, by names in which * stands for any text;
-        with all, for none.
+        """The study with only some of its conditions, by names in which * stands for any text; with
+        all if no name is given.
         """
         wanted = [name.strip() for name in names.split(";") if name.strip()]
         if not wanted:

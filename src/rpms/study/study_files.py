@@ -198,7 +198,7 @@ class _Reader:
     def read(
         self, form: type[_Form], given: object, place: Place, without: Collection[str]
     ) -> tuple[_Form, Settings]:
-        """One section: its own fields, and the settings in it but for some."""
+        """One section: its own fields and its settings, except those it must not have."""
         entries = given if isinstance(given, Mapping) else {}
         allowed = [name for name in KNOBS if name not in without]
         knobs: dict[str, Any] = {}
@@ -261,7 +261,7 @@ def _first_mistake(error: ValidationError, place: Place, names: Collection[str])
 
 
 def _is_misspelt(mistake: Mapping[str, Any], names: Collection[str]) -> bool:
-    """True for a key that is nearly another: where that one is missing, this says why.
+    """True for a key that is nearly a known one; it explains why that one is missing.
 
     Others are not told first: a file that is no study at all is not quoted.
     """
@@ -269,7 +269,7 @@ def _is_misspelt(mistake: Mapping[str, Any], names: Collection[str]) -> bool:
 
 
 def _case(name: str, settings: Settings, number: int | None, learning: Learning | None) -> Case:
-    """One condition: by its own name where that is one of the 2x2's, else as its fields say."""
+    """One condition of a study; its fields are checked against the study's learning."""
     base = named_condition(settings.condition_name)
     rounds = learning.rounds if learning is not None else 0
     if number is not None and number > rounds:
@@ -283,7 +283,7 @@ def _case(name: str, settings: Settings, number: int | None, learning: Learning 
 
 _PACKAGE = Path(__file__).parents[1]
 _FOLDERS = (_PACKAGE / "studies", _PACKAGE.parents[1] / "studies")
-"""In an installed package they are inside of it; in a clone at its top."""
+"""Folders of studies: inside an installed package, or at the top of a clone."""
 
 
 def shipped_studies() -> Mapping[str, Path]:

@@ -86,8 +86,8 @@ class World(ABC):
     positive_needs: bool = False
     """True if no command needs a fact to be false, as in planning domains without negation."""
     nothing_hidden: bool = False
-    """True if the belief knows every fact there is and a command does the same in the same state:
-    for a learner, one refusal then proves as much as two."""
+    """True if the belief knows every fact and commands are deterministic: for a learner, one
+    refusal then proves as much as two."""
     not_understood: str = "Nothing happens."
     """The simulator's own answer to what is no command of its."""
     options: tuple[str, ...] = ()
@@ -96,10 +96,10 @@ class World(ABC):
     manual_names: tuple[str, ...] = ("manual.yaml",)
     """The files of its manual's tiers 2 and 3, beside the module that it is written in."""
     paper_names: tuple[str, ...] = ()
-    """Those of a manual at the paper's scale, where it has one beside its complete one."""
+    """Files of the manual at the paper's scale, if there is one beside the complete manual."""
     procedure_names: tuple[str, ...] = ()
-    """Those with knowledge of the planner, and of no prompt, beyond the paper's manual: how
-    tasks are solved."""
+    """Files with knowledge for plans alone, beyond the paper's manual: how tasks are solved. No
+    prompt shows it."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -306,7 +306,7 @@ def asking(*functions: _Ask, **answers: _Ask) -> dict[str, tuple[int, _Ask]]:
 
 
 def some(items: Sequence[str], most: int) -> str:
-    """The first of some names as a list, with the number of those left out."""
+    """The first few names as a list in words, with the number of names left out."""
     more = f", +{len(items) - most} more" if len(items) > most else ""
     return ", ".join(items[:most]) + more
 

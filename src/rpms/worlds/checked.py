@@ -27,7 +27,7 @@ from rpms.worlds.exchange import Command, Game, Outcome, Task
 
 _LOG = logging.getLogger("rpms")
 Check = Callable[[str, Any], Any]
-"""Takes the name of a method and what it returned, and gives back what may be relied on."""
+"""A check: from a method's name and its return value to a value that can be relied on."""
 _GIVEN_GAMES = frozenset({"contradictions"})
 """The methods of a world that are given a live game."""
 
@@ -65,8 +65,8 @@ def _guarded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _guarded_answer(predicate: str, answer: Callable[..., Any]) -> Callable[..., Any]:
-    """The same for an answer about a predicate: plans ask so often that options, which no answer
-    has, would be felt.
+    """The guard for a predicate's answer. It takes no options: plans ask so often that they would
+    be felt.
     """
 
     @functools.wraps(answer)

@@ -47,7 +47,7 @@ def games_won(played: Iterable[tuple[str, bool]]) -> tuple[int, int, int] | None
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Result of one command, as far as the player may know."""
+    """Result of one command: all of it that the player may know."""
 
     observation: str
     score: float = 0.0

@@ -95,7 +95,7 @@ def taught_of(name: str) -> Taught | None:
 
 
 def check_weights(name: str, text: str) -> None:
-    """Refuse paths at which there is nothing, as far as they are no names on a hub.
+    """Refuse paths at which there is nothing; names on a hub are not looked at.
 
     `name`: for the message.
     """

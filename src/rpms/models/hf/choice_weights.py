@@ -15,8 +15,8 @@ SCORES_AT_ONCE = 2**28
 """Scores, one for each word of the vocabulary at each position, that are held at once: a
 gigabyte."""
 SCORES_SHARE = 0.03
-"""The part of a GPU's free memory for them, where that is more; turning them into probabilities
-takes twice as much."""
+"""Share of a GPU's free memory that scores may take, if that is more; turning them into
+probabilities takes twice as much."""
 _END = -1
 """Token that stands for whatever ends an answer, where a choice is complete."""
 
@@ -26,7 +26,7 @@ class _Packed(NamedTuple):
 
     token: int
     offset: int
-    """Its place in its choice."""
+    """The token's place in its choice."""
     choice: int
     following: int
     """The token after it in its choice; `_END` after the last."""

@@ -26,7 +26,7 @@ MULTIPLE = 8
 
 
 class _Computed(NamedTuple):
-    """A batch as far as it is computed."""
+    """The state of a batch: scores, cache and mask after the last pass."""
 
     scores: Any
     """Scores of every token of the vocabulary, after each row's last one."""
@@ -169,8 +169,8 @@ class Loop:
         return _Computed(scores, cache, mask)
 
     def _begin_shared(self, prompts: Sequence[Sequence[int]], least: int) -> _Begun | None:
-        """Compute once what all prompts begin with; None where that takes more than `least`
-        tokens, or the cache cannot be repeated.
+        """Compute the beginning that all prompts share, once; None if that takes more than `least`
+        tokens or the cache cannot be repeated.
         """
         shared = self._shared(prompts)
         rest = max(map(len, prompts)) - shared

@@ -295,7 +295,9 @@ class HFModel:
         return int(2 * config.num_hidden_layers * heads * width * 2)
 
     def _question(self, request: Request) -> BatchedQuestion:
-        """Tokenised by the thread that asks, so that the one that computes is not held up."""
+        """The request as a row to be written. The asking thread tokenises it, so that the computing
+        one is not held up.
+        """
         decoding = request.decoding
         with self._tokenizing:  # a tokenizer's settings are not safe to touch from two threads
             ids = self._encode(request.prompt.messages())

@@ -25,7 +25,7 @@ class KnownPrefix:
     """The beginning of a prompt that is kept."""
 
     length: int = 0
-    """Its tokens; never the prompt's last one, whose scores are wanted."""
+    """Number of known tokens; never the prompt's last one, whose scores are wanted."""
     row: bytes = b""
 
 
@@ -175,7 +175,9 @@ class Prefixes:
         return row if has_room else None
 
     def _new_row(self, length: int, most: int, layers: Sequence[tuple[Any, Any]]) -> Any:
-        """An empty row, after giving up what it needs; None where that is more than `most`."""
+        """An empty row, made by giving up as many others as it needs; None if that is more than
+        `most`.
+        """
         capacity = _capacity(length)
         if capacity > most:
             return None

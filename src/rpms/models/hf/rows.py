@@ -97,7 +97,7 @@ class PromptRow:
                 self.choices = [letters.encode(f"{ACTION} {choice}") for (choice,) in shapes]
 
     def fresh(self) -> PromptRow:
-        """The same row before anything was chosen, provided that this one was never written."""
+        """A copy of this row for another answer; only of a row that was never written."""
         row = copy(self)
         row.written = list(self.written)
         return row
@@ -118,7 +118,7 @@ class PromptRow:
         return self._phase is _Phase.TEMPLATE and not self.done
 
     def pick(self, tokens: Iterable[int]) -> int:
-        """The first of these tokens that a template allows next, or the end of the line."""
+        """The first of some tokens that a template allows next, or the end of the line."""
         so_far = self._action()
         for token in tokens:
             if token in self.letters.ends:

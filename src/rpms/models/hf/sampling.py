@@ -10,7 +10,7 @@ from rpms.models.hf.rows import PromptRow
 PARAMETERS = ("top_k", "min_p")
 """The parameters beside temperature and top_p that sampling takes."""
 PICKED_FROM = 64
-"""The best tokens, of which the first is taken that a template allows."""
+"""Number of best tokens that are tried in turn until a template allows one."""
 
 
 class Chooser:

@@ -41,7 +41,7 @@ PRINTED = "="
 
 @dataclass(frozen=True, slots=True)
 class Sites:
-    """Sites of the places, as far as known.
+    """Known sites of the places.
 
     Knowledge only grows; what contradicts it is not taken over.
     """
@@ -98,7 +98,7 @@ class Sites:
         return self._renamed(known, site)
 
     def _renamed(self, goes: str, stays: str) -> Self:
-        """The same knowledge with one of two names of a site."""
+        """The sites with one name in place of another for the same site."""
 
         def name(site: str) -> str:
             return stays if site == goes else site
@@ -194,7 +194,8 @@ class AlfworldBelief(Belief):
     states: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Known states of objects: hot, cool, clean, sliced, on."""
     outcomes: bool = True
-    """False if what became of objects is not tracked, as in Section 3.1, and so never known."""
+    """False if heated, cooled and cleaned objects are not tracked, as in Section 3.1; then nothing
+    is known of that."""
     last_seen: Mapping[str, str] = field(default_factory=dict)
     dialect: str | None = None
     """`0.3` or `0.4`, from the first arrival on; None where none was announced, until a refused

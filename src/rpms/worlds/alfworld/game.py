@@ -152,7 +152,7 @@ def _wrong_claims(
     places: Sequence[str],
     so: Container[str],
 ) -> Iterator[str]:
-    """Places of which a belief denies what is so, or claims what is not."""
+    """Places about which a belief is wrong."""
     for place in places:
         if ask(place) is (place not in so):
             yield f"{place} is {'' if place in so else 'not '}{how}"
@@ -185,7 +185,8 @@ def textworld_available() -> bool:
 
 
 class TextWorldGame:
-    """The same game as `NativeGame`, played by the engine that ALFWorld ships, TextWorld.
+    """A game played by TextWorld, the engine that ALFWorld ships, with the same answers as
+    `NativeGame`.
 
     Each has a child process, since that engine is not thread-safe and leaks; it is here to be
     compared with. The child ends with `close`, with this object, and, as its input then ends, with

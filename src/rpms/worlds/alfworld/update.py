@@ -288,7 +288,7 @@ def _refused_at_place(belief: AlfworldBelief, verb: str, place: str) -> Alfworld
 
 
 def _would_work(verb: str, is_open: bool | None) -> bool:
-    """True if a verb works on a place that is here, as far as its lid is known."""
+    """True if a verb is known to work on a place that is here, given what is known of its lid."""
     match verb:
         case "examine":
             return True

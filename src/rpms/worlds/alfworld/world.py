@@ -91,7 +91,7 @@ def _spoken_verb(said: str) -> _SpokenVerb | None:
 def _with_names(
     spoken: _SpokenVerb, rest: str, belief: AlfworldBelief, repairs: list[str]
 ) -> str | None:
-    """The command of a verb and what it is said of; None where that is not all said."""
+    """The command for a verb and its things; None if one of them is missing."""
     verb = spoken.verb
     words = spoken.words
     if words == "toggle":
@@ -144,8 +144,8 @@ def _things_for(verb: str, belief: AlfworldBelief) -> Iterable[str]:
 def _put(
     thing: str, joint: str, place: str, words: str, belief: AlfworldBelief, repairs: list[str]
 ) -> str:
-    """In the words of the game's dialect, known since the first arrival that was announced;
-    else those of 0.3.
+    """The command to put something down, in the words of the game's dialect: known since the first
+    announced arrival, else those of 0.3.
     """
     if belief.dialect == "0.4":
         if (words, joint) != ("move", " to "):
@@ -298,7 +298,7 @@ class Alfworld(World):
     wording = replace(_ALL_ACTIONS, printed=PRINTED)
     manual_names = ("environment.yaml", "domain.yaml")
     paper_names = ("environment.yaml", "domain_paper.yaml")
-    """Its families, and no more of them than Appendices D and E tell."""
+    """Files with the rules of Appendices D and E, and no more."""
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         if split not in self.splits:

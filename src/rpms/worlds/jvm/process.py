@@ -54,8 +54,8 @@ class OwnFolder:
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
         descriptor = _locked(self.path)
         self._locks = [] if descriptor is None else [descriptor]
-        """The lock, or nothing once it is let go of: whoever takes it out closes it, and nobody
-        else can."""
+        """Holds the lock until it is released: who takes it out closes it, so that nobody closes it
+        twice."""
 
     def remove(self) -> None:
         """Remove the folder. Calling it twice does no harm."""
@@ -87,7 +87,7 @@ class Program:
     """Differences between simulators; all else about a JVM is the same."""
 
     label: str
-    """Its name in messages."""
+    """The program's name in messages."""
     package: str
     """The package on PyPI that brings its jar, which has the same name."""
     install: str
@@ -348,8 +348,8 @@ class Jvm:
             self._folder.remove()
 
     def forget(self) -> None:
-        """In a forked child: replace the pipes of the parent's JVM; closing them could wait for
-        its reader's lock.
+        """Replace the pipes of the parent's JVM in a forked child; closing them could wait for its
+        reader's lock.
         """
         self.ended_because = "it belongs to the process that started it"
         self.forgotten = True

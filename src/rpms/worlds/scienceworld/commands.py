@@ -20,7 +20,8 @@ _ENDS: Final = re.compile(r"^[\s\"'`*>]+|[\s\"'`*.!;,]+$")
 _WORDS: Final = re.compile(r"^\S+|\S\S+")
 """Single letters name things: `inclined plane C`."""
 _ARTICLES: Final = re.compile(r"\b(?:the|an?) (?=\S)(?![^()]*\))")
-"""Those within brackets belong to a title: `book (The Foundations of the Origin of Species)`."""
+"""Articles, but none within brackets, where they belong to a title: `book (The Foundations of the
+Origin of Species)`."""
 _LETTER: Final = re.compile(r"\b(?:substance|material|plane|unknown) a\b")
 """Names in which a lone `a` is a letter, not an article."""
 _SURFACE: Final = re.compile(r"\binclined plane with an? ")
@@ -78,7 +79,8 @@ _FORMS: Final = (
     _Form(_in_small_letters, "letter case"),
     _Form(_without_articles, "articles"),
 )
-"""In order; the signs alone are taken off where the simulator waits for a number."""
+"""Departures in form and what each is replaced by, in this order; where the simulator waits for a
+number, only signs are removed."""
 
 
 def _reworded(text: str, belief: Scene) -> list[str]:

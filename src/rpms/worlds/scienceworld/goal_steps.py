@@ -22,7 +22,7 @@ class _Step(NamedTuple):
 
     verb: str
     target: str
-    """With fields of the goal, such as `<target>`, or `<focused>`."""
+    """The thing it is about, with fields of the goal, such as `<target>`, or `<focused>`."""
     done: tuple[str, ...] = ()
     """Conditions that end it: a name of `_CONDITIONS`, or how many things were focused on."""
 

@@ -122,8 +122,8 @@ def wired(belief: Scene, words: str) -> bool | None:
 
 
 def portable(belief: Scene, words: str) -> bool | None:
-    """Not what is fixed, and no fluid: where the name tells, as what has frozen since goes by
-    another one.
+    """True if a thing can be carried: it is not fixed, and its name is not that of a fluid (frozen,
+    it would have another name).
     """
     head = read_phrase(words).head
     if is_unlisted(head):

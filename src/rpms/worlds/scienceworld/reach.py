@@ -28,7 +28,7 @@ ROOMS: Final = (
     *("kitchen", "bathroom", "hallway", "living room", "bedroom"),
     *("workshop", "art studio", "greenhouse", "outside", "foundry"),
 )
-"""As the instruction names them."""
+"""Rooms as the instruction names them."""
 _ALWAYS: Final = frozenset({"agent", "air", "inventory", "self"})
 _UNLISTED: Final = re.compile(r".*\b(?:terminal|anode|cathode|door|drain|sewer)\b.*")
 _WAYS_TO_SAY_ROOM: Final = "door doors room location house"

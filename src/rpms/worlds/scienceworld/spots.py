@@ -78,7 +78,7 @@ def _find_in(belief: ScienceBelief, words: Phrase, name: str, *, carried: bool) 
 
 
 def replaced(belief: ScienceBelief, spot: Seen, thing: Thing | None) -> ScienceBelief:
-    """The belief with another thing, or none, in a spot."""
+    """The belief with the thing in a spot replaced, or removed."""
     if spot.carried:
         return belief.but(inventory=put(belief.inventory, spot.path, thing))
     return _with_here(belief, put(belief.here, spot.path, thing))

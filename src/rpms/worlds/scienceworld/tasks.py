@@ -122,8 +122,8 @@ class ScienceGoal(Goal):
     task: str = ""
     """The simulator's name of the task, such as `find-animal`."""
     target: str = ""
-    """Its subject: a substance, an animal, a plant, a trait, a device; for F1 the kind of thing
-    to be found."""
+    """The task's subject: a substance, an animal, a plant, a trait, a device; for F1 the kind of
+    thing to be found."""
     place: str = ""
     """The room where the target or the ingredients are said to be."""
     box: str = ""

@@ -28,7 +28,7 @@ class Phrase(NamedTuple):
     head: str
     containing: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
-    """Its places, the nearest first."""
+    """The places that it names, the nearest first."""
 
 
 @lru_cache(maxsize=16_384)
@@ -148,7 +148,7 @@ class Seen(NamedTuple):
     holders: Forest
     """Things that hold it, the nearest first."""
     place: str
-    """Its room, or `inventory`."""
+    """The thing's room, or `inventory`."""
     path: tuple[int, ...]
     """The way to it from there."""
 
@@ -158,12 +158,14 @@ class Seen(NamedTuple):
 
     @property
     def holder(self) -> str:
-        """Its direct holder; empty where it lies in the room itself or in the inventory."""
+        """Name of the thing that holds it directly; empty if it lies in the room itself or in the
+        inventory.
+        """
         return self.holders[0].name if self.holders else ""
 
     @property
     def inside(self) -> Forest:
-        """Its known content."""
+        """Things known to be in it."""
         return self.thing.contents or ()
 
     @property
@@ -185,7 +187,7 @@ class _Walk(NamedTuple):
 
 
 _WALKED: Final[dict[tuple[int, str], _Walk]] = {}
-"""By the identity of the forest, and its place."""
+"""Walks that were made, by the identity of the forest and its place."""
 _WALKS_KEPT: Final = 1_024
 
 
@@ -249,7 +251,7 @@ def _are_in_order(places: tuple[str, ...], holders: list[str]) -> bool:
 
 
 def put(forest: Forest, path: tuple[int, ...], thing: Thing | None) -> Forest:
-    """The forest with another thing, or none, in a place."""
+    """The forest with the thing in a place replaced, or removed."""
     place = path[0]
     if len(path) > 1:
         old = forest[place]

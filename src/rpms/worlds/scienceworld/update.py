@@ -178,8 +178,8 @@ class _Notes:
         return (*before, state)
 
     def _date_measurements(self, substance: str, states: tuple[str, ...]) -> None:
-        """Say of readings in which state they were taken, where that is the same before and
-        after; else the substance was passing from one to another.
+        """Note the state in which readings were taken: the substance's, if it was the same before
+        and after; else it was passing from one to another.
         """
         known = self._belief.state_history.get(substance, states)
         unchanged = states[-1:] == known[-1:]
@@ -287,8 +287,8 @@ def _refused(belief: ScienceBelief, observation: str, command: Named) -> Science
 
 
 def _with_closed_door(belief: ScienceBelief, room: str, command: Named) -> ScienceBelief:
-    """Note that the door from this room to the one that the command goes to is closed: that of
-    `go to door to foundry` is the foundry's, as that of `go to foundry` is.
+    """Note that the door to the command's room is closed. Both `go to foundry` and `go to door to
+    foundry` mean the foundry's door.
     """
     named = [name for name in ROOMS if name in command.text and name != room]
     beyond = max(named, key=len, default=command.text.removeprefix("go to "))

@@ -229,7 +229,7 @@ class ScienceWorld(World):
     )
     manual_names = ("environment.yaml", "domain.yaml", "procedures.yaml", "answers.yaml")
     paper_names = ("environment.yaml", "domain_paper.yaml")
-    """Its families, and no more of them than Appendices D and E tell."""
+    """Files with the rules of Appendices D and E, and no more."""
     procedure_names = ("procedures.yaml",)
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:

@@ -23,7 +23,7 @@ def load_engine(path: str | Path) -> GameEngine:
 
 
 def read_engine(data: Any, path: str | Path) -> GameEngine:
-    """The same from what the file holds; `path` is for messages alone."""
+    """The engine from the file's content; `path` is only for messages."""
     wrong = _wrong_form(data)
     if wrong:
         raise FileError(path, None, wrong)

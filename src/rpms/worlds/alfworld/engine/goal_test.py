@@ -342,8 +342,8 @@ def reach_of(layout: GameLayout, start: State) -> State:
 def _treated_within_reach(
     layout: GameLayout, placed: Iterable[int], held: int
 ) -> Mapping[str, int]:
-    """What can be heated, cooled and cleaned of what may be held, by the verb: with any of the
-    receptacles that do it.
+    """Objects that may be held and then heated, cooled or cleaned with some receptacle, by the
+    verb.
     """
     treated = dict.fromkeys(layout.treatable, 0)
     for receptacle in placed:

@@ -28,8 +28,8 @@ class State(NamedTuple):
     contents: tuple[int, ...]
     """The objects in each receptacle; an object may be in several."""
     around: tuple[int, ...]
-    """The objects said to be at each location: what `slice` reaches, which is not always what
-    lies there."""
+    """The objects that facts put at each location, which `slice` reaches; not always those that lie
+    there."""
     removed: tuple[int, ...]
     """The objects taken out of each receptacle and not put back: what `look` may list "next to
     it"."""

@@ -122,7 +122,7 @@ class Placed:
     point: _Point
     openable: bool = False
     receptacles: tuple[str, ...] = ()
-    """Those that an object is in: usually one, several for what stands across two, none on the
+    """Receptacles that an object is in: usually one, two if it stands across both, none on the
     floor."""
     inside: str | None = None
     """The cup, plate or pan that an object lies in, which stands in the same receptacle."""
@@ -196,7 +196,7 @@ class House:
         return wanted
 
     def _claim(self, stand: _Stand, tilt: int) -> str:
-        """A location that nothing else has."""
+        """A new location for who stands there, claimed for one thing."""
         location = stand.looking_down(tilt)
         while location in self._locations:
             tilt -= 15
@@ -266,9 +266,7 @@ class House:
         return None
 
     def _places(self, kind: str, number: int) -> Weights:
-        """Places for the n-th object of a kind: the first of those the goal needs must be
-        within reach.
-        """
+        """Places for the n-th object of a kind; objects that the goal needs come within reach."""
         goal = self._goal
         is_wanted = kind == goal.object and number < goal.wanted
         is_lamp = goal.in_light and kind == goal.receptacle
@@ -383,7 +381,7 @@ def _holdings(house: House) -> Iterator[Fact]:
 
 
 def _containments(house: House) -> Iterator[Fact]:
-    """The types of objects that each type of receptacle here can hold, of those that are here."""
+    """Facts that a type of receptacle can hold a type of object, for all types in the house."""
     types = {item.type for item in house.items}
     for place in sorted({receptacle.type for receptacle in house.receptacles}):
         for kind in sorted(types.intersection(tables()["can_contain"][place])):

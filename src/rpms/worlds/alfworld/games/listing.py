@@ -25,8 +25,8 @@ from rpms.worlds.alfworld.goals import MADE, TASK_TYPES
 from rpms.worlds.base import REQUEST, SENTENCE, Task
 
 _UNSUPPORTED = ("movable", "Sliced")
-"""Tasks whose folder name holds one of these are left out of the official splits: no plan for
-them in these games."""
+"""Parts of folder names whose tasks the official splits leave out, since these games have no plans
+for them."""
 
 _KEPT = 4096
 """Games kept ready to be played again: the training split, at some 40 kB each. Reading one takes as

@@ -167,7 +167,7 @@ class _Start:
         return [_Taken(thing, home) for home in self.homes[thing]]
 
     def _named(self, kind: str, type_: str) -> list[str]:
-        """The things of which such a fact says that they are of a type."""
+        """The things that have a type, by facts of one predicate."""
         found = []
         for predicate, thing, *other in self._facts:
             if predicate == kind and other == [f"{type_}Type"]:

@@ -94,7 +94,7 @@ def _names_of_kind(kind: str) -> list[str]:
 
 
 def _age(name: str) -> int:
-    """Its life stage; -1 of what is dead, or has none."""
+    """The life stage of a thing, as a number; -1 if it is dead or has none."""
     words = name.split()
     if "dead" in words:
         return -1
@@ -301,7 +301,7 @@ def _young_seeds(scene: Scene) -> list[Thing]:
 
 
 def _dry(scene: Scene) -> list[str]:
-    """The sown pots that need water; once there are offspring enough, of these alone."""
+    """The sown pots that need water; once there are enough offspring, only the pots of these."""
     young = _offspring(scene)
     dry = []
     for pot in _pots(scene):

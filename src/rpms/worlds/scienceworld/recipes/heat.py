@@ -37,7 +37,7 @@ _MOST_READINGS: Final = 8
 
 
 def flows(thing: Thing) -> bool:
-    """True if a thing is liquid, as far as its name tells."""
+    """True if a thing's name says that it is liquid."""
     if "liquid" in thing.flags or thing.name.endswith("paint"):
         return True
     return sounds_liquid(thing.name)
@@ -99,8 +99,8 @@ def _heaters(scene: Scene) -> Sequence[str]:
 
 
 def _is_best(scene: Scene, device: str, word: str, choice: Sequence[str]) -> bool:
-    """True if a device is the one to use: of those that work and can do more, one in use, or
-    else the first.
+    """True if a device is the one to use: among devices that work and can still do more, one that
+    is in use, or else the first.
     """
     broken = {name.rpartition(" in ")[0] for name in scene.broken}
     working = [name for name in choice if name not in broken] or choice[-1:]

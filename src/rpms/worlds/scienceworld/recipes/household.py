@@ -220,8 +220,8 @@ def _fits(shown: str, word: str) -> bool:
 
 
 def to_use(scene: Scene, word: str, names: list[str]) -> list[str]:
-    """Of things, what is in the vessel already, or else the nearest; of all the water in the
-    house, nothing else.
+    """The thing to use: one that is in the vessel already, or else the nearest. Water counts only
+    in the vessel: the house is full of it.
     """
     (vessel,) = scene.mean("vessel", _vessels)
     pot = scene.first(vessel)

@@ -112,7 +112,7 @@ class TemplateGame:
         )
 
     def facts(self) -> list[str]:
-        """All that is so, as the manual writes it: for measuring how well a belief keeps up."""
+        """Every true fact, as the manual writes it: for measuring how well a belief keeps up."""
         facts = [f"at({self.room})"]
         facts += [
             f"holding({it})" if place == HAND else f"in({it}, {place})"
