@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import shutil
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -451,3 +452,19 @@ def test_what_cannot_be_loaded_says_so(tmp_path):
         HFModel("hf/x", str(tmp_path))
     with pytest.raises(ModelUnavailable, match="there is no folder nobody/nothing here; as a name"):
         HFModel("hf/nobody/nothing", "nobody/nothing")
+
+
+def test_a_hub_that_cannot_be_reached_is_said_once(tmp_path, monkeypatch, capfd):
+    """Its library would print a line for each of ten retries."""
+    logger = logging.getLogger("huggingface_hub.utils._http")
+
+    def unreached(*_given, **_options):
+        logger.warning("Retrying in 1s")
+        raise OSError("We couldn't connect")
+
+    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", unreached)
+    spoke_before = logger.isEnabledFor(logging.WARNING)
+    with pytest.raises(ModelUnavailable, match="as a name on the hub: We couldn't connect"):
+        HFModel("hf/nobody/nothing", "nobody/nothing")
+    assert "Retrying" not in capfd.readouterr().err
+    assert logger.isEnabledFor(logging.WARNING) is spoke_before

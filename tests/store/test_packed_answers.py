@@ -23,9 +23,12 @@ from rpms.store.memories import read_frozen
 from rpms.study.running import Means, plan_cell, plan_round
 from rpms.study.study_files import read_study
 from rpms.worlds.registry import find_world
+from tests.cli.command import Rpms
+from tests.cli.command import rpms as rpms  # noqa: PLC0414  a fixture
 from tests.models.prompts import request
 
-REQUESTS = Path(__file__).parents[2] / "studies" / "quickstart_requests.yaml"
+STUDIES = Path(__file__).parents[2] / "studies"
+REQUESTS = STUDIES / "quickstart_requests.yaml"
 
 
 def entry(number: int, model: str = "m", **more: object) -> dict[str, object]:
@@ -152,6 +155,14 @@ def test_the_shipped_records_play_the_requests(tmp_path):
     ]
     read = won_of_two(REQUESTS, tmp_path / "read")
     assert read["rules-only"] == read["full"] == 2
+
+
+def test_the_shipped_answers_of_a_taught_model_are_found(rpms: Rpms, tmp_path):
+    """The slow test of the whole quickstart finds what this one does, an hour later."""
+    words = ["--only", "rules-only", "--limit", 2, "--no-report", "--workers", 1, "--out", tmp_path]
+    ran = rpms("study", "run", STUDIES / "quickstart_taught.yaml", *words)
+    assert ran.code == 0, ran.err
+    assert "2/2 episodes" in ran.out + ran.err
 
 
 def won_of_two(file, folder):

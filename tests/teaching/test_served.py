@@ -56,8 +56,25 @@ def test_a_run_asks_for_the_adapter_in_the_window_of_its_base(
     ran = rpms(*words, "--condition", "full", "--model", "vllm/taught", "--out", out)
     assert ran.code == 0, ran.err
     assert {seen.body["model"] for seen in vllm.asked} == {"taught"}
-    assert RunFolder(out).protocol.settings["context"] == WINDOW
+    protocol = RunFolder(out).protocol
+    assert protocol.settings["model"] == "vllm/taught"
+    assert protocol.settings["context"] == WINDOW
     assert "context window is not known" not in ran.out + ran.err
+
+
+def test_games_are_not_refused_to_a_served_student_and_tables_leave_it_out(
+    rpms: Rpms, vllm: Server, tmp_path: Path
+):
+    """A server says nothing of what its model was taught: a training game is played, the protocol
+    has no word of teaching, and `rpms table taught` says why it has no row.
+    """
+    out = tmp_path / "run"
+    words = ["run", "alfworld", "--condition", "baseline", "--split", "builtin_train", "--limit", 1]
+    ran = rpms(*words, "--steps", 1, "--model", "vllm/taught", "--out", out)
+    assert ran.code == 0, ran.err
+    assert vllm.asked
+    assert "taught" not in RunFolder(out).protocol.settings
+    assert "what was taught to one that is served or replayed" in rpms("table", "taught", out).line
 
 
 def test_a_student_that_is_served_is_corrected(rpms: Rpms, vllm: Server, tmp_path: Path):

@@ -4,6 +4,7 @@ adapter merged into them.
 
 import importlib
 import importlib.util
+import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +29,18 @@ def without_notices() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         yield
+
+
+@contextmanager
+def _retries_unsaid() -> Iterator[None]:
+    """Keep the hub's library from a line for each of its retries; its error says the same once."""
+    logger = logging.getLogger("huggingface_hub")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def load_weights(name: str, weights: WeightsName, dtype: Any) -> LoadedWeights:
@@ -65,8 +78,9 @@ def _load_base(name: str, source: str, dtype: Any) -> LoadedWeights:
         options["gguf_file"] = path.name
     loading = options | _loading_options(transformers, dtype, is_gguf=is_gguf)
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
-        model = transformers.AutoModelForCausalLM.from_pretrained(place, **loading)
+        with _retries_unsaid():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
+            model = transformers.AutoModelForCausalLM.from_pretrained(place, **loading)
     except (OSError, ValueError, ImportError) as error:
         if is_gguf and (missing := _missing_for_gguf()):
             raise ModelUnavailable(
