@@ -83,7 +83,7 @@ def test_the_page_about_teaching_is_short_and_begins_with_its_commands():
     words = [word for word in text.split() if any(letter.isalnum() for letter in word)]
     assert len(words) <= 700
     first = text.partition("```sh\n")[2].partition("```")[0].splitlines()
-    starts = ("rpms teach pairs", "rpms teach train", "rpms run")
+    starts = ("rpms teach pairs", "rpms teach train", "rpms teach correct")
     assert [line.startswith(start) for line, start in zip(first, starts, strict=True)] == [True] * 3
 
 
