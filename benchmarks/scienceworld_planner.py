@@ -6,19 +6,25 @@
     python benchmarks/scienceworld_planner.py --draw 300 --seed 2 --but 1
     # the first dev variations of each task
     python benchmarks/scienceworld_planner.py --per-task 5
+    # train variations in which the substance to heat or cool has a made-up name
+    python benchmarks/scienceworld_planner.py --draw 300 --seed 1 --hide --tasks boil melt freeze
 
 A draw takes as many variations from each of the 30 tasks as from any other; where a small task has
 no more, the rest comes from the others. Test variations cannot be drawn. The game is played as in
 every run: no simplifications, 100 steps, and a focus on the wrong thing ends it at -100, which
-counts as -100 in the mean. `--out` keeps the whole course of each episode below 100 as text.
+counts as -100 in the mean. `--hide` gives the substance that the goal names a made-up name in all
+texts, so that nothing which anybody wrote of a substance by its name can help; water, ice and steam
+keep theirs, by which alone the simulator tells their state. `--out` keeps the whole course of each episode below 100 as text.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import re
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rpms.models.base import Decoding
@@ -27,10 +33,10 @@ from rpms.paper.compose import compose
 from rpms.paper.condition import CONDITIONS, named_condition
 from rpms.paper.episode import Episode
 from rpms.paper.recall import EpisodicMemory
-from rpms.play.seats import play_task
+from rpms.play.seats import Play, play, play_task
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Player
-from rpms.worlds.base import Setting, Task
+from rpms.worlds.base import Outcome, Setting, Task
 from rpms.worlds.scienceworld.tasks import (
     ELECTRICAL_TASKS,
     PAPER_TASKS,
@@ -38,9 +44,39 @@ from rpms.worlds.scienceworld.tasks import (
     list_tasks,
     task_at,
 )
-from rpms.worlds.scienceworld.world import world
+from rpms.worlds.scienceworld.world import ScienceWorldGame, world
 
 ALL_TASKS = (*PAPER_TASKS, *ELECTRICAL_TASKS)
+MADE_UP = "zorbium"
+"""The name of a hidden substance."""
+NAMED_BY_STATE = ("water", "ice", "steam")
+"""Substances that keep their names."""
+
+
+class HiddenSubstance(ScienceWorldGame):
+    """A variation in which the substance that the goal names has a made-up name."""
+
+    name = ""
+
+    def reset(self) -> Outcome:
+        """The opening, from which the name is read."""
+        self.name = ""
+        opening = super().reset()
+        target = world.goal(opening.observation).signature.state
+        self.name = "" if target in NAMED_BY_STATE else target
+        return self._hidden(opening)
+
+    def step(self, action: str) -> Outcome:
+        """A command with the made-up name, answered with it."""
+        return self._hidden(super().step(_renamed(action, MADE_UP, self.name)))
+
+    def _hidden(self, outcome: Outcome) -> Outcome:
+        return replace(outcome, observation=_renamed(outcome.observation, self.name, MADE_UP))
+
+
+def _renamed(text: str, name: str, other: str) -> str:
+    """A text with another name in place of one."""
+    return re.sub(rf"\b{re.escape(name)}\b", other, text) if name and other else text
 
 
 def drawn(count: int, seeds: Sequence[int], names: Sequence[str] = ALL_TASKS) -> list[Task]:
@@ -65,6 +101,15 @@ def drawn(count: int, seeds: Sequence[int], names: Sequence[str] = ALL_TASKS) ->
         task_at(name, variation)
         for name, variation in sorted(chosen, key=lambda each: names.index(each[0]))
     ]
+
+
+def play_hidden(player: Player, task: Task) -> Episode:
+    """Play a variation with a made-up name for its substance."""
+    game = HiddenSubstance(task.type, int(task.id.rpartition("/")[2]))
+    try:
+        return play(Play(player, game, task, world.step_budget))
+    finally:
+        game.close()
 
 
 def reason(episode: Episode) -> str:
@@ -108,6 +153,7 @@ def main() -> None:
     parser.add_argument("--condition", choices=tuple(CONDITIONS), default="rules-only")
     parser.add_argument("--tasks", nargs="*", help="only these tasks, or variations such as boil/3")
     parser.add_argument("--out", type=Path, help="folder for the courses of episodes below 100")
+    parser.add_argument("--hide", action="store_true", help="made-up names for substances")
     options = parser.parse_args()
     mind = compose(named_condition(options.condition), knowledge_of(world), EpisodicMemory())
     player = Player(world, mind, PolicyModel("planner", follow_plan), Decoding())
@@ -124,7 +170,7 @@ def main() -> None:
         tasks = list_tasks(options.split, options.per_task, names)
     by_task: dict[str, list[Episode]] = defaultdict(list)
     for task in tasks:
-        played = play_task(player, task, Setting())
+        played = play_hidden(player, task) if options.hide else play_task(player, task, Setting())
         by_task[task.type].append(played)
         if played.score < 100:
             print(f"  {task.id}: {reason(played)}", flush=True)

@@ -54,6 +54,10 @@ SIDES = (
     " is above 0.0 degrees celsius, place it in the red box. If the unobtainium temperature is below"
     " 0.0 degrees celsius, place it in the green box. The boxes are located around the kitchen.\n\n"
 )
+FREEZING = (
+    "Your task is to freeze unobtainium. First, focus on the substance. Then, take actions that will"
+    " cause it to change its state of matter.\n\n"
+)
 LIFT = ("pick up unobtainium", "You move the unobtainium to the inventory.")
 
 
@@ -102,6 +106,14 @@ def test_a_device_that_will_fall_short_is_left_for_the_next():
     belief = heated(*steps)
     assert not holds(belief, "heats", "stove", "unobtainium")
     assert holds(belief, "heats", "oven ?", "unobtainium")
+
+
+def test_what_is_melted_only_to_be_frozen_is_not_warmed_by_more_in_a_wait_than_it_was_before():
+    start = (TAKE, INTO_THE_POT, ONTO_THE_STOVE)
+    slow = after(*start, measured(9), measured(12), opening=FREEZING + ROOM)
+    assert holds(slow, "delicate", "unobtainium"), "a wait adds 36 degrees, and it may burn"
+    warmed = after(*start, *map(measured, range(9, 51, 3)), opening=FREEZING + ROOM)
+    assert not holds(warmed, "delicate", "unobtainium")
 
 
 def test_a_reading_near_the_threshold_holds_only_for_a_moment():

@@ -32,6 +32,8 @@ _ROUNDED: Final = 1.0
 """Degrees by which two readings may be wrong together: a thermometer shows whole ones."""
 _FASTEST_DRIFT: Final = 1.5
 """Degrees a tick that a thing in no device may drift, before a second reading tells."""
+_READINGS_FIRST: Final = 2
+"""Readings in a device before the first wait: two give the rate."""
 _MOST_READINGS: Final = 8
 """Readings after which a temperature beside the threshold is not measured again."""
 
@@ -146,21 +148,12 @@ def _gauged(scene: Scene, word: str) -> bool:
     if not _is_driven(scene, word):
         return scene.aim.threshold is None or bool(_readings(scene, word))
     stay = _stay(scene, word, device_around(scene, word))
-    if len(stay) < _readings_first(scene, word):
+    if len(stay) < _READINGS_FIRST:
         return False
     age = scene.clock - stay[-1].time
     if age <= _MOMENT:
         return True
     return _is_foreseen(scene, word, age)
-
-
-def _readings_first(scene: Scene, word: str) -> int:
-    """Readings before the first wait: two give the rate. A thing that may burn waits after the
-    first reading on its first device; devices that come after one that fell short are faster.
-    """
-    devices = {reading.device for reading in _readings(scene, word) if reading.device}
-    burns = scene.aim.threshold is None and _matters(scene, word)
-    return 1 if burns and len(devices) < 2 else 2
 
 
 def _watched(scene: Scene, word: str) -> bool:
@@ -215,11 +208,20 @@ def _is_delicate(scene: Scene, word: str) -> bool:
     fast = abs(course.rate) * _WAIT > _FAST
     limit = scene.aim.threshold
     if limit is None:
-        return fast
+        return fast or _may_burn(scene, course)
     now = course.last.value
     then = course.value_at(scene.clock + _WAIT)
     passes = min(now, then) <= limit <= max(now, then)
     return passes and (fast or _has_changed(scene, word))
+
+
+def _may_burn(scene: Scene, course: Trend) -> bool:
+    """True if what is melted only to be frozen would warm by more in one wait than it has so far:
+    nobody knows at what temperature it burns, nor how far below that it melts.
+    """
+    if scene.aim.task != "freeze":
+        return False
+    return course.rate * _WAIT > course.last.value - course.first
 
 
 def _has_changed(scene: Scene, word: str) -> bool:
