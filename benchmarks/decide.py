@@ -13,10 +13,10 @@ the command line sets it. The reference is `json.dumps` of the step as an episod
 `--slowest` profiles the slowest step of each world.
 
 With `--doubt`, games are played with the manual as it is, with the goal of another game of their type
-(a misread goal), and with five faults planted in the manual, each three times by a mind that has seen
-nothing; of each step the fastest counts: processor time. Steps are told as ratios to the median step
-that trusts the manual, in the same process, with the garbage collector set as the command line sets
-it: by its own thresholds, looking for circles takes longer than most steps. Where a world has fewer
+(a misread goal), and with five faults planted in the manual, each three times (`--passes`) by a mind that
+has seen nothing; of each step the fastest counts: processor time. Steps are told as ratios to the median step
+that trusts the manual, in the same process, with the garbage collector set as in a run: within an
+episode, looking for circles takes as long as twenty steps. Where a world has fewer
 games than asked for, they are played again, with other goals and faults.
 """
 
@@ -56,6 +56,7 @@ from rpms.paper.episode import Ending, Episode
 from rpms.paper.memory import Entry, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
 from rpms.paper.prompt import Turn
 from rpms.paper.recall import EpisodicMemory
+from rpms.play.run import collecting_between_episodes
 from rpms.play.settings import Settings
 from rpms.play.sources import knowledge_of
 from rpms.play.step import Course, Player
@@ -279,10 +280,6 @@ def decide_again(mind: Mind, state: State) -> float:
     return 1e3 * (time.thread_time() - begun)
 
 
-PASSES = 3
-"""Times that a game is played; of each step the fastest counts."""
-
-
 class Timed(NamedTuple):
     """The steps of one game, in seconds of processor time each."""
 
@@ -293,8 +290,8 @@ class Timed(NamedTuple):
 class DoubtBench:
     """Times steps in one world, with doubt and without."""
 
-    def __init__(self, name: str, games: int, seed: int) -> None:
-        self.name, self.seed, self.games = name, seed, games
+    def __init__(self, name: str, games: int, seed: int, passes: int) -> None:
+        self.name, self.seed, self.games, self.passes = name, seed, games, passes
         self.world = find_world("textworld-express" if name == "cookingworld" else name)
         every = self.world.tasks(self.world.splits[0], Setting())
         self.tasks = [task for task in every if name in (self.world.name, task.type)]
@@ -310,7 +307,7 @@ class DoubtBench:
     ) -> Timed:
         """One game, played several times; of each step the fastest counts."""
         passes: list[Timed] = []
-        for _ in range(PASSES):
+        for _ in range(self.passes):
             passes.append(self._play_once(task, manual, doubt=doubt, goal=goal))
         steps = [min(times) for times in zip(*[one.steps for one in passes], strict=True)]
         return Timed(passes[0].won, steps)
@@ -323,6 +320,7 @@ class DoubtBench:
         known = replace(knowledge_of(self.world), manual=manual)
         mind = compose(condition, known, EpisodicMemory())
         player = Player(self.world, mind, PolicyModel("planner", follow_plan), Decoding())
+        gc.collect()  # between episodes, as a run does: of earlier games' minds, which a run keeps
         game, steps = self.world.open(task, Setting()), list[float]()
         try:
             outcome = game.reset()
@@ -372,23 +370,24 @@ class DoubtBench:
         return played
 
 
-def under_doubt(names: Sequence[str], games: int, seed: int) -> None:
+def under_doubt(names: Sequence[str], games: int, seed: int, passes: int) -> None:
     """Print what steps under doubt cost, as ratios to a trusting one."""
     gc.set_threshold(*GARBAGE)
     print("| world | manual and goal | won | steps | median | 99% | worst | above 10 |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for name in names:
-        bench = DoubtBench(name, games, seed)
+        bench = DoubtBench(name, games, seed, passes)
         gc.collect()
         gc.freeze()  # as in a run
-        trusting = [bench.play(task, bench.manual, doubt=False) for task in bench.chosen]
-        base = statistics.median(each for one in trusting for each in one.steps)
-        rows = {
-            "trusting": trusting,
-            "sound": [bench.play(task, bench.manual, doubt=True) for task in bench.chosen],
-            "misread goal": bench.misread(),
-            "five faults": bench.faulty(5),
-        }
+        with collecting_between_episodes():
+            trusting = [bench.play(task, bench.manual, doubt=False) for task in bench.chosen]
+            base = statistics.median(each for one in trusting for each in one.steps)
+            rows = {
+                "trusting": trusting,
+                "sound": [bench.play(task, bench.manual, doubt=True) for task in bench.chosen],
+                "misread goal": bench.misread(),
+                "five faults": bench.faulty(5),
+            }
         for label, played in rows.items():
             ratios = sorted(each / base for one in played for each in one.steps)
             if not ratios:
@@ -420,9 +419,12 @@ def main() -> None:
     parser.add_argument(
         "--slowest", action="store_true", help="profile the slowest step of each world"
     )
+    parser.add_argument(
+        "--passes", type=int, default=3, help="times that a game is played, with --doubt"
+    )
     options = parser.parse_args()
     if options.doubt:
-        under_doubt(options.world or WORLDS, options.games, options.seed)
+        under_doubt(options.world or WORLDS, options.games, options.seed, options.passes)
         return
     if options.worlds or options.world:
         in_worlds(options.world or WORLDS, options.games, slowest=options.slowest)

@@ -8,6 +8,7 @@ trial-1/ …      later attempts at the tasks that no earlier attempt has won
 best-of-N/      the best attempt at each task, and the earliest of those that are equally good
 """
 
+import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -84,6 +85,24 @@ class How(TypedDict, total=False):
     meter: Meter | None
 
 
+_NEW_OBJECTS = 1_000_000
+"""New objects within one episode after which garbage is looked for all the same: an episode that
+doubts much keeps a quarter of that."""
+
+
+@contextmanager
+def collecting_between_episodes() -> Iterator[None]:
+    """Leave garbage for the end of each episode (`Seat.play`): hardly anything is in cycles, and
+    looking for them takes as long as twenty steps.
+    """
+    usual = gc.get_threshold()
+    gc.set_threshold(_NEW_OBJECTS, *usual[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+
+
 class Interrupted(KeyboardInterrupt):
     """The user stopped a run; the text says how far it came and how to go on."""
 
@@ -128,7 +147,8 @@ def run(
         try:
             with _saying_how_to_go_on(plan, rows), ThreadPoolExecutor(_WRITERS) as disk:
                 if todo:
-                    _play(engine(plan, todo, workers), rows, keep)
+                    with collecting_between_episodes():
+                        _play(engine(plan, todo, workers), rows, keep)
         finally:
             listener.end()
         return folder.run.summary()

@@ -3,6 +3,7 @@
 A seat plays one after the other; threads are several seats.
 """
 
+import gc
 import json
 import queue
 import threading
@@ -209,6 +210,10 @@ def finish(
     return Finished(row_of(episode), packed(episode_text(episode)), timing, beside, usages)
 
 
+_THIS_EPISODE = 1
+"""The generation, for the garbage collector, of what an episode has made."""
+
+
 class Seat:
     """Plays episodes of one plan. Each worker has its own."""
 
@@ -249,7 +254,9 @@ class Seat:
             if played is None:
                 return None
             episode = played
-        return finish(plan, episode, time.perf_counter() - start, brought.carried)
+        finished = finish(plan, episode, time.perf_counter() - start, brought.carried)
+        gc.collect(_THIS_EPISODE)
+        return finished
 
     def _play(
         self, task: Task, game: Game, brought: Reflection, stop: Callable[[], bool]
