@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.logic.achievers import Fact
 from rpms.logic.belief import Situation, StateSignature
 from rpms.logic.goal import Goal, Progress
 from rpms.logic.rules import ActiveRules
+from rpms.logic.wanted_facts import Fact
 from rpms.paper.arbitration import infeasibility
 from rpms.paper.beyond import Menu, turn_state
 from rpms.paper.enforcement import Enforcement

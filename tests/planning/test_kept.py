@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from rpms.logic.achievers import Fact, Found, KnownNames, Passing, asked_about
 from rpms.logic.belief import Situation
 from rpms.logic.goal import Goal
+from rpms.logic.kept_answers import Found, KnownNames, Passing, asked_about
 from rpms.logic.rules import atoms_over
+from rpms.logic.wanted_facts import Fact
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.paper.compose import compose

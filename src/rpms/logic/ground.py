@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
-from rpms.logic.achievers import Achiever, Achievers, Fact, Judged, Need
+from rpms.logic.achievers import Achievers
 from rpms.logic.belief import Situation
 from rpms.logic.facts import is_unseen, kind_of
+from rpms.logic.wanted_facts import Achiever, Fact, Judged, Need
 
 GRANTED = 0.5
 """Steps that it costs to take an unknown fact for granted."""

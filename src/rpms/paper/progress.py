@@ -8,12 +8,13 @@ from functools import cached_property
 from itertools import combinations, permutations, product
 from typing import NamedTuple
 
-from rpms.logic.achievers import Achievers, Fact, Need, achievers_of
+from rpms.logic.achievers import Achievers, achievers_of
 from rpms.logic.belief import Belief, Situation
 from rpms.logic.facts import kind_of
 from rpms.logic.goal import NOTHING_DONE, Goal, Progress
 from rpms.logic.ground import Ground
 from rpms.logic.rules import ActiveRules, Purpose, Stage
+from rpms.logic.wanted_facts import Fact, Need
 
 
 class GoalStanding(NamedTuple):

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rpms.logic.achievers import Achiever, Fact, Need
 from rpms.logic.facts import Truth
 from rpms.logic.rules import ANYTHING, Purpose
+from rpms.logic.wanted_facts import Achiever, Fact, Need
 from rpms.paper.progress import Want
 from rpms.planning.edges import GOAL, Edge
 from rpms.planning.plan_graph import left_of

@@ -5,10 +5,10 @@ those worth choosing.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from rpms.logic.achievers import Fact
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Truth, kind_of
 from rpms.logic.rules import ActiveRules
+from rpms.logic.wanted_facts import Fact
 from rpms.paper.arbitration import infeasibility
 from rpms.paper.beyond import Menu, MenuItem
 from rpms.paper.prompt import estimate_tokens

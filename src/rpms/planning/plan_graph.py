@@ -6,9 +6,9 @@ from functools import cached_property
 from math import inf
 from typing import NamedTuple, Self
 
-from rpms.logic.achievers import Fact, Judged, Need
 from rpms.logic.facts import Atom, Truth
 from rpms.logic.rules import Purpose
+from rpms.logic.wanted_facts import Fact, Judged, Need
 from rpms.planning.edges import GOAL, UNSEEN, Edge, Link, Option
 from rpms.planning.search import Priced
 

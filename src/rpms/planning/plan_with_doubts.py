@@ -12,8 +12,9 @@ from functools import cached_property
 from math import inf
 from typing import NamedTuple
 
-from rpms.logic.achievers import Achievers, Groundwork, achievers_of
+from rpms.logic.achievers import Achievers, achievers_of
 from rpms.logic.belief import Situation
+from rpms.logic.kept_answers import Groundwork
 from rpms.logic.rules import ActiveRules
 from rpms.planning.doubtful_rules import DoubtBook, barred, doubted, doubts_rest_on
 from rpms.planning.edges import UNSEEN, Option

@@ -12,17 +12,12 @@ from functools import cached_property
 from itertools import product
 from math import inf
 
-from rpms.logic.achievers import (
-    Achievers,
-    Fact,
-    KnownNames,
-    achievers_of,
-    command_of,
-    fact_of,
-)
+from rpms.logic.achievers import Achievers, achievers_of, command_of
 from rpms.logic.actions import Instance, names_for
 from rpms.logic.belief import Situation
+from rpms.logic.kept_answers import KnownNames
 from rpms.logic.rules import ActiveRules, Purpose, kept_with_rules
+from rpms.logic.wanted_facts import Fact, fact_of
 from rpms.planning.edges import UNSEEN, Link, Option
 from rpms.planning.effort import Effort
 from rpms.planning.filling import Barred

@@ -20,8 +20,9 @@ from itertools import count
 from math import inf
 from typing import NamedTuple
 
-from rpms.logic.achievers import Achievers, Fact
+from rpms.logic.achievers import Achievers
 from rpms.logic.belief import Situation
+from rpms.logic.wanted_facts import Fact
 from rpms.planning.edges import GOAL, Edge, Link, Option
 from rpms.planning.effort import EXPANDED, Effort
 from rpms.planning.filling import Barred

@@ -9,20 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from math import inf
 
-from rpms.logic.achievers import (
-    Achiever,
-    Achievers,
-    Expanded,
-    Fact,
-    Fill,
-    Found,
-    Offer,
-    asked_about,
-)
+from rpms.logic.achievers import Achievers
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Situation
 from rpms.logic.facts import is_unseen, kind_of
+from rpms.logic.kept_answers import Expanded, Fill, Found, asked_about
 from rpms.logic.rules import ANYTHING
+from rpms.logic.wanted_facts import Achiever, Fact, Offer
 from rpms.planning.edges import UNSEEN, Edge
 from rpms.planning.effort import Effort
 from rpms.planning.filling import Barred, Filled, Filling, Surroundings

@@ -10,8 +10,8 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
-from rpms.logic.achievers import Fact
 from rpms.logic.facts import Truth
+from rpms.logic.wanted_facts import Fact
 from rpms.reading.narrowing import Narrowing, RequestForm
 from rpms.reading.readings import RequestReading
 

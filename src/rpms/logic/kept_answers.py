@@ -1,0 +1,219 @@
+"""Answers and conclusions of one step, and those that still hold in the next."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Self
+
+from rpms.logic.actions import role_of
+from rpms.logic.belief import Belief, Situation
+from rpms.logic.goal import Goal
+from rpms.logic.wanted_facts import Achiever, Fact, Judged, Level, Need
+
+
+class Passing(NamedTuple):
+    """Names with which a need may hold."""
+
+    names: set[str]
+    holding: set[str]
+    """The names among them with which it holds."""
+    read: dict[Any, Any]
+    """The answers from which this follows."""
+    asked: frozenset[str]
+    """The names these answers are about."""
+
+
+class Found(NamedTuple):
+    """Edges that lead to a fact."""
+
+    edges: Sequence[Any]
+    read: dict[Any, Any]
+    """The answers they rest on."""
+    left_out: float
+    """The cost of the cheapest way left out."""
+    asked: frozenset[str]
+    """All names that were asked about."""
+
+
+class Expanded(NamedTuple):
+    """The edges to each fact, for a goal and an order of places."""
+
+    goal: Goal | None
+    order: object
+    every: dict[Fact, Found]
+    best: dict[Fact, Found]
+    """Only the edges that a best plan may have."""
+
+
+class Fill(NamedTuple):
+    """The names that fill a way's parameters for one fact."""
+
+    filled: Sequence[Any]
+    read: dict[Any, Any]
+    """The answers from which this follows."""
+    asked: frozenset[str]
+    """All names that these are about."""
+    moment: int
+    """The moment at which this was last found to follow."""
+
+
+class KnownNames:
+    """Names that a situation knows, and what follows from them and the manual; the next step
+    starts with what stays.
+    """
+
+    def __init__(
+        self,
+        lasting: Mapping[str, Sequence[str]],
+        known: Mapping[str, Sequence[str]],
+        before: Self | None,
+        numbered: Iterable[str] = (),
+    ) -> None:
+        names: Mapping[str, Sequence[str]] = before.names if before is not None else {}
+        same = {role: names[role] for role, every in known.items() if names.get(role) == every}
+        self.known = known  # of what is the same, the same object
+        self.names: dict[str, Sequence[str]] = {**lasting, **known, **same}
+        for parameter in numbered:
+            self.names.setdefault(parameter, self.names.get(role_of(parameter), ()))
+        was: Mapping[str, frozenset[str]] = before.called if before is not None else {}
+        self.called: dict[str, frozenset[str]] = {
+            role: was[role] if every is names.get(role) else frozenset(every)
+            for role, every in self.names.items()
+        }
+        self.every = frozenset().union(*self.called.values())
+        self.strangers: set[str] = set()
+        """Names that were asked about and not known."""
+        self.made: dict[tuple[str, tuple[str, ...], bool], bool] = {}
+        """True if some action causes the fact."""
+        self.judged: dict[tuple[int, tuple[str, ...], bool | None], Judged] = {}
+        """Needs of one fact, by its value."""
+        self.passed: dict[tuple[object, ...], Passing] = {}
+        self.stones: dict[str, dict[object, Any]] = {}
+        """Facts and things derived for progress."""
+        self.expanded = Expanded(None, None, {}, {})
+        self.fills: dict[tuple[int, bool, tuple[str, ...]], Fill] = {}
+        """Names for the parameters of ways, by shape, for the best plan alone or for all, and by
+        fact; for the goal and order of `expanded`."""
+        if before is not None:
+            self._take_over(before)
+
+    def _take_over(self, before: Self) -> None:
+        """Keep what was derived from names and roles that have not changed."""
+        roles = self._changed_roles(before)
+        changed = self._changed_names(before, roles)
+        self.strangers = before.strangers - self.every
+        # copied at once: another episode may write to them meanwhile
+        self.made = before.made.copy()
+        self.judged = before.judged.copy()
+        if changed:
+            self._forget(changed)
+        else:
+            self.stones = {key: each.copy() for key, each in before.stones.items()}
+        changed_or_role = changed | roles
+        for key, passing in before.passed.copy().items():
+            if changed_or_role.isdisjoint(passing.asked):
+                self.passed[key] = passing
+        expanded = before.expanded
+        self.expanded = expanded._replace(
+            every=_apart_from(changed_or_role, expanded.every),
+            best=_apart_from(changed_or_role, expanded.best),
+        )
+        for key, fill in before.fills.copy().items():
+            if changed_or_role.isdisjoint(fill.asked):
+                self.fills[key] = fill
+
+    def _changed_roles(self, before: Self) -> frozenset[str]:
+        """Roles whose names have changed; unchanged names are the same object as before."""
+        every = before.called.keys() | self.called.keys()
+        was = before.called.get
+        is_now = self.called.get
+        return frozenset([role for role in every if was(role) is not is_now(role)])
+
+    def _changed_names(self, before: Self, roles: Iterable[str]) -> frozenset[str]:
+        """Names that have come or gone in these roles, and that something was derived about."""
+        nobody = frozenset[str]()
+        changed: set[str] = set()
+        for role in roles:
+            changed |= before.called.get(role, nobody) ^ self.called.get(role, nobody)
+        return frozenset(changed & before.every | changed & before.strangers)
+
+    def _forget(self, changed: frozenset[str]) -> None:
+        """Drop what was derived about some names."""
+        made = self.made.items()
+        self.made = {key: each for key, each in made if changed.isdisjoint(key[1])}
+        judged = self.judged.items()
+        self.judged = {key: each for key, each in judged if changed.isdisjoint(key[1])}
+
+
+def _apart_from(names: frozenset[str], edges: dict[Fact, Found]) -> dict[Fact, Found]:
+    """The edges that rest on no answer about these names."""
+    kept: dict[Fact, Found] = {}
+    for fact, found in edges.copy().items():
+        if names.isdisjoint(found.asked):
+            kept[fact] = found
+    return kept
+
+
+def asked_about(read: Iterable[Any], names: Iterable[str] = ()) -> frozenset[str]:
+    """All names that answers are about, and roles, beside some that are known."""
+    return frozenset(names).union(*[key[1] if type(key) is tuple else (key,) for key in read])
+
+
+class Answers(NamedTuple):
+    """A belief's answers about a goal, filled on demand."""
+
+    belief: Belief
+    goal: Goal
+    told: dict[tuple[str, tuple[str, ...]], bool | None]
+    """The belief's own answers, for all indexes over the same rules."""
+    known: dict[tuple[str, tuple[str, ...]], bool | None]
+    """The belief's answers, and what one index concludes about the agent's places."""
+    possible: dict[tuple[object, ...], Passing]
+    here: dict[str, list[str]]
+    reached: dict[tuple[object, ...], int]
+    """Stages behind, by purpose and things."""
+    moment: int
+
+
+class Groundwork:
+    """All that is derived for one index and holds for every other with the same `reach`.
+
+    It keeps the needs alive, since judgements are kept by their identity.
+    """
+
+    def __init__(self, asker: Self | None = None) -> None:
+        """`asker`: the groundwork that asks the belief for this one too."""
+        self._asker = asker
+        self.names: KnownNames | None = None
+        self.answers: Answers | None = None
+        self._needs: dict[Need, Need] = {}
+        self._shapes: dict[object, int] = {}
+        self.made: dict[object, Achiever] = {}
+        """Actions and doubts as ways to their effects."""
+        self.made_of: dict[tuple[int, int], Achiever] = {}
+        """These ways by the identity of action and effect, which is a faster key; a way keeps its
+        action alive."""
+        self.levels: dict[int, tuple[Level, ...]] = {}
+        """The parameters that a way's fact leaves open, by its shape."""
+        self._moments = 0
+
+    def need(self, need: Need) -> Need:
+        """The one object for all needs that are equal."""
+        return self._needs.setdefault(need, need)
+
+    def shape(self, *parts: object) -> int:
+        """A number for all ways with the same parts."""
+        return self._shapes.setdefault(parts, len(self._shapes))
+
+    def answers_of(self, situation: Situation) -> Answers:
+        """The answers of a belief, asked for in one step."""
+        belief, goal, kept = situation.belief, situation.goal, self.answers
+        if kept is None or kept.belief is not belief or kept.goal is not goal:
+            self._moments += 1
+            told = {} if self._asker is None else self._asker.answers_of(situation).told
+            kept = self.answers = Answers(belief, goal, told, {}, {}, {}, {}, self._moments)
+        return kept
+
+    def forget(self) -> None:
+        """Drop what was kept for the next step."""
+        self.made_of = {}
+        self.names = None
+        self.answers = None

@@ -1,0 +1,223 @@
+"""Facts to bring about, the needs they have, and actions as ways to them."""
+
+from bisect import bisect_left
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import NamedTuple, Self
+
+from rpms.logic.actions import ActionSchema
+from rpms.logic.facts import Atom, Literal
+
+_EITHER = "<either>"
+"""Predicate of several facts of which one would do. No manual can write a name with brackets, so
+that it never meets a predicate of a user's own."""
+
+
+class Fact(NamedTuple):
+    """A fact to bring about, as planning handles it."""
+
+    predicate: str
+    args: tuple[str, ...]
+    negated: bool = False
+    makeable: bool = True
+    """True if actions may bring it about; otherwise it can only be found to be so."""
+
+    @classmethod
+    def either(cls, facts: Sequence["Fact"]) -> "Fact":
+        """One of several facts, whichever is had first."""
+        if len(facts) == 1:
+            return facts[0]
+        return cls(_EITHER, tuple(facts))  # type: ignore[arg-type]
+
+    @property
+    def alternatives(self) -> tuple["Fact", ...]:
+        """Facts of which one is enough; nothing for a single fact."""
+        if self.predicate != _EITHER:
+            return ()
+        return tuple([Fact(*each) for each in self.args])
+
+    @property
+    def atom(self) -> Atom:
+        return Atom(self.predicate, self.args)
+
+    def bound(self, binding: Mapping[str, str]) -> Self:
+        """The fact with names in place of parameters."""
+        return type(self)(
+            self.predicate,
+            tuple(map(binding.get, self.args, self.args)),
+            self.negated,
+            self.makeable,
+        )
+
+
+class Need(NamedTuple):
+    """A precondition over the parameters of a schema, ready to be bound."""
+
+    literals: tuple[Fact, ...]
+    names: frozenset[str]
+    """The parameters it is about."""
+    moving: bool
+    """True if it is about where the agent is: to be seen to last, since all else may lead
+    elsewhere."""
+    given: bool = False
+    """True if it is only the condition of a revelation."""
+    wanted: bool = False
+    """True if it is the goal's own, and so never taken for granted."""
+
+
+class Level(NamedTuple):
+    """One parameter that a fact leaves open, in the order in which they are filled."""
+
+    parameter: str
+    needs: tuple[Need, ...]
+    """The needs that can be judged once it has a name."""
+    later: tuple[Need, ...]
+    """All that could not be judged before it."""
+    sought: Fact | None
+    """The first need that says where something is: names are tried by what is known of it."""
+    filters: tuple[Need, ...]
+    """Needs of one fact about the parameter, by which names are ruled out before they are tried."""
+    listed: tuple[Fact, ...]
+    """Permanent facts among these about another name and the parameter: a table lists its names."""
+
+
+@dataclass(frozen=True)
+class Achiever:
+    """A schema as a way to a fact: to make it so, or to reveal it."""
+
+    schema: ActionSchema
+    parameters: tuple[str, ...]
+    fact: Fact
+    needs: tuple[Need, ...]
+    reveals: bool = False
+    circular: bool = False
+    """True if it needs the very fact it gives: one goes to a room that is near, and then it is
+    near."""
+    waived: tuple[Need, ...] = ()
+    """Needs that a doubt leaves out: where one holds, there is nothing to doubt."""
+    shape: int = 0
+    """Number that ways share if they differ in price and name alone: their parameters are filled
+    alike."""
+
+    def priced_as(self, schema: ActionSchema) -> Self:
+        """The way by an action that differs in its price alone.
+
+        Derived values (`bound`) are kept: `replace` would drop them, and trust changes the prices
+        of hundreds of doubts at a time.
+        """
+        other = object.__new__(type(self))
+        vars(other).update(vars(self), schema=schema)
+        return other
+
+    @cached_property
+    def bound(self) -> tuple[Need, ...]:
+        """The needs that can be judged by the names of the fact alone."""
+        free = [name for name in self.parameters if name not in self.fact.args]
+        return tuple(need for need in self.needs if not free or need.names.issubset(self.fact.args))
+
+    def levels(self, revealed: Container[str], tables: Container[str]) -> tuple[Level, ...]:
+        """The parameters that the fact leaves open, one level each, in the order of the action.
+
+        `revealed`: predicates that looking tells; `tables`: those that tables list.
+        """
+        named = set(self.fact.args)
+        open_needs = _without(self.needs, self.bound)
+        free = [name for name in self.parameters if name not in named]
+        found: list[Level] = []
+        for name in free:
+            named.add(name)
+            judged = open_needs
+            if name != free[-1]:
+                judged = tuple(need for need in open_needs if need.names <= named)
+            found.append(_level(name, judged, open_needs, revealed, tables))
+            open_needs = _without(open_needs, judged)
+        return tuple(found)
+
+
+def _without(needs: Iterable[Need], others: Container[Need]) -> tuple[Need, ...]:
+    return tuple(need for need in needs if need not in others)
+
+
+def _level(
+    name: str,
+    judged: tuple[Need, ...],
+    open_needs: tuple[Need, ...],
+    revealed: Container[str],
+    tables: Container[str],
+) -> Level:
+    """One parameter with the needs that can be judged once it has a name."""
+    filters = _needs_of_one_fact(judged, name)
+    listed = tuple(need.literals[0] for need in filters if _is_listed(need, name, tables))
+    sought = _sought(open_needs, name, revealed)
+    return Level(name, judged, open_needs, sought, filters, listed)
+
+
+def _needs_of_one_fact(needs: Iterable[Need], parameter: str) -> tuple[Need, ...]:
+    """Needs of a single fact that is about the parameter."""
+    single = [need for need in needs if len(need.literals) == 1]
+    return tuple(need for need in single if parameter in need.literals[0].args)
+
+
+def _is_listed(need: Need, parameter: str, tables: Container[str]) -> bool:
+    """True if a table lists the names that the parameter may have, beside another name."""
+    fact = need.literals[0]
+    if fact.negated or fact.makeable or fact.predicate not in tables:
+        return False
+    return fact.args[1] == parameter
+
+
+def _sought(needs: Iterable[Need], parameter: str, revealed: Container[str]) -> Fact | None:
+    """The first fact about the parameter that only looking tells."""
+    for need in needs:
+        fact = need.literals[0]
+        if parameter in fact.args and not fact.makeable and fact.predicate in revealed:
+            return fact
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Offer:
+    """Ways to a fact, in the order of the manual; of hundreds, few are asked for at a time."""
+
+    ways: tuple[Achiever, ...] = ()
+
+    def __iter__(self) -> Iterator[Achiever]:
+        return iter(self.ways)
+
+    def __len__(self) -> int:
+        return len(self.ways)
+
+    @cached_property
+    def _by_price(self) -> list[tuple[float, int]]:
+        """Their prices, the least first, each with the way's place."""
+        return sorted([(way.schema.steps, place) for place, way in enumerate(self.ways)])
+
+    def between(self, least: float, most: float) -> list[Achiever]:
+        """The ways that cost at least so much, and less than that, in their order."""
+        first = bisect_left(self._by_price, (least,))
+        last = bisect_left(self._by_price, (most,))
+        places = sorted([place for _, place in self._by_price[first:last]])
+        return [self.ways[place] for place in places]
+
+    def least_from(self, price: float) -> float:
+        """The lowest price that is at least this much; infinite if no way costs that much."""
+        place = bisect_left(self._by_price, (price,))
+        return self._by_price[place][0] if place < len(self.ways) else inf
+
+
+class Judged(NamedTuple):
+    """A need, judged in a situation."""
+
+    possible: bool | None
+    """True if it holds, False if it cannot be had, None if it can be brought about or assumed."""
+    price: float
+    """Steps that assuming it is worth."""
+    left: Fact | None
+    """The fact to achieve, if there is one."""
+
+
+def fact_of(literal: Literal) -> Fact:
+    """A condition as planning handles it."""
+    return Fact(literal.atom.predicate, literal.atom.args, literal.negated)
