@@ -22,7 +22,8 @@ from rpms.play.plan import NamedModel
 from rpms.play.run import Interrupted, Listener
 from rpms.teaching.classroom import correct
 from rpms.teaching.pairs import Pair, PairSource, add_pairs, read_pairs
-from rpms.teaching.training import Training, inputs_as_they_are, train
+from rpms.teaching.trainer import Training, inputs_as_they_are
+from rpms.teaching.training import train
 from rpms.teaching.watching import TrainingWatch
 from tests.models.prompts import request
 from tests.teaching.test_pairs import classroom

@@ -19,7 +19,8 @@ from rpms.play.display import Lines, progress
 from rpms.play.settings import ALLOW, NO_MEMORY, REFUSE, Settings
 from rpms.teaching.classroom import Classroom, TaughtPairs, correct, read_conditions, teach_pairs
 from rpms.teaching.pairs import TRAINING, read_pairs
-from rpms.teaching.training import Training, train
+from rpms.teaching.trainer import Training
+from rpms.teaching.training import train
 from rpms.worlds.base import World
 from rpms.worlds.registry import find_world
 
