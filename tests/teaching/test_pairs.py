@@ -66,6 +66,18 @@ def test_every_step_of_the_teacher_is_told_to_every_condition(taught):
     assert "[RULES" not in blocks["baseline"]
 
 
+def test_the_thought_is_the_sub_goal_that_a_told_prompt_shows(taught):
+    out, _ = taught
+    for pair in read_pairs(out):
+        shown = re.search("Current sub-goal: (.*)", pair.prompt[0].content)
+        if pair.condition == "baseline":
+            assert shown is None
+        else:
+            assert shown is not None
+            thought = f"Thought: I want to {shown[1]}."
+            assert pair.completion[0].content.startswith(f"{thought}\n")
+
+
 def test_a_pair_is_the_prompt_that_a_run_of_the_condition_shows(taught, tmp_path):
     """A student that gives the right answers is asked exactly what it was taught."""
     out, _ = taught
