@@ -90,7 +90,10 @@ class Outcomes:
         by putting things down: what is near is an effect only of actions that just move.
         """
         moving = all(self._predicate(fact).exclusive for fact in self.certain)
-        kept = [fact for fact in self.certain if moving or not self._predicate(fact).companion]
+        kept = []
+        for fact in self.certain:
+            if moving or not self._predicate(fact).companion:
+                kept.append(fact)
         return [*kept, *self._near_on_arrival(kept)]
 
     def _predicate(self, fact: Induced) -> Predicate:
@@ -129,13 +132,20 @@ class Outcomes:
             if effect is not None:
                 found.append(effect)
         literals = [fact.literal for fact in found]
-        return [fact for fact in found if not self._restates(fact.literal, literals)]
+        kept: list[Induced] = []
+        for fact in found:
+            if not self._restates(fact.literal, literals):
+                kept.append(fact)
+        return kept
 
     def _effect(self, bit: int) -> Induced | None:
         """A fact that successes bring about; None where too many contradict it, or too few
         show it.
         """
-        changed = [row for row in self.rows if self._came_about(row, bit)]
+        changed = []
+        for row in self.rows:
+            if self._came_about(row, bit):
+                changed.append(row)
         seen = self._held_after(bit)
         against = self._failed_after(bit)
         literal = self._literal(bit)
@@ -200,7 +210,10 @@ class Outcomes:
             literal = self._literal(bit)
             if literal in certain or has_names(literal.atom):
                 continue
-            made = [row for row in self.rows if row.made(bit)]
+            made = []
+            for row in self.rows:
+                if row.made(bit):
+                    made.append(row)
             given = self._condition(bit, made)
             if given is not None:
                 found.append(induced(Clause((literal,)), steps_of(made), given=given))
@@ -211,7 +224,10 @@ class Outcomes:
 
         `made`: the successes in which it did.
         """
-        left = [row for row in self.rows if row.left_false(bit)]
+        left = []
+        for row in self.rows:
+            if row.left_false(bit):
+                left.append(row)
         if not left and count_independent(made) >= LIMITS.several:
             # of what is switched both ways, and of what nobody sees who has not looked
             return self._literal(bit).opposite()

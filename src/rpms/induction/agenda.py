@@ -117,7 +117,10 @@ class Agenda:
         found = []
         for laboratory in self.laboratories:
             effects = [fact.literal for fact in models[laboratory.book.template].effects]
-            makes = [effect.atom for effect in effects if not effect.negated]
+            makes = []
+            for effect in effects:
+                if not effect.negated:
+                    makes.append(effect.atom)
             found.append(WorkingAction(laboratory.odds.needs, makes))
         return found
 
@@ -183,7 +186,10 @@ class Agenda:
     def heed_ruin(self) -> None:
         """Note which actions often ended the task: the next episode is not to end by them."""
         books = self.ledger.books.values()
-        often = [book for book in books if _ends_tasks(book.losses, book.succeeded)]
+        often = []
+        for book in books:
+            if _ends_tasks(book.losses, book.succeeded):
+                often.append(book)
         self.deadly = {book.template: Past(book, lambda attempt: attempt.lost) for book in often}
         self._deadly_verbs = _deadly_verbs(books)
 
@@ -284,7 +290,10 @@ class Agenda:
         """
         book = self.ledger.goals.setdefault(goal.type, GoalBook(goal.type, self.ledger.vocabulary))
         refuted = self.learned.refuted if self.learned else ()
-        hints = {atom for each in refuted if each.type == goal.type for atom in each.state}
+        hints: set[Atom] = set()
+        for each in refuted:
+            if each.type == goal.type:
+                hints |= each.state
         possible = []
         for state in guesses(book, self._made(goal)):
             if not any(starmap(self._at_odds, combinations(state, 2))):
@@ -433,7 +442,11 @@ def _only_looking(schemas: Iterable[ActionSchema]) -> list[ActionSchema]:
             acting.add(_template(schema))
         if schema.observes and not schema.others:
             seeing.append(schema)
-    return [schema for schema in seeing if _template(schema) not in acting]
+    found: list[ActionSchema] = []
+    for schema in seeing:
+        if _template(schema) not in acting:
+            found.append(schema)
+    return found
 
 
 def _template(schema: ActionSchema) -> str:

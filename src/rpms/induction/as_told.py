@@ -33,4 +33,8 @@ def as_told(
 
 def _named(names: Iterable[str], goal: Goal) -> list[str]:
     """The names that the goal's text has."""
-    return [name for name in names if is_named(kind_of(name), goal.text)]
+    found: list[str] = []
+    for name in names:
+        if is_named(kind_of(name), goal.text):
+            found.append(name)
+    return found

@@ -213,7 +213,10 @@ class Book:
             return self.declared
         chosen: list[str] = []
         for roles in self.roles:
-            shared = [role for role in roles or () if NAME.fullmatch(role)]
+            shared = []
+            for role in roles or ():
+                if NAME.fullmatch(role):
+                    shared.append(role)
             if not shared:
                 return None
             shared.sort(key=names.breadth)
@@ -314,7 +317,8 @@ class Book:
         """
         slots = [str(slot) for slot in range(len(self.slots))]
         if len(predicate.args) == 1:
-            yield from ((name,) for name in (*slots, *self.named))
+            for name in (*slots, *self.named):
+                yield (name,)
             return
         yield from permutations(slots, len(predicate.args))
         if len(predicate.args) == 2 and not self.plain:

@@ -69,7 +69,10 @@ class Bindings:
         self._choices.clear()
         self._left = self.nodes
         self._most = most
-        missing = [want for want in wants if not want.slots and not self._holds(want, {})]
+        missing = []
+        for want in wants:
+            if not want.slots and not self._holds(want, {}):
+                missing.append(want)
         first = Binding({}, _mask(missing), _cost(missing))
         if first.cost <= most:
             yield from self._extend(ordered, wants, first, most)
@@ -108,8 +111,15 @@ class Bindings:
     ) -> list[_Choice]:
         """Names for a slot, judged by the wanted literals that it completes."""
         bound = {*names, slot}
-        completed = [want for want in wants if slot in want.slots and want.slots <= bound]
-        others = {each for want in completed for each in want.slots if each != slot}
+        completed = []
+        for want in wants:
+            if slot in want.slots and want.slots <= bound:
+                completed.append(want)
+        others = set()
+        for want in completed:
+            for each in want.slots:
+                if each != slot:
+                    others.add(each)
         key = slot, tuple(names[each] for each in sorted(others))
         if key not in self._choices:
             some = self._names(slot)

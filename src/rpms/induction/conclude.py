@@ -136,7 +136,11 @@ def _actions(books: Iterable[Book]) -> list[Book]:
     that succeeded as often has a slot where the name stands.
     """
     found = [*books]
-    return [book for book in found if not any(_has_slot_for(other, book) for other in found)]
+    kept: list[Book] = []
+    for book in found:
+        if not any(_has_slot_for(other, book) for other in found):
+            kept.append(book)
+    return kept
 
 
 def _has_slot_for(other: Book, book: Book) -> bool:
@@ -151,7 +155,10 @@ def _without_sights(model: ActionModel) -> ActionModel:
 
     Things seen at another place depend on where it leads: its process says that.
     """
-    shown = [fact for fact in model.observes if {*fact.literal.atom.args} != {ANYTHING}]
+    shown = []
+    for fact in model.observes:
+        if {*fact.literal.atom.args} != {ANYTHING}:
+            shown.append(fact)
     return replace(model, observes=tuple(shown))
 
 
@@ -210,8 +217,12 @@ def _free_name(book: Book, known: Collection[str]) -> str | None:
     whole = choices[-1]
     if not book.slots:
         choices.insert(0, whole)
-    choices += [f"{whole}_{letter}" for letter in "bcdefgh"]
-    return next((name for name in choices if name not in known), None)
+    for letter in "bcdefgh":
+        choices.append(f"{whole}_{letter}")
+    for name in choices:
+        if name not in known:
+            return name
+    return None
 
 
 def _needed_atoms(needs: Needs) -> frozenset[Atom]:
@@ -244,9 +255,11 @@ def _effects(
     """Effects of an action, without those that did not come about."""
     slots = slots_of(parameters)
     effects = outcomes.effects()
-    return tuple(
-        fact for fact in effects if (name, fact.literal.bind(slots)) not in excluded.effects
-    )
+    found = []
+    for fact in effects:
+        if (name, fact.literal.bind(slots)) not in excluded.effects:
+            found.append(fact)
+    return tuple(found)
 
 
 # Processes.
@@ -280,7 +293,11 @@ class _Deeds(NamedTuple):
 
     @property
     def tables(self) -> tuple[ScoreTable, ...]:
-        return tuple(deed.table for deed in self.deeds if deed.table is not None)
+        found = []
+        for deed in self.deeds:
+            if deed.table is not None:
+                found.append(deed.table)
+        return tuple(found)
 
 
 def _scoring_deeds(
@@ -290,9 +307,9 @@ def _scoring_deeds(
     by_template = {model.template: model for model in models}
     books = [ledger.books[template] for template in by_template]
     books.append(ledger.orders)
-    effects = {
-        model.template: tuple([effect.literal for effect in model.effects]) for model in models
-    }
+    effects = {}
+    for model in models:
+        effects[model.template] = tuple([effect.literal for effect in model.effects])
     deeds: list[Deed] = []
     for type_ in ledger.goals:
         deeds += deeds_of(books, type_, ledger.names, ledger.ties, effects)
@@ -358,7 +375,8 @@ def _makeable(
     The agent's place, for plans, is what actions make that change nothing else.
     """
     effects = [[fact.literal for fact in model.effects] for model in models]
-    effects += [[*link.schema.effects] for link in links]
+    for link in links:
+        effects.append([*link.schema.effects])
     exclusive = {name for name, predicate in predicates.items() if predicate.exclusive}
     facts: set[str] = set()
     positional: set[str] = set()

@@ -225,7 +225,10 @@ def _feature_of_fact(literal: Literal, words: set[str], *, names_things: bool) -
     one has just waited, is none about them.
     """
     args = literal.atom.args
-    slots = [arg for arg in args if arg.isdigit()]
+    slots = []
+    for arg in args:
+        if arg.isdigit():
+            slots.append(arg)
     own = bool(slots) == names_things and len(slots) == len(args)
     has_own_word = bool(slots) and not words.isdisjoint(args)
     weight = LIMITS.own_word if has_own_word else _weight_by_things(slots, args, own=own)

@@ -52,8 +52,12 @@ def _with_goals(book: Book, goal: str) -> list[Attempt]:
     """Attempts with goals of a type, without those whose score may be owed to the beginning: the
     first step shows what the opening was worth, whatever is done.
     """
-    own = [attempt for attempt in book.attempts if attempt.goal == goal]
-    return [each for each in own if each.won or not each.scored or each.witness.step > 1]
+    found = []
+    for attempt in book.attempts:
+        owed_to_beginning = attempt.scored and not attempt.won and attempt.witness.step <= 1
+        if attempt.goal == goal and not owed_to_beginning:
+            found.append(attempt)
+    return found
 
 
 class _Tried(NamedTuple):
@@ -100,7 +104,11 @@ def _settled(
 def _without_lone_words(found: Sequence[Deed]) -> list[Deed]:
     """Deeds without those of actions that name nothing, where orders as a whole score."""
     ordered = any(deed.book.template == SLOT for deed in found)
-    return [deed for deed in found if deed.book.slots or not ordered]
+    kept: list[Deed] = []
+    for deed in found:
+        if deed.book.slots or not ordered:
+            kept.append(deed)
+    return kept
 
 
 def winning_deeds(books: Iterable[Book], goal: str, names: Names) -> Iterator[Deed]:
@@ -191,7 +199,11 @@ def _counted(tried: Iterable[Attempt], once: Collection[int]) -> list[Attempt]:
 def _told_by_facts(deed: Deed, done: Iterable[Attempt]) -> list[Deed]:
     """Circumstances in which an action mostly scores."""
     found = conditions(_with_goal(deed.book, done, _has_scored))
-    return [replace(deed, when=when) for when in found if when.confirmed >= LIMITS.score_rises]
+    kept: list[Deed] = []
+    for when in found:
+        if when.confirmed >= LIMITS.score_rises:
+            kept.append(replace(deed, when=when))
+    return kept
 
 
 def _with_chances(told: Sequence[Deed], deed: Deed, done: Sequence[Attempt]) -> list[Deed]:
@@ -218,8 +230,13 @@ def _chances(deed: Deed, attempts: Sequence[Attempt]) -> Iterator[Deed]:
 
 def _break_even(attempts: Iterable[Attempt]) -> float:
     """Share of attempts that have to score for the gains to outweigh the losses."""
-    gains = [attempt.gain for attempt in attempts if attempt.scored]
-    losses = [-attempt.gain for attempt in attempts if not attempt.scored]
+    gains = []
+    losses = []
+    for attempt in attempts:
+        if attempt.scored:
+            gains.append(attempt.gain)
+        else:
+            losses.append(-attempt.gain)
     gain = sum(gains) / max(1, len(gains))
     loss = max(0.0, sum(losses) / max(1, len(losses)))
     return loss / (loss + gain) if gain > 0 else 1.0
@@ -291,10 +308,12 @@ def _with_goal(
     slots = range(len(book.slots))
     meant = []
     for slot in slots:
-        meant += [Atom(name, (str(slot),)) for name in _FIELDS]
+        for name in _FIELDS:
+            meant.append(Atom(name, (str(slot),)))
     fields = len(meant)
     if said:
-        meant += [Atom("goal_names", (str(slot),)) for slot in slots]
+        for slot in slots:
+            meant.append(Atom("goal_names", (str(slot),)))
     size = len(book.facts)
     every = (1 << len(meant)) - 1
     rows = []

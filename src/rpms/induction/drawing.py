@@ -43,7 +43,10 @@ class NamesAround:
             if not known.names:
                 return None
             likely = self._likely(known, chosen, dice)
-            fit = [name for name in likely if name in known.every and name not in chosen]
+            fit = []
+            for name in likely:
+                if name in known.every and name not in chosen:
+                    fit.append(name)
             chosen.append(dice.choice(fit or known.names))
         return tuple(chosen) if twice or len(set(chosen)) == len(chosen) else None
 

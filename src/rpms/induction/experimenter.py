@@ -118,11 +118,10 @@ class Experimenter:
         commands: list[str] = []
         weights: list[float] = []
         for laboratory in self.agenda.laboratories:
-            likely = [
-                trial.command
-                for trial in laboratory.trials(self._belief, dice)
-                if trial.success > LIMITS.probable and not self.episode.vain(trial.command)
-            ]
+            likely = []
+            for trial in laboratory.trials(self._belief, dice):
+                if trial.success > LIMITS.probable and not self.episode.vain(trial.command):
+                    likely.append(trial.command)
             if likely:
                 commands.append(dice.choice(likely))
                 weights.append(1 / (1 + laboratory.book.succeeded))

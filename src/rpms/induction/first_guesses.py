@@ -84,7 +84,10 @@ class FirstGuesses:
 
     def _first_facts(self) -> int:
         """Facts drawn by how likely they are needed, of which none excludes another."""
-        some = [place for place, chance in self._prior.items() if self.dice.random() < chance]
+        some = []
+        for place, chance in self._prior.items():
+            if self.dice.random() < chance:
+                some.append(place)
         self.dice.shuffle(some)
         guess = 0
         for place in some:
@@ -124,7 +127,10 @@ class FirstGuesses:
 def _least_lacking(book: Book) -> list[int]:
     """By refusal, the facts that were lacking; without refusals that lacked more than another."""
     found: list[int] = []
-    every = {attempt.false for attempt in book.attempts if attempt.refused}
+    every = set()
+    for attempt in book.attempts:
+        if attempt.refused:
+            every.add(attempt.false)
     for lacking in sorted(every, key=int.bit_count):
         if all(other & ~lacking for other in found):
             found.append(lacking)

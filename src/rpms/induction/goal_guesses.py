@@ -41,7 +41,10 @@ def _small_states(made: Sequence[Atom]) -> Iterator[State]:
     for atom in made:
         if "x" in atom.args:
             yield frozenset({atom, atom.bind(SWAP)})
-    positive = [atom for atom in made if not atom.predicate.startswith(NOT)]
+    positive = []
+    for atom in made:
+        if not atom.predicate.startswith(NOT):
+            positive.append(atom)
     for size in range(2, LIMITS.largest_guess + 1):
         for atoms in combinations(positive, size):
             yield frozenset(atoms)

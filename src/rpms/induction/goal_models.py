@@ -59,21 +59,18 @@ class GoalModel:
     def steps(self) -> list[Stage]:
         """The procedure: one stage for each fact on the way, and at last all that is wanted."""
         last = max(place for place, atom in enumerate(self.stages) if atom not in self.state)
-        way = [
-            Stage(atom.predicate, (Clause((literal_in(atom),)),))
-            for atom in self.stages[: last + 1]
-        ]
+        way = []
+        for atom in self.stages[: last + 1]:
+            way.append(Stage(atom.predicate, (Clause((literal_in(atom),)),)))
         return [*way, Stage("finish", tuple(fact.clause for fact in self.holds))]
 
     @property
     def fields(self) -> dict[str, str]:
         """Variable → field of the goal, for all that the procedure speaks of."""
-        used = {
-            arg
-            for step in self.steps()
-            for clause in step.until
-            for arg in clause.literals[0].atom.args
-        }
+        used: set[str] = set()
+        for step in self.steps():
+            for clause in step.until:
+                used.update(clause.literals[0].atom.args)
         return fields_of(used)
 
 
@@ -163,7 +160,10 @@ def _described(book: GoalBook, wanted: State, made: Makeable) -> GoalModel:
     may lead elsewhere. Of those that came about at once, the one that says most comes first: who
     drops a thing just anywhere drops it too.
     """
-    wins = [win for win in book.wins if win.naming(wanted) is not None]
+    wins = []
+    for win in book.wins:
+        if win.naming(wanted) is not None:
+            wins.append(win)
 
     def rank(atom: Atom) -> tuple[bool, int, int, str]:
         since = sum(win.since.get(atom.bind(win.naming(wanted) or {}), 0) for win in wins)
@@ -239,7 +239,10 @@ def _fact(book: GoalBook, atom: Atom, wanted: State, wins: Sequence[Win]) -> Ind
         for state, seen in book.went_on.items():
             if state >= rest and atom not in state:
                 missed += seen
-    others = [win.witness for win in book.wins if win not in wins]
+    others = []
+    for win in book.wins:
+        if win not in wins:
+            others.append(win.witness)
     label = Label.NECESSARY if missed else Label.POSSIBLE
     return induced(
         Clause((literal_in(atom),)), [win.witness for win in wins], others, missed, label=label

@@ -85,7 +85,8 @@ def _merged_lists(
     items = _only_in(learned, removed)
     items += _only_in(added, items)
     edits = [_note(at, str(item), "added by hand") for item in added]
-    edits += [_note(at, str(item), "taken out by hand") for item in removed]
+    for item in removed:
+        edits.append(_note(at, str(item), "taken out by hand"))
     return Merged(items, edits)
 
 

@@ -43,7 +43,10 @@ class _Case:
         bound = frozenset[int]()
         for slot in in_order(sorted(slots), wanted):
             bound |= {slot}
-            completed = [each for each in literals if slot in slots_in(each.atom) <= bound]
+            completed = []
+            for each in literals:
+                if slot in slots_in(each.atom) <= bound:
+                    completed.append(each)
             self._levels.append(_Level(slot, tuple(completed)))
 
     def ask(self, state: SeenState) -> None:
@@ -166,7 +169,10 @@ class Implications:
         counts as implied only by what is preferred to it.
         """
         about = self._slots[bit]
-        linked = [other for other in bits(others) if not about or self._slots[other] & about]
+        linked = []
+        for other in bits(others):
+            if not about or self._slots[other] & about:
+                linked.append(other)
         return self._implied(bit, linked, preferred, LIMITS.premises)
 
     def near_by(self, bit: int, others: int, preferred: int) -> bool:

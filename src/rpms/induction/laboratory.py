@@ -285,7 +285,10 @@ class Untried:
 
     def _hopeless(self, true: int) -> bool:
         """True if all these facts held in a refusal."""
-        refused = [attempt.true for attempt in self.book.attempts if attempt.refused]
+        refused = []
+        for attempt in self.book.attempts:
+            if attempt.refused:
+                refused.append(attempt.true)
         return any(not true & ~before for before in refused)
 
     def aims(
@@ -377,7 +380,10 @@ class Untried:
         for state in self.book.vocabulary.seen:
             search = Bindings(self.book, state.answers, nodes=LIMITS.names_asked)
             asked = dict.fromkeys(bits(facts), 1.0)
-            constants = {arg for place in bits(facts) for arg in self.book.facts[place].args}
+            constants = set()
+            for place in bits(facts):
+                for arg in self.book.facts[place].args:
+                    constants.add(arg)
             for found in search.search(asked):
                 names = [*found.names.values()]
                 if len({*names}) == len(names) and constants.isdisjoint(names):
@@ -404,14 +410,20 @@ class Untried:
         chosen: dict[str, str] = {}
         for slot in slots:
             every = names_for(self.book.declared[slot], belief.names)
-            known = [name for name in every if twice or name not in chosen.values()]
+            known = []
+            for name in every:
+                if twice or name not in chosen.values():
+                    known.append(name)
             if not known:
                 return None
             telling = self._telling(weights, str(slot), chosen)
             ranked: list[tuple[float, float, str]] = []
             for name in known:
                 filled = {**chosen, str(slot): name}
-                told = [weight for atom, weight in telling if holds(atom.bind(filled))]
+                told = []
+                for atom, weight in telling:
+                    if holds(atom.bind(filled)):
+                        told.append(weight)
                 ranked.append((sum(told), dice.random(), name))
             ranked.sort(reverse=True)
             place = min(int(dice.expovariate(greed)), len(ranked) - 1)

@@ -37,7 +37,10 @@ def sampled(learned: Learned, dice: Random) -> Learned:
     """
     actions = []
     for action in learned.actions:
-        needed = [fact for fact, chance in action.chances.items() if dice.random() < chance]
+        needed = []
+        for fact, chance in action.chances.items():
+            if dice.random() < chance:
+                needed.append(fact)
         tables = tuple(_sampled_table(table, dice) for table in action.tables)
         actions.append(replace(action, explaining=tuple(needed), tables=tables))
     return replace(learned, actions=tuple(actions))

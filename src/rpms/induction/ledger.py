@@ -68,7 +68,9 @@ class InHand:
         self.episodes.setdefault(template, set()).add(episode)
         if len(self.episodes[template]) >= LIMITS.fewest_successes:
             seldom = LIMITS.seldom_in_hand * self.total
-            yield from (name for name in sorted(self.always[template]) if self.held[name] <= seldom)
+            for name in sorted(self.always[template]):
+                if self.held[name] <= seldom:
+                    yield name
 
 
 # The fact of a world that asks back: its question is neither a success nor a refusal
@@ -371,7 +373,10 @@ class Diary:
         slots = slots_of(attempt.names)
         for bit in bits(fresh):
             atom = book.revelations[bit]
-            places = [slots[arg] for arg in atom.args if arg != ANYTHING]
+            places = []
+            for arg in atom.args:
+                if arg != ANYTHING:
+                    places.append(slots[arg])
             if len(atom.args) != 2 or not places:
                 continue
             if atom.predicate not in book.vocabulary.companions:

@@ -243,7 +243,11 @@ class Linked:
 def _facts_about_names(belief: FactBelief) -> list[Atom]:
     """Facts that are known to hold, each of certain things."""
     known = belief.known.items()
-    return [atom for atom, holds in known if holds and ANYTHING not in atom.args]
+    found: list[Atom] = []
+    for atom, holds in known:
+        if holds and ANYTHING not in atom.args:
+            found.append(atom)
+    return found
 
 
 def _sides_of(

@@ -98,7 +98,11 @@ def steps_of(rows: Iterable[OfAttempt]) -> list[Witness]:
 
 def slots_in(atom: Atom) -> frozenset[int]:
     """The slots that a fact is about."""
-    return frozenset(int(arg) for arg in atom.args if arg.isdigit())
+    found = set()
+    for arg in atom.args:
+        if arg.isdigit():
+            found.add(int(arg))
+    return frozenset(found)
 
 
 def has_names(atom: Atom) -> bool:

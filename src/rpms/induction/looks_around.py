@@ -16,7 +16,10 @@ def brings_into_sight(before: Belief, after: Belief) -> bool:
     """True if things were seen that nobody knew, and the agent stayed where it was."""
     if before.location is None or after.location != before.location:
         return False
-    known = {name for names in before.names.values() for name in names}
+    known = set()
+    for names in before.names.values():
+        for name in names:
+            known.add(name)
     return any(not known.issuperset(names) for names in after.names.values())
 
 

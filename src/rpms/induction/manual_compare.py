@@ -82,7 +82,10 @@ def _sign(text: str, one: Collection[str], other: Collection[str]) -> str:
 def _relation(lines: Iterable[Line]) -> Relation:
     """Stricter or looser if only one of the two asks for more, whatever else differs."""
     differing = [line for line in lines if line.sign != "="]
-    asked = {line.sign for line in differing if line.part in ("needs", "forbidden", "wants")}
+    asked = set()
+    for line in differing:
+        if line.part in ("needs", "forbidden", "wants"):
+            asked.add(line.sign)
     if asked == {"+"}:
         return Relation.STRICTER
     if asked == {"-"}:

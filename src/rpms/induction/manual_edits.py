@@ -95,7 +95,10 @@ def _changed(schema: ActionSchema, name: str, edit: Edit) -> ActionSchema:
 
 def _changed_lines(lines: Sequence[Line], edit: Edit) -> tuple[Any, ...]:
     """Lines without the one that an edit removes, and with the one that it adds."""
-    left = [line for line in lines if str(line) != edit.remove]
+    left = []
+    for line in lines:
+        if str(line) != edit.remove:
+            left.append(line)
     if edit.add is not None:
         left.append(edit.add)
     return tuple(left)
@@ -124,7 +127,10 @@ def write_edit(text: str, edit: Edit) -> str | None:
     found = _find_list(read_yaml("manual", text, MANUAL).tree, edit)
     if found is None:
         return None
-    left = [index for index, item in enumerate(found.items) if not _is_removed(item, edit)]
+    left = []
+    for index, item in enumerate(found.items):
+        if not _is_removed(item, edit):
+            left.append(index)
     if edit.remove and len(left) == len(found.items):
         return None
     if edit.add is None:

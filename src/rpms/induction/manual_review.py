@@ -111,7 +111,10 @@ def _found(rows: Iterable[Reviewed], id_: str) -> Reviewed:
     """The one line whose id begins so."""
     fit: list[Reviewed] = []
     if len(id_) >= _SHORTEST_ID:
-        fit = [row for row in rows if row.claim.id.startswith(id_)]
+        fit = []
+        for row in rows:
+            if row.claim.id.startswith(id_):
+                fit.append(row)
     if len({row.claim.id for row in fit}) != 1:
         why = "fits several lines" if fit else "is no line's id"
         raise InputError(
@@ -143,7 +146,10 @@ class _Listed(NamedTuple):
     def drop(self) -> None:
         """Take the text out of the list, and the list out once it is empty."""
         items = self.mapping.get(self.key) or ()
-        left = [item for item in items if not _same(item, self.text)]
+        left = []
+        for item in items:
+            if not _same(item, self.text):
+                left.append(item)
         if left:
             self.mapping[self.key] = left
         else:

@@ -124,7 +124,11 @@ def _with_facts_shown(noticed: PlanNoticed, step: RecordedStep) -> PlanNoticed:
 
 def _learned(trust: Trust, action: str, sort: type[_News]) -> list[_News]:
     """Changes (literals) or facts shown (revelations) that no line of an action foretold."""
-    return [news for news in trust.learned.get(action, ()) if isinstance(news, sort)]
+    found: list[_News] = []
+    for news in trust.learned.get(action, ()):
+        if isinstance(news, sort):
+            found.append(news)
+    return found
 
 
 def propose(
@@ -378,7 +382,10 @@ def _support(
 def _broken_in_wins(manual: RuleManual, edit: Edit, steps: Iterable[RecordedStep]) -> int:
     """Steps at which a ban was broken; 0 unless all of their episodes were won."""
     line = str(ManualLine(edit.of, edit.part, edit.remove))
-    broken = [step for step in steps if _is_contradicted(manual, line, step)]
+    broken = []
+    for step in steps:
+        if _is_contradicted(manual, line, step):
+            broken.append(step)
     return len(broken) if all(step.of_a_win for step in broken) else 0
 
 

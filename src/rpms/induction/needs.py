@@ -80,9 +80,10 @@ class Needs(EitherNeeds):
             episodes.add(witness.episode)
             if len(episodes) > most:
                 return False
-        unexplained = [
-            row for row in self.losses if not row.fails & self.safe and row.known >> bit & 1
-        ]
+        unexplained = []
+        for row in self.losses:
+            if not row.fails & self.safe and row.known >> bit & 1:
+                unexplained.append(row)
         lacking = [row for row in unexplained if row.fails >> bit & 1]
         enough = max(LIMITS.either, LIMITS.mostly * count_independent(unexplained))
         return count_independent(lacking) >= enough

@@ -42,7 +42,11 @@ class Odds:
             if lacking:
                 witnesses.setdefault(lacking, []).append(row)
         least = self.needs.book.vocabulary.decisive
-        return [mask for mask, rows in witnesses.items() if count_independent(rows) >= least]
+        found: list[int] = []
+        for mask, rows in witnesses.items():
+            if count_independent(rows) >= least:
+                found.append(mask)
+        return found
 
     @cached_property
     def certain(self) -> int:

@@ -55,7 +55,10 @@ class Past:
     def __init__(
         self, book: Book, came: Callable[[Attempt], bool], goal: str | None = None
     ) -> None:
-        done = [row for row in book.attempts if not row.refused and goal in (None, row.goal)]
+        done = []
+        for row in book.attempts:
+            if not row.refused and goal in (None, row.goal):
+                done.append(row)
         recent = done[-LIMITS.recent :]
         self.book = book
         self.usual = (sum(map(came, recent)) + 1) / (len(recent) + 2)
@@ -97,7 +100,10 @@ class Past:
             if not true >> bit & 1:
                 continue
             others = {*range(len(kinds))} - slots_in(self.rare[bit])
-            outcomes = [row.came for row in self._rows if row.is_like(bit, kinds, others)]
+            outcomes = []
+            for row in self._rows:
+                if row.is_like(bit, kinds, others):
+                    outcomes.append(row.came)
             if len(outcomes) < LIMITS.known_past:
                 likelihood = (sum(outcomes) + self.usual) / (len(outcomes) + 1)
                 most = max(most, likelihood)

@@ -50,7 +50,10 @@ class Proofs(Explanations):
                 lacking.append(_Lacking(self.required & ~row.holds, row))
         candidates = {each.missing for each in lacking}
         for suspects in sorted(candidates, key=lambda mask: (mask.bit_count(), mask)):
-            shown = [each.row for each in lacking if not each.missing & ~suspects]
+            shown = []
+            for each in lacking:
+                if not each.missing & ~suspects:
+                    shown.append(each.row)
             if count_independent(shown) >= self.book.vocabulary.decisive:
                 same = self._same(bit, suspects)
                 return Proof(suspects & ~same, shown, same)

@@ -99,7 +99,10 @@ class Question:
             lacking = self.needs.required & ~row.holds
             witnesses.setdefault(lacking, []).append(row)
         least = self.book.vocabulary.decisive
-        often = [mask for mask, rows in witnesses.items() if count_independent(rows) >= least]
+        often = []
+        for mask, rows in witnesses.items():
+            if count_independent(rows) >= least:
+                often.append(mask)
         return [mask for mask in often if mask]
 
     @cached_property

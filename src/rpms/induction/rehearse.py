@@ -132,14 +132,16 @@ class Rehearsal:
         """
         self._steps += recorded_steps(self.explorer.world, self.traces[self._read :])
         self._read = len(self.traces)
-        played = [step for step in self._steps if step.witness.episode.startswith(PLAYED)]
+        played = []
+        for step in self._steps:
+            if step.witness.episode.startswith(PLAYED):
+                played.append(step)
         proposals, manual = propose(manual_from(learned), self._steps, played, LIMITS.decisive)
-        passed = [
-            (each.edit, step.witness)
-            for each in proposals
-            if each.edit is not None
-            for step in each.where
-        ]
+        passed = []
+        for each in proposals:
+            if each.edit is not None:
+                for step in each.where:
+                    passed.append((each.edit, step.witness))
         return grouped(passed), manual
 
     def _next(self, task: Task, mind: Mind) -> Trace | None:

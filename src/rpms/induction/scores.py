@@ -91,7 +91,10 @@ def by_kinds(
     tried = sum(len(each.tried) for each in tallies.places.values())
     usual = good / max(1, tried)
     yield from _by_ties(deed, parameters, slots, tallies.pairs, usual)
-    known = {where: {deed.goal: tally} for where, tally in tallies.places.items() if tally.good}
+    known = {}
+    for where, tally in tallies.places.items():
+        if tally.good:
+            known[where] = {deed.goal: tally}
     asked = Literal(Atom(f"{_table_name(deed)}_at", (str(slots.place), deed.goal)))
     yield _asking(deed, (asked,), (parameters[slots.place], "goal"), known)
     nothing = Circumstance((), confirmed=good, against=tried - good)  # nothing speaks for it
@@ -195,7 +198,10 @@ def _rows_between(
 
 
 def _mean_share(rows: _Tallies, usual: float) -> float:
-    shares = [tally.share(usual) for row in rows.values() for tally in row.values()]
+    shares = []
+    for row in rows.values():
+        for tally in row.values():
+            shares.append(tally.share(usual))
     return sum(shares) / len(shares)
 
 

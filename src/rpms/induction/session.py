@@ -108,7 +108,10 @@ class Session(Looking):
         """A command that the game lists, of any verb."""
         if self._astray():
             return ""
-        listed = [each for each in self.game.admissible() if not self.too_early(each)]
+        listed = []
+        for each in self.game.admissible():
+            if not self.too_early(each):
+                listed.append(each)
         if not listed:
             return ""
         verb = self.dice.choice(by_verb(listed))
@@ -436,11 +439,17 @@ class Session(Looking):
         that was not tried for it; right after it, the way is tried again.
         """
         refused_ways = list(filter(self._may_be_a_way, self.failures))
-        changing = {verb_of(each.syntax[0]) for each in self.agenda.schemas if each.effects}
+        changing = set()
+        for schema in self.agenda.schemas:
+            if schema.effects:
+                changing.add(verb_of(schema.syntax[0]))
         changing -= self.agenda.ledger.moving.keys()
         if not refused_ways or not changing:
             return ""
-        listed = [each for each in self.game.admissible() if verb_of(each) in changing]
+        listed = []
+        for command in self.game.admissible():
+            if verb_of(command) in changing:
+                listed.append(command)
         for way in refused_ways:
             command = self._key_to(way, listed)
             if command:
@@ -545,10 +554,10 @@ class Session(Looking):
         if self.dice.random() < LIMITS.staying:
             return ""
         moves = {template for template, linked in ledger.linked.items() if linked.moves}
-        some = [
-            each for each in self.game.admissible() if ledger.names.read(each).template in moves
-        ]
-        listed = [command for command in some if not self.vain(command)]
+        listed = []
+        for command in self.game.admissible():
+            if ledger.names.read(command).template in moves and not self.vain(command):
+                listed.append(command)
         return self.dice.choice(listed) if listed else ""
 
     def _new_guess(self) -> State | None:
@@ -579,7 +588,10 @@ class Session(Looking):
     def _ever_in(self, roles: set[str] | None) -> list[str]:
         """The names that ever had all of some roles; all names where none had."""
         names = self.agenda.ledger.names.roles
-        found = [name for name in names if not roles or roles <= names[name]]
+        found = []
+        for name in names:
+            if not roles or roles <= names[name]:
+                found.append(name)
         return found or list(names)
 
 
@@ -677,12 +689,15 @@ class Explorer:
         of the kind that was explored least.
         """
         by_type = grouped((type_, task) for task in tasks for type_ in self._types_of(task))
-        unsettled = [type_ for type_ in by_type if not self.agenda.settled(type_)]
+        unsettled = []
+        for type_ in by_type:
+            if not self.agenda.settled(type_):
+                unsettled.append(type_)
         if not unsettled:
             return tasks
-        order = {
-            type_: (self._familiarity(type_), -len(by_type[type_]), type_) for type_ in unsettled
-        }
+        order = {}
+        for type_ in unsettled:
+            order[type_] = (self._familiarity(type_), -len(by_type[type_]), type_)
         return self._of_rarest_kind(by_type[min(unsettled, key=order.__getitem__)])
 
     def _familiarity(self, type_: str) -> float:

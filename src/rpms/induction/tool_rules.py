@@ -70,7 +70,10 @@ class _Tool:
 
     def add(self, tried: Tried) -> None:
         """Take over a call as an attempt without slots: its facts name its arguments."""
-        named = [atom for atom in (*tried.before, *tried.after) if _is_writable(atom)]
+        named = []
+        for atom in (*tried.before, *tried.after):
+            if _is_writable(atom):
+                named.append(atom)
         # new facts come last, so that earlier attempts know nothing of them
         self.book.facts = list(dict.fromkeys((*self.book.facts, *named)))
         witness = Witness(tried.session or "log", tried.step)
@@ -223,7 +226,10 @@ def _error_without(tool: _Tool, fact: Induced) -> str:
     """The most common error of calls that lacked a certain need; empty if none is known."""
     if fact.label is not Label.NECESSARY:
         return ""
-    errors = [tool.errors[each] for each in fact.witnesses if each in tool.errors]
+    errors = []
+    for each in fact.witnesses:
+        if each in tool.errors:
+            errors.append(tool.errors[each])
     if not errors:
         return ""
     [(common, _)] = Counter(errors).most_common(1)

@@ -103,7 +103,10 @@ def _with_place(when: Circumstance, book: Book, place: str) -> Circumstance:
     placing = {predicate.name for predicate in book.vocabulary.placing}
     facts_of_place = [atom for atom in book.facts if atom.args == (place,)]
     here = Literal(next(atom for atom in facts_of_place if atom.predicate in placing))
-    rest = [_related(each, place, book.vocabulary) for each in when.literals if each != here]
+    rest = []
+    for each in when.literals:
+        if each != here:
+            rest.append(_related(each, place, book.vocabulary))
     return replace(when, literals=(*dict.fromkeys(rest), here))
 
 
@@ -149,7 +152,9 @@ def _changing_things(
     """Effects that come sometimes, on things that the action does not name: nobody can tell of
     which before.
     """
-    changes = [atom for stay in linked.stays for atom in stay.came]
+    changes: list[Atom] = []
+    for stay in linked.stays:
+        changes += stay.came
     things = grouped((atom.predicate, atom.args[0]) for atom in changes)
     for predicate, changed in things.items():
         role = _shared_role(changed, action, names)
@@ -292,7 +297,11 @@ def _unnamed(
     roles = set(parameters)
     for literal in made:
         roles.update(literal.atom.args)
-    return tuple(arg for arg in used if arg in roles and f"<{arg}>" not in syntax)
+    found = []
+    for arg in used:
+        if arg in roles and f"<{arg}>" not in syntax:
+            found.append(arg)
+    return tuple(found)
 
 
 def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator[Process]:
@@ -327,7 +336,10 @@ def _roles_of_some(book: Book, slot: int, action: ActionModel, names: Names) -> 
     filled = {attempt.names[slot] for attempt in book.successes}
     every = [names.roles[name] for name in filled]
     some = every[0].union(*every) - every[0].intersection(*every)
-    writable = [role for role in some - set(action.parameters) if NAME.fullmatch(role)]
+    writable = []
+    for role in some - set(action.parameters):
+        if NAME.fullmatch(role):
+            writable.append(role)
     return sorted(writable, key=names.order.__getitem__)
 
 
@@ -342,5 +354,8 @@ def _shown_only_by(rows: Iterable[Attempt], book: Book, action: ActionModel) -> 
 def _is_about(atom: Atom, slot: int, role: str, vocabulary: Vocabulary, names: Names) -> bool:
     """True if a fact is about a slot, as something in a role."""
     declared = vocabulary.predicates[atom.predicate].args
-    roles = [each for arg, each in zip(atom.args, declared, strict=True) if arg == str(slot)]
+    roles = []
+    for arg, each in zip(atom.args, declared, strict=True):
+        if arg == str(slot):
+            roles.append(each)
     return bool(roles) and all(each == role or each not in names.order for each in roles)

@@ -140,7 +140,11 @@ class Ventures:
     ) -> list[str]:
         """Names of what is in hand or just came into being, and of kinds that have worked."""
         near = {*belief.holding, *self.born}
-        return [name for name in known if name in near or kind_of(name) in fit]
+        found: list[str] = []
+        for name in known:
+            if name in near or kind_of(name) in fit:
+                found.append(name)
+        return found
 
     def _worth(self, use: _Use, belief: Belief, *, ready: bool) -> float:
         """How likely an action with some names is to score, more for what was never tried."""
@@ -167,7 +171,11 @@ class Ventures:
         are.
         """
         changing = self.agenda.changing
-        return [bit for bit, fact in past.rare.items() if ready or fact.predicate not in changing]
+        found: list[int] = []
+        for bit, fact in past.rare.items():
+            if ready or fact.predicate not in changing:
+                found.append(bit)
+        return found
 
     def _is_safe(self, question: Question, past: Past, names: Sequence[str]) -> bool:
         """True unless an action ends tasks more often than it scores, and it is early for that."""
@@ -190,7 +198,10 @@ def _remarkable(
     known: Iterable[str], slot: str, facts: Iterable[Atom], belief: Belief
 ) -> list[str]:
     """Names of which a fact is known to hold that is about one slot alone."""
-    own = [fact for fact in facts if [*filter(str.isdigit, fact.args)] == [slot]]
+    own = []
+    for fact in facts:
+        if [*filter(str.isdigit, fact.args)] == [slot]:
+            own.append(fact)
     found: list[str] = []
     for name in known:
         truths = [belief.truth(fact.bind({slot: name})) for fact in own]

@@ -37,8 +37,11 @@ class Vocabulary:
     @cached_property
     def placing(self) -> list[Predicate]:
         """The predicates that say where the agent is: each holds of one place at a time."""
-        exclusive = [each for each in self.predicates.values() if each.exclusive == "always"]
-        return [each for each in exclusive if len(each.args) == 1]
+        found = []
+        for predicate in self.predicates.values():
+            if predicate.exclusive == "always" and len(predicate.args) == 1:
+                found.append(predicate)
+        return found
 
     @cached_property
     def companions(self) -> frozenset[str]:

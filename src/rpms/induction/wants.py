@@ -46,14 +46,10 @@ class Win:
 
     def naming(self, wanted: State) -> Mapping[str, str] | None:
         """The things of which all that is wanted holds; None if it holds of none."""
-        return next(
-            (
-                named
-                for named, state in zip(self.named, self.states, strict=True)
-                if state >= wanted
-            ),
-            None,
-        )
+        for named, state in zip(self.named, self.states, strict=True):
+            if state >= wanted:
+                return named
+        return None
 
 
 @dataclass
@@ -79,9 +75,11 @@ class GoalBook:
 
     def refuting(self, wanted: State) -> list[Witness]:
         """The steps after which all that is wanted held and the episode went on."""
-        return [
-            witness for state, seen in self.went_on.items() if state >= wanted for witness in seen
-        ]
+        found: list[Witness] = []
+        for state, seen in self.went_on.items():
+            if state >= wanted:
+                found += seen
+        return found
 
 
 class _Named(NamedTuple):
@@ -248,7 +246,8 @@ def _bindings(things: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
         known = things[name]
         ways: list[dict[str, str]] = [{variables[0]: thing} for thing in known]
         if name == "object":
-            ways += [dict(zip(variables, pair, strict=True)) for pair in permutations(known, 2)]
+            for pair in permutations(known, 2):
+                ways.append(dict(zip(variables, pair, strict=True)))
         choices.append(ways or [{}])
     for chosen in product(*choices):
         yield {name: thing for one in chosen for name, thing in one.items()}
@@ -256,4 +255,9 @@ def _bindings(things: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
 
 def fields_of(used: Container[str]) -> dict[str, str]:
     """Variable → field of the goal, for those that are used."""
-    return {name: field for field, names in FIELDS.items() for name in names if name in used}
+    found: dict[str, str] = {}
+    for title, variables in FIELDS.items():
+        for variable in variables:
+            if variable in used:
+                found[variable] = title
+    return found

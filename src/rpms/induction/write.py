@@ -91,7 +91,11 @@ def _goals(purposes: Iterable[Purpose]) -> _Tree:
 
 def _procedures(purposes: Iterable[Purpose]) -> _Tree:
     """Purposes that have stages."""
-    return {purpose.name: _procedure(purpose) for purpose in purposes if purpose.staged}
+    found = {}
+    for purpose in purposes:
+        if purpose.staged:
+            found[purpose.name] = _procedure(purpose)
+    return found
 
 
 def _procedure(purpose: Purpose) -> _Tree:
@@ -149,7 +153,10 @@ def _each_quoted(schema: ActionSchema, clauses: Iterable[Clause]) -> list[str]:
 
 def _quoted(parameters: Sequence[str], clause: Clause) -> str:
     """A clause with fixed names, which are no parameters, in quotes."""
-    fixed = [name for name in clause.names if name not in parameters and name != ANYTHING]
+    fixed = []
+    for name in clause.names:
+        if name not in parameters and name != ANYTHING:
+            fixed.append(name)
     return str(clause.bind({name: f'"{name}"' for name in fixed}))
 
 
