@@ -12,7 +12,7 @@ from itertools import product
 from typing import NamedTuple
 
 from rpms.induction.action_model import Induced, induced
-from rpms.induction.attempts import Attempt, Book
+from rpms.induction.attempts import Attempt, Book, Probe
 from rpms.induction.literals import (
     Signed,
     bits,
@@ -257,8 +257,13 @@ class Outcomes:
 
         One such end may have had any cause: the guard refuses by it only after a second.
         """
-        lost = [row for row in self.rows if row.attempt.lost]
-        survived = [row for row in self.rows if not row.attempt.lost]
+        lost = []
+        survived = []
+        for row in self.rows:
+            if row.attempt.lost:
+                lost.append(row)
+            else:
+                survived.append(row)
         if count_independent(lost) < LIMITS.decisive or not survived:
             return None
         before = _telling_apart((row.before for row in lost), (row.before for row in survived))
@@ -306,11 +311,18 @@ class Outcomes:
             probe = self.book.probes.get(atom)
             if probe is None:
                 continue
-            probed = {attempt.witness for attempt in self.book.attempts[probe.since :]}
-            asked = [row for row in self.rows if row.attempt.witness in probed]
-            unknown = [row for row in asked if not row.attempt.known >> place & 1]
+            unknown = self._asked_in_vain(probe, place)
             shown = [row for row in unknown if row.attempt.known_after >> place & 1]
             yield from self._revealed(atom, unknown, shown)
+
+    def _asked_in_vain(self, probe: Probe, place: int) -> list[Success]:
+        """Successes since there is a probe, before which it told nothing of a revelation."""
+        probed = {attempt.witness for attempt in self.book.attempts[probe.since :]}
+        found = []
+        for row in self.rows:
+            if row.attempt.witness in probed and not row.attempt.known >> place & 1:
+                found.append(row)
+        return found
 
     def _of_unnamed(self, told: set[str]) -> Iterator[Induced]:
         """Facts that became known of things it does not name, with none of such left unknown;

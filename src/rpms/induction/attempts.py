@@ -6,7 +6,7 @@ what was false was unknown then.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations, product
 from random import Random
@@ -213,15 +213,10 @@ class Book:
             return self.declared
         chosen: list[str] = []
         for roles in self.roles:
-            shared = []
-            for role in roles or ():
-                if NAME.fullmatch(role):
-                    shared.append(role)
-            if not shared:
+            writable = [role for role in roles or () if NAME.fullmatch(role)]
+            if not writable:
                 return None
-            shared.sort(key=names.breadth)
-            free = [role for role in shared if role not in chosen]
-            chosen.append(free[0] if free else _numbered(shared[0], chosen))
+            chosen.append(_not_taken(sorted(writable, key=names.breadth), chosen))
         return tuple(chosen)
 
     # Facts.
@@ -400,9 +395,7 @@ class Book:
                 # is there is known
                 name = f"{dice.choice(kinds)} ?"
                 before[ANYTHING] = after[ANYTHING] = name
-                unknown_before = step.before.value(*atom.bind(before)) is None
-                known_after = unknown_before and step.after.value(*atom.bind(after)) is not None
-                if known_after and observer.may_show(atom):
+                if _became_known(atom, step, before, after) and observer.may_show(atom):
                     self.probes[atom] = Probe(name, len(self.attempts))
                     break
 
@@ -411,6 +404,25 @@ class Book:
         if self.plain or self.succeeded >= LIMITS.glimpsed:
             return Glimpse(0, 0)
         return Observer(self.vocabulary, step, names).glimpses(self.revelations)
+
+
+def _became_known(
+    atom: Atom, step: SeenStep, before: Mapping[str, str], after: Mapping[str, str]
+) -> bool:
+    """True if nothing was known of a fact before a step, and something is after it; with the names
+    of its slots at either time.
+    """
+    if step.before.value(*atom.bind(before)) is not None:
+        return False
+    return step.after.value(*atom.bind(after)) is not None
+
+
+def _not_taken(roles: Sequence[str], taken: Collection[str]) -> str:
+    """The first role that is not taken; the first of all with a number where each is."""
+    for role in roles:
+        if role not in taken:
+            return role
+    return _numbered(roles[0], taken)
 
 
 def _numbered(role: str, taken: Collection[str]) -> str:

@@ -110,22 +110,17 @@ class Bindings:
         self, slot: int, wants: Sequence[_Want], names: Mapping[int, str]
     ) -> list[_Choice]:
         """Names for a slot, judged by the wanted literals that it completes."""
-        bound = {*names, slot}
-        completed = []
-        for want in wants:
-            if slot in want.slots and want.slots <= bound:
-                completed.append(want)
-        others = set()
+        completed = _completed_by(slot, wants, names)
+        others: set[int] = set()
         for want in completed:
-            for each in want.slots:
-                if each != slot:
-                    others.add(each)
+            others |= want.slots
+        others.discard(slot)
         key = slot, tuple(names[each] for each in sorted(others))
         if key not in self._choices:
-            some = self._names(slot)
-            self._choices[key] = [
-                self._judged({**names, slot: name}, slot, completed) for name in some
-            ]
+            judged = []
+            for name in self._names(slot):
+                judged.append(self._judged({**names, slot: name}, slot, completed))
+            self._choices[key] = judged
         return self._choices[key]
 
     def _judged(self, names: Mapping[int, str], slot: int, wants: Iterable[_Want]) -> _Choice:
@@ -159,6 +154,16 @@ def names_in_slot(book: Book, slot: int, belief: Belief) -> Sequence[str]:
     """The names that a belief knows and that may fill an action's slot."""
     roles = (book.declared[slot],) if book.declared else book.roles[slot] or ()
     return names_in(belief, roles)
+
+
+def _completed_by(slot: int, wants: Iterable[_Want], names: Iterable[int]) -> list[_Want]:
+    """The wanted literals of which a slot is the last one to be filled."""
+    bound = {*names, slot}
+    found = []
+    for want in wants:
+        if slot in want.slots and want.slots <= bound:
+            found.append(want)
+    return found
 
 
 def _cost(wants: Iterable[_Want]) -> float:

@@ -117,15 +117,21 @@ def winning_deeds(books: Iterable[Book], goal: str, names: Names) -> Iterator[De
     A goal may be something to be done: whoever finds a door closed has not closed it.
     """
     for book in books:
-        done = [each for each in book.attempts if each.goal == goal and not each.refused]
-        tried = _once_an_episode(done)
-        if book.called(names) is None or not any(each.won for each in tried):
-            continue
-        won = _with_goal(book, tried, lambda each: each.won)
-        for when in conditions(won, kept=LIMITS.mostly):  # facts that nearly all wins share
-            if when.confirmed >= LIMITS.several:
-                literals = dict.fromkeys((*_meant_by_all(tried), *when.literals))
-                yield Deed(goal, book, when=replace(when, literals=tuple(literals)))
+        if book.called(names) is not None:
+            yield from _winning_uses(book, goal)
+
+
+def _winning_uses(book: Book, goal: str) -> Iterator[Deed]:
+    """Uses of an action that won, with the facts that nearly all of these wins share."""
+    done = [each for each in book.attempts if each.goal == goal and not each.refused]
+    tried = _once_an_episode(done)
+    if not any(each.won for each in tried):
+        return
+    won = _with_goal(book, tried, _has_won)
+    for when in conditions(won, kept=LIMITS.mostly):
+        if when.confirmed >= LIMITS.several:
+            literals = dict.fromkeys((*_meant_by_all(tried), *when.literals))
+            yield Deed(goal, book, when=replace(when, literals=tuple(literals)))
 
 
 def _meant_by_all(attempts: Iterable[Attempt]) -> Iterator[Literal]:
@@ -269,10 +275,14 @@ def _does_no_harm(done: Sequence[Attempt]) -> bool:
     for attempt in done:
         if attempt.scored:
             promising.update(enumerate(attempt.kinds))
-    vain = [attempt for attempt in done if not attempt.scored]
-    vain = [each for each in vain if not promising.isdisjoint(enumerate(each.kinds))]
-    losses = sum(attempt.lost for attempt in vain)
-    return losses <= LIMITS.score_harmless * len(vain)
+    losses = 0
+    in_vain = 0
+    for attempt in done:
+        is_promising = not promising.isdisjoint(enumerate(attempt.kinds))
+        if is_promising and not attempt.scored:
+            in_vain += 1
+            losses += attempt.lost
+    return losses <= LIMITS.score_harmless * in_vain
 
 
 def _once(attempts: Sequence[Attempt], slots: int, *, freely: bool) -> tuple[int, ...]:
@@ -293,6 +303,10 @@ def _once(attempts: Sequence[Attempt], slots: int, *, freely: bool) -> tuple[int
 
 def _has_scored(attempt: Attempt) -> bool:
     return attempt.scored
+
+
+def _has_won(attempt: Attempt) -> bool:
+    return attempt.won
 
 
 def _with_goal(
@@ -367,26 +381,32 @@ def deed_processes(
         if parameters is None:
             continue
         action = actions.get(deed.book.template)
-        needs = (*action.guessed, *action.circumstances) if action is not None else ()
-        when = replace(deed.when, literals=tuple(dict.fromkeys((*deed.when.literals, *needs))))
         base = f"{verb}_{action.name if action is not None else 'order'}"
         taken[base] += 1
         name = base if taken[base] == 1 else f"{base}_{taken[base]}"
-        found = process_of(
-            name, deed.book.template, (*parameters, *deed.roles), when, [Literal(ADVANCED)]
-        )
-        needed = found.schema.preconditions
-        schema = replace(
-            found.schema,
-            preconditions=(*needed, *_not_yet(deed, parameters, needed), _for_goal(deed.goal)),
-            once=tuple(parameters[slot] for slot in deed.once),
-            steps=round(1 / (deed.share or when.share), 1),  # deeds that often fail cost more
-        )
-        risk = _risk(deed.book, when)
-        if deed.chance:  # what is sure comes first in play too
-            schema = replace(schema, steps=round(schema.steps + risk, 1))
-            risk = 0.0
-        yield found._replace(schema=schema, risk=risk)
+        yield _deed_process(deed, name, parameters, action)
+
+
+def _deed_process(
+    deed: Deed, name: str, parameters: Sequence[str], action: ActionModel | None
+) -> Process:
+    """A deed as a process; it also needs what the action needs to be done, where that is known."""
+    needs = (*action.guessed, *action.circumstances) if action is not None else ()
+    when = replace(deed.when, literals=tuple(dict.fromkeys((*deed.when.literals, *needs))))
+    roles = (*parameters, *deed.roles)
+    found = process_of(name, deed.book.template, roles, when, [Literal(ADVANCED)])
+    needed = found.schema.preconditions
+    schema = replace(
+        found.schema,
+        preconditions=(*needed, *_not_yet(deed, parameters, needed), _for_goal(deed.goal)),
+        once=tuple(parameters[slot] for slot in deed.once),
+        steps=round(1 / (deed.share or when.share), 1),  # deeds that often fail cost more
+    )
+    risk = _risk(deed.book, when)
+    if deed.chance:  # what is sure comes first in play too
+        schema = replace(schema, steps=round(schema.steps + risk, 1))
+        risk = 0.0
+    return found._replace(schema=schema, risk=risk)
 
 
 def _not_yet(deed: Deed, parameters: Sequence[str], needed: Collection[Clause]) -> Iterator[Clause]:

@@ -31,8 +31,7 @@ class EitherNeeds(Proofs):
         """Preconditions of two facts, of which one must hold, for refusals that no single fact
         explains.
         """
-        met = [row for row in self.explainable if row.holds & self.explaining == self.explaining]
-        puzzling = [row for row in met if not row.fails & self.safe]
+        puzzling = self._puzzling()
         left = puzzling
         found: list[Induced] = []
         while left:
@@ -46,6 +45,17 @@ class EitherNeeds(Proofs):
             # a refusal where neither is known to have held needs no other explanation
             left = [row for row in left if row.holds & asked]
         return tuple(found)
+
+    def _puzzling(self) -> list[Row]:
+        """Refusals in which all held that explains others, and nothing is known to have failed
+        that may be needed.
+        """
+        found = []
+        for row in self.explainable:
+            all_held = row.holds & self.explaining == self.explaining
+            if all_held and not row.fails & self.safe:
+                found.append(row)
+        return found
 
     def _best_pair(self, left: Sequence[Row], puzzling: Sequence[Row]) -> tuple[int, int] | None:
         """The two facts that account for most of the refusals that are left.
@@ -123,12 +133,19 @@ class EitherNeeds(Proofs):
         lacking = self.independent(complete & self.failing(one) & self.failing(other))
         if not lacking:
             return False
-        for fact, rest in ((one, other), (other, one)):
-            alone = self.independent(self.won & self.holding[fact] & self.failing(rest))
-            share = alone / (alone + lacking)
-            if share**alone > LIMITS.by_chance / self.size**2:
-                return False
-        return True
+        return not (
+            self._held_alone_by_chance(one, other, lacking)
+            or self._held_alone_by_chance(other, one, lacking)
+        )
+
+    def _held_alone_by_chance(self, fact: int, other: int, lacking: int) -> bool:
+        """True if a fact may have held by chance in all successes in which another was false.
+
+        `lacking`: the refusals in which both were.
+        """
+        alone = self.independent(self.won & self.holding[fact] & self.failing(other))
+        share = alone / (alone + lacking)
+        return share**alone > LIMITS.by_chance / self.size**2
 
     def _halves(self, first: int, second: int) -> _Halves | None:
         """Successes by the one of two facts that they had; None if one is known to have had

@@ -166,18 +166,26 @@ class ForwardSearch:
             yield dict(chosen)
             return
         variable = variables[len(chosen)]
-        bound = {*variables[: len(chosen) + 1]}
-        now = []
-        for literal in lasting:
-            slots = bound.union(variables).intersection(literal.atom.args)
-            if slots <= bound and (variable in slots or len(chosen) == 0):
-                now.append(literal)
+        now = _settled_by(len(chosen), variables, lasting)
         for name in names_for(variable, belief.names):
             if name in chosen.values():
                 continue
             filled = {**chosen, variable: name}
             if all(self._holds(literal.bind(filled), belief) for literal in now):
                 yield from self._bindings(variables, lasting, belief, filled)
+
+
+def _settled_by(place: int, variables: Sequence[str], literals: Iterable[Literal]) -> list[Literal]:
+    """The literals about the variable in a place and those before it; with the first, also those
+    about no variable.
+    """
+    bound = {*variables[: place + 1]}
+    found = []
+    for literal in literals:
+        slots = {*variables}.intersection(literal.atom.args)
+        if slots <= bound and (variables[place] in slots or place == 0):
+            found.append(literal)
+    return found
 
 
 def _grounded(
@@ -201,18 +209,20 @@ class _Problem:
         self._commands = [action.command for action in actions]
         self.numbers: dict[Atom, int] = {}
         """By fact that some action needs or changes, its number."""
-        self._actions: list[NumberedAction] = []
-        for action in actions:
-            needs = self._numbers(action.needs)
-            effects = self._numbers(action.effects)
-            made = mask_of(effect // 2 for effect in effects if not effect % 2)
-            unmade = mask_of(effect // 2 for effect in effects if effect % 2)
-            self._actions.append(NumberedAction(needs, effects, made, unmade))
+        self._actions = [self._numbered(action) for action in actions]
         self._needing: list[list[int]] = [[] for _ in range(2 * len(self.numbers))]
         """By literal, the actions that need it."""
         for number, numbered in enumerate(self._actions):
             for need in numbered.needs:
                 self._needing[need].append(number)
+
+    def _numbered(self, action: GroundAction) -> NumberedAction:
+        """An action with numbers in place of its literals: odd ones for negations."""
+        needs = self._numbers(action.needs)
+        effects = self._numbers(action.effects)
+        made = mask_of(effect // 2 for effect in effects if not effect % 2)
+        unmade = mask_of(effect // 2 for effect in effects if effect % 2)
+        return NumberedAction(needs, effects, made, unmade)
 
     @property
     def _nodes(self) -> int:
@@ -291,13 +301,7 @@ class _Spreading:
 
     def until(self, goal: frozenset[int], state: int) -> _Estimate:
         """Spread until all of the goal is reached, and all that can be done at once is known."""
-        for number in range(len(self._needing) // 2):
-            holding = 2 * number + (not state >> number & 1)
-            self._costs[holding] = 0.0
-            self._queue.append((0.0, holding))
-        for number, action in enumerate(self._actions):
-            if not action.needs:
-                self._allow(number)
+        self._begin(state)
         left = set(goal)
         while self._queue and (left or self._queue[0][0] == 0):
             cost, literal = heappop(self._queue)
@@ -307,6 +311,16 @@ class _Spreading:
                 self._meet(literal, cost)
         total = inf if left else sum(self._costs[each] for each in goal)
         return _Estimate(total, self._applicable)
+
+    def _begin(self, state: int) -> None:
+        """What holds costs nothing, and what needs nothing can be done."""
+        for number in range(len(self._needing) // 2):
+            holding = 2 * number + (not state >> number & 1)
+            self._costs[holding] = 0.0
+            self._queue.append((0.0, holding))
+        for number, action in enumerate(self._actions):
+            if not action.needs:
+                self._allow(number)
 
     def _meet(self, literal: int, cost: float) -> None:
         """Note for each action that needs a literal that it can be had for so much."""

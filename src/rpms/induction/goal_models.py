@@ -196,13 +196,20 @@ def _stages(wins: Sequence[Win], wanted: State, made: Makeable) -> tuple[Atom, .
     agent was is left out.
     """
     times = [_times_of(win, wanted, made.facts - made.positional) for win in wins]
-    common = [atom for atom in times[0] if all(atom in each for each in times)]
-    common.sort(key=lambda atom: (sum(each[atom] for each in times), str(atom)))
+    in_all_wins = set(times[0]).intersection(*times)
+    earliest_first = sorted(
+        in_all_wins, key=lambda atom: (sum(each[atom] for each in times), str(atom))
+    )
     stages: list[Atom] = []
-    for atom in common:
-        if not stages or all(each[stages[-1]] <= each[atom] for each in times):
+    for atom in earliest_first:
+        if not stages or _comes_later(atom, stages[-1], times):
             stages.append(atom)
     return tuple(stages)
+
+
+def _comes_later(atom: Atom, other: Atom, times: Iterable[Mapping[Atom, int]]) -> bool:
+    """True if a fact came about as late as another, or later, in every win."""
+    return all(each[other] <= each[atom] for each in times)
 
 
 def _times_of(win: Win, wanted: State, predicates: Container[str]) -> dict[Atom, int]:

@@ -69,6 +69,13 @@ class Reach:
     """Whether it is known that two facts over slots may hold together of some names."""
 
 
+class _Costs(NamedTuple):
+    """By literal, the cost of its not holding: of those that no action changes, and the others."""
+
+    lasting: dict[int, float]
+    made: dict[int, float]
+
+
 @dataclass(eq=False)
 class Laboratory:
     """Trials of an action that has worked."""
@@ -116,26 +123,32 @@ class Laboratory:
         may be needed and that may hold without it, then with what is certain.
         """
         self.pursued[literal_of(self.book.facts, doubt)] += 1
-        size = len(self.book.facts)
-        opposite = (doubt + size) % (2 * size)
-        costs = {**self.odds.costs, opposite: inf}
-        del costs[doubt]
-        lasting: dict[int, float] = {}
-        made: dict[int, float] = {}
-        for bit, cost in costs.items():
-            literal = literal_of(self.book.facts, bit)
-            some = made if literal.atom.predicate in changing else lasting
-            some[bit] = cost
-        names = self._cheapest(lasting, belief, dice)
+        costs = self._costs_without(doubt, changing)
+        names = self._cheapest(costs.lasting, belief, dice)
         if names is None:
             return
         command = fill(self.book.template, names)
-        certain = [bit for bit, cost in made.items() if cost == inf]
-        open_ones = sorted(made.keys() - {*certain}, key=made.__getitem__, reverse=True)
-        for bits_wanted in (self._together(certain, open_ones, names, reach), certain):
+        certain = [bit for bit, cost in costs.made.items() if cost == inf]
+        open_ones = costs.made.keys() - {*certain}
+        costliest_first = sorted(open_ones, key=costs.made.__getitem__, reverse=True)
+        most = self._together(certain, costliest_first, names, reach)
+        for bits_wanted in (most, certain):
             wanted = self._bound(bits_wanted, names)
             if reach.possible(wanted):
                 yield Aim(command, tuple(Clause((each,)) for each in wanted))
+
+    def _costs_without(self, doubt: int, changing: Container[str]) -> "_Costs":
+        """What it costs to lack each fact that may be needed, if one of them is false for sure."""
+        size = len(self.book.facts)
+        opposite = (doubt + size) % (2 * size)
+        costs = _Costs({}, {})
+        for bit, cost in {**self.odds.costs, opposite: inf}.items():
+            if bit == doubt:
+                continue
+            predicate = literal_of(self.book.facts, bit).atom.predicate
+            some = costs.made if predicate in changing else costs.lasting
+            some[bit] = cost
+        return costs
 
     def _bound(self, some: Iterable[int], names: Sequence[str]) -> list[Literal]:
         """Literals of the book, of some names, each once."""
@@ -217,11 +230,18 @@ class Untried:
         analogous = needed_by_analogy(self.book, self.others)
         attainable = self._attainable(belief)
         self.odds = FirstGuesses(self.book, usual, analogous, attainable, self._exclusive, dice)
-        held = Counter(place for known in self.book.imagined for place in bits(known.true))
+        self._surprise = self._surprises()
+
+    def _surprises(self) -> list[float]:
+        """By fact, the bits that it tells that it holds of some names."""
+        held: Counter[int] = Counter()
+        for known in self.book.imagined:
+            held.update(bits(known.true))
         every = len(self.book.imagined) + 2
-        self._surprise = []
+        found = []
         for place in range(len(self.book.facts)):
-            self._surprise.append(-log2((held[place] + 1) / every))
+            found.append(-log2((held[place] + 1) / every))
+        return found
 
     def _attainable(self, belief: Belief) -> int:
         """Facts that were seen to hold of any names, hold of some now, or can be made true."""
@@ -410,24 +430,15 @@ class Untried:
         chosen: dict[str, str] = {}
         for slot in slots:
             every = names_for(self.book.declared[slot], belief.names)
-            known = []
-            for name in every:
-                if twice or name not in chosen.values():
-                    known.append(name)
+            known = [name for name in every if twice or name not in chosen.values()]
             if not known:
                 return None
             telling = self._telling(weights, str(slot), chosen)
-            ranked: list[tuple[float, float, str]] = []
+            ranked: list[_RankedName] = []
             for name in known:
-                filled = {**chosen, str(slot): name}
-                told = []
-                for atom, weight in telling:
-                    if holds(atom.bind(filled)):
-                        told.append(weight)
-                ranked.append((sum(told), dice.random(), name))
-            ranked.sort(reverse=True)
-            place = min(int(dice.expovariate(greed)), len(ranked) - 1)
-            chosen[str(slot)] = ranked[place][2]
+                told = _told_by(telling, {**chosen, str(slot): name}, holds)
+                ranked.append(_RankedName(told, dice.random(), name))
+            chosen[str(slot)] = _one_of_the_best(ranked, greed, dice)
         return tuple(chosen[str(slot)] for slot in range(len(slots)))
 
     def _telling(
@@ -441,6 +452,32 @@ class Untried:
             if weight > 0 and slot in atom.args and bound.issuperset(atom.args):
                 found.append((atom, weight))
         return found
+
+
+def _told_by(
+    telling: Iterable[tuple[Atom, float]], names: Mapping[str, str], holds: Callable[[Atom], bool]
+) -> float:
+    """The sum of what the facts tell that hold of some names."""
+    told = 0.0
+    for atom, weight in telling:
+        if holds(atom.bind(names)):
+            told += weight
+    return told
+
+
+class _RankedName(NamedTuple):
+    """A name for a slot, by what the facts tell that hold of it; equal ones in any order."""
+
+    told: float
+    dice: float
+    name: str
+
+
+def _one_of_the_best(ranked: Sequence[_RankedName], greed: float, dice: Random) -> str:
+    """The best name at some rate, else the next one, and so on."""
+    best_first = sorted(ranked, reverse=True)
+    place = min(int(dice.expovariate(greed)), len(best_first) - 1)
+    return best_first[place].name
 
 
 def laboratory_of(needs: Needs, pursued: Counter[Literal]) -> Laboratory:

@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from rpms.induction.action_model import ActionModel, KindTable
 from rpms.induction.agenda import Exploring
 from rpms.induction.conclude import Doubts, Excluded, Learned, conclude
 from rpms.induction.hand_edits import with_edits
@@ -25,7 +26,7 @@ from rpms.induction.session import Explorer
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.write import manual_tree
 from rpms.logic.errors import FileError, InputError
-from rpms.logic.facts import kind_of
+from rpms.logic.facts import Clause, kind_of
 from rpms.logic.rules import RuleManual
 from rpms.play.sources import universal_tier
 from rpms.store import evidence as store
@@ -133,11 +134,7 @@ def learn_rules(
         kept_aside=len(aside),
         undetermined=_undetermined(ledger),
         written=written,
-        settings={
-            "seed": str(plan.how.seed),
-            "runs": ", ".join(run.name for run in plan.runs),
-            "played": "; ".join(played),
-        },
+        settings=_settings_of(plan, played),
     )
     store.write_learned(out, text, evidence)
     verification = found.verification
@@ -173,6 +170,15 @@ def _head(plan: RulesPlan, out: Path, ledger: Ledger, played: Iterable[str]) -> 
     seen = f"from {ledger.episodes} episodes with {ledger.steps:,} steps."
     kept = "Edits are kept when it is learned again."
     return [f"{learned} {seen}", f"What speaks for each line: {evidence}. {kept}", *played]
+
+
+def _settings_of(plan: RulesPlan, played: Iterable[str]) -> dict[str, str]:
+    """What the evidence keeps of how the manual was learned."""
+    return {
+        "seed": str(plan.how.seed),
+        "runs": ", ".join(run.name for run in plan.runs),
+        "played": "; ".join(played),
+    }
 
 
 def _read_runs(ledger: Ledger, traces: Sequence[Trace]) -> list[Trace]:
@@ -239,10 +245,9 @@ def _wrong_needs(learned: Learned, found: Verification, excluded: Excluded) -> I
     actions = {action.name: action for action in learned.actions}
     for each in found.blocked:
         action = actions[each.action]
-        tables = {table.name: table for table in action.tables}
-        table = tables.get(each.clause.literals[0].atom.predicate)
         note = f"it would have blocked `{each.command}`, which the world allowed"
         support = _taken_out([each.witness], note)
+        table = _table_of(action, each.clause)
         if table is not None:
             kinds = tuple(kind_of(each.kinds[slot]) for slot in table.slots)
             excluded.kinds.add((table.name, kinds))
@@ -252,6 +257,14 @@ def _wrong_needs(learned: Learned, found: Verification, excluded: Excluded) -> I
         needs = excluded.needs.setdefault(action.template, set())
         needs.update(each.clause.bind(slots).literals)
         yield support.claim(("environment", action.name), "preconditions", str(each.clause))
+
+
+def _table_of(action: ActionModel, clause: Clause) -> KindTable | None:
+    """The table of kinds that a precondition asks; None for one about facts."""
+    for table in action.tables:
+        if table.name == clause.literals[0].atom.predicate:
+            return table
+    return None
 
 
 def _wrong_effects(learned: Learned, found: Verification, excluded: Excluded) -> Iterator[Claim]:

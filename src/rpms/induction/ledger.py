@@ -14,7 +14,7 @@ from rpms.induction.looks_around import brings_into_sight
 from rpms.induction.place_maps import PlaceMap, unlisted_role
 from rpms.induction.revelations import SeenStep, slots_of
 from rpms.induction.scores import Tie
-from rpms.induction.templates import SLOT, Names, verb_of
+from rpms.induction.templates import SLOT, Names, ReadCommand, verb_of
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.vocabulary import Vocabulary
 from rpms.induction.wants import NOT, GoalBook, Story
@@ -86,11 +86,12 @@ def vocabulary_of(world: World) -> Vocabulary:
     answered = {name: each for name, each in told.items() if name not in manual.lore.facts}
     # without them, `exclusive` would name nothing
     companions = {each.exclusive for each in answered.values()}
-    return Vocabulary(
-        {name: each for name, each in told.items() if name in answered or name in companions},
-        positive=world.positive_needs,
-        decisive=1 if world.nothing_hidden else LIMITS.decisive,
-    )
+    taken_over = {}
+    for name, predicate in told.items():
+        if name in answered or name in companions:
+            taken_over[name] = predicate
+    decisive = 1 if world.nothing_hidden else LIMITS.decisive
+    return Vocabulary(taken_over, positive=world.positive_needs, decisive=decisive)
 
 
 @dataclass
@@ -286,10 +287,15 @@ class Diary:
         ledger.contexts.add(reading, step)
         if not reading.names and brings_into_sight(step.before, step.after):
             ledger.showing[said.command] += 1
+        nonsense = step.refused and reading.template not in ledger.books
+        if not nonsense:
+            self._add_attempt(said, reading, step)
+
+    def _add_attempt(self, said: Spoken, reading: ReadCommand, step: SeenStep) -> None:
+        """Record a step in the book of its action, which is begun where there is none."""
+        ledger = self._ledger
         template = reading.template
         if template not in ledger.books:
-            if step.refused:
-                return  # nonsense is no action
             ledger.books[template] = Book(template, ledger.vocabulary)
         book = ledger.books[template]
         attempt = self._recorded(book, said, reading.names, step)

@@ -164,10 +164,15 @@ class Linked:
         role = self._role_of_place(step.before, here)
         if role is None:
             return
+        self._add_placed(_Recorder(attempt, step, known, dice), here, role)
+
+    def _add_placed(self, recorder: _Recorder, here: str, role: str) -> None:
+        """Take over an attempt at a place, which has a role."""
+        attempt = recorder.attempt
+        step = recorder.step
         there = step.after.location
         moved = not attempt.refused and there is not None and there not in (here, *attempt.names)
         self.moves |= moved
-        recorder = _Recorder(attempt, step, known, dice)
         recorder.record(self.near, (here,), refused=attempt.refused)
         if self.moves:
             self._add_move(recorder, here, there, role, moved=moved)
@@ -218,11 +223,10 @@ class Linked:
         for side, count in self.sides.items():
             for thing in _things_in(side.relation, slots, certain):
                 fact = side.effect.atom.bind({**slots, ANYTHING: thing})
-                if before.truth(fact) is not Truth.of(side.effect.negated):
-                    continue
-                came = after.truth(fact) is Truth.of(not side.effect.negated)
-                told = count.good if came else count.bad
-                told.setdefault((step.witness.episode, *named, thing), step.witness)
+                if before.truth(fact) is Truth.of(side.effect.negated):
+                    came = after.truth(fact) is Truth.of(not side.effect.negated)
+                    told = count.good if came else count.bad
+                    told.setdefault((step.witness.episode, *named, thing), step.witness)
 
     def _came_about(self, step: SeenStep, attempt: Attempt) -> Iterator[Atom]:
         """Facts about single things, which the command does not name, that were false and are
@@ -232,12 +236,13 @@ class Linked:
             if len(predicate.args) != 1 or predicate.exclusive:
                 continue
             for name in step.after.names.get(predicate.args[0], ()):
-                if name in attempt.names:
-                    continue
                 atom = Atom(predicate.name, (name,))
-                is_true = step.after.truth(atom) is Truth.TRUE
-                if is_true and step.before.truth(atom) is Truth.FALSE:
+                if name not in attempt.names and _became_true(atom, step):
                     yield atom
+
+
+def _became_true(atom: Atom, step: SeenStep) -> bool:
+    return step.after.truth(atom) is Truth.TRUE and step.before.truth(atom) is Truth.FALSE
 
 
 def _facts_about_names(belief: FactBelief) -> list[Atom]:

@@ -200,10 +200,7 @@ def _edits_foretelling(
             if _all_met(instance, step.before):
                 yield from _new_needs(instance, trust)
         case _ReplaySurprise.SHOWN:
-            shown = _learned(trust, name, Revelation)
-            shown.sort(key=lambda fact: not fact.given)  # those under a condition first
-            for fact in shown:
-                yield Edit(name, LinePart.SHOWS, fact)
+            yield from _new_sights(name, trust)
 
 
 def _line_against(surprise: Surprise, trust: Trust) -> ManualLine:
@@ -235,6 +232,14 @@ def _new_needs(instance: Instance, trust: Trust) -> Iterator[Edit]:
         opposite = str(suspect.opposite())
         gone = opposite if opposite in stated else ""
         yield Edit(name, LinePart.NEEDS, Clause((suspect,)), gone)
+
+
+def _new_sights(action: str, trust: Trust) -> Iterator[Edit]:
+    """A fact that an action showed comes in, those under a condition first."""
+    shown = _learned(trust, action, Revelation)
+    shown.sort(key=lambda fact: not fact.given)
+    for fact in shown:
+        yield Edit(action, LinePart.SHOWS, fact)
 
 
 def _new_wants(rules: ActiveRules, trust: Trust) -> Iterator[Edit]:
@@ -300,9 +305,14 @@ def _best_edit(
             tried.append(one)
     tried.sort(key=lambda one: one.rank, reverse=True)
     for one in tried:
-        if all(each.gain(one.manual) >= 0 for each in weighed):
+        if _is_worse_nowhere(one.manual, weighed):
             return one
     return None
+
+
+def _is_worse_nowhere(changed: RuleManual, steps: Iterable[_WeighedStep]) -> bool:
+    """True if a changed manual surprises at no step more than before."""
+    return all(step.gain(changed) >= 0 for step in steps)
 
 
 def _try_edit(manual: RuleManual, edit: Edit, steps: Sequence[_WeighedStep]) -> _TriedEdit | None:

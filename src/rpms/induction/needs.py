@@ -21,7 +21,7 @@ from rpms.induction.attempts import Attempt, Book
 from rpms.induction.either_needs import EitherNeeds
 from rpms.induction.literals import Row, bits, count_independent
 from rpms.induction.thresholds import LIMITS
-from rpms.logic.facts import Clause, Literal
+from rpms.logic.facts import Atom, Clause, Literal
 from rpms.store.evidence import Label, Witness
 
 
@@ -74,12 +74,9 @@ class Needs(EitherNeeds):
         """
         if self.by_name(bit) or held < LIMITS.telling:
             return False
-        most = max(1.0, LIMITS.exceptions * held)
-        episodes: set[str] = set()
-        for witness in against:
-            episodes.add(witness.episode)
-            if len(episodes) > most:
-                return False
+        episodes = {witness.episode for witness in against}
+        if len(episodes) > max(1.0, LIMITS.exceptions * held):
+            return False
         unexplained = []
         for row in self.losses:
             if not row.fails & self.safe and row.known >> bit & 1:
@@ -211,16 +208,29 @@ def circumstances(needs: Needs) -> tuple[Literal, ...]:
     Some always hold, and may not be needed: plans see to them until the action has worked often
     enough to tell.
     """
-    found: list[tuple[float, int]] = []
+    if not needs.wins:
+        return ()
+    found: list[_RareFact] = []
     for bit, atom in enumerate(needs.book.facts):
-        by_name = bool(atom.args) and not any(map(str.isdigit, atom.args))
-        if not by_name or not needs.wins or not all(row.holds >> bit & 1 for row in needs.wins):
+        if not _is_about_names_alone(atom) or not all(row.holds >> bit & 1 for row in needs.wins):
             continue
         share = _share_elsewhere(needs.book, bit)
         if share is not None and share <= LIMITS.seldom_in_hand:
-            found.append((share, bit))
+            found.append(_RareFact(share, bit))
     rarest = sorted(found)[: LIMITS.most_circumstances]
-    return tuple(Literal(needs.book.facts[bit]) for _, bit in rarest)
+    return tuple(Literal(needs.book.facts[fact.bit]) for fact in rarest)
+
+
+class _RareFact(NamedTuple):
+    """A fact that held in every success, and how often it holds elsewhere."""
+
+    share: float
+    bit: int
+
+
+def _is_about_names_alone(atom: Atom) -> bool:
+    """True if a fact is about things by their names, and about no slot."""
+    return bool(atom.args) and not any(map(str.isdigit, atom.args))
 
 
 def _share_elsewhere(book: Book, bit: int) -> float | None:

@@ -142,11 +142,21 @@ class Past:
         best: _Split | None = None
         most = 0.0
         for bit in bits(union(counts)):
-            held = [count for mask, count in counts.items() if mask >> bit & 1]
-            tried = sum(count.tried for count in held)
-            share = (sum(count.good for count in held) + self.usual) / (tried + 1)
-            change = before - share if worst else tried * (share - before) ** 2
-            if tried < every and change > most:
+            held = _count_with(bit, counts)
+            share = (held.good + self.usual) / (held.tried + 1)
+            change = before - share if worst else held.tried * (share - before) ** 2
+            if held.tried < every and change > most:
                 most = change
                 best = _Split(bit, share)
         return best
+
+
+def _count_with(bit: int, counts: Mapping[int, _Count]) -> _Count:
+    """Past successes that have a fact or a kind, of those that are counted by all they have."""
+    good = 0
+    tried = 0
+    for mask, count in counts.items():
+        if mask >> bit & 1:
+            good += count.good
+            tried += count.tried
+    return _Count(good, tried)

@@ -3,7 +3,8 @@ surprises are mended.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import count
 from math import ceil
@@ -23,6 +24,7 @@ from rpms.models.catalogue import open_model
 from rpms.paper.compose import compose
 from rpms.paper.condition import RULES_ONLY
 from rpms.paper.decide import Mind
+from rpms.paper.episode import Episode
 from rpms.paper.recall import EpisodicMemory
 from rpms.play.seats import Play, play
 from rpms.play.sources import knowledge_of
@@ -62,33 +64,45 @@ class Rehearsal:
     _steps: list[RecordedStep] = field(default_factory=list)
     """Those of all episodes that were read for mending."""
     _read: int = 0  # So many episodes
+    _earlier: list[Trace] = field(default_factory=list)
+    """Episodes that are known already and come next."""
+    _surprised: bool = False  # True if anything surprised since the manual was last mended
 
     def play(self, known: Sequence[Trace] = ()) -> Iterator[Trace]:
         """Play until all steps are used or nothing surprises; episodes that are known already
         are not played again.
         """
-        explorer = self.explorer
-        earlier = list(known)
+        self._earlier = list(known)
         mended = 0  # So often
-        surprised = False  # True if anything surprised since
         mind: Mind | None = None
         for tasks in self._rounds():
-            if mind is None or (surprised and mended <= LIMITS.rounds):
+            if mind is None or (self._surprised and mended <= LIMITS.rounds):
                 mind = self._mended_mind()
                 mended += 1
-                surprised = False
-            for type_, task in tasks.items():
-                again = bool(earlier) and earlier[0].task == task.id
-                trace = earlier.pop(0) if again else self._next(task, mind)
-                if trace is None:
-                    continue
-                surprised |= not self._is_quiet(type_, trace)
-                if again:
-                    self.traces.append(trace)
-                else:
-                    yield trace
-                if explorer.steps >= explorer.how.steps:
-                    return
+                self._surprised = False
+            yield from self._play_round(tasks, mind)
+            if self._is_over:
+                return
+
+    @property
+    def _is_over(self) -> bool:
+        """True if all steps are used."""
+        return self.explorer.steps >= self.explorer.how.steps
+
+    def _play_round(self, tasks: Mapping[str, Task], mind: Mind) -> Iterator[Trace]:
+        """Play a task of each type, as long as there are steps."""
+        for type_, task in tasks.items():
+            again = bool(self._earlier) and self._earlier[0].task == task.id
+            trace = self._earlier.pop(0) if again else self._next(task, mind)
+            if trace is None:
+                continue
+            self._surprised |= not self._is_quiet(type_, trace)
+            if again:
+                self.traces.append(trace)
+            else:
+                yield trace
+            if self._is_over:
+                return
 
     def _is_quiet(self, type_: str, trace: Trace) -> bool:
         """Learn from an episode of a type; True if nothing surprised."""
@@ -120,7 +134,7 @@ class Rehearsal:
         for number in count():
             before = self.explorer.episodes
             left = [type_ for type_ in types if self._quiet[type_] < self._enough]
-            if self.explorer.steps >= self.explorer.how.steps or not left:
+            if self._is_over or not left:
                 return
             yield {type_: types[type_][number % len(types[type_])] for type_ in left}
             if self.explorer.episodes == before:
@@ -152,26 +166,26 @@ class Rehearsal:
         if self._lost.get(explorer.type_of(task)):
             trace = explorer.episode(task, mending=True)
             return trace if trace.steps else None
-        try:
-            game = explorer.world.open(task, explorer.setting)
-        except (WorldError, FileError):
-            return None
-        budget = min(
-            explorer.how.per_episode or explorer.world.step_budget,
-            explorer.how.steps - explorer.steps,
-        )
-        try:
-            player = Player(
-                explorer.world, mind, open_model("planner"), Decoding(explorer.world.max_tokens)
-            )
-            episode = play(Play(player, game, task, budget, LIMITS.stuck_after))
-        finally:
-            game.close()
-        if not episode.steps:
+        episode = self._played(task, mind)
+        if episode is None or not episode.steps:
             return None
         said = tuple(step for step in spoken(episode.steps, episode.ending) if step.command)
         name = f"{PLAYED}{explorer.episodes + 1}:{task.id}"
         return Trace(name, task.id, task.type, episode.steps[0].observation, said)
+
+    def _played(self, task: Task, mind: Mind) -> Episode | None:
+        """An episode of the planner with the manual; None where the world fails to open it."""
+        explorer = self.explorer
+        world = explorer.world
+        try:
+            game = world.open(task, explorer.setting)
+        except (WorldError, FileError):
+            return None
+        per_episode = explorer.how.per_episode or world.step_budget
+        budget = min(per_episode, explorer.how.steps - explorer.steps)
+        player = Player(world, mind, open_model("planner"), Decoding(world.max_tokens))
+        with closing(game):
+            return play(Play(player, game, task, budget, LIMITS.stuck_after))
 
     def _take_in(self, trace: Trace) -> bool:
         """Learn from an episode; True if nothing surprised.
@@ -182,19 +196,23 @@ class Rehearsal:
         explorer.episodes += 1
         explorer.steps += max(1, len(trace.steps))
         explorer.ledger.read(trace)
-        if explorer.steps >= explorer.how.steps and not trace.won:
+        if self._is_over and not trace.won:
             return False  # the steps ran out
-        type_ = explorer.note_type(trace)
-        results = self.results.setdefault(type_, [])
         played = trace.episode.startswith(PLAYED)
+        self._note_result(trace, played=played)
+        if not played or not trace.won:
+            return False
+        return not any(explorer.world.infeasible(step.answer) for step in trace.steps)
+
+    def _note_result(self, trace: Trace, *, played: bool) -> None:
+        """Note whether an episode was won, by the manual if it was played, and what follows."""
+        type_ = self.explorer.note_type(trace)
+        results = self.results.setdefault(type_, [])
         if played:
             results.append(trace.won)
         elif trace.won:
             self._doubt_needs_of(trace)
         self._lost[type_] = not trace.won and (played or not any(results))
-        if not played or not trace.won:
-            return False
-        return not any(explorer.world.infeasible(step.answer) for step in trace.steps)
 
     def _doubt_needs_of(self, trace: Trace) -> None:
         """Doubt what actions were thought to need and did without where exploring led to a win.
@@ -213,10 +231,11 @@ class Rehearsal:
 
     def told(self) -> list[str]:
         """The record in lines, types that were not won since the manual was last mended first."""
+        types = {*self.results}
+        if self.explorer.tasks:
+            types.update(self.explorer.ledger.goals)
         lines = []
-        for type_ in sorted(
-            {*self.results, *(self.explorer.ledger.goals if self.explorer.tasks else ())}
-        ):
+        for type_ in sorted(types):
             games = self.results.get(type_, [])
             since = games[self._mended.get(type_, 0) :] or games
             lost = "" if any(since) else "NOT WON IN PLAY: "

@@ -123,8 +123,7 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
     """Learn what tools need, and write the manual with what is certain, and the evidence beside
     it.
     """
-    if out.absolute() == manual.absolute():
-        raise InputError(f"{out}: is the manual that is learned from; choose another --out")
+    _require_other_file(out, manual)
     before = manual_before(out)
     source = read_yaml(str(manual), manual_text(manual).text, TOOL_MANUAL)
     declared = read_tool_manual(manual_text(manual))
@@ -132,9 +131,7 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
     attempts = _attempts_of(tools)
     if not attempts:
         raise InputError("there is nothing to learn from: the log has no call with a result")
-    claims: list[Claim] = []
-    for tool in tools.values():
-        claims += _claims(tool, declared.tools.get(tool.name))
+    claims = _claims_of_all(tools, declared)
     tree: Any = plain(source.tree)
     for claim in claims:
         if claim.stands:
@@ -162,6 +159,18 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
         silent=tuple(name for name, tool in tools.items() if tool.is_silent),
         edits=tuple(edits),
     )
+
+
+def _require_other_file(out: Path, manual: Path) -> None:
+    if out.absolute() == manual.absolute():
+        raise InputError(f"{out}: is the manual that is learned from; choose another --out")
+
+
+def _claims_of_all(tools: Mapping[str, _Tool], declared: ToolManual) -> list[Claim]:
+    claims: list[Claim] = []
+    for tool in tools.values():
+        claims += _claims(tool, declared.tools.get(tool.name))
+    return claims
 
 
 def _attempts_of(tools: Mapping[str, _Tool]) -> list[Attempt]:

@@ -129,12 +129,15 @@ class Story:
         if same and not step.won:
             return
         self._date(now)
-        lifted = _in_every_way(now, things)
+        self._end_or_go_on(_in_every_way(now, things), step, witness)
+
+    def _end_or_go_on(self, lifted: Sequence[_Named], step: Spoken, witness: Witness) -> None:
+        """Record a win, or that the episode went on; a lost one may have met the goal."""
         if step.won:
             states = tuple(each.state for each in lifted)
             ways = tuple(each.names for each in lifted)
             self._book.wins.append(Win(states, self._since, self._first, ways, witness))
-        elif not step.lost:  # a lost episode may have met the goal
+        elif not step.lost:
             for each in lifted:
                 self._went_on(each, witness)
 
@@ -159,14 +162,21 @@ class Story:
             called = list(belief.called(word)) if word else []
             for thing in called:
                 if thing in command:
-                    self._handled = [thing, *(each for each in self._handled if each != thing)]
-            called.sort(
-                key=lambda thing: (
-                    self._handled.index(thing) if thing in self._handled else len(self._handled)
-                )
-            )
+                    self._handle(thing)
+            called.sort(key=self._how_long_ago)
             things[name] = called[: LIMITS.goal_things]
         return things
+
+    def _handle(self, thing: str) -> None:
+        """Note that a thing was handled last."""
+        before = [each for each in self._handled if each != thing]
+        self._handled = [thing, *before]
+
+    def _how_long_ago(self, thing: str) -> int:
+        """The number of things that were handled after a thing was."""
+        if thing in self._handled:
+            return self._handled.index(thing)
+        return len(self._handled)
 
     def _true(
         self, belief: Belief, things: Sequence[str], changing: Container[str], names: Names
