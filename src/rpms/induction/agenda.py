@@ -264,11 +264,12 @@ class Agenda:
 
     def goal_model(self, type_: str) -> GoalModel | None:
         """Conclusion about a type of goals."""
-        return (
-            next((each for each in self.learned.goals if each.type == type_), None)
-            if self.learned
-            else None
-        )
+        if self.learned is None:
+            return None
+        for model in self.learned.goals:
+            if model.type == type_:
+                return model
+        return None
 
     def guesses(self, goal: Goal) -> Iterator[State]:
         """Possible wants of a goal, best first.
@@ -301,9 +302,11 @@ class Agenda:
             if len(possible) == LIMITS.guesses:
                 break
         words = words_of(goal)
-        return sorted(
-            possible, key=lambda state: (hints.isdisjoint(state), -len(words_said(state, words)))
-        )
+
+        def rank(state: State) -> tuple[bool, int]:
+            return hints.isdisjoint(state), -len(words_said(state, words))
+
+        return sorted(possible, key=rank)
 
     def _made(self, goal: Goal) -> list[Atom]:
         """Facts about the goal's things that actions make, as far as their roles allow."""
@@ -315,12 +318,7 @@ class Agenda:
         found: dict[Atom, None] = {}
         for schema in (*self._manual.actions, *self._manual.lore.processes):
             for effect in schema.effects:
-                declared = self.ledger.vocabulary.predicates.get(effect.atom.predicate)
-                if declared is None or not declared.args:
-                    continue
-                for args in self._arguments(declared, roles):
-                    made = Literal(Atom(declared.name, args), effect.negated)
-                    found[atom_of(made)] = None
+                found |= dict.fromkeys(self._with_roles(effect, roles))
         deeds = self._manual.active("").deeds
         words = words_of(goal)
 
@@ -330,6 +328,14 @@ class Agenda:
             return negated, unsaid, -len(atom.args), atom.predicate not in deeds
 
         return sorted(found, key=rank)
+
+    def _with_roles(self, effect: Literal, roles: Mapping[str, set[str]]) -> Iterator[Atom]:
+        """An effect over the goal's variables, in every way that their roles allow."""
+        declared = self.ledger.vocabulary.predicates.get(effect.atom.predicate)
+        if declared is None or not declared.args:
+            return
+        for args in self._arguments(declared, roles):
+            yield atom_of(Literal(Atom(declared.name, args), effect.negated))
 
     def _roles_of_kind(self, kind: str) -> set[str]:
         """The roles that any thing of a kind was known to have."""
@@ -380,22 +386,22 @@ class Agenda:
         best option alone.
         """
         if wanted not in self._purposes:
-            if isinstance(wanted, tuple):
-                needs, over = wanted, dict[str, str]()
-            else:
-                positional = self.reasoner().achievers.positional
-                first = sorted(
-                    wanted,
-                    key=lambda atom: (atom.predicate in positional, len(atom.args), str(atom)),
-                )
-                needs = tuple(Clause((literal_in(atom),)) for atom in first)
-                over = fields_of({arg for atom in wanted for arg in atom.args})
-            self._purposes[wanted] = Purpose(
-                "guess", over, tuple(Stage("", (need,)) for need in needs)
-            )
-        return self.reasoner().plan(
-            situation, seek=False, purpose=self._purposes[wanted], best=best
-        )
+            self._purposes[wanted] = self._purpose_of(wanted)
+        purpose = self._purposes[wanted]
+        return self.reasoner().plan(situation, seek=False, purpose=purpose, best=best)
+
+    def _purpose_of(self, wanted: State | tuple[Clause, ...]) -> Purpose:
+        """Facts to be brought about, those about where the agent is last."""
+        if isinstance(wanted, tuple):
+            return Purpose("guess", {}, tuple(Stage("", (need,)) for need in wanted))
+        positional = self.reasoner().achievers.positional
+
+        def rank(atom: Atom) -> tuple[bool, int, str]:
+            return atom.predicate in positional, len(atom.args), str(atom)
+
+        stages = [Stage("", (Clause((literal_in(atom),)),)) for atom in sorted(wanted, key=rank)]
+        over = fields_of({arg for atom in wanted for arg in atom.args})
+        return Purpose("guess", over, tuple(stages))
 
 
 def _deadly_verbs(books: Iterable[Book]) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """From all that was seen to conclusions: actions, kinds, goals, and where things are found."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import NamedTuple
@@ -87,7 +87,9 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
     made = _makeable(models, links, ledger.vocabulary.predicates)
     goals = _goals(ledger, made, scoring.goals)
     standing = [goal for goal in goals if goal.stands]
-    winning = _winning_deeds(ledger, models, {*scoring.goals, *(goal.type for goal in standing)})
+    told = {*scoring.goals}
+    told.update(goal.type for goal in standing)
+    winning = _winning_deeds(ledger, models, told)
     return Learned(
         ledger.world.name,
         _predicates(ledger, advancing=bool(scoring.goals or winning.goals)),
@@ -193,9 +195,14 @@ def _action(
         witnesses=tuple(attempt.witness for attempt in wins[: LIMITS.witnesses]),
         explaining=needs.literals(needs.required if few else needs.explaining),
         likely=needs.literals(needs.likely if few else needs.explaining),
-        chances={needs.literal(bit): chance for bit, chance in chances_of(needs).items()},
+        chances=_chances_by_literal(needs),
         circumstances=circumstances(needs) if few else (),
     )
+
+
+def _chances_by_literal(needs: Needs) -> dict[Literal, float]:
+    """How likely each fact is needed."""
+    return {needs.literal(bit): chance for bit, chance in chances_of(needs).items()}
 
 
 def _has_worked(book: Book) -> bool:
@@ -333,12 +340,13 @@ def _confirmed(found: Iterable[Process], excluded: Excluded) -> tuple[Process, .
     left = []
     for process in found:
         schema = process.schema
-        wrong = [each for each in schema.effects if (schema.name, each) in excluded.effects]
-        if wrong:
-            effects = tuple(each for each in schema.effects if each not in wrong)
-            schema = replace(schema, effects=effects)
-        if not wrong or schema.effects or schema.observes:
-            left.append(process._replace(schema=schema))
+        effects = []
+        for effect in schema.effects:
+            if (schema.name, effect) not in excluded.effects:
+                effects.append(effect)
+        is_whole = len(effects) == len(schema.effects)
+        if is_whole or effects or schema.observes:
+            left.append(process._replace(schema=replace(schema, effects=tuple(effects))))
     return tuple(left)
 
 
@@ -374,18 +382,25 @@ def _makeable(
 
     The agent's place, for plans, is what actions make that change nothing else.
     """
-    effects = [[fact.literal for fact in model.effects] for model in models]
-    for link in links:
-        effects.append([*link.schema.effects])
     exclusive = {name for name, predicate in predicates.items() if predicate.exclusive}
     facts: set[str] = set()
     positional: set[str] = set()
-    for literals in effects:
+    for literals in _all_effects(models, links):
         changed = {atom_of(literal).predicate for literal in literals}
         facts |= changed
         if changed <= exclusive:
             positional |= changed
     return Makeable(frozenset(facts), frozenset(positional))
+
+
+def _all_effects(
+    models: Iterable[ActionModel], links: Iterable[Process]
+) -> Iterator[Sequence[Literal]]:
+    """What each action and each process makes true."""
+    for model in models:
+        yield [fact.literal for fact in model.effects]
+    for link in links:
+        yield link.schema.effects
 
 
 class _Locality(NamedTuple):

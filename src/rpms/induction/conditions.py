@@ -121,13 +121,15 @@ def conditions(
     features = list(_features(book, kinds))
     size = len(book.facts)
     uncovered = _rows(book.successes, size, kinds)
-    bad = _rows([attempt for attempt in book.attempts if attempt.refused], size, kinds)
+    refusals = [attempt for attempt in book.attempts if attempt.refused]
+    bad = _rows(refusals, size, kinds)
     is_first = True
     while len(uncovered) >= LIMITS.fewest_good:
         grown = _Growth(features, least, kept).condition(uncovered, bad)
         found = _circumstance(grown, features)
-        too_few = found.confirmed < LIMITS.fewest_good or found.share < least
-        if too_few or (not is_first and _is_luck(found, len(uncovered), len(bad), size)):
+        if found.confirmed < LIMITS.fewest_good or found.share < least:
+            return
+        if not is_first and _is_luck(found, len(uncovered), len(bad), size):
             return
         yield found
         is_first = False

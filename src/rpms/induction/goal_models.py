@@ -100,9 +100,11 @@ def goal_model(book: GoalBook, made: Makeable) -> GoalModel | None:
         found.append(model)
         if model.stands and not model.staged:
             return model
-    # if all such sets are refuted, the first with the evidence against it
-    standing = [model for model in found if model.stands]
-    return next(iter([*standing, *found]), None)
+    for model in found:
+        if model.stands:
+            return model
+    # all such sets are refuted: the first, with the evidence against it
+    return found[0] if found else None
 
 
 def _shared(book: GoalBook, variables: set[str], made: Makeable) -> State | None:

@@ -333,13 +333,23 @@ class Untried:
             if chosen is None or not self.book.facts:
                 return
             within_reach = self._within_reach(belief, chosen, changing, reach)
-            command = fill(self.book.template, chosen)
-            for places in self._sets_of(guess, within_reach.made, weights, dice):
-                if not places or self._hopeless(within_reach.given | mask_of(places)):
-                    continue
-                clauses = _clauses([Literal(self.book.facts[place]) for place in places], chosen)
-                if reach.possible([clause.literals[0] for clause in clauses]):
-                    yield Aim(command, clauses)
+            sets = self._sets_of(guess, within_reach.made, weights, dice)
+            yield from self._aims_with(chosen, within_reach.given, sets, reach)
+
+    def _aims_with(
+        self, names: Sequence[str], given: int, sets: Iterable[Sequence[int]], reach: Reach
+    ) -> Iterator[Aim]:
+        """Trials with some names, one for each set of facts to bring about that is not hopeless.
+
+        `given`: the facts that hold in any case.
+        """
+        command = fill(self.book.template, names)
+        for places in sets:
+            if not places or self._hopeless(given | mask_of(places)):
+                continue
+            clauses = _clauses([Literal(self.book.facts[place]) for place in places], names)
+            if reach.possible([clause.literals[0] for clause in clauses]):
+                yield Aim(command, clauses)
 
     def _within_reach(
         self,

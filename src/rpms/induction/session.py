@@ -90,19 +90,24 @@ class Session(Looking):
         """A step towards the goal, or an experiment."""
         if not self.agenda.questions:
             return ""
-        if self.about_goal and not self._astray():
-            command = self._towards_goal()
-            if command:
-                return command
-        if self._is_time_to_wander():
-            command = self.to_new_place()
-            if command:
-                return command
-        if not self._astray():
-            command = self._experiment() or self._towards_target()
-            if command:
-                return self.having_looked(command)
-        return ""
+        return _first_of((self._pursue_goal, self._wander, self._try_something))
+
+    def _pursue_goal(self) -> str:
+        """A step towards the goal, if the episode is about it."""
+        if not self.about_goal or self._astray():
+            return ""
+        return self._towards_goal()
+
+    def _wander(self) -> str:
+        """Now and then, a step to a new place."""
+        return self.to_new_place() if self._is_time_to_wander() else ""
+
+    def _try_something(self) -> str:
+        """An experiment, or a step towards one."""
+        if self._astray():
+            return ""
+        command = self._experiment() or self._towards_target()
+        return self.having_looked(command) if command else ""
 
     def _listed(self) -> str:
         """A command that the game lists, of any verb."""
@@ -271,17 +276,27 @@ class Session(Looking):
             if self.target is None:
                 break
             self.patience -= 1
-            if self.target.feasible(self.situation) is Truth.TRUE:
-                target, self.target = self.target, None
-                return command_of(target.schema, target.binding)
-            if going := self.go_on():
-                return going
-            remedy = self.agenda.reasoner().remedy(self.target, self.situation, explained=False)
-            if remedy.command and not self.vain(remedy.command):
-                self.ahead = list(remedy.after)
-                return remedy.command
+            command = self._reach(self.target)
+            if command:
+                return command
             self.target = None
         return self.look()
+
+    def _reach(self, target: Instance) -> str:
+        """An experiment, if it can be done now; else a step towards it; nothing where no way is
+        known.
+        """
+        if target.feasible(self.situation) is Truth.TRUE:
+            self.target = None
+            return command_of(target.schema, target.binding)
+        command = self.go_on()
+        if command:
+            return command
+        remedy = self.agenda.reasoner().remedy(target, self.situation, explained=False)
+        if not remedy.command or self.vain(remedy.command):
+            return ""
+        self.ahead = list(remedy.after)
+        return remedy.command
 
     def _new_target(self) -> Instance | None:
         """An action with kinds that were never tried together, or without a need that never
@@ -372,10 +387,7 @@ class Session(Looking):
         """A command that the goal's own sentence says, or a step towards one, in types that score
         on the way and are hardly ever won; late, where it may end the task.
         """
-        ledger = self.agenda.ledger
-        book = ledger.goals.get(self.diary.goal.type)
-        may_score = ledger.scores or ledger.unlisted
-        if not may_score or (book is not None and not book.hardly_won):
+        if not self._heeds_sentence:
             return ""
         is_late = self.left <= LIMITS.late
         goal = self.diary.goal
@@ -387,6 +399,14 @@ class Session(Looking):
             if step:
                 return step
         return ""
+
+    @property
+    def _heeds_sentence(self) -> bool:
+        """True if goals of this type score on the way, or may, and are hardly ever won."""
+        ledger = self.agenda.ledger
+        book = ledger.goals.get(self.diary.goal.type)
+        may_score = ledger.scores or ledger.unlisted
+        return may_score and (book is None or book.hardly_won)
 
     def _do_or_prepare(self, command: str, instance: Instance) -> str:
         """A command that may be done now; else a step towards what it needs, for so long."""
@@ -439,11 +459,7 @@ class Session(Looking):
         that was not tried for it; right after it, the way is tried again.
         """
         refused_ways = list(filter(self._may_be_a_way, self.failures))
-        changing = set()
-        for schema in self.agenda.schemas:
-            if schema.effects:
-                changing.add(verb_of(schema.syntax[0]))
-        changing -= self.agenda.ledger.moving.keys()
+        changing = self._changing_verbs()
         if not refused_ways or not changing:
             return ""
         listed = []
@@ -457,6 +473,14 @@ class Session(Looking):
                 self.then = way
                 return command
         return ""
+
+    def _changing_verbs(self) -> set[str]:
+        """The first words of commands that change something else than where the agent is."""
+        found = set()
+        for schema in self.agenda.schemas:
+            if schema.effects:
+                found.add(verb_of(schema.syntax[0]))
+        return found - self.agenda.ledger.moving.keys()
 
     def _may_be_a_way(self, command: str) -> bool:
         """True if a command begins as those do that have moved the agent; as long as none has,
@@ -641,13 +665,11 @@ class Explorer:
                 return known[number - 1 :]
             self.episodes, self.steps = number, self.steps + len(trace.steps)
             self.note_type(trace)
-            if self._kept_aside(number):
+            aside = self._kept_aside(number)
+            self._ledger_for(apart=aside).read(trace)
+            if aside:
                 self.aside.append(trace)
-                Ledger(self.world, self.ledger.vocabulary, self.ledger.names, apart=True).read(
-                    trace
-                )
             else:
-                self.ledger.read(trace)
                 self._conclude_after(trace)
         return ()
 
@@ -760,10 +782,7 @@ class Explorer:
             except (WorldError, FileError) as error:
                 self._count_failure(number, error)
                 return Trace(name, task.id, task.type, "")  # teaches nothing
-            ledger = self.ledger
-            if aside or mending:
-                ledger = Ledger(self.world, ledger.vocabulary, ledger.names, apart=True)
-            diary = Diary(ledger, name, opening)
+            diary = Diary(self._ledger_for(apart=aside or mending), name, opening)
             dice = Random(f"{self.how.seed}:{number}")  # noqa: S311
             self.agenda.imagine(dice)
             session = Session(self.agenda, diary, game, dice, about_goal=mending)
@@ -778,6 +797,12 @@ class Explorer:
             self.aside.append(trace)
         return trace
 
+    def _ledger_for(self, *, apart: bool) -> Ledger:
+        """The ledger of an episode; one of its own where nothing is learned but names."""
+        if not apart:
+            return self.ledger
+        return Ledger(self.world, self.ledger.vocabulary, self.ledger.names, apart=True)
+
     def _play(self, session: Session, steps: int, *, learns: bool) -> None:
         """Play until the game is over, the steps are used, or there is nothing left to ask."""
         for session.left in range(steps, 0, -1):
@@ -790,10 +815,15 @@ class Explorer:
                 Spoken(command, outcome.observation, outcome.score, outcome.won, lost)
             )
             session.told(command, refused=refused)
-            if learns and self.ledger.names.signatures:
-                self.agenda.draw_conclusions()
-                self.agenda.reconsider(command)
-            elif learns:
-                self.agenda.review(command, session.dice)
+            if learns:
+                self._learn_at_once(command, session.dice)
             if outcome.done or session.experimenter.idle:
                 break
+
+    def _learn_at_once(self, command: str, dice: Random) -> None:
+        """Draw the conclusions that the next step needs."""
+        if self.ledger.names.signatures:
+            self.agenda.draw_conclusions()
+            self.agenda.reconsider(command)
+        else:
+            self.agenda.review(command, dice)

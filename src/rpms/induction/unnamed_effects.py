@@ -63,12 +63,15 @@ def _at_places(book: Book, action: ActionModel, names: Names, *, moving: bool) -
         return
     when = _with_place(when, book, places[0])
     effects = _effects_at(places[-1], book, when)
-    name = f"{action.name}_there" if moving else f"{action.name}_here"
+    if moving:
+        name = f"{action.name}_there"
+        name_of_other = f"{name}_first"
+    else:
+        name = name_of_other = f"{action.name}_here"
     if effects.arriving and moving:
         yield process_of(name, book.template, parameters, when, effects.arriving)
     if effects.other:
-        title = f"{name}_first" if moving else name
-        yield process_of(title, book.template, parameters, when, effects.other)
+        yield process_of(name_of_other, book.template, parameters, when, effects.other)
     yield from _showing(name, parameters, when, book)
 
 
@@ -201,13 +204,13 @@ def _side_effects(
     if has_place:
         needs = _needs_at_place(action, str(len(parameters) - 1), linked.vocabulary)
     written: set[Literal] = set()
+    slot = {ANYTHING: str(len(parameters))}  # Of the thing that is not named
     for side, count in _often_first(linked.sides):
         role = _role_of_other(side.relation, linked.vocabulary)
-        has_name = role not in parameters and NAME.fullmatch(role)
-        if side.effect in written or not has_name or not count.is_reliable:
+        is_writable = role not in parameters and NAME.fullmatch(role)
+        if side.effect in written or not is_writable or not count.is_reliable:
             continue
         written.add(side.effect)
-        slot = {ANYTHING: str(len(parameters))}
         literals = dict.fromkeys((Literal(side.relation.bind(slot)), *needs))
         when = circumstance(tuple(literals), [*count.good.values()], len(count.bad))
         title = f"{action.name}_{side.effect.atom.predicate}"
@@ -311,16 +314,24 @@ def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator
     for slot, parameter in enumerate(action.parameters):
         for role in _roles_of_some(book, slot, action, names):
             rows = _done_with(book, slot, role, names)
-            shown = []
-            for fact in _shown_only_by(rows, book, action):
-                if _is_about(fact.literal.atom, slot, role, book.vocabulary, names):
-                    shown.append(fact.revelation)
+            shown = _shown_of_role(rows, book, action, slot, role, names)
             if not shown:
                 continue
             title = f"{action.name}_{role}"
             parameters = [role if each == parameter else each for each in action.parameters]
             when = circumstance(action.guessed, [attempt.witness for attempt in rows])
             yield process_of(title, book.template, parameters, when, (), shown)
+
+
+def _shown_of_role(
+    rows: Iterable[Attempt], book: Book, action: ActionModel, slot: int, role: str, names: Names
+) -> list[Revelation]:
+    """What some attempts show of a slot, as something in a role, beyond what the action shows."""
+    shown = []
+    for fact in _shown_only_by(rows, book, action):
+        if _is_about(fact.literal.atom, slot, role, book.vocabulary, names):
+            shown.append(fact.revelation)
+    return shown
 
 
 def _done_with(book: Book, slot: int, role: str, names: Names) -> list[Attempt]:
