@@ -263,12 +263,16 @@ class Book:
             return
         since = len(self.facts)
         self.named = constants
+        self._take_in_predicates(names)
+        if new_names and since:
+            self._look_up(since)
+
+    def _take_in_predicates(self, names: Names) -> None:
+        """Add the facts and revelations that each predicate allows."""
         known_roles = set().union(*names.roles.values())
         for predicate in self.vocabulary.predicates.values():
             self._widen_facts(predicate, known_roles, names)
             self._widen_revelations(predicate, known_roles, names)
-        if new_names and since:
-            self._look_up(since)
 
     def _open_slots(self, count: int) -> None:
         self.slots = [set() for _ in range(count)]

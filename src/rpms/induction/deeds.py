@@ -1,7 +1,7 @@
 """Deeds: actions that score or win, and in which circumstances, as processes for plans."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from rpms.induction.templates import SLOT, Names
 from rpms.induction.thresholds import LIMITS
 from rpms.induction.unnamed_effects import Process, process_of
 from rpms.induction.witnesses import distinct, done_again, independent
+from rpms.logic.actions import ActionSchema
 from rpms.logic.facts import Atom, Clause, Literal
 from rpms.store.evidence import Witness
 
@@ -79,11 +80,15 @@ def _with_changes(book: Book, goal: str, effects: Effects) -> _Tried:
         return _Tried(tried, ())
     settled = _settled(book, tried, changes)
     changing = [attempt for attempt in tried if attempt.witness not in settled]
-    with_change = sum(attempt.scored for attempt in changing)
-    without_change = sum(attempt.scored for attempt in tried) - with_change
+    with_change = _count_scored(changing)
+    without_change = _count_scored(tried) - with_change
     if LIMITS.several * without_change > with_change:
         return _Tried(tried, ())
     return _Tried(changing, changes)
+
+
+def _count_scored(attempts: Iterable[Attempt]) -> int:
+    return sum(attempt.scored for attempt in attempts)
 
 
 def _settled(
@@ -262,7 +267,7 @@ def _first_times(attempts: Iterable[Attempt]) -> list[Attempt]:
 
 def _are_few(told: Iterable[Circumstance], done: Iterable[Attempt]) -> bool:
     """True if facts explain too few of the scores."""
-    scored = sum(attempt.scored for attempt in done)
+    scored = _count_scored(done)
     return sum(when.confirmed for when in told) < LIMITS.score_told * scored
 
 
@@ -296,9 +301,15 @@ def _once(attempts: Sequence[Attempt], slots: int, *, freely: bool) -> tuple[int
     for some in (*choices, every):
         again = list(done_again(attempts, some, _has_scored))
         enough = len(again) >= LIMITS.several or (freely and len(some) == slots)
-        if enough and sum(attempt.further for attempt in again) <= LIMITS.scores_again * len(again):
+        if enough and _brought_little(again):
             return some
     return ()
+
+
+def _brought_little(again: Sequence[Attempt]) -> bool:
+    """True if few repetitions brought a new best score."""
+    further = sum(attempt.further for attempt in again)
+    return further <= LIMITS.scores_again * len(again)
 
 
 def _has_scored(attempt: Attempt) -> bool:
@@ -344,15 +355,30 @@ def looks(deeds: Iterable[Deed], links: Sequence[Process]) -> Iterator[Process]:
     ended = _ended_by(links)
     for goal in dict.fromkeys(deed.goal for deed in deeds if deed.blind):
         for link in links:
-            schema = link.schema
-            needs = [clause.literals[0] for clause in schema.preconditions]
-            if schema.observes and any((schema.syntax, need) in ended for need in needs):
-                onward = replace(
-                    schema, observes=(), effects=(Literal(ADVANCED),), steps=LIMITS.looking_for_more
-                )
-                name = NO_NAME.sub("_", f"{schema.name} for {goal}")
-                needed = (*schema.preconditions, _for_goal(goal))
-                yield link._replace(schema=replace(onward, name=name, id="", preconditions=needed))
+            if _shows_once(link.schema, ended):
+                yield link._replace(schema=_way_onward(link.schema, goal))
+
+
+def _shows_once(schema: ActionSchema, ended: Container[tuple[tuple[str, ...], Literal]]) -> bool:
+    """True if a command shows something, and a need of it ends with it.
+
+    `ended`: facts that commands end, with each command's syntax.
+    """
+    needs = [clause.literals[0] for clause in schema.preconditions]
+    return bool(schema.observes) and any((schema.syntax, need) in ended for need in needs)
+
+
+def _way_onward(schema: ActionSchema, goal: str) -> ActionSchema:
+    """A look as something that gets a task of some type further."""
+    return replace(
+        schema,
+        name=NO_NAME.sub("_", f"{schema.name} for {goal}"),
+        id="",
+        preconditions=(*schema.preconditions, _for_goal(goal)),
+        observes=(),
+        effects=(Literal(ADVANCED),),
+        steps=LIMITS.looking_for_more,
+    )
 
 
 def _ended_by(links: Iterable[Process]) -> set[tuple[tuple[str, ...], Literal]]:

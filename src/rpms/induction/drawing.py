@@ -42,13 +42,14 @@ class NamesAround:
             known = self._names_in(allowed)
             if not known.names:
                 return None
-            likely = self._likely(known, chosen, dice)
             fit = []
-            for name in likely:
+            for name in self._likely(known, chosen, dice):
                 if name in known.every and name not in chosen:
                     fit.append(name)
             chosen.append(dice.choice(fit or known.names))
-        return tuple(chosen) if twice or len(set(chosen)) == len(chosen) else None
+        if not twice and len(set(chosen)) < len(chosen):
+            return None
+        return tuple(chosen)
 
     def _names_in(self, roles: tuple[str, ...]) -> _Known:
         """Known names in any of some roles, each once."""
@@ -65,15 +66,19 @@ class NamesAround:
         if chance < 0.3:
             return self._holding
         if chance < 0.5:
-            if self._here is None:
-                return ()
-            if self._here in known.every:
-                return (self._here,)
-            return self._things.get(self._here, ())
+            return self._near(known)
         if chance < 0.75 and chosen:
             where = self._places.get(chosen[-1])
             return () if where is None else (where,)
         return ()
+
+    def _near(self, known: _Known) -> Sequence[str]:
+        """The agent's place, if it is one of the known names, else the things that are there."""
+        if self._here is None:
+            return ()
+        if self._here in known.every:
+            return (self._here,)
+        return self._things.get(self._here, ())
 
     def of_kinds(self, role: str, kinds: frozenset[str]) -> Sequence[str]:
         """The known names in a role that are of some kinds."""

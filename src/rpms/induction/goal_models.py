@@ -86,9 +86,7 @@ def goal_model(book: GoalBook, made: Makeable) -> GoalModel | None:
     """The facts that nearly all wins share and no state in which the game went on has; None
     without a win.
     """
-    positive = replace(
-        made, facts=frozenset(name for name in made.facts if not name.startswith(NOT))
-    )
+    positive = replace(made, facts=_without_negations(made.facts))
     found: list[GoalModel] = []
     # a second object where one does not tell, and negations where nothing else does
     for objects, some in ((1, positive), (2, positive), (1, made)):
@@ -105,6 +103,10 @@ def goal_model(book: GoalBook, made: Makeable) -> GoalModel | None:
             return model
     # all such sets are refuted: the first, with the evidence against it
     return found[0] if found else None
+
+
+def _without_negations(predicates: Iterable[str]) -> frozenset[str]:
+    return frozenset(name for name in predicates if not name.startswith(NOT))
 
 
 def _shared(book: GoalBook, variables: set[str], made: Makeable) -> State | None:
@@ -240,14 +242,19 @@ def _about(state: State, variables: set[str], made: Makeable) -> State:
     return facts - {atom for atom in positional if objects.issuperset(atom.args)}
 
 
-def _fact(book: GoalBook, atom: Atom, wanted: State, wins: Sequence[Win]) -> Induced:
-    """One fact that wins share; necessary if all the others held once and the episode went on."""
-    rest = wanted - {atom}
-    missed = []
+def _missed(book: GoalBook, atom: Atom, rest: State) -> list[Witness]:
+    """Steps after which all the rest held without one fact, and the episode went on."""
+    found: list[Witness] = []
     if rest:
         for state, seen in book.went_on.items():
             if state >= rest and atom not in state:
-                missed += seen
+                found += seen
+    return found
+
+
+def _fact(book: GoalBook, atom: Atom, wanted: State, wins: Sequence[Win]) -> Induced:
+    """One fact that wins share; necessary if all the others held once and the episode went on."""
+    missed = _missed(book, atom, wanted - {atom})
     others = []
     for win in book.wins:
         if win not in wins:

@@ -24,6 +24,22 @@ class _Level(NamedTuple):
     completed: tuple[Literal, ...]
 
 
+def _levels(literal: Literal, given: Sequence[Literal]) -> list[_Level]:
+    """The slots of some literals in an order in which each completes given ones, if it can."""
+    wanted = [slots_in(each.atom) for each in given]
+    slots = slots_in(literal.atom).union(*wanted)
+    levels = []
+    bound = frozenset[int]()
+    for slot in in_order(sorted(slots), wanted):
+        bound |= {slot}
+        completed = []
+        for each in given:
+            if slot in slots_in(each.atom) <= bound:
+                completed.append(each)
+        levels.append(_Level(slot, tuple(completed)))
+    return levels
+
+
 class _Case:
     """One implication, with what the states that were asked so far say of it."""
 
@@ -37,17 +53,7 @@ class _Case:
         literals = [literal_of(book.facts, each) for each in bits(given)]
         self._given = [each for each in literals if not slots_in(each.atom)]
         """Those of the given literals that are about no slot."""
-        wanted = [slots_in(each.atom) for each in literals]
-        slots = slots_in(self._literal.atom).union(*wanted)
-        self._levels: list[_Level] = []
-        bound = frozenset[int]()
-        for slot in in_order(sorted(slots), wanted):
-            bound |= {slot}
-            completed = []
-            for each in literals:
-                if slot in slots_in(each.atom) <= bound:
-                    completed.append(each)
-            self._levels.append(_Level(slot, tuple(completed)))
+        self._levels = _levels(self._literal, literals)
 
     def ask(self, state: SeenState) -> None:
         """Look for names of which the given literals hold in a state, and ask whether the other

@@ -45,13 +45,18 @@ def _claims_of_action(action: ActionModel) -> Iterator[Claim]:
         yield effect.claim(at, "effects", induced_line(action, effect))
     for shown in action.observes:
         yield shown.claim(at, "observes", induced_line(action, shown))
-    for process, effect in zip(processes_of(action), action.conditional, strict=True):
-        for line in effect_lines(process):
-            yield effect.claim(("processes", process.name), "effects", line)
+    yield from _claims_of_conditional(action)
     for table in action.tables:
         yield from _claims_of_kinds(table)
     if action.ruinous is not None:
         yield action.ruinous.claim(at, "forbids", induced_line(action, action.ruinous))
+
+
+def _claims_of_conditional(action: ActionModel) -> Iterator[Claim]:
+    """Effects under a condition, which are written as processes."""
+    for process, effect in zip(processes_of(action), action.conditional, strict=True):
+        for line in effect_lines(process):
+            yield effect.claim(("processes", process.name), "effects", line)
 
 
 def _support_of_action(action: ActionModel) -> Support:

@@ -5,7 +5,7 @@ two more slots, what it needs and does is a matter of facts again: `leads(room, 
 the rooms that one did not come to, some count as failed attempts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
@@ -263,16 +263,22 @@ def _sides_of(
     """
     slot_of = {name: slot for slot, name in slots.items()}
     for atom, holds in after.known.items():
-        others = [arg for arg in atom.args if arg not in slot_of]
-        if len(others) != 1 or others == [ANYTHING]:
+        thing = _only_other(atom, slot_of)
+        if not thing or before.truth(atom) is not Truth.of(not holds):
             continue
-        if before.truth(atom) is not Truth.of(not holds):
-            continue
-        lifted = {**slot_of, others[0]: ANYTHING}
+        lifted = {**slot_of, thing: ANYTHING}
         effect = Literal(atom.bind(lifted), not holds)
-        for relation in _relations_among(lifted, others[0], certain):
+        for relation in _relations_among(lifted, thing, certain):
             if relation.predicate != atom.predicate:
                 yield Side(effect, relation.bind(lifted))
+
+
+def _only_other(atom: Atom, names: Container[str]) -> str:
+    """The one thing that a fact is about beside some names; empty if there is none, or more."""
+    others = [arg for arg in atom.args if arg not in names]
+    if len(others) != 1 or others[0] == ANYTHING:
+        return ""
+    return others[0]
 
 
 def _relations_among(

@@ -2,7 +2,7 @@
 hardly ever so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from rpms.induction.literals import bits
@@ -83,16 +83,18 @@ class Looking(Standing):
         """Names for some roles, one of those that were seen among them; None where these have
         other roles.
         """
-        names = self.diary.belief.names
-        fitting = []
-        for role in roles:
-            fitting.append([name for name in seen if name in names.get(role, ())])
+        fitting = [self._in_role(seen, role) for role in roles]
         if roles and not any(fitting):
             return None
         chosen: list[str] = []
         for role, fit in zip(roles, fitting, strict=True):
             chosen.append(self.dice.choice(fit or self._names_in(role)))
         return tuple(chosen) if len(set(chosen)) == len(chosen) else None
+
+    def _in_role(self, names: Iterable[str], role: str) -> list[str]:
+        """Those of some names that are known in a role."""
+        known = self.diary.belief.names.get(role, ())
+        return [name for name in names if name in known]
 
     def _names_in(self, role: str) -> Sequence[str]:
         """Known names in a role; where there are none, those of other episodes."""
@@ -106,8 +108,10 @@ class Looking(Standing):
         """Something that can be done and makes known what is not: rarely seen states are
         reached by the unknown.
         """
-        shown = [question for question in self.agenda.questions if question.schema.observes]
-        seeing = [question for question in shown if question.book.slots]
+        seeing = []
+        for question in self.agenda.questions:
+            if question.schema.observes and question.book.slots:
+                seeing.append(question)
         if not seeing:
             return ""
         for _ in range(self.agenda.how.imagined):

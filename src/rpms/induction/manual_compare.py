@@ -103,13 +103,20 @@ def _entries_of(manual: RuleManual) -> dict[_Key, _Parts]:
             command = PARAMETER.sub(r"<{\1}>", syntax).format(**names)
             found[_Key("action", command)] = _parts_of_action(manual, action, names)
     for purpose in manual.purposes:
-        sort = "procedure" if purpose.staged else "goal"
-        part = "stages" if purpose.staged else "wants"
-        texts = frozenset(_texts_of_purpose(purpose))
-        objects = ", ".join(sorted(purpose.objects))
-        for type_ in sorted(purpose.goals):
-            name = f"{type_} of {objects}" if objects else type_
-            found[_Key(sort, name)] = {part: texts}
+        found |= _entries_of_purpose(purpose)
+    return found
+
+
+def _entries_of_purpose(purpose: Purpose) -> dict[_Key, _Parts]:
+    """A goal or a procedure as one entry for each type of goals that it is for."""
+    sort = "procedure" if purpose.staged else "goal"
+    part = "stages" if purpose.staged else "wants"
+    texts = frozenset(_texts_of_purpose(purpose))
+    objects = ", ".join(sorted(purpose.objects))
+    found: dict[_Key, _Parts] = {}
+    for type_ in sorted(purpose.goals):
+        name = f"{type_} of {objects}" if objects else type_
+        found[_Key(sort, name)] = {part: texts}
     return found
 
 

@@ -127,10 +127,7 @@ def write_edit(text: str, edit: Edit) -> str | None:
     found = _find_list(read_yaml("manual", text, MANUAL).tree, edit)
     if found is None:
         return None
-    left = []
-    for index, item in enumerate(found.items):
-        if not _is_removed(item, edit):
-            left.append(index)
+    left = [index for index, item in enumerate(found.items) if not _is_removed(item, edit)]
     if edit.remove and len(left) == len(found.items):
         return None
     if edit.add is None:

@@ -174,10 +174,11 @@ def _listed(tree: _Tree, claim: Claim) -> _Listed:
         entries[name] = entry = {"args": entry}
     if isinstance(entry.get(claim.key), str):  # a string stands for a list of one
         entry[claim.key] = [entry[claim.key]]
-    if section == "kinds" and isinstance(entry.get(claim.key), Mapping):
-        one, _, other = claim.text.partition(", ")
-        return _Listed(entry[claim.key], one, other)
-    return _Listed(entry, claim.key, claim.text)
+    is_pair = section == "kinds" and isinstance(entry.get(claim.key), Mapping)
+    if not is_pair:
+        return _Listed(entry, claim.key, claim.text)
+    one, _, other = claim.text.partition(", ")
+    return _Listed(entry[claim.key], one, other)
 
 
 def _stands(tree: _Tree, claim: Claim) -> bool:

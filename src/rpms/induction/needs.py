@@ -11,7 +11,7 @@ The guard refuses only by what several independent successes had, too: see
 `Proofs.well_supported` and `EitherNeeds`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -74,8 +74,7 @@ class Needs(EitherNeeds):
         """
         if self.by_name(bit) or held < LIMITS.telling:
             return False
-        episodes = {witness.episode for witness in against}
-        if len(episodes) > max(1.0, LIMITS.exceptions * held):
+        if _in_more_episodes(against, max(1.0, LIMITS.exceptions * held)):
             return False
         unexplained = []
         for row in self.losses:
@@ -199,6 +198,16 @@ def needs_of(book: Book, excluded: frozenset[Literal] = frozenset()) -> Needs:
         book.kept = seen, Needs(book, excluded)
     needs: Needs = book.kept[1]
     return needs
+
+
+def _in_more_episodes(witnesses: Iterable[Witness], most: float) -> bool:
+    """True if witnesses are of more than so many episodes."""
+    episodes: set[str] = set()
+    for witness in witnesses:
+        episodes.add(witness.episode)
+        if len(episodes) > most:
+            return True
+    return False
 
 
 def circumstances(needs: Needs) -> tuple[Literal, ...]:

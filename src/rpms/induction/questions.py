@@ -57,9 +57,9 @@ class Question:
         """
         holds, fails = signed(true, false, self.needs.size)
         unusual = holds & self.unusual
-        return (
-            1 / (1 + self.asked[unusual]) if unusual and not fails & self.needs.explaining else 0.0
-        ), unusual
+        if not unusual or fails & self.needs.explaining:
+            return 0.0, unusual
+        return 1 / (1 + self.asked[unusual]), unusual
 
     def information(self, true: int, false: int, kinds: tuple[str, ...]) -> tuple[float, object]:
         """Bits that doing it would tell where some facts are true and some false, and the question
@@ -101,9 +101,9 @@ class Question:
         least = self.book.vocabulary.decisive
         often = []
         for mask, rows in witnesses.items():
-            if count_independent(rows) >= least:
+            if mask and count_independent(rows) >= least:
                 often.append(mask)
-        return [mask for mask in often if mask]
+        return often
 
     @cached_property
     def _reliability(self) -> float:

@@ -108,7 +108,7 @@ class Rehearsal:
         """Learn from an episode of a type; True if nothing surprised."""
         quiet = self._take_in(trace)
         self._quiet[type_] = self._quiet[type_] + 1 if quiet else 0
-        if not trace.episode.startswith(PLAYED):
+        if not _is_played(trace):
             self.explorer.agenda.draw_conclusions()
         return quiet
 
@@ -144,6 +144,8 @@ class Rehearsal:
         """Edits that foretell what would surprise in the games played, with these steps, and
         the manual with them.
         """
+        if not any(map(_is_played, self.traces)):
+            return {}, manual_from(learned)  # so that no episode has to be read again
         self._steps += recorded_steps(self.explorer.world, self.traces[self._read :])
         self._read = len(self.traces)
         played = []
@@ -198,7 +200,7 @@ class Rehearsal:
         explorer.ledger.read(trace)
         if self._is_over and not trace.won:
             return False  # the steps ran out
-        played = trace.episode.startswith(PLAYED)
+        played = _is_played(trace)
         self._note_result(trace, played=played)
         if not played or not trace.won:
             return False
@@ -243,3 +245,8 @@ class Rehearsal:
                 f"{lost}{type_}: won {sum(since)} of {len(since)} games played with this manual"
             )
         return sorted(lines, key=lambda line: not line.startswith("NOT WON"))
+
+
+def _is_played(trace: Trace) -> bool:
+    """True if the manual played an episode, rather than explored it."""
+    return trace.episode.startswith(PLAYED)

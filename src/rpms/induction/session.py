@@ -184,17 +184,20 @@ class Session(Looking):
         """
         ledger = self.agenda.ledger
         belief = self.diary.belief
-        if not belief.holding or not self.diary.learns:
-            return ""
-        worked = [book for book in ledger.books.values() if book.succeeded]
-        worth = LIMITS.first_success * ledger.contexts.chance_of_news(len(worked))
-        if worth <= LIMITS.informative:
+        if not belief.holding or not self.diary.learns or not self._expects_news():
             return ""
         ways = []
         for command in self.game.admissible():
             if ledger.contexts.is_new(ledger.names.read(command), belief):
                 ways.append(command)
         return self.dice.choice(ways) if ways else ""
+
+    def _expects_news(self) -> bool:
+        """True if an action that was never seen may well be listed somewhere."""
+        ledger = self.agenda.ledger
+        worked = [book for book in ledger.books.values() if book.succeeded]
+        worth = LIMITS.first_success * ledger.contexts.chance_of_news(len(worked))
+        return worth > LIMITS.informative
 
     def _is_familiar(self, command: str, familiar: Collection[str]) -> bool:
         """True if a command is of an action that is known well, be it with a name that nobody

@@ -168,8 +168,12 @@ class Standing:
         plan = self.agenda.towards(wanted, self.situation, best=True)
         if any(map(self._leads_nowhere, plan.options)):
             plan = self.agenda.towards(wanted, self.situation, best=False)
-        option = next((each for each in plan.options if not self._leads_nowhere(each)), None)
-        return self.follow(option) if option is not None and plan.cost > 0 else ""
+        if plan.cost <= 0:
+            return ""
+        for option in plan.options:
+            if not self._leads_nowhere(option):
+                return self.follow(option)
+        return ""
 
     def _leads_nowhere(self, option: Option) -> bool:
         """True if a plan begins with what was just refused, or comes to what was refused again

@@ -161,10 +161,7 @@ class Ventures:
         if untried and self._is_safe(question, past, names):
             curious = LIMITS.new_fact + (1 - LIMITS.new_fact) * untried
             return curious * question.fitting(kinds) * discount
-        if not is_known:
-            return past.usual * discount
-        then = _with_needs_met(question, now)
-        return past.share(then.true, then.false, kinds, worst=True) * discount
+        return _usual_share(use, now) * discount
 
     def _rare_facts(self, past: Past, *, ready: bool) -> list[int]:
         """The facts that hardly ever held; while needs are to be met, those that stay as they
@@ -183,6 +180,15 @@ class Ventures:
         if deadly is None or deadly.usual < past.usual:
             return True
         return not self.too_early(fill(question.book.template, names))
+
+
+def _usual_share(use: _Use, now: Known) -> float:
+    """How often an action has scored; where it did so several times, under facts as these."""
+    if use.past.usual < LIMITS.hopeless:
+        return use.past.usual
+    then = _with_needs_met(use.question, now)
+    kinds = tuple(map(kind_of, use.names))
+    return use.past.share(then.true, then.false, kinds, worst=True)
 
 
 def _with_needs_met(question: Question, now: Known) -> Known:

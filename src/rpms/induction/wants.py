@@ -260,7 +260,10 @@ def _bindings(things: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
                 ways.append(dict(zip(variables, pair, strict=True)))
         choices.append(ways or [{}])
     for chosen in product(*choices):
-        yield {name: thing for one in chosen for name, thing in one.items()}
+        binding: dict[str, str] = {}
+        for one in chosen:
+            binding |= one
+        yield binding
 
 
 def fields_of(used: Container[str]) -> dict[str, str]:
