@@ -33,8 +33,8 @@ from unified_planning.model import Problem, UPState
 from unified_planning.plans import ActionInstance
 from unified_planning.shortcuts import SequentialSimulator
 
-from rpms.induction.agenda import Exploring
-from rpms.induction.experimenter import Experimenter
+from rpms.induction.exploring.agenda import Exploring
+from rpms.induction.exploring.experimenter import Experimenter
 from rpms.induction.learn import RulesPlan, learn_rules
 from rpms.store import evidence as store
 from rpms.store.evidence import Spoken, Trace

@@ -41,12 +41,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rpms.induction.agenda import Exploring
+from rpms.induction.conclusions.ledger import Ledger, vocabulary_of
+from rpms.induction.evidence.templates import SLOT
+from rpms.induction.exploring.agenda import Exploring
+from rpms.induction.exploring.session import Explorer
 from rpms.induction.learn import RulesLearned, RulesPlan, learn_rules
-from rpms.induction.ledger import Ledger, vocabulary_of
-from rpms.induction.manual_verify import table, verify
-from rpms.induction.session import Explorer
-from rpms.induction.templates import SLOT
+from rpms.induction.manuals.manual_verify import table, verify
 from rpms.logic.actions import PARAMETER
 from rpms.logic.belief import Belief, Situation
 from rpms.logic.facts import Clause, Truth

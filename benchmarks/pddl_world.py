@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from rpms.induction.action_model import ActionModel
-from rpms.induction.conclude import Learned
+from rpms.induction.conclusions.action_model import ActionModel
+from rpms.induction.conclusions.conclude import Learned
 from rpms.logic.belief import Belief
 from rpms.logic.errors import InputError
 from rpms.logic.facts import Atom, Literal, Truth

@@ -22,7 +22,7 @@ from random import Random
 
 from attacks.learned import learn_a_little, learn_from, learned_files
 from attacks.servers import deaf_server
-from rpms.induction.manual_review import decide, lines_of
+from rpms.induction.manuals.manual_review import decide, lines_of
 from rpms.learning.rounds import LearningPlan, learn
 from rpms.models.base import Request
 from rpms.models.catalogue import ModelOptions, open_model

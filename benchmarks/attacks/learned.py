@@ -10,10 +10,10 @@ from random import Random
 from typing import Any
 
 from attacks.mutate import as_json, changed_bytes, changed_tree
-from rpms.induction.agenda import Exploring
+from rpms.induction.exploring.agenda import Exploring
 from rpms.induction.learn import RulesPlan, learn_rules
-from rpms.induction.manual_compare import compare
-from rpms.induction.manual_review import decide, lines_of
+from rpms.induction.manuals.manual_compare import compare
+from rpms.induction.manuals.manual_review import decide, lines_of
 from rpms.play.sources import choose_manual, manual_of
 from rpms.store.evidence import TRACES, evidence_file, sealed_line, traces_file
 from rpms.worlds.base import Setting

@@ -8,7 +8,7 @@ import pytest
 
 from rpms.guard import Call, Guard, open_tool_manual, read_tool_manual
 from rpms.guard.replay import tried
-from rpms.induction.manual_review import decide
+from rpms.induction.manuals.manual_review import decide
 from rpms.induction.tool_rules import learn_tools
 from rpms.logic.errors import InputError
 from rpms.store.evidence import Label

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.induction.manual_edits import apply, write_edit
-from rpms.induction.mend import RecordedStep, find_surprises, propose
+from rpms.induction.manuals.manual_edits import apply, write_edit
+from rpms.induction.manuals.mend import RecordedStep, find_surprises, propose
 from rpms.logic.belief import Situation
 from rpms.logic.facts import parse_clause, parse_literal
 from rpms.models.policy import FunctionModel

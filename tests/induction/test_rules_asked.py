@@ -7,19 +7,19 @@ from random import Random
 
 import pytest
 
-from rpms.induction.action_model import induced, kind_tables
-from rpms.induction.agenda import Agenda
-from rpms.induction.attempts import Attempt, Book, Known
-from rpms.induction.goal_guesses import words_of, words_said
-from rpms.induction.goal_models import GoalModel
-from rpms.induction.ledger import Diary, Ledger, vocabulary_of
-from rpms.induction.looking import Looking
-from rpms.induction.needs import Needs
-from rpms.induction.questions import Question
-from rpms.induction.session import Explorer
+from rpms.induction.conclusions.action_model import induced, kind_tables
+from rpms.induction.conclusions.goal_models import GoalModel
+from rpms.induction.conclusions.ledger import Diary, Ledger, vocabulary_of
+from rpms.induction.conclusions.needs import Needs
+from rpms.induction.evidence.attempts import Attempt, Book, Known
+from rpms.induction.evidence.vocabulary import Vocabulary
+from rpms.induction.evidence.wants import GoalBook, Win
+from rpms.induction.exploring.agenda import Agenda
+from rpms.induction.exploring.goal_guesses import words_of, words_said
+from rpms.induction.exploring.looking import Looking
+from rpms.induction.exploring.questions import Question
+from rpms.induction.exploring.session import Explorer
 from rpms.induction.thresholds import LIMITS
-from rpms.induction.vocabulary import Vocabulary
-from rpms.induction.wants import GoalBook, Win
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import FactBelief
 from rpms.logic.facts import Atom, Clause, Literal

@@ -7,13 +7,13 @@ from random import Random
 
 import pytest
 
-from rpms.induction.agenda import Exploring
-from rpms.induction.attempts import Attempt, Book
-from rpms.induction.first_guesses import FirstGuesses
-from rpms.induction.forward_search import ForwardSearch
+from rpms.induction.conclusions.ledger import vocabulary_of
+from rpms.induction.evidence.attempts import Attempt, Book
+from rpms.induction.evidence.vocabulary import Vocabulary
+from rpms.induction.exploring.agenda import Exploring
+from rpms.induction.exploring.first_guesses import FirstGuesses
+from rpms.induction.exploring.forward_search import ForwardSearch
 from rpms.induction.learn import RulesPlan, learn_rules
-from rpms.induction.ledger import vocabulary_of
-from rpms.induction.vocabulary import Vocabulary
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Belief
 from rpms.logic.facts import Atom, Clause, Literal, Truth

@@ -7,10 +7,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from rpms.induction.agenda import Exploring
+from rpms.induction.conclusions.ledger import Ledger, vocabulary_of
+from rpms.induction.exploring.agenda import Exploring
+from rpms.induction.exploring.session import Explorer
 from rpms.induction.learn import RulesPlan, learn_rules
-from rpms.induction.ledger import Ledger, vocabulary_of
-from rpms.induction.session import Explorer
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Atom, Literal

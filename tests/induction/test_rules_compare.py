@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rpms.induction.manual_compare import Entry, Relation, compare
+from rpms.induction.manuals.manual_compare import Entry, Relation, compare
 from rpms.logic.rules import RuleManual
 from rpms.store.manual_reader import ManualText
 from rpms.store.manuals import read_manual

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from rpms.induction.agenda import Exploring
+from rpms.induction.exploring.agenda import Exploring
 from rpms.induction.learn import RulesPlan, learn_rules
 from rpms.logic.belief import Situation
 from rpms.logic.facts import Atom, Literal

@@ -3,9 +3,9 @@
 from types import SimpleNamespace
 from typing import Any, cast
 
-from rpms.induction.attempts import Attempt, Book
+from rpms.induction.evidence.attempts import Attempt, Book
+from rpms.induction.evidence.vocabulary import Vocabulary
 from rpms.induction.rehearse import Rehearsal
-from rpms.induction.vocabulary import Vocabulary
 from rpms.logic.facts import Atom, Literal
 from rpms.logic.rules import Predicate
 from rpms.store.evidence import Trace, Witness

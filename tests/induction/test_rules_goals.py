@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rpms.induction.goal_models import Makeable, goal_model
-from rpms.induction.vocabulary import Vocabulary
-from rpms.induction.wants import GoalBook, State, Win
+from rpms.induction.conclusions.goal_models import Makeable, goal_model
+from rpms.induction.evidence.vocabulary import Vocabulary
+from rpms.induction.evidence.wants import GoalBook, State, Win
 from rpms.logic.facts import Atom
 from rpms.store.evidence import Witness
 from tests.induction.test_rules_learn import learn

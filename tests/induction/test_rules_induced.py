@@ -7,15 +7,15 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rpms.induction.agenda import Exploring
-from rpms.induction.conclude import Learned, conclude
-from rpms.induction.learned_claims import claims_of
-from rpms.induction.learned_manual import manual_from
-from rpms.induction.ledger import Ledger, vocabulary_of
-from rpms.induction.manual_verify import verify
-from rpms.induction.needs import Needs
-from rpms.induction.session import Explorer
-from rpms.induction.write import manual_tree
+from rpms.induction.conclusions.conclude import Learned, conclude
+from rpms.induction.conclusions.learned_manual import manual_from
+from rpms.induction.conclusions.ledger import Ledger, vocabulary_of
+from rpms.induction.conclusions.needs import Needs
+from rpms.induction.exploring.agenda import Exploring
+from rpms.induction.exploring.session import Explorer
+from rpms.induction.manuals.learned_claims import claims_of
+from rpms.induction.manuals.manual_verify import verify
+from rpms.induction.manuals.write import manual_tree
 from rpms.logic.facts import Atom, Literal
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import Label

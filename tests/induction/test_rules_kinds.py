@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rpms.induction.action_model import kind_tables
-from rpms.induction.attempts import Attempt, Book
+from rpms.induction.conclusions.action_model import kind_tables
+from rpms.induction.evidence.attempts import Attempt, Book
+from rpms.induction.evidence.vocabulary import Vocabulary
 from rpms.induction.thresholds import LIMITS
-from rpms.induction.vocabulary import Vocabulary
 from rpms.store.evidence import Witness
 
 Pairs = dict[str, str]

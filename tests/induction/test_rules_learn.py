@@ -14,16 +14,16 @@ from random import Random
 
 import pytest
 
-from rpms.induction.action_model import ActionModel
-from rpms.induction.agenda import Exploring
-from rpms.induction.conclude import Learned
-from rpms.induction.hand_edits import merged
+from rpms.induction.conclusions.action_model import ActionModel
+from rpms.induction.conclusions.conclude import Learned
+from rpms.induction.conclusions.learned_manual import sampled
+from rpms.induction.conclusions.ledger import vocabulary_of
+from rpms.induction.evidence.recorded_episodes import recorded
+from rpms.induction.exploring.agenda import Exploring
 from rpms.induction.learn import RulesLearned, RulesPlan, learn_rules
-from rpms.induction.learned_manual import sampled
-from rpms.induction.ledger import vocabulary_of
-from rpms.induction.recorded_episodes import recorded
+from rpms.induction.manuals.hand_edits import merged
+from rpms.induction.manuals.write import manual_tree
 from rpms.induction.rehearse import PLAYED
-from rpms.induction.write import manual_tree
 from rpms.logic.errors import FileError, InputError, WorldError
 from rpms.logic.facts import Atom, Literal
 from rpms.play.sources import universal_tier

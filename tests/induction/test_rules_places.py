@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from rpms.induction.action_model import Induced
-from rpms.induction.agenda import Exploring
-from rpms.induction.attempts import Book
+from rpms.induction.conclusions.action_model import Induced
+from rpms.induction.conclusions.ledger import vocabulary_of
+from rpms.induction.evidence.attempts import Book
+from rpms.induction.evidence.revelations import SeenStep
+from rpms.induction.evidence.templates import Names
+from rpms.induction.exploring.agenda import Exploring
 from rpms.induction.learn import RulesLearned, RulesPlan, learn_rules, verified
-from rpms.induction.ledger import vocabulary_of
 from rpms.induction.rehearse import PLAYED
-from rpms.induction.revelations import SeenStep
-from rpms.induction.templates import Names
 from rpms.logic.belief import Belief, FactBelief
 from rpms.logic.facts import parse_clause
 from rpms.logic.goal import Goal

@@ -6,16 +6,16 @@ from __future__ import annotations
 
 from random import Random
 
-from rpms.induction.action_effects import Outcomes
-from rpms.induction.action_model import kind_tables
-from rpms.induction.attempts import Book
-from rpms.induction.conclude import Excluded, _action
-from rpms.induction.linked_attempts import Linked
-from rpms.induction.needs import Needs
-from rpms.induction.revelations import SeenStep
-from rpms.induction.templates import Names
-from rpms.induction.unnamed_effects import processes
-from rpms.induction.vocabulary import Vocabulary
+from rpms.induction.conclusions.action_effects import Outcomes
+from rpms.induction.conclusions.action_model import kind_tables
+from rpms.induction.conclusions.conclude import Excluded, _action
+from rpms.induction.conclusions.needs import Needs
+from rpms.induction.conclusions.unnamed_effects import processes
+from rpms.induction.evidence.attempts import Book
+from rpms.induction.evidence.linked_attempts import Linked
+from rpms.induction.evidence.revelations import SeenStep
+from rpms.induction.evidence.templates import Names
+from rpms.induction.evidence.vocabulary import Vocabulary
 from rpms.logic.belief import FactBelief
 from rpms.logic.facts import Truth
 from rpms.logic.rules import Predicate

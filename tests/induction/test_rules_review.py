@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rpms.induction.manual_review import Reviewed, decide, lines_of
-from rpms.induction.write import wanted_sentence
+from rpms.induction.manuals.manual_review import Reviewed, decide, lines_of
+from rpms.induction.manuals.write import wanted_sentence
 from rpms.logic.errors import FileError, InputError
 from rpms.logic.facts import Atom, Clause, Literal
 from rpms.logic.rules import Predicate

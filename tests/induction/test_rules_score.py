@@ -4,13 +4,13 @@ and where an action may be listed that nobody has seen.
 
 from __future__ import annotations
 
-from rpms.induction.attempts import Attempt, Known
-from rpms.induction.contexts import Context, Contexts
-from rpms.induction.ledger import Diary, Ledger, vocabulary_of
-from rpms.induction.need_chances import chances_of
-from rpms.induction.needs import Needs
-from rpms.induction.questions import Question
-from rpms.induction.templates import ReadCommand
+from rpms.induction.conclusions.ledger import Diary, Ledger, vocabulary_of
+from rpms.induction.conclusions.need_chances import chances_of
+from rpms.induction.conclusions.needs import Needs
+from rpms.induction.evidence.attempts import Attempt, Known
+from rpms.induction.evidence.contexts import Context, Contexts
+from rpms.induction.evidence.templates import ReadCommand
+from rpms.induction.exploring.questions import Question
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.actions import ActionSchema
 from rpms.logic.facts import Atom

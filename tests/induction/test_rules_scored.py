@@ -11,14 +11,14 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.induction.agenda import Exploring
-from rpms.induction.attempts import Attempt, Book
-from rpms.induction.conditions import conditions
+from rpms.induction.conclusions.conditions import conditions
+from rpms.induction.conclusions.ledger import Diary, Ledger, vocabulary_of
+from rpms.induction.conclusions.scores import Deed, by_kinds
+from rpms.induction.evidence.attempts import Attempt, Book
+from rpms.induction.evidence.templates import Names, fill
+from rpms.induction.evidence.vocabulary import Vocabulary
+from rpms.induction.exploring.agenda import Exploring
 from rpms.induction.learn import RulesPlan, learn_rules
-from rpms.induction.ledger import Diary, Ledger, vocabulary_of
-from rpms.induction.scores import Deed, by_kinds
-from rpms.induction.templates import Names, fill
-from rpms.induction.vocabulary import Vocabulary
 from rpms.logic.facts import Atom
 from rpms.logic.rules import Predicate
 from rpms.models.base import Decoding

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from rpms.foreign.call_text import read_call
-from rpms.induction.agenda import Exploring
+from rpms.induction.exploring.agenda import Exploring
 from rpms.induction.learn import RulesPlan, learn_rules
 from rpms.logic.belief import Belief, FactBelief, Situation
 from rpms.logic.facts import Atom, Clause, Literal, Truth

@@ -9,20 +9,20 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.induction.agenda import Agenda
-from rpms.induction.attempts import Attempt, Book, Known
-from rpms.induction.conditions import conditions
-from rpms.induction.deeds import deeds_of
-from rpms.induction.ledger import Diary, InHand, Ledger, vocabulary_of
-from rpms.induction.linked_attempts import unseen_name
-from rpms.induction.looking import Looking
-from rpms.induction.manual_verify import verify
-from rpms.induction.needs import Needs
-from rpms.induction.past_outcomes import Past
-from rpms.induction.questions import Question
-from rpms.induction.templates import Names
-from rpms.induction.ventures import Ventures
-from rpms.induction.vocabulary import Vocabulary
+from rpms.induction.conclusions.conditions import conditions
+from rpms.induction.conclusions.deeds import deeds_of
+from rpms.induction.conclusions.ledger import Diary, InHand, Ledger, vocabulary_of
+from rpms.induction.conclusions.needs import Needs
+from rpms.induction.evidence.attempts import Attempt, Book, Known
+from rpms.induction.evidence.linked_attempts import unseen_name
+from rpms.induction.evidence.templates import Names
+from rpms.induction.evidence.vocabulary import Vocabulary
+from rpms.induction.exploring.agenda import Agenda
+from rpms.induction.exploring.looking import Looking
+from rpms.induction.exploring.past_outcomes import Past
+from rpms.induction.exploring.questions import Question
+from rpms.induction.exploring.ventures import Ventures
+from rpms.induction.manuals.manual_verify import verify
 from rpms.logic.actions import ActionSchema
 from rpms.logic.belief import Belief, FactBelief, Situation
 from rpms.logic.facts import Atom, Clause, Literal

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from rpms.induction.action_effects import Outcomes
-from rpms.induction.agenda import Exploring
-from rpms.induction.attempts import Attempt, Book
-from rpms.induction.conclude import conclude
-from rpms.induction.ledger import Ledger, vocabulary_of
-from rpms.induction.looks_around import taken_once
-from rpms.induction.session import Explorer
-from rpms.induction.templates import Names
-from rpms.induction.unnamed_effects import Process
-from rpms.induction.vocabulary import Vocabulary
+from rpms.induction.conclusions.action_effects import Outcomes
+from rpms.induction.conclusions.conclude import conclude
+from rpms.induction.conclusions.ledger import Ledger, vocabulary_of
+from rpms.induction.conclusions.looks_around import taken_once
+from rpms.induction.conclusions.unnamed_effects import Process
+from rpms.induction.evidence.attempts import Attempt, Book
+from rpms.induction.evidence.templates import Names
+from rpms.induction.evidence.vocabulary import Vocabulary
+from rpms.induction.exploring.agenda import Exploring
+from rpms.induction.exploring.session import Explorer
 from rpms.logic.actions import ActionSchema, Revelation
 from rpms.logic.belief import Belief, FactBelief, Situation
 from rpms.logic.facts import Atom, Clause, Literal

@@ -5,17 +5,17 @@ episode proves nothing more.
 from collections.abc import Iterable
 from random import Random
 
-from rpms.induction.action_effects import Outcomes
-from rpms.induction.attempts import Attempt, Book
-from rpms.induction.conditions import conditions, view, without_repeats
-from rpms.induction.deeds import deeds_of
-from rpms.induction.linked_attempts import Linked
-from rpms.induction.manual_verify import Foretold
-from rpms.induction.needs import Needs
-from rpms.induction.revelations import SeenStep
-from rpms.induction.templates import Names
-from rpms.induction.vocabulary import Vocabulary
-from rpms.induction.witnesses import distinct, independent, repeated
+from rpms.induction.conclusions.action_effects import Outcomes
+from rpms.induction.conclusions.conditions import conditions, view, without_repeats
+from rpms.induction.conclusions.deeds import deeds_of
+from rpms.induction.conclusions.needs import Needs
+from rpms.induction.evidence.attempts import Attempt, Book
+from rpms.induction.evidence.linked_attempts import Linked
+from rpms.induction.evidence.revelations import SeenStep
+from rpms.induction.evidence.templates import Names
+from rpms.induction.evidence.vocabulary import Vocabulary
+from rpms.induction.evidence.witnesses import distinct, independent, repeated
+from rpms.induction.manuals.manual_verify import Foretold
 from rpms.logic.belief import FactBelief
 from rpms.logic.facts import Atom, Literal, Truth
 from rpms.logic.rules import Predicate

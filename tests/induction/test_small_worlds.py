@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rpms.induction.agenda import Exploring
+from rpms.induction.exploring.agenda import Exploring
 from rpms.induction.learn import RulesPlan, learn_rules
 from rpms.logic.rules import RuleManual
 from rpms.models.base import Decoding

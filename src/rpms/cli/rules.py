@@ -12,11 +12,11 @@ from rich.markup import escape
 
 from rpms.cli.screen import complain, make_console, say, stop_at_mistakes
 from rpms.foreign.shown import excerpt
-from rpms.induction.manual_compare import Entry, Relation, compare
-from rpms.induction.manual_edits import Edit, write_edit
-from rpms.induction.manual_review import Reviewed, decide, lines_of
-from rpms.induction.mend import Proposal, RecordedStep, propose, recorded_steps
-from rpms.induction.recorded_episodes import read_differently, recorded
+from rpms.induction.evidence.recorded_episodes import read_differently, recorded
+from rpms.induction.manuals.manual_compare import Entry, Relation, compare
+from rpms.induction.manuals.manual_edits import Edit, write_edit
+from rpms.induction.manuals.manual_review import Reviewed, decide, lines_of
+from rpms.induction.manuals.mend import Proposal, RecordedStep, propose, recorded_steps
 from rpms.logic.actions import ActionSchema, overlapping
 from rpms.logic.errors import InputError
 from rpms.logic.facts import grouped

@@ -15,13 +15,13 @@ from rpms.guard.guard import Guard
 from rpms.guard.log import is_guard_log
 from rpms.guard.python_facts import load_python
 from rpms.guard.replay import tried
-from rpms.induction.action_model import ActionModel
-from rpms.induction.agenda import Exploring
-from rpms.induction.conclude import Learned
-from rpms.induction.goal_models import GoalModel
+from rpms.induction.conclusions.action_model import ActionModel
+from rpms.induction.conclusions.conclude import Learned
+from rpms.induction.conclusions.goal_models import GoalModel
+from rpms.induction.evidence.recorded_episodes import recorded
+from rpms.induction.exploring.agenda import Exploring
 from rpms.induction.learn import RulesLearned, RulesPlan, learn_rules
-from rpms.induction.manual_verify import Verification, table, verify
-from rpms.induction.recorded_episodes import recorded
+from rpms.induction.manuals.manual_verify import Verification, table, verify
 from rpms.induction.tool_rules import ToolsLearned, learn_tools
 from rpms.learning.harvest import write_experience
 from rpms.logic.errors import InputError

@@ -11,20 +11,20 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from rpms.induction.action_model import ActionModel, KindTable
-from rpms.induction.agenda import Exploring
-from rpms.induction.conclude import Doubts, Excluded, Learned, conclude
-from rpms.induction.hand_edits import with_edits
-from rpms.induction.learned_claims import claims_of
-from rpms.induction.learned_manual import manual_from
-from rpms.induction.ledger import Ledger, vocabulary_of
-from rpms.induction.manual_edits import mended
-from rpms.induction.manual_verify import Verification, verify
-from rpms.induction.recorded_episodes import recorded
+from rpms.induction.conclusions.action_model import ActionModel, KindTable
+from rpms.induction.conclusions.conclude import Doubts, Excluded, Learned, conclude
+from rpms.induction.conclusions.learned_manual import manual_from
+from rpms.induction.conclusions.ledger import Ledger, vocabulary_of
+from rpms.induction.evidence.recorded_episodes import recorded
+from rpms.induction.exploring.agenda import Exploring
+from rpms.induction.exploring.session import Explorer
+from rpms.induction.manuals.hand_edits import with_edits
+from rpms.induction.manuals.learned_claims import claims_of
+from rpms.induction.manuals.manual_edits import mended
+from rpms.induction.manuals.manual_verify import Verification, verify
+from rpms.induction.manuals.write import manual_tree
 from rpms.induction.rehearse import Rehearsal
-from rpms.induction.session import Explorer
 from rpms.induction.thresholds import LIMITS
-from rpms.induction.write import manual_tree
 from rpms.logic.errors import FileError, InputError
 from rpms.logic.facts import Clause, kind_of
 from rpms.logic.rules import RuleManual

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from math import ceil
 
-from rpms.induction.conclude import Doubts, Learned
-from rpms.induction.learned_manual import manual_from
-from rpms.induction.manual_edits import Edit
-from rpms.induction.mend import RecordedStep, propose, recorded_steps
-from rpms.induction.recorded_episodes import spoken
-from rpms.induction.session import Explorer
+from rpms.induction.conclusions.conclude import Doubts, Learned
+from rpms.induction.conclusions.learned_manual import manual_from
+from rpms.induction.evidence.recorded_episodes import spoken
+from rpms.induction.exploring.session import Explorer
+from rpms.induction.manuals.manual_edits import Edit
+from rpms.induction.manuals.mend import RecordedStep, propose, recorded_steps
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.errors import FileError, WorldError
 from rpms.logic.facts import grouped

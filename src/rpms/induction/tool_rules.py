@@ -12,12 +12,12 @@ from typing import Any
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import ToolEffect, ToolManual, ToolSchema, Tried
 from rpms.guard.tool_manuals import LAST_LINE, TOOL_MANUAL, read_tool_manual
-from rpms.induction.action_model import Induced
-from rpms.induction.attempts import Attempt, Book
-from rpms.induction.hand_edits import with_edits
-from rpms.induction.literals import mask_of
-from rpms.induction.needs import Needs
-from rpms.induction.vocabulary import Vocabulary
+from rpms.induction.conclusions.action_model import Induced
+from rpms.induction.conclusions.needs import Needs
+from rpms.induction.evidence.attempts import Attempt, Book
+from rpms.induction.evidence.literals import mask_of
+from rpms.induction.evidence.vocabulary import Vocabulary
+from rpms.induction.manuals.hand_edits import with_edits
 from rpms.logic.errors import FileError, InputError
 from rpms.logic.facts import Atom, Clause, Truth, parse_clause
 from rpms.store.evidence import (

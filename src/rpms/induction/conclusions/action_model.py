@@ -1,0 +1,224 @@
+"""A learned action, as values: facts over its slots, each with its evidence."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil, log
+
+from rpms.induction.evidence.attempts import Attempt, Book
+from rpms.induction.evidence.revelations import slots_of
+from rpms.induction.evidence.templates import fill
+from rpms.induction.evidence.witnesses import independent
+from rpms.induction.thresholds import LIMITS
+from rpms.logic.actions import Revelation
+from rpms.logic.facts import Atom, Clause, Kinds, Literal, grouped
+from rpms.store.evidence import Label, Support, Witness
+
+
+@dataclass(frozen=True, slots=True)
+class Induced(Support):
+    """A clause over slots, with what speaks for it."""
+
+    clause: Clause
+    given: tuple[Clause, ...] = ()  # Only where these hold
+
+    @property
+    def literal(self) -> Literal:
+        """Its literal; the first where there are several."""
+        return self.clause.literals[0]
+
+    @property
+    def revelation(self) -> Revelation:
+        """The same as something that an action makes known."""
+        return Revelation(self.literal.atom, self.given)
+
+
+def support_by(steps: Sequence[Witness], against: int = 0, note: str = "") -> Support:
+    """Support by steps, of which some are kept."""
+    witnesses = tuple(steps[: LIMITS.witnesses])
+    return Support(confirmed=len(steps), against=against, witnesses=witnesses, note=note)
+
+
+def induced(
+    clause: Clause,
+    confirmed: Sequence[Witness],
+    against: Sequence[Witness] = (),
+    decisive: Sequence[Witness] = (),
+    *,
+    given: Literal | None = None,
+    label: Label = Label.SEEN,
+    unknown: int = 0,
+    note: str = "",
+) -> Induced:
+    """A clause with the steps that speak for and against it, of which some are kept."""
+    most = LIMITS.witnesses
+    witnesses = (*decisive[:most], *confirmed[:most])
+    return Induced(
+        clause,
+        () if given is None else (Clause((given,)),),
+        label=label,
+        confirmed=len(confirmed),
+        against=len(against),
+        decisive=len(decisive),
+        unknown=unknown,
+        witnesses=witnesses[:most],
+        counterexamples=tuple(against[:most]),
+        note=note,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class KindTable:
+    """The kinds with which an action worked, and those with which it was refused though nothing
+    else was missing.
+    """
+
+    name: str
+    slots: tuple[int, ...]
+    worked: Mapping[tuple[str, ...], Sequence[Witness]]
+    refused: Mapping[tuple[str, ...], Sequence[Witness]]
+    of_names: bool = False
+    """True if its kinds are names of single things: it says nothing of other names."""
+
+    @property
+    def kinds(self) -> Kinds:
+        return Kinds(frozenset(self.worked), frozenset(self.refused))
+
+    @property
+    def literal(self) -> Literal:
+        """The fact that it tells, over slots."""
+        return Literal(Atom(self.name, tuple(map(str, self.slots))), kinds=self.kinds)
+
+    def refuses(self, attempt: Attempt) -> bool:
+        """True if it lists the kinds of an attempt among those that do not work."""
+        return _kinds_in(self.slots, attempt) in self.refused
+
+
+@dataclass(frozen=True)
+class ActionModel:
+    """One action."""
+
+    name: str
+    template: str
+    parameters: tuple[str, ...]  # Names of its slots: roles of the belief's names
+    successes: int
+    refusals: int
+    unexplained: int  # Refusals for which no fact and no kind accounts
+    needs: tuple[Induced, ...] = ()
+    """Facts that were true in all successes, and those that were not, by their labels."""
+    tables: tuple[KindTable, ...] = ()
+    effects: tuple[Induced, ...] = ()
+    conditional: tuple[Induced, ...] = ()
+    observes: tuple[Induced, ...] = ()
+    losses: int = 0  # Number of times that the task was lost after it
+    ruinous: Induced | None = None
+    """Condition that held whenever the task was lost after it, and never otherwise."""
+    witnesses: tuple[Witness, ...] = ()
+    explaining: tuple[Literal, ...] = ()
+    """The best guess at what is needed: the fewest facts that account for all refusals, once
+    there were enough."""
+    likely: tuple[Literal, ...] = ()  # Of these, those that hardly held in all successes by chance
+    chances: Mapping[Literal, float] = field(default_factory=dict)
+    """By fact that may be needed, how likely it is."""
+    circumstances: tuple[Literal, ...] = ()
+    """Of an action that hardly ever worked, what else may have been needed."""
+
+    @property
+    def syntax(self) -> str:
+        """As the manual writes it."""
+        return fill(self.template, [f"<{name}>" for name in self.parameters])
+
+    @property
+    def guessed(self) -> tuple[Literal, ...]:
+        """Facts that plans see to: known needs, the best guess at the rest, and kinds that fit."""
+        certain: list[Literal] = []
+        for fact in self.labelled(Label.NECESSARY):
+            # of two facts of which one must hold, nobody can tell which it will be
+            if len(fact.clause.literals) == 1 or fact.note:
+                certain.append(fact.literal)
+        tables = [table.literal for table in self.tables]
+        return tuple(dict.fromkeys((*certain, *self.explaining, *tables)))
+
+    def labelled(self, *labels: Label) -> tuple[Induced, ...]:
+        """The preconditions with some labels."""
+        return tuple(fact for fact in self.needs if fact.label in labels)
+
+    def bind(self, clause: Clause) -> Clause:
+        """A clause with the parameters' names in place of the slots."""
+        return clause.bind(slots_of(self.parameters))
+
+
+def working(book: Book) -> list[set[str]]:
+    """For each slot, the kinds that have worked in it."""
+    return [{kinds[slot] for kinds in book.worked} for slot in range(len(book.slots))]
+
+
+def kind_tables(
+    action: str, parameters: Sequence[str], book: Book, faultless: Sequence[Attempt]
+) -> list[KindTable]:
+    """Kinds that were refused: of single slots where that suffices, else of two together.
+
+    Once kinds that work, each with others, were refused together, no kind is taken to fit nothing:
+    it may be choosier than any that was seen to work, and only its refusals with others are told.
+    `faultless`: refusals that no fact explains.
+    """
+    refusals = [attempt for attempt in faultless if attempt.kinds not in book.worked]
+    least = _least_refusals(book, faultless)
+    fit = working(book)
+    by_strange = grouped((tuple(strange(attempt, fit)), attempt) for attempt in refusals)
+    together = by_strange.get((), [])  # each kind fits, but not with the others
+    tables = []
+    for slot in range(len(fit)):
+        if (slot,) in by_strange:
+            unfit = [] if together else by_strange[slot,]
+            name = f"{action}_{parameters[slot]}"
+            tables.append(_table(name, (slot,), book, unfit, least))
+    if len(fit) == 2 and together:
+        name = "_".join((action, *parameters))
+        tables.append(_table(name, (0, 1), book, refusals, least))
+    return tables
+
+
+def _least_refusals(book: Book, faultless: Iterable[Attempt]) -> int:
+    """Refusals after which kinds are taken not to work.
+
+    Where kinds that work are refused too, and nobody knows why, the same cause may be behind the
+    refusals of others: the more often that happens, the more refusals it takes.
+    """
+    puzzling = independent(attempt for attempt in faultless if attempt.kinds in book.worked)
+    if not puzzling:
+        return LIMITS.refused_kinds
+    share = puzzling / (puzzling + max(1, independent(book.successes)))
+    return max(LIMITS.refused_kinds, ceil(log(LIMITS.unlucky_kind) / log(share)))
+
+
+def strange(attempt: Attempt, fit: Sequence[set[str]]) -> list[int]:
+    """The slots with a kind that has never worked there."""
+    return [slot for slot, kind in enumerate(attempt.kinds) if kind not in fit[slot]]
+
+
+def _table(
+    name: str, slots: tuple[int, ...], book: Book, refusals: Iterable[Attempt], least: int
+) -> KindTable:
+    """The kinds that worked in some slots, and those that were refused at least so often."""
+    worked = {}
+    for kinds, attempts in _by_kinds(book.successes, slots).items():
+        worked[kinds] = _witnesses(attempts)
+    refused = {}
+    for kinds, attempts in _by_kinds(refusals, slots).items():
+        if kinds not in worked and independent(attempts) >= least:
+            refused[kinds] = _witnesses(attempts)
+    return KindTable(name, slots, worked, refused)
+
+
+def _witnesses(attempts: Iterable[Attempt]) -> list[Witness]:
+    return [attempt.witness for attempt in attempts]
+
+
+def _by_kinds(
+    attempts: Iterable[Attempt], slots: Sequence[int]
+) -> dict[tuple[str, ...], list[Attempt]]:
+    return grouped((_kinds_in(slots, attempt), attempt) for attempt in attempts)
+
+
+def _kinds_in(slots: Iterable[int], attempt: Attempt) -> tuple[str, ...]:
+    return tuple(attempt.kinds[slot] for slot in slots)

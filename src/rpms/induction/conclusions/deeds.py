@@ -1,0 +1,451 @@
+"""Deeds: actions that score or win, and in which circumstances, as processes for plans."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from rpms.induction.conclusions.action_model import ActionModel
+from rpms.induction.conclusions.conditions import Circumstance, conditions, view
+from rpms.induction.conclusions.scores import NO_NAME, Deed, Ties, by_kinds
+from rpms.induction.conclusions.unnamed_effects import Process, process_of
+from rpms.induction.evidence.attempts import Attempt, Book
+from rpms.induction.evidence.literals import signed
+from rpms.induction.evidence.revelations import slots_of
+from rpms.induction.evidence.templates import SLOT, Names
+from rpms.induction.evidence.witnesses import distinct, done_again, independent
+from rpms.induction.thresholds import LIMITS
+from rpms.logic.actions import ActionSchema
+from rpms.logic.facts import Atom, Clause, Literal
+from rpms.store.evidence import Witness
+
+ADVANCED = Atom("advanced")
+"""The fact that a task has got further."""
+_FIELDS = ("goal_object", "goal_destination")
+"""Facts about each slot of an attempt, in the order of the bits of what was meant."""
+
+
+Effects = Mapping[str, tuple[Literal, ...]]
+"""By template, what an action makes true, over its slots."""
+
+
+def deeds_of(
+    books: list[Book], goal: str, names: Names, ties: Ties, effects: Effects
+) -> list[Deed]:
+    """All that scored with goals of a type; nothing where only wins do."""
+    rises = sum(_count_rises(book, goal) for book in books)
+    if rises < LIMITS.score_rises:
+        return []
+    tried = {book.template: _with_changes(book, goal, effects) for book in books}
+    found = _deeds_of_all(books, goal, tried, names, ties, blind=True)
+    if not any(deed.blind for deed in found):  # deeds that facts explain may well be wanted again
+        found = _deeds_of_all(books, goal, tried, names, ties, blind=False)
+    return _without_lone_words(found)
+
+
+def _count_rises(book: Book, goal: str) -> int:
+    """Independent witnesses of an action's scores before the end, with goals of a type."""
+    own = _with_goals(book, goal)
+    return independent(attempt for attempt in own if attempt.scored and not attempt.won)
+
+
+def _with_goals(book: Book, goal: str) -> list[Attempt]:
+    """Attempts with goals of a type, without those whose score may be owed to the beginning: the
+    first step shows what the opening was worth, whatever is done.
+    """
+    found = []
+    for attempt in book.attempts:
+        owed_to_beginning = attempt.scored and not attempt.won and attempt.witness.step <= 1
+        if attempt.goal == goal and not owed_to_beginning:
+            found.append(attempt)
+    return found
+
+
+class _Tried(NamedTuple):
+    """Attempts of an action, and what it has to change to score."""
+
+    attempts: Sequence[Attempt]
+    changes: tuple[Literal, ...]
+
+
+def _with_changes(book: Book, goal: str, effects: Effects) -> _Tried:
+    """Attempts with goals of a type that may have changed what the action changes.
+
+    What scores is a change: who opens an open door tells nothing of opening doors. Not so where
+    an action often scored though all of its effects held already.
+    """
+    tried = _with_goals(book, goal)
+    changes = effects.get(book.template, ())
+    if not changes or any(change.atom not in book.facts for change in changes):
+        return _Tried(tried, ())
+    settled = _settled(book, tried, changes)
+    changing = [attempt for attempt in tried if attempt.witness not in settled]
+    with_change = _count_scored(changing)
+    without_change = _count_scored(tried) - with_change
+    if LIMITS.several * without_change > with_change:
+        return _Tried(tried, ())
+    return _Tried(changing, changes)
+
+
+def _count_scored(attempts: Iterable[Attempt]) -> int:
+    return sum(attempt.scored for attempt in attempts)
+
+
+def _settled(
+    book: Book, attempts: Iterable[Attempt], changes: Iterable[Literal]
+) -> frozenset[Witness]:
+    """The attempts before which all that an action changes held already."""
+    size = len(book.facts)
+    wanted = 0
+    for change in changes:
+        wanted |= 1 << (book.facts.index(change.atom) + size * change.negated)
+    found = set()
+    for attempt in attempts:
+        if signed(attempt.true, attempt.false, size).holds & wanted == wanted:
+            found.add(attempt.witness)
+    return frozenset(found)
+
+
+def _without_lone_words(found: Sequence[Deed]) -> list[Deed]:
+    """Deeds without those of actions that name nothing, where orders as a whole score."""
+    ordered = any(deed.book.template == SLOT for deed in found)
+    kept: list[Deed] = []
+    for deed in found:
+        if deed.book.slots or not ordered:
+            kept.append(deed)
+    return kept
+
+
+def winning_deeds(books: Iterable[Book], goal: str, names: Names) -> Iterator[Deed]:
+    """Last actions that wins share, where no facts tell wins from states in which the game went on.
+
+    A goal may be something to be done: whoever finds a door closed has not closed it.
+    """
+    for book in books:
+        if book.called(names) is not None:
+            yield from _winning_uses(book, goal)
+
+
+def _winning_uses(book: Book, goal: str) -> Iterator[Deed]:
+    """Uses of an action that won, with the facts that nearly all of these wins share."""
+    done = [each for each in book.attempts if each.goal == goal and not each.refused]
+    tried = _once_an_episode(done)
+    if not any(each.won for each in tried):
+        return
+    won = _with_goal(book, tried, _has_won)
+    for when in conditions(won, kept=LIMITS.mostly):
+        if when.confirmed >= LIMITS.several:
+            literals = dict.fromkeys((*_meant_by_all(tried), *when.literals))
+            yield Deed(goal, book, when=replace(when, literals=tuple(literals)))
+
+
+def _meant_by_all(attempts: Iterable[Attempt]) -> Iterator[Literal]:
+    """The slots that the goal's fields named in every win: other things may never have been tried,
+    and are not what is asked for.
+    """
+    won = [attempt for attempt in attempts if attempt.won]
+    for slot in range(len(won[0].names)):
+        for place, name in enumerate(_FIELDS):
+            if all(attempt.meant >> (len(_FIELDS) * slot + place) & 1 for attempt in won):
+                yield Literal(Atom(name, (str(slot),)))
+
+
+def _once_an_episode(attempts: Iterable[Attempt]) -> list[Attempt]:
+    """One attempt of each episode with what the goal names, and one without: the one that won,
+    else the first.
+    """
+    found: dict[tuple[str, int], Attempt] = {}
+    for attempt in attempts:
+        key = (attempt.witness.episode, attempt.meant)
+        if attempt.won or key not in found:
+            found[key] = attempt
+    return list(found.values())
+
+
+def _deeds_of_all(
+    books: Iterable[Book],
+    goal: str,
+    tried: Mapping[str, _Tried],
+    names: Names,
+    ties: Ties,
+    *,
+    blind: bool,
+) -> list[Deed]:
+    found: list[Deed] = []
+    for book in books:
+        own = tried[book.template]
+        once: tuple[int, ...] = ()
+        if book.template != SLOT:
+            # a change that nobody has seen score again is thought to score once
+            once = _once(own.attempts, len(book.slots), freely=blind or bool(own.changes))
+        done = _counted(own.attempts, once)
+        if any(map(_has_scored, done)):
+            deed = Deed(goal, book, once, changes=own.changes)
+            found += _deeds(deed, done, names, ties)
+    return found
+
+
+def _deeds(deed: Deed, done: list[Attempt], names: Names, ties: Ties) -> list[Deed]:
+    """Circumstances in which an action scores: facts, or where those tell little, kinds of
+    things, or else whatever gains more than it loses.
+    """
+    book = deed.book
+    told = _told_by_facts(deed, done)
+    parameters = book.called(names)
+    if parameters is None or not _are_few([each.when for each in told], done):
+        return told
+    if len(book.slots) == 2 and _does_no_harm(done):
+        return list(by_kinds(deed, parameters, done, ties))
+    return _with_chances(told, deed, done)
+
+
+def _counted(tried: Iterable[Attempt], once: Collection[int]) -> list[Attempt]:
+    """Successes that prove something: the first of each episode with the same names, where these
+    score once; else without mere repeats.
+    """
+    done = [attempt for attempt in tried if not attempt.refused]
+    return _first_times(done) if once else distinct(done, _has_scored)
+
+
+def _told_by_facts(deed: Deed, done: Iterable[Attempt]) -> list[Deed]:
+    """Circumstances in which an action mostly scores."""
+    found = conditions(_with_goal(deed.book, done, _has_scored))
+    kept: list[Deed] = []
+    for when in found:
+        if when.confirmed >= LIMITS.score_rises:
+            kept.append(replace(deed, when=when))
+    return kept
+
+
+def _with_chances(told: Sequence[Deed], deed: Deed, done: Sequence[Attempt]) -> list[Deed]:
+    """What facts tell, and chances; these alone where an action often ends the task: what explains
+    a few scores may be luck.
+    """
+    chances = list(_chances(deed, done))
+    if chances and not _does_no_harm(done):
+        return chances
+    return [*told, *chances]
+
+
+def _chances(deed: Deed, attempts: Sequence[Attempt]) -> Iterator[Deed]:
+    """Circumstances in which an action gains more points than it loses, seldom as it may score.
+
+    The goal's own text counts here: whoever has to guess does what it names.
+    """
+    book = _with_goal(deed.book, attempts, _has_scored, said=True)
+    least = max(LIMITS.hopeless, _break_even(attempts))
+    for when in conditions(book, least, LIMITS.score_told):
+        if when.confirmed >= LIMITS.score_rises:
+            yield replace(deed, when=when, chance=True)
+
+
+def _break_even(attempts: Iterable[Attempt]) -> float:
+    """Share of attempts that have to score for the gains to outweigh the losses."""
+    gains = []
+    losses = []
+    for attempt in attempts:
+        if attempt.scored:
+            gains.append(attempt.gain)
+        else:
+            losses.append(-attempt.gain)
+    gain = sum(gains) / max(1, len(gains))
+    loss = max(0.0, sum(losses) / max(1, len(losses)))
+    return loss / (loss + gain) if gain > 0 else 1.0
+
+
+def _first_times(attempts: Iterable[Attempt]) -> list[Attempt]:
+    """The first attempt of each episode with the same names."""
+    met: set[tuple[str, tuple[str, ...]]] = set()
+    first = []
+    for attempt in attempts:
+        key = (attempt.witness.episode, attempt.names)
+        if key not in met:
+            met.add(key)
+            first.append(attempt)
+    return first
+
+
+def _are_few(told: Iterable[Circumstance], done: Iterable[Attempt]) -> bool:
+    """True if facts explain too few of the scores."""
+    scored = _count_scored(done)
+    return sum(when.confirmed for when in told) < LIMITS.score_told * scored
+
+
+def _does_no_harm(done: Sequence[Attempt]) -> bool:
+    """True if trying kinds of things seldom ends the task.
+
+    Harm is looked for among attempts with some kind that has scored in its slot.
+    """
+    promising: set[tuple[int, str]] = set()
+    for attempt in done:
+        if attempt.scored:
+            promising.update(enumerate(attempt.kinds))
+    losses = 0
+    in_vain = 0
+    for attempt in done:
+        is_promising = not promising.isdisjoint(enumerate(attempt.kinds))
+        if is_promising and not attempt.scored:
+            in_vain += 1
+            losses += attempt.lost
+    return losses <= LIMITS.score_harmless * in_vain
+
+
+def _once(attempts: Sequence[Attempt], slots: int, *, freely: bool) -> tuple[int, ...]:
+    """Slots whose names score once an episode: one, if repeats with its name brought no new
+    best, else all or none.
+
+    `freely`: all names together need not have been tried again to say so.
+    """
+    every = tuple(range(slots))
+    choices = [(slot,) for slot in every] if slots > 1 else []
+    for some in (*choices, every):
+        again = list(done_again(attempts, some, _has_scored))
+        enough = len(again) >= LIMITS.several or (freely and len(some) == slots)
+        if enough and _brought_little(again):
+            return some
+    return ()
+
+
+def _brought_little(again: Sequence[Attempt]) -> bool:
+    """True if few repetitions brought a new best score."""
+    further = sum(attempt.further for attempt in again)
+    return further <= LIMITS.scores_again * len(again)
+
+
+def _has_scored(attempt: Attempt) -> bool:
+    return attempt.scored
+
+
+def _has_won(attempt: Attempt) -> bool:
+    return attempt.won
+
+
+def _with_goal(
+    book: Book,
+    attempts: Iterable[Attempt],
+    well: Callable[[Attempt], bool],
+    *,
+    said: bool = False,
+) -> Book:
+    """A book of some attempts, in which those count that came out well, with facts about what the
+    goal names: its fields, and if `said`, its text.
+    """
+    slots = range(len(book.slots))
+    meant = []
+    for slot in slots:
+        for name in _FIELDS:
+            meant.append(Atom(name, (str(slot),)))
+    fields = len(meant)
+    if said:
+        for slot in slots:
+            meant.append(Atom("goal_names", (str(slot),)))
+    size = len(book.facts)
+    every = (1 << len(meant)) - 1
+    rows = []
+    for attempt in attempts:
+        known = attempt.meant | (attempt.said << fields if said else 0)
+        true = attempt.true | known << size
+        false = attempt.false | (every & ~known) << size
+        rows.append(attempt._replace(true=true, false=false))
+    return view(replace(book, facts=[*book.facts, *meant]), rows, well)
+
+
+def looks(deeds: Iterable[Deed], links: Sequence[Process]) -> Iterator[Process]:
+    """Actions that show more things, as a way to get further before any are tried blindly."""
+    ended = _ended_by(links)
+    for goal in dict.fromkeys(deed.goal for deed in deeds if deed.blind):
+        for link in links:
+            if _shows_once(link.schema, ended):
+                yield link._replace(schema=_way_onward(link.schema, goal))
+
+
+def _shows_once(schema: ActionSchema, ended: Container[tuple[tuple[str, ...], Literal]]) -> bool:
+    """True if a command shows something, and a need of it ends with it.
+
+    `ended`: facts that commands end, with each command's syntax.
+    """
+    needs = [clause.literals[0] for clause in schema.preconditions]
+    return bool(schema.observes) and any((schema.syntax, need) in ended for need in needs)
+
+
+def _way_onward(schema: ActionSchema, goal: str) -> ActionSchema:
+    """A look as something that gets a task of some type further."""
+    return replace(
+        schema,
+        name=NO_NAME.sub("_", f"{schema.name} for {goal}"),
+        id="",
+        preconditions=(*schema.preconditions, _for_goal(goal)),
+        observes=(),
+        effects=(Literal(ADVANCED),),
+        steps=LIMITS.looking_for_more,
+    )
+
+
+def _ended_by(links: Iterable[Process]) -> set[tuple[tuple[str, ...], Literal]]:
+    """Facts that a command ends, with the command's syntax."""
+    ended = set()
+    for link in links:
+        for effect in link.schema.effects:
+            ended.add((link.schema.syntax, effect.opposite()))
+    return ended
+
+
+def _for_goal(goal: str) -> Clause:
+    """The condition that a process is for one type of goal."""
+    return Clause((Literal(Atom("goal_type", (goal,))),))
+
+
+def deed_processes(
+    deeds: Iterable[Deed], actions: Mapping[str, ActionModel], names: Names, verb: str = "score"
+) -> Iterator[Process]:
+    """Deeds as processes: a command, what it needs to be done and to score, and that the task
+    has got further.
+    """
+    taken: Counter[str] = Counter()
+    for deed in deeds:
+        parameters = deed.book.called(names)
+        if parameters is None:
+            continue
+        action = actions.get(deed.book.template)
+        base = f"{verb}_{action.name if action is not None else 'order'}"
+        taken[base] += 1
+        name = base if taken[base] == 1 else f"{base}_{taken[base]}"
+        yield _deed_process(deed, name, parameters, action)
+
+
+def _deed_process(
+    deed: Deed, name: str, parameters: Sequence[str], action: ActionModel | None
+) -> Process:
+    """A deed as a process; it also needs what the action needs to be done, where that is known."""
+    needs = (*action.guessed, *action.circumstances) if action is not None else ()
+    when = replace(deed.when, literals=tuple(dict.fromkeys((*deed.when.literals, *needs))))
+    roles = (*parameters, *deed.roles)
+    found = process_of(name, deed.book.template, roles, when, [Literal(ADVANCED)])
+    needed = found.schema.preconditions
+    schema = replace(
+        found.schema,
+        preconditions=(*needed, *_not_yet(deed, parameters, needed), _for_goal(deed.goal)),
+        once=tuple(parameters[slot] for slot in deed.once),
+        steps=round(1 / (deed.share or when.share), 1),  # deeds that often fail cost more
+    )
+    risk = _risk(deed.book, when)
+    if deed.chance:  # what is sure comes first in play too
+        schema = replace(schema, steps=round(schema.steps + risk, 1))
+        risk = 0.0
+    return found._replace(schema=schema, risk=risk)
+
+
+def _not_yet(deed: Deed, parameters: Sequence[str], needed: Collection[Clause]) -> Iterator[Clause]:
+    """The condition that a deed has something to change, where its needs do not say so already."""
+    slots = slots_of(parameters)
+    unchanged = [change.opposite().bind(slots) for change in deed.changes]
+    if unchanged and not any(Clause((literal,)) in needed for literal in unchanged):
+        yield Clause(tuple(unchanged))
+
+
+def _risk(book: Book, when: Circumstance) -> float:
+    """Steps that a deed costs more because it may end the task, so that the surest comes first."""
+    if not any(attempt.lost for attempt in book.attempts):
+        return 0.0
+    tries = when.confirmed + when.against
+    return round(LIMITS.ruin * (when.against + 1) / (tries + 2), 1)

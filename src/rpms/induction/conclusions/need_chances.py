@@ -1,0 +1,72 @@
+"""How likely an action needs each fact that it may need, by Bayes' rule.
+
+Before anything is seen, a fact about the action's things is needed as often as not, a negation
+seldom. A fact that is needed held in every success; one that is not held in n of them by chance,
+with likelihood f to the power of n, where f says how often it holds anyway. A refusal falls on all
+facts that were lacking, on each the more, the fewer they were.
+"""
+
+from collections.abc import Mapping
+from math import prod
+
+from rpms.induction.conclusions.needs import Needs
+from rpms.induction.evidence.literals import bits
+from rpms.induction.thresholds import LIMITS
+
+
+def chances_of(needs: Needs) -> dict[int, float]:
+    """By literal that an action may need, as a bit, how likely it is needed; 1 where that is
+    shown.
+    """
+    found: dict[int, float] = {}
+    for bit in bits(needs.required):
+        found[bit] = 1.0 if _is_shown(needs, bit) else _after_successes(needs, bit)
+    for lacking in sorted(_lacking_in_refusals(needs)):
+        _blame(found, lacking)
+    return found
+
+
+def _is_shown(needs: Needs, bit: int) -> bool:
+    """True if refusals lacked nothing but a fact, and no other that was never told apart from
+    it.
+    """
+    return needs.proven_alone(bit) and not needs.proofs[bit].same
+
+
+def prior_of(needs: Needs, bit: int) -> float:
+    """How likely a fact is needed before anything is seen."""
+    if needs.by_name(bit):
+        return LIMITS.needs_name
+    if bit >= needs.size:
+        return LIMITS.needs_negation
+    return LIMITS.needs_fact
+
+
+def _after_successes(needs: Needs, bit: int) -> float:
+    """How likely a fact is needed that held in every success in which it was known."""
+    prior = prior_of(needs, bit)
+    others = needs.explaining & ~(1 << bit)
+    by_chance = needs.frequency(bit, others) ** needs.independent_wins
+    return min(LIMITS.surest, prior / (prior + (1 - prior) * by_chance))
+
+
+def _lacking_in_refusals(needs: Needs) -> set[int]:
+    """Sets of facts that were lacking in refusals: another refusal that lacked the same tells
+    nothing new about which of them it was.
+    """
+    lacking = {row.fails & needs.required for row in needs.explainable}
+    return lacking - {0}
+
+
+def _blame(chances: dict[int, float], lacking: int) -> None:
+    """Take in a refusal; what is known to be needed explains it alone."""
+    refused = chance_of_refusal(chances, lacking)
+    if refused == 1.0:
+        return
+    for bit in bits(lacking):
+        chances[bit] = min(LIMITS.surest, chances[bit] / refused)
+
+
+def chance_of_refusal(chances: Mapping[int, float], lacking: int) -> float:
+    """How likely a trial is refused that lacks some facts: if any of them is needed (noisy-or)."""
+    return 1 - prod(1 - chances[bit] for bit in bits(lacking))

@@ -1,0 +1,107 @@
+"""Refusals that show that a fact is needed, since nothing else was missing."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from rpms.induction.conclusions.explanations import Explanations
+from rpms.induction.evidence.columns import all_of
+from rpms.induction.evidence.literals import Row, bits, count_independent, slots_in
+from rpms.induction.thresholds import LIMITS
+
+
+class Proof(NamedTuple):
+    """The refusals that show that an explaining fact is needed."""
+
+    suspects: int  # The facts of which one was surely needed, the explaining one among them
+    refusals: list[Row]  # Those that lacked none but suspects
+    same: int  # Facts that were never told apart from it, and count as one with it
+
+
+class _Lacking(NamedTuple):
+    """A refusal, and the required facts that it is not known to have had, as bits."""
+
+    missing: int
+    row: Row
+
+
+@dataclass(eq=False)
+class Proofs(Explanations):
+    """What is certain about the facts that explain refusals."""
+
+    @cached_property
+    def proofs(self) -> dict[int, Proof]:
+        """By explaining fact, the refusals that show that it is needed, where there are enough."""
+        found = {}
+        for bit in bits(self.explaining):
+            proof = self._proof(bit)
+            if proof is not None:
+                found[bit] = proof
+        return found
+
+    def _proof(self, bit: int) -> Proof | None:
+        """The fewest facts of which one was surely needed, and the refusals that lacked nothing
+        else.
+        """
+        lacking = []
+        for row in self.explainable:
+            if row.fails >> bit & 1:
+                # an unknown fact may have been missing
+                lacking.append(_Lacking(self.required & ~row.holds, row))
+        candidates = {each.missing for each in lacking}
+        for suspects in sorted(candidates, key=lambda mask: (mask.bit_count(), mask)):
+            shown = []
+            for each in lacking:
+                if not each.missing & ~suspects:
+                    shown.append(each.row)
+            if count_independent(shown) >= self.book.vocabulary.decisive:
+                same = self._same(bit, suspects)
+                return Proof(suspects & ~same, shown, same)
+        return None
+
+    def _same(self, bit: int, suspects: int) -> int:
+        """Suspects that always equalled `bit` where all other required facts held: they count
+        as one.
+        """
+        where = all_of(len(self.rows))
+        for needed in bits(self.required & ~suspects):
+            where &= self.holding[needed]
+        same = 0
+        for other in bits(suspects & ~(1 << bit)):
+            if self._never_apart(where, bit, other):
+                same |= 1 << other
+        return same
+
+    def _never_apart(self, some: int, one: int, other: int) -> bool:
+        """True if two facts, known together before enough independent witnesses of some attempts,
+        had the same value each time, and not always the same.
+
+        Attempts of one episode are independent if the facts are about other things, or have
+        changed by then: what holds all day agrees all day, however often one asks.
+        """
+        known = some & self.known_in(one) & self.known_in(other)
+        held = known & self.holding[one]
+        if held != known & self.holding[other] or held in (0, known):
+            return False
+        slots = sorted(slots_in(self.literal(one).atom) | slots_in(self.literal(other).atom))
+        witnesses = set()
+        for place in bits(known):
+            attempt = self.rows[place].attempt
+            names = tuple(attempt.names[slot] for slot in slots)
+            witnesses.add((attempt.witness.episode, names, held >> place & 1))
+        return len(witnesses) >= LIMITS.alike
+
+    def proven_alone(self, bit: int) -> bool:
+        """True if a fact is needed, whatever else is."""
+        proof = self.proofs.get(bit)
+        return proof is not None and proof.suspects == 1 << bit
+
+    def well_supported(self, bit: int) -> bool:
+        """True if a fact was known to hold in several independent successes, and in nine of ten.
+
+        Refusals tell what was wrong with them; only successes tell that there is no other way. And
+        where a fact was unknown, it may have been false.
+        """
+        with_it = self.holding[bit] & self.won
+        known = with_it.bit_count() >= (1 - LIMITS.sometimes) * len(self.wins)
+        return known and self.independent(with_it) >= LIMITS.several

@@ -1,0 +1,115 @@
+"""Facts and their negations as bits, so that attempts are compared with a few integer operations.
+
+Of a list of facts, the bit at a fact's place stands for the fact, and the same bit shifted by the
+length of the list for its negation. Both together are literals.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from operator import or_
+from typing import NamedTuple, Protocol
+
+from rpms.induction.evidence.attempts import Attempt
+from rpms.induction.evidence.witnesses import independent
+from rpms.logic.facts import Atom, Literal
+from rpms.store.evidence import Witness
+
+
+class Signed(NamedTuple):
+    """Literals that hold, and literals that fail; what is in neither mask was unknown."""
+
+    holds: int
+    fails: int
+
+    @property
+    def known(self) -> int:
+        return self.holds | self.fails
+
+
+class Row(NamedTuple):
+    """An attempt, with the literals that held and those that failed before it."""
+
+    attempt: Attempt
+    holds: int
+    fails: int
+
+    @property
+    def known(self) -> int:
+        return self.holds | self.fails
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The places of the bits that are set."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
+
+
+def mask_of(places: Iterable[int]) -> int:
+    """The mask with the bits at some places set."""
+    mask = 0
+    for place in places:
+        mask |= 1 << place
+    return mask
+
+
+def union(masks: Iterable[int]) -> int:
+    """Bits that any of some masks has."""
+    return reduce(or_, masks, 0)
+
+
+def signed(true: int, false: int, size: int) -> Signed:
+    """Literals over `size` facts, of which some are true and some false."""
+    return Signed(true | false << size, false | true << size)
+
+
+def row_of(attempt: Attempt, size: int) -> Row:
+    """An attempt with the literals before it."""
+    return Row(attempt, *signed(attempt.true, attempt.false, size))
+
+
+def literals_after(attempt: Attempt, size: int) -> Signed:
+    """The literals after an attempt."""
+    return signed(attempt.true_after, attempt.false_after, size)
+
+
+def literal_of(facts: Sequence[Atom], bit: int) -> Literal:
+    """The literal that a bit stands for."""
+    return Literal(facts[bit % len(facts)], bit >= len(facts))
+
+
+class OfAttempt(Protocol):
+    """Anything that tells more of an attempt."""
+
+    @property
+    def attempt(self) -> Attempt: ...
+
+
+def count_independent(rows: Iterable[OfAttempt]) -> int:
+    """Number of independent witnesses among rows."""
+    return independent(row.attempt for row in rows)
+
+
+def steps_of(rows: Iterable[OfAttempt]) -> list[Witness]:
+    """The steps at which rows were recorded."""
+    return [row.attempt.witness for row in rows]
+
+
+def slots_in(atom: Atom) -> frozenset[int]:
+    """The slots that a fact is about."""
+    found = set()
+    for arg in atom.args:
+        if arg.isdigit():
+            found.add(int(arg))
+    return frozenset(found)
+
+
+def has_names(atom: Atom) -> bool:
+    """True if a fact is about anything by its name."""
+    return any(not arg.isdigit() for arg in atom.args)
+
+
+def kind_in(slot: int, kind: str) -> Literal:
+    """The literal that the thing in a slot is of a kind."""
+    return Literal(Atom("kind", (str(slot), kind)))

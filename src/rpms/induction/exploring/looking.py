@@ -1,0 +1,217 @@
+"""Looks in an episode of an exploration: what is unknown is found out, and tried where it was
+hardly ever so.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from rpms.induction.evidence.literals import bits
+from rpms.induction.evidence.revelations import slots_of
+from rpms.induction.evidence.templates import fill
+from rpms.induction.exploring.questions import Question
+from rpms.induction.exploring.standing import Standing
+from rpms.induction.thresholds import LIMITS
+from rpms.logic.achievers import command_of
+from rpms.logic.actions import ActionSchema, Instance
+from rpms.logic.facts import Atom, Truth
+from rpms.logic.rules import ANYTHING
+
+
+@dataclass
+class Looking(Standing):
+    """One episode as it stands, and what was looked at in it."""
+
+    looked: set[str] = field(default_factory=set)
+    """The looks that were taken to find out what is unknown."""
+    looked_around: set[tuple[str, str]] = field(default_factory=set)
+    """Places, each with a look that was taken there."""
+    seen: tuple[str, ...] | None = None  # Things just looked at
+    then: str = ""  # Command that is given next in any case
+
+    @property
+    def all_at_hand(self) -> bool:
+        """True if anything can be looked at from here.
+
+        Who is somewhere looks by going there, as experiments do.
+        """
+        return self.diary.belief.location is None
+
+    def having_looked(self, command: str) -> str:
+        """A look at what may come of a command, which is then done next; the command where
+        nothing is to be seen.
+        """
+        if not self.all_at_hand:
+            return command
+        parts = self.agenda.ledger.names.read(command)
+        question = self._question_about(parts.template)
+        if question is None:
+            return command
+        book = question.book
+        known = book.measure(self.diary.belief, parts.names)
+        hardly_known = _facts_of(question.unusual, question.needs.size)
+        for bit in bits(hardly_known & ~(known.true | known.false)):
+            look = self.find_out(book.facts[bit].bind(slots_of(parts.names)))
+            if look:
+                self.then = command
+                return look
+        return command
+
+    def _question_about(self, template: str) -> Question | None:
+        for question in self.agenda.questions:
+            if question.book.template == template:
+                return question
+        return None
+
+    def try_seen(self) -> str:
+        """Actions hardly ever done to such things as were just looked at, if there are any."""
+        seen = self.seen
+        self.seen = None
+        if seen is None:
+            return ""
+
+        def rarity(question: Question, names: tuple[str, ...], _: float) -> tuple[float, object]:
+            known = question.book.measure(self.diary.belief, names)
+            return question.rarity(known.true, known.false)
+
+        trials = []
+        for question in self.agenda.questions:
+            if question.unusual:
+                trials.append((question, self._with_one_of(seen, question.schema.variables)))
+        return self.best_trial(trials, rarity, least=0.0)
+
+    def _with_one_of(self, seen: Sequence[str], roles: Sequence[str]) -> tuple[str, ...] | None:
+        """Names for some roles, one of those that were seen among them; None where these have
+        other roles.
+        """
+        fitting = [self._in_role(seen, role) for role in roles]
+        if roles and not any(fitting):
+            return None
+        chosen: list[str] = []
+        for role, fit in zip(roles, fitting, strict=True):
+            chosen.append(self.dice.choice(fit or self._names_in(role)))
+        return tuple(chosen) if len(set(chosen)) == len(chosen) else None
+
+    def _in_role(self, names: Iterable[str], role: str) -> list[str]:
+        """Those of some names that are known in a role."""
+        known = self.diary.belief.names.get(role, ())
+        return [name for name in names if name in known]
+
+    def _names_in(self, role: str) -> Sequence[str]:
+        """Known names in a role; where there are none, those of other episodes."""
+        here = self.diary.belief.names.get(role)
+        if here:
+            return here
+        known = self.agenda.ledger.names.roles
+        return [name for name in known if role in known[name]]
+
+    def look(self) -> str:
+        """Something that can be done and makes known what is not: rarely seen states are
+        reached by the unknown.
+        """
+        seeing = []
+        for question in self.agenda.questions:
+            if question.schema.observes and question.book.slots:
+                seeing.append(question)
+        if not seeing:
+            return ""
+        for _ in range(self.agenda.how.imagined):
+            command = self._look_by(self.dice.choice(seeing))
+            if command:
+                return command
+        return ""
+
+    def _look_by(self, question: Question) -> str:
+        """An action with any names, if it may work and show something."""
+        belief = self.diary.belief
+        schema = question.schema
+        names = [self.dice.choice(belief.names.get(role) or ("",)) for role in schema.variables]
+        if not all(names):
+            return ""
+        command = fill(question.book.template, names)
+        if self.vain(command):
+            return ""
+        if question.book.known(belief, names).bit_count() >= len(question.book.probes):
+            return ""
+        instance = Instance(schema, dict(zip(schema.variables, names, strict=True)))
+        return "" if instance.feasible(self.situation) is Truth.FALSE else command
+
+    def look_at_new_place(self) -> str:
+        """A look that names nothing, once at each place where the agent comes, while tasks are
+        hardly ever won: what scores may be in sight.
+        """
+        place = self.diary.belief.location
+        ledger = self.agenda.ledger
+        if place is None or not ledger.hardly_won:
+            return ""
+        for command, count in ledger.showing.items():
+            look = (place, command)
+            if count < LIMITS.fewest_successes or look in self.looked_around or self.vain(command):
+                continue
+            self.looked_around.add(look)
+            return command
+        return ""
+
+    def find_out(self, about: Atom | None = None) -> str:
+        """A look that changes nothing and shows what is unknown: an effect shows only where one
+        knew what was so.
+
+        `about`: the fact that it is to show, where that is not any.
+        """
+        looks = self.agenda.looks
+        for schema in self.dice.sample(looks, len(looks)):
+            roles = [(role,) for role in schema.variables]
+            names = self.names_around.draw(roles, self.dice)
+            if names is None:
+                continue
+            binding = dict(zip(schema.variables, names, strict=True))
+            command = self._look_at(schema, binding, about)
+            if command:
+                self.looked.add(command)
+                self.seen = tuple(binding.values())
+                return command
+        return ""
+
+    def _look_at(self, schema: ActionSchema, binding: dict[str, str], about: Atom | None) -> str:
+        """A look by a schema that would show something; `binding` is then what it looks at."""
+        for shown in schema.observes:
+            fact = shown.atom.bind(binding)
+            if about is not None:
+                bound = _unified(shown.atom, about, schema.variables)
+                if bound is None:
+                    continue
+                binding |= bound
+                fact = about
+            command = command_of(schema, binding)
+            if about is not None and command in self.looked:
+                continue
+            if self._would_show(command, fact) and not self.vain(command):
+                return command
+        return ""
+
+    def _would_show(self, command: str, fact: Atom) -> bool:
+        """True if a look may show a fact that is unknown.
+
+        Nobody can tell whether there are more of the things that nobody knows yet: these are
+        looked for once.
+        """
+        if ANYTHING in fact.args:
+            return command not in self.looked
+        return self.diary.belief.truth(fact) is Truth.UNKNOWN
+
+
+def _facts_of(literals: int, size: int) -> int:
+    """The facts that some literals state or deny, as bits."""
+    return (literals | literals >> size) & (1 << size) - 1
+
+
+def _unified(pattern: Atom, atom: Atom, variables: Sequence[str]) -> dict[str, str] | None:
+    """Binding of variables under which a pattern is a fact; None where it is another."""
+    if pattern.predicate != atom.predicate:
+        return None
+    bound: dict[str, str] = {}
+    for arg, name in zip(pattern.args, atom.args, strict=True):
+        if arg == ANYTHING:
+            continue
+        if arg not in variables or bound.setdefault(arg, name) != name:
+            return None
+    return bound

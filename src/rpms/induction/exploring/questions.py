@@ -1,0 +1,224 @@
+"""Open questions about an action: how likely it works in a state, and how much trying it there
+would tell.
+"""
+
+from collections import Counter
+from dataclasses import replace
+from functools import cached_property
+
+from rpms.induction.conclusions.need_chances import chances_of
+from rpms.induction.conclusions.needs import Needs, needs_of
+from rpms.induction.evidence.attempts import Book
+from rpms.induction.evidence.literals import Row, bits, count_independent, mask_of, signed
+from rpms.induction.evidence.revelations import slots_of
+from rpms.induction.exploring.odds import entropy
+from rpms.induction.thresholds import LIMITS
+from rpms.logic.actions import ActionSchema
+from rpms.logic.facts import Literal
+
+
+class Question:
+    """Open questions about an action, ready to be asked of many states."""
+
+    def __init__(self, schema: ActionSchema, book: Book) -> None:
+        self.schema = schema
+        self.book = book
+        self.needs = needs = needs_of(book)
+        self.chances = chances_of(needs)
+        """By fact that it may need, how likely it is needed."""
+        self.wanted = mask_of(bit for bit, chance in self.chances.items() if chance >= 0.5)
+        """The best guess at what it needs."""
+        self._doubtful = mask_of(self.chances)
+        self.places = tuple(sorted({bit % needs.size for bit in self.chances}))
+        """Places of these facts."""
+        faultless = {(each.witness.episode, each.names): each.kinds for each in needs.faultless}
+        self.faultless = Counter(faultless.values())
+        """Independent refusals that only kinds can explain, by kinds."""
+        self.unusual = _unusual_facts(needs)
+        """Facts about its things with which it has hardly ever succeeded: who knows what it
+        does to them."""
+        self.fit = [frozenset(kinds) for kinds in needs.fit]
+        """For each slot, the kinds that have worked in it."""
+        self.roles = [(role,) for role in schema.variables]
+        """For each slot, the roles that names for it may have."""
+        self.interest = 1 / (1 + len(book.successes) / LIMITS.half_interest) if book.slots else 0.0
+        """Weight among other actions: an action of nothing has nothing to be settled."""
+        # Trials since conclusions were drawn, by what each was to settle
+        self.asked: Counter[object] = Counter()
+
+    @property
+    def is_familiar(self) -> bool:
+        """True if it has worked so often that a single attempt tells little more."""
+        return len(self.needs.wins) >= LIMITS.few_successes
+
+    def rarity(self, true: int, false: int) -> tuple[float, int]:
+        """1 / (1 + trials with the unusual facts that hold), 0 if a refusal is to be expected;
+        and these facts.
+        """
+        holds, fails = signed(true, false, self.needs.size)
+        unusual = holds & self.unusual
+        if not unusual or fails & self.needs.explaining:
+            return 0.0, unusual
+        return 1 / (1 + self.asked[unusual]), unusual
+
+    def information(self, true: int, false: int, kinds: tuple[str, ...]) -> tuple[float, object]:
+        """Bits that doing it would tell where some facts are true and some false, and the question
+        it would settle: the entropy of the outcome, less the more often it was asked.
+        """
+        holds, fails = signed(true, false, self.needs.size)
+        lacking = fails & self._doubtful
+        missing = self._doubtful & ~holds
+        about: object = lacking or kinds
+        if self._is_foretold(missing) or (lacking and not self.book.worked[kinds]):
+            return 0.0, about  # of two reasons nobody could tell which it was
+        success = self._success(kinds, lacking, missing)
+        uses = 1.0 if self.book.worked[kinds] else self.new_kinds
+        return uses * entropy(success) / (1 + self.asked[about]), about
+
+    def _is_foretold(self, missing: int) -> bool:
+        """True if it was refused often enough without as much as is missing."""
+        return any(not before & ~missing for before in self._refused_without)
+
+    def _success(self, kinds: tuple[str, ...], lacking: int, missing: int) -> float:
+        """How likely it works with things of some kinds and without facts that may be needed:
+        those that fail, and all that are not known to hold.
+        """
+        success = self.fitness(kinds) * self._reliability
+        for bit in bits(missing):
+            chance = self.chances[bit]
+            if not lacking >> bit & 1:
+                chance *= self._missing_if_unknown[bit]
+            success *= 1 - chance
+        return success
+
+    @cached_property
+    def _refused_without(self) -> list[int]:
+        """Sets of facts without which it was refused, often enough to foretell it."""
+        witnesses: dict[int, list[Row]] = {}
+        for row in self.needs.explainable:
+            lacking = self.needs.required & ~row.holds
+            witnesses.setdefault(lacking, []).append(row)
+        least = self.book.vocabulary.decisive
+        often = []
+        for mask, rows in witnesses.items():
+            if mask and count_independent(rows) >= least:
+                often.append(mask)
+        return often
+
+    @cached_property
+    def _reliability(self) -> float:
+        """How often it works where all that it is known to need holds: where it was refused
+        nevertheless, there is a reason that nobody knows yet.
+        """
+        needs = self.needs
+        puzzling = []
+        for row in needs.losses:
+            complete = row.holds & needs.explaining == needs.explaining
+            if complete and not row.fails & needs.required and self.book.worked[row.attempt.kinds]:
+                puzzling.append(row)
+        worked = needs.independent_wins + 1
+        return worked / (worked + count_independent(puzzling))
+
+    @cached_property
+    def _missing_if_unknown(self) -> dict[int, float]:
+        """By fact, how likely it is missing where nothing is known of it: hardly, if it was unknown
+        in successes too.
+        """
+        needs = self.needs
+        found = {}
+        for bit in self.chances:
+            unknown = (needs.won & ~needs.known_in(bit)).bit_count()
+            found[bit] = 1 / (2 + unknown)
+        return found
+
+    def doubts(self) -> list[tuple[Literal, float]]:
+        """Facts that may be needed or not, with the bits that a trial without each would tell."""
+        return [(fact, told / (1 + self.asked[fact])) for fact, told in self._entropies]
+
+    @cached_property
+    def _entropies(self) -> list[tuple[Literal, float]]:
+        """Facts that may be needed or not, with the bits that say whether one is."""
+        return [(self.needs.literal(bit), entropy(chance)) for bit, chance in self.chances.items()]
+
+    def without(self, literal: Literal) -> ActionSchema:
+        """The action as plans have it, without one of its needs."""
+        bound = literal.bind(slots_of(self.schema.variables))
+        kept = [each for each in self.schema.preconditions if each.literals != (bound,)]
+        return replace(self.schema, preconditions=tuple(kept))
+
+    def most(self, kinds: tuple[str, ...]) -> float:
+        """The most bits that doing it with things of some kinds can tell, whatever is so of
+        them.
+        """
+        return 0.0 if self.book.worked[kinds] and self._needs_are_settled else 1.0
+
+    @cached_property
+    def _needs_are_settled(self) -> bool:
+        """True if it is known what it needs, and nothing speaks for more."""
+        return min(self.chances.values(), default=1.0) >= 1 and self._reliability == 1.0
+
+    def fits(self, kinds: tuple[str, ...]) -> bool:
+        """True if it has worked with each of some kinds in its slot."""
+        return all(map(frozenset.__contains__, self.fit, kinds))
+
+    def fitting(self, kinds: tuple[str, ...]) -> float:
+        """Likelihood that it works with things of some kinds at all, by the number of kinds
+        that did and did not.
+        """
+        share = 1.0
+        for kind, fit, chance in zip(kinds, self.fit, self._new_kind_fits, strict=True):
+            if kind not in fit:
+                share *= chance
+        return share
+
+    @cached_property
+    def _new_kind_fits(self) -> list[float]:
+        """For each slot, how likely another kind works, by Laplace's rule of succession."""
+        found = []
+        for slot, fit in enumerate(self.fit):
+            refused = {kinds[slot] for kinds in self.faultless} - fit
+            found.append((len(fit) + 1) / (len(fit) + len(refused) + 2))
+        return found
+
+    def fitness(self, kinds: tuple[str, ...]) -> float:
+        """Likelihood that it works with things of some kinds, also by how often it was refused
+        with just these and nothing else missing.
+        """
+        if self.book.worked[kinds]:
+            return 1.0
+        tried = self.faultless.get(kinds, 0)
+        if tried >= LIMITS.refused_kinds:
+            return 0.0
+        together = self._together if len(kinds) > 1 else 1.0
+        chance: float = self.fitting(kinds) * together * 0.5**tried
+        return chance
+
+    @cached_property
+    def new_kinds(self) -> float:
+        """Likelihood that the next use of it is with kinds never used before, by Good and Turing's
+        estimate: a kind's answer serves uses with that kind alone, a need's serves all.
+        """
+        once = sum(count == 1 for count in self.book.worked.values())
+        return once / max(1, self.book.succeeded)
+
+    @cached_property
+    def _together(self) -> float:
+        """Likelihood that kinds which work each work together, by Laplace's rule of succession."""
+        worked = len(self.book.worked)
+        refused = 0
+        for kinds in self.faultless:
+            refused += self.fits(kinds) and not self.book.worked[kinds]
+        return (worked + 1) / (worked + refused + 2)
+
+
+def _unusual_facts(needs: Needs) -> int:
+    """Facts about an action's things that held in hardly any of its successes."""
+    book = needs.book
+    found = 0
+    for bit in range(2 * needs.size):
+        args = book.facts[bit % needs.size].args
+        of_its_things = bool(args) == bool(book.slots) and all(map(str.isdigit, args))
+        usual = (needs.holding[bit] & needs.won).bit_count() >= LIMITS.several
+        if of_its_things and not usual:
+            found |= 1 << bit
+    return found

@@ -1,0 +1,832 @@
+"""An exploration: the next command of an episode, and the episodes one after the other."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from random import Random
+from typing import NamedTuple
+
+from rpms.induction.conclusions.ledger import Diary, Ledger
+from rpms.induction.evidence.revelations import slots_of
+from rpms.induction.evidence.templates import SLOT, fill, pattern_of, verb_of
+from rpms.induction.evidence.wants import State
+from rpms.induction.exploring.agenda import Agenda, Exploring
+from rpms.induction.exploring.as_told import as_told
+from rpms.induction.exploring.experimenter import Experimenter
+from rpms.induction.exploring.looking import Looking
+from rpms.induction.exploring.odds import entropy
+from rpms.induction.exploring.questions import Question
+from rpms.induction.exploring.ventures import Prospect
+from rpms.induction.thresholds import LIMITS
+from rpms.logic.achievers import command_of
+from rpms.logic.actions import Instance
+from rpms.logic.errors import FileError, InputError, WorldError
+from rpms.logic.facts import Literal, Truth, grouped, kind_of
+from rpms.logic.goal import UNKNOWN_GOAL
+from rpms.store.evidence import Spoken, Trace
+from rpms.worlds.base import Setting, Task, World, by_verb
+
+
+class _Target(NamedTuple):
+    """An experiment that may have to be prepared."""
+
+    worth: float
+    question: Question
+    names: tuple[str, ...]
+    without: Literal | None = None  # The need that it is done without, if it is about one
+
+    @property
+    def instance(self) -> Instance:
+        """The action to prepare."""
+        schema = self.question.schema
+        if self.without is not None:
+            schema = self.question.without(self.without)
+        return Instance(schema, dict(zip(schema.variables, self.names, strict=True)))
+
+
+class Session(Looking):
+    """One episode of an exploration: what to do next in it."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.experimenter = Experimenter(self.agenda, self)
+
+    def choose(self) -> str:
+        """Next command."""
+        if self.agenda.ledger.names.signatures and not (self._has_goal and self._astray()):
+            command = self.experimenter.choose()
+            if command or not self._has_goal:
+                return command
+        command, self.then = self.then, ""
+        if command:
+            return command
+        ways = (
+            self.try_seen,
+            self.look_at_new_place,
+            self._novelty,
+            self._look_around,
+            self._carry_elsewhere,
+            self._follow_agenda,
+            self._listed,
+            self._anything,
+        )
+        return _first_of(ways)
+
+    @property
+    def _has_goal(self) -> bool:
+        """True if there is something to be won; else all that can be learned is by experiment."""
+        return self.diary.goal.type != UNKNOWN_GOAL
+
+    def _look_around(self) -> str:
+        """Now and then, a command that finds out what is unknown, in worlds where nothing has to
+        be walked to.
+        """
+        if self.all_at_hand and self.dice.random() < self.agenda.how.looking:
+            return self.find_out()
+        return ""
+
+    def _follow_agenda(self) -> str:
+        """A step towards the goal, or an experiment."""
+        if not self.agenda.questions:
+            return ""
+        return _first_of((self._pursue_goal, self._wander, self._try_something))
+
+    def _pursue_goal(self) -> str:
+        """A step towards the goal, if the episode is about it."""
+        if not self.about_goal or self._astray():
+            return ""
+        return self._towards_goal()
+
+    def _wander(self) -> str:
+        """Now and then, a step to a new place."""
+        return self.to_new_place() if self._is_time_to_wander() else ""
+
+    def _try_something(self) -> str:
+        """An experiment, or a step towards one."""
+        if self._astray():
+            return ""
+        command = self._experiment() or self._towards_target()
+        return self.having_looked(command) if command else ""
+
+    def _listed(self) -> str:
+        """A command that the game lists, of any verb."""
+        if self._astray():
+            return ""
+        listed = []
+        for each in self.game.admissible():
+            if not self.too_early(each):
+                listed.append(each)
+        if not listed:
+            return ""
+        verb = self.dice.choice(by_verb(listed))
+        return self.having_looked(self.dice.choice(verb))
+
+    def _astray(self) -> bool:
+        """True if it is time to leave the plan for once, so that what no plan foresees can come
+        about.
+        """
+        return self.dice.random() < self.agenda.how.astray
+
+    def _novelty(self) -> str:
+        """A command that the game lists of an action that has hardly ever been seen: in a new
+        context it is always asked for its list.
+        """
+        if not self._asks_for_list():
+            return ""
+        self.agenda.listings += 1
+        found = self._new_commands()
+        if not found:
+            return ""
+        self.agenda.novelties += 1
+        if not self.agenda.ledger.hardly_won:
+            return self.dice.choice(found)
+        command = self.dice.choice(self._least_done(found))
+        self.agenda.new_verbs[verb_of(command)] += 1
+        return command
+
+    def _asks_for_list(self) -> bool:
+        """True in a new context, and now and then."""
+        agenda = self.agenda
+        if agenda.ledger.contexts.just_entered and self.diary.learns:
+            return True
+        often = agenda.how.listing
+        if agenda.ledger.hardly_won:  # it may list thousands: ask less where nothing new is found
+            often *= (agenda.novelties + 1) / (agenda.listings + 1)
+        return self.dice.random() < often
+
+    def _new_commands(self) -> list[str]:
+        """Listed commands of actions that are hardly known, one of each verb."""
+        familiar: set[str] = set()
+        for template, book in self.agenda.ledger.books.items():
+            if book.succeeded >= LIMITS.familiar:
+                familiar.add(template)
+        some = [self.dice.choice(commands) for commands in by_verb(self.game.admissible())]
+        found = []
+        for command in some:
+            is_known = self._is_familiar(command, familiar) or self.vain(command)
+            if not is_known and not self.too_early(command):
+                found.append(command)
+        return found
+
+    def _least_done(self, commands: Collection[str]) -> list[str]:
+        """The commands whose first word has worked least, or was least tried as new: among
+        hundreds of names that nobody knows, chance would find an action late.
+        """
+        done = self.agenda.ledger.done + self.agenda.new_verbs
+        counts = {command: done[verb_of(command)] for command in commands}
+        least = min(counts.values())
+        return [command for command, count in counts.items() if count == least]
+
+    def _carry_elsewhere(self) -> str:
+        """A way to a place of a kind where nobody has been with such a thing in hand, as long as an
+        action that was never seen may well be listed there.
+        """
+        ledger = self.agenda.ledger
+        belief = self.diary.belief
+        if not belief.holding or not self.diary.learns or not self._expects_news():
+            return ""
+        ways = []
+        for command in self.game.admissible():
+            if ledger.contexts.is_new(ledger.names.read(command), belief):
+                ways.append(command)
+        return self.dice.choice(ways) if ways else ""
+
+    def _expects_news(self) -> bool:
+        """True if an action that was never seen may well be listed somewhere."""
+        ledger = self.agenda.ledger
+        worked = [book for book in ledger.books.values() if book.succeeded]
+        worth = LIMITS.first_success * ledger.contexts.chance_of_news(len(worked))
+        return worth > LIMITS.informative
+
+    def _is_familiar(self, command: str, familiar: Collection[str]) -> bool:
+        """True if a command is of an action that is known well, be it with a name that nobody
+        knows for one: `go to door to kitchen` goes to something, as `go to kitchen` does.
+        """
+        template = self.agenda.ledger.names.read(command).template
+        if template in familiar:
+            return True
+        slots = template.count(SLOT)
+        for each in familiar:
+            if each.count(SLOT) >= max(1, slots) and pattern_of(each).fullmatch(command):
+                return True
+        return False
+
+    # Experiments.
+
+    def _experiment(self) -> str:
+        """Action possible right now that would tell most, if any would tell enough."""
+
+        def information(
+            question: Question, names: tuple[str, ...], least: float
+        ) -> tuple[float, object]:
+            kinds = tuple(map(kind_of, names))
+            if question.most(kinds) <= least:
+                return 0.0, None
+            known = (
+                question.book.measure(self.diary.belief, names, question.places)
+                if question.places
+                else (0, 0)
+            )
+            return question.information(*known, kinds)
+
+        return self.best_trial(
+            ((each, self._imagine(each)) for each in self._some_questions()),
+            information,
+            LIMITS.informative,
+        )
+
+    def _some_questions(self) -> list[Question]:
+        """Actions to imagine, those that succeeded least more often."""
+        questions, interests = self.agenda.by_interest
+        if not interests or not interests[-1]:
+            return []
+        return self.dice.choices(questions, cum_weights=interests, k=self.agenda.how.imagined)
+
+    def _imagine(self, question: Question) -> tuple[str, ...] | None:
+        """Names for an action: any, or with a kind that has worked in one slot, or with such
+        kinds in all.
+        """
+        names = self.names_around.draw(question.roles, self.dice)
+        chance = self.dice.random()
+        if names is None or chance < LIMITS.any_kind:
+            return names
+        slots: Sequence[int] = range(len(names))
+        if chance >= LIMITS.any_kind + LIMITS.fitting:
+            slots = (self.dice.randrange(len(names)),)
+        chosen = list(names)
+        for slot in slots:
+            self._make_fit(question, slot, chosen)
+        return tuple(chosen)
+
+    def _make_fit(self, question: Question, slot: int, chosen: list[str]) -> None:
+        """Replace a name by one of a kind that has worked in its slot, if there is one."""
+        kinds = question.fit[slot]
+        if kind_of(chosen[slot]) in kinds:
+            return
+        known = self.names_around.of_kinds(question.schema.variables[slot], kinds)
+        fit = [name for name in known if name not in chosen]
+        if fit:
+            chosen[slot] = self.dice.choice(fit)
+
+    def _towards_target(self) -> str:
+        """The next step towards an experiment that cannot be done yet."""
+        for _ in range(3):
+            if self.target is None or self.patience <= 0:
+                self.target = self._new_target()
+                self.patience = self.agenda.how.pursued
+                self.ahead = []
+            if self.target is None:
+                break
+            self.patience -= 1
+            command = self._reach(self.target)
+            if command:
+                return command
+            self.target = None
+        return self.look()
+
+    def _reach(self, target: Instance) -> str:
+        """An experiment, if it can be done now; else a step towards it; nothing where no way is
+        known.
+        """
+        if target.feasible(self.situation) is Truth.TRUE:
+            self.target = None
+            return command_of(target.schema, target.binding)
+        command = self.go_on()
+        if command:
+            return command
+        remedy = self.agenda.reasoner().remedy(target, self.situation, explained=False)
+        if not remedy.command or self.vain(remedy.command):
+            return ""
+        self.ahead = list(remedy.after)
+        return remedy.command
+
+    def _new_target(self) -> Instance | None:
+        """An action with kinds that were never tried together, or without a need that never
+        lacked alone, of the actions that succeeded least.
+        """
+        best = LIMITS.worth_a_plan
+        found = None
+        for question in self._some_questions():
+            names = self._imagine(question)
+            if names is None:
+                continue
+            prospect = self._prospect(question, names, best)
+            if prospect.worth > best and not self.too_early(fill(question.book.template, names)):
+                best = prospect.worth
+                found = prospect
+        if found is None:
+            return None
+        if found.without is not None:
+            found.question.asked[found.without] += 1
+        return found.instance
+
+    def _prospect(self, question: Question, names: tuple[str, ...], least: float) -> _Target:
+        """An action with some names, with all that it may need, or without what it needs
+        perhaps: what tells more, if that is more than the least.
+        """
+        kinds = tuple(map(kind_of, names))
+        found = _Target(max(least, self._worth_of_kinds(question, kinds)), question, names)
+        if not question.fits(kinds):
+            return found
+        for literal, told in question.doubts():
+            worth = told * question.interest
+            if worth <= found.worth:
+                continue
+            if literal.bind(slots_of(names)).truth(self.situation) is Truth.FALSE:
+                found = _Target(worth, question, names, literal)
+        return found
+
+    def _worth_of_kinds(self, question: Question, kinds: tuple[str, ...]) -> float:
+        """The worth of an action with some kinds: those that were never tried tell whether they
+        work, others the less the more often they were.
+        """
+        tried = question.book.worked[kinds] + question.faultless.get(kinds, 0)
+        if tried:
+            told = LIMITS.once_more / tried
+        else:
+            told = question.new_kinds * entropy(question.fitness(kinds))
+        worth = told * question.interest
+        goal = self.diary.goal
+        if self.about_goal and not tried and (goal.object in kinds or goal.destination in kinds):
+            worth *= LIMITS.about_goal
+        return worth
+
+    # The goal.
+
+    def _towards_goal(self) -> str:
+        """The next step towards a guess at what the goal wants; nothing where there is none
+        left.
+        """
+        command = self._do_as_told()
+        if command:
+            return command
+        if self.scoring:
+            ways = (
+                self.go_on,
+                self.towards_score,
+                self.to_new_place,
+                self.venture,
+                self.elsewhere,
+            )
+            return _first_of(ways)
+        return self.to_new_place() or self._towards_guess()
+
+    def _towards_guess(self) -> str:
+        """The next step towards the guess that is pursued, or else towards the next one."""
+        for _ in range(4):
+            if self.wanted is None or self.patience <= 0:
+                self._take_up(self._new_guess())
+            if self.wanted is None:
+                return ""
+            self.patience -= 1
+            command = self.go_on() or self._begin_guess(self.wanted)
+            if command:
+                return command
+            self.wanted = None
+        return ""
+
+    def _do_as_told(self) -> str:
+        """A command that the goal's own sentence says, or a step towards one, in types that score
+        on the way and are hardly ever won; late, where it may end the task.
+        """
+        if not self._heeds_sentence:
+            return ""
+        is_late = self.left <= LIMITS.late
+        goal = self.diary.goal
+        found = as_told(self.agenda.questions, goal, self.diary.belief, self.told_done)
+        for command, instance in found:
+            if self.vain(command) or (self.too_early(command) and not is_late):
+                continue
+            step = self._do_or_prepare(command, instance)
+            if step:
+                return step
+        return ""
+
+    @property
+    def _heeds_sentence(self) -> bool:
+        """True if goals of this type score on the way, or may, and are hardly ever won."""
+        ledger = self.agenda.ledger
+        book = ledger.goals.get(self.diary.goal.type)
+        may_score = ledger.scores or ledger.unlisted
+        return may_score and (book is None or book.hardly_won)
+
+    def _do_or_prepare(self, command: str, instance: Instance) -> str:
+        """A command that may be done now; else a step towards what it needs, for so long."""
+        if instance.feasible(self.situation) is not Truth.FALSE:
+            self.told_done.add(command)
+            return command
+        self.prepared[command] += 1
+        if self.prepared[command] > self.agenda.how.pursued:
+            return ""
+        return self.begin(instance.preconditions)
+
+    def _is_time_to_wander(self) -> bool:
+        """True now and then between experiments, since other things to try are elsewhere."""
+        if self.about_goal or not self.agenda.ledger.hardly_won:
+            return False
+        return bool(self.wandering.heading) or self.dice.random() < LIMITS.wandering
+
+    def to_new_place(self) -> str:
+        """The next step to the nearest place where the agent has not been in this episode, while
+        tasks score on the way and are hardly ever won; nothing where no way is known.
+        """
+        wandering = self.wandering
+        if not self.agenda.ledger.hardly_won or wandering.tries > self.agenda.how.pursued:
+            return ""
+        command = self.go_on() if wandering.heading else ""
+        if command:
+            return command
+        wanted = wandering.new_places(self.situation, self.agenda.reasoner())
+        wandering.tries += 1
+        command = self.begin(wanted) if wanted else ""
+        wandering.heading = wanted if command else ()
+        return command or self._some_move() or self._unlock()
+
+    def _some_move(self) -> str:
+        """A listed command that begins as commands do that have moved the agent, and names no
+        place where it has been: for as long as no plan knows the way.
+        """
+        moving = self.agenda.ledger.moving
+        been = self.wandering.been
+        found = []
+        for command in self.game.admissible():
+            if verb_of(command) not in moving or self.vain(command):
+                continue
+            if not any(place in command for place in been):
+                found.append(command)
+        return self.dice.choice(found) if found else ""
+
+    def _unlock(self) -> str:
+        """A command that changes something about what a refused way names, the shortest of a verb
+        that was not tried for it; right after it, the way is tried again.
+        """
+        refused_ways = list(filter(self._may_be_a_way, self.failures))
+        changing = self._changing_verbs()
+        if not refused_ways or not changing:
+            return ""
+        listed = []
+        for command in self.game.admissible():
+            if verb_of(command) in changing:
+                listed.append(command)
+        for way in refused_ways:
+            command = self._key_to(way, listed)
+            if command:
+                self.unlocking.add((way, verb_of(command)))
+                self.then = way
+                return command
+        return ""
+
+    def _changing_verbs(self) -> set[str]:
+        """The first words of commands that change something else than where the agent is."""
+        found = set()
+        for schema in self.agenda.schemas:
+            if schema.effects:
+                found.add(verb_of(schema.syntax[0]))
+        return found - self.agenda.ledger.moving.keys()
+
+    def _may_be_a_way(self, command: str) -> bool:
+        """True if a command begins as those do that have moved the agent; as long as none has,
+        if it begins as none that ever worked.
+        """
+        ledger = self.agenda.ledger
+        verb = verb_of(command)
+        if ledger.moving:
+            return verb in ledger.moving
+        return not ledger.done[verb]
+
+    def _key_to(self, way: str, listed: Iterable[str]) -> str:
+        """The shortest command about what a way names, of a verb not tried for it; nothing where
+        there is none.
+        """
+        names = self.agenda.ledger.names.read(way).names
+        found = []
+        for command in listed:
+            is_about = any(name in command for name in names)
+            is_new = (way, verb_of(command)) not in self.unlocking
+            if is_about and is_new and not self.vain(command) and not self.too_early(command):
+                found.append(command)
+        return min(found, key=len, default="")
+
+    def _take_up(self, guess: State | None) -> None:
+        """Pursue a guess at what the goal wants from now on."""
+        self.wanted = guess
+        self.patience = 2 * self.agenda.how.pursued
+        self.ahead = []
+        self.begun.clear()
+
+    def _begin_guess(self, wanted: State) -> str:
+        """The first step of a plan towards a guess; nothing where plans lead round and round."""
+        command = self.begin(wanted)
+        if not command:
+            return ""
+        if not self.begun:
+            self.agenda.pursued[self.diary.goal.type, wanted] += 1
+        self.begun[command] += 1
+        return command if self.begun[command] < LIMITS.several else ""
+
+    def towards_score(self) -> str:
+        """The next step towards what scores; nothing where nothing is known to score now, or
+        where it has scored nothing several times in this episode.
+        """
+        in_vain = Counter(done.command for done in self.diary.past if not done.gained)
+        reasoner = self.agenda.reasoner(self.diary.goal.type)
+        for option in reasoner.plan(self.situation, seek=False).options:
+            if option.chain and in_vain[option.chain[-1].command] >= LIMITS.several:
+                continue
+            if not any(self.vain(link.command) for link in option.chain):
+                self.ventures.pursued = None
+                return self.follow(option)
+        return ""
+
+    def venture(self) -> str:
+        """The next step towards something that may score, for all that is known."""
+        ventures = self.ventures
+        if ventures.pursued is not None and self.patience <= 0:
+            ventures.give_up(ventures.pursued)
+        if ventures.pursued is not None:
+            return self._pursue(ventures.pursued)
+        for prospect in ventures.prospects(self.situation):
+            self.patience = 2 * self.agenda.how.pursued
+            self.ahead = []
+            ventures.pursued = prospect
+            command = self._pursue(prospect)
+            if command:
+                return command
+        return ""
+
+    def _pursue(self, prospect: Prospect) -> str:
+        """The next step towards a prospect, which is given up once it is tried or there is none."""
+        self.patience -= 1
+        command = "" if self.vain(prospect.command) else self._towards_prospect(prospect)
+        if command in ("", prospect.command):
+            self.ventures.give_up(prospect)
+        return command
+
+    def _towards_prospect(self, prospect: Prospect) -> str:
+        """The prospect's command where its needs hold, or else a step towards them; an unknown
+        one is found out by trying.
+        """
+        truths = [clause.truth(self.situation) for clause in prospect.needs]
+        if all(truth is Truth.TRUE for truth in truths):
+            return prospect.command
+        step = self.begin(prospect.needs)
+        if step or Truth.FALSE in truths:
+            return step
+        return prospect.command
+
+    def elsewhere(self) -> str:
+        """Some way to another place, now and then: what can be done next may be seen there."""
+        ledger = self.agenda.ledger
+        if self.dice.random() < LIMITS.staying:
+            return ""
+        moves = {template for template, linked in ledger.linked.items() if linked.moves}
+        listed = []
+        for command in self.game.admissible():
+            if ledger.names.read(command).template in moves and not self.vain(command):
+                listed.append(command)
+        return self.dice.choice(listed) if listed else ""
+
+    def _new_guess(self) -> State | None:
+        """The best guess that was not taken up in this episode, but for those that steps were
+        spent on before.
+        """
+        best: State | None = None
+        least = 0
+        for place, state in enumerate(self.agenda.guesses(self.diary.goal)):
+            rank = place + LIMITS.again * self.agenda.pursued[self.diary.goal.type, state]
+            if state not in self.tried and (best is None or rank < least):
+                best = state
+                least = rank
+        if best is not None:
+            self.tried.add(best)
+        return best
+
+    def _anything(self) -> str:
+        """A command of some action with any names that were ever seen, known to be here or not."""
+        books = [book for book in self.agenda.ledger.books.values() if book.succeeded > 1]
+        for book in self.dice.sample(books, len(books)):
+            names = [self.dice.choice(self._ever_in(roles)) for roles in book.roles]
+            command = fill(book.template, names)
+            if not self.too_early(command):
+                return command
+        return next(iter(self.game.admissible()), "look")
+
+    def _ever_in(self, roles: set[str] | None) -> list[str]:
+        """The names that ever had all of some roles; all names where none had."""
+        names = self.agenda.ledger.names.roles
+        found = []
+        for name in names:
+            if not roles or roles <= names[name]:
+                found.append(name)
+        return found or list(names)
+
+
+def _first_of(ways: Iterable[Callable[[], str]]) -> str:
+    """The first command that any of some ways to choose one finds."""
+    for choose in ways:
+        command = choose()
+        if command:
+            return command
+    return ""
+
+
+@dataclass
+class Explorer:
+    """Plays episodes, each so that it settles what is open after the ones before it."""
+
+    world: World
+    setting: Setting
+    tasks: Sequence[Task]
+    ledger: Ledger
+    how: Exploring = field(default_factory=Exploring)
+    aside: list[Trace] = field(default_factory=list)  # Episodes that nothing was learned from
+    episodes: int = 0
+    steps: int = 0
+    failed: int = 0  # Episodes in which the world failed
+    _without_trials: int = 0  # Episodes since there was anything to try
+    _explored: Counter[str] = field(default_factory=Counter)
+    """Episodes by the kind of their task."""
+    _types: dict[str, str] = field(default_factory=dict)
+    """By task and by its type, the types of goals that were seen."""
+    _seen: dict[str, set[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.agenda = Agenda(self.ledger, self.how)
+
+    @property
+    def until(self) -> int:
+        """The number of steps after which the manual is tried in play."""
+        return self.how.steps - int(self.how.steps * self.how.played)
+
+    def read(self, known: Sequence[Trace]) -> Sequence[Trace]:
+        """Take over episodes that were explored before; those after the exploration's end are
+        returned.
+        """
+        for number, trace in enumerate(known, 1):
+            if self.steps >= self.until:
+                return known[number - 1 :]
+            self.episodes, self.steps = number, self.steps + len(trace.steps)
+            self.note_type(trace)
+            aside = self._kept_aside(number)
+            self._ledger_for(apart=aside).read(trace)
+            if aside:
+                self.aside.append(trace)
+            else:
+                self._conclude_after(trace)
+        return ()
+
+    def _kept_aside(self, number: int) -> bool:
+        """True if nothing is learned from an episode, so that it can verify the rest."""
+        return self.how.aside > 0 and number % self.how.aside == 0
+
+    def explore(self) -> Iterator[Trace]:
+        """Play until there were so many steps.
+
+        Every second task is of a type whose goal is not settled, and of these the least known.
+        """
+        order = self.shuffled()
+        while self.steps < self.until and self._without_trials < LIMITS.idle_episodes:
+            some = self._least_known(order) if self.episodes % 2 else order
+            task = some[self.episodes % len(some)]
+            failed_before = self.failed
+            trace = self.episode(task)
+            self.episodes += 1
+            self.steps += max(1, len(trace.steps))
+            self.note_type(trace)
+            idle = not trace.steps and self.failed == failed_before
+            self._without_trials = self._without_trials + 1 if idle else 0
+            yield trace
+            self._conclude_after(trace)
+
+    def _conclude_after(self, trace: Trace) -> None:
+        """Draw conclusions from an episode: what ruined it at once, all else where it is time."""
+        if trace.steps and trace.steps[-1].lost:
+            self.agenda.heed_ruin()
+        self.agenda.draw_conclusions()
+
+    def _least_known(self, tasks: Sequence[Task]) -> Sequence[Task]:
+        """Tasks of the type that was won least of those that are not settled; of all types where
+        each is.
+
+        Episodes without a win count too, for less: a type that is never won takes its share. Of
+        types that are known as little, the one with the most tasks comes first; of its tasks, those
+        of the kind that was explored least.
+        """
+        by_type = grouped((type_, task) for task in tasks for type_ in self._types_of(task))
+        unsettled = []
+        for type_ in by_type:
+            if not self.agenda.settled(type_):
+                unsettled.append(type_)
+        if not unsettled:
+            return tasks
+        order = {}
+        for type_ in unsettled:
+            order[type_] = (self._familiarity(type_), -len(by_type[type_]), type_)
+        return self._of_rarest_kind(by_type[min(unsettled, key=order.__getitem__)])
+
+    def _familiarity(self, type_: str) -> float:
+        """Wins of a type, and a part of one for each episode."""
+        book = self.ledger.goals.get(type_)
+        if book is None:
+            return 0.0
+        return len(book.wins) + book.episodes / LIMITS.episodes_for_a_win
+
+    def _of_rarest_kind(self, tasks: Sequence[Task]) -> Sequence[Task]:
+        """The tasks of the kind that was explored least, by the world's own division."""
+        by_kind = grouped((task.type, task) for task in tasks)
+        return by_kind[min(by_kind, key=lambda kind: self._explored[kind])]
+
+    def type_of(self, task: Task) -> str:
+        """Type of a task's goal, as its opening said; the type that the world gives it where it
+        was never opened.
+        """
+        return self._types.get(task.id, task.type)
+
+    def _types_of(self, task: Task) -> set[str]:
+        """Type of a task's goal; before it is opened, those that its like had."""
+        return (
+            {self._types[task.id]}
+            if task.id in self._types
+            else self._seen.get(task.type, {task.type})
+        )
+
+    def note_type(self, trace: Trace) -> str:
+        """Note the type of an episode's goal, and return it."""
+        found = self.world.goal(trace.opening).type
+        self._explored[trace.kind] += 1
+        if trace.opening:
+            self._types[trace.task] = found
+            self._seen.setdefault(trace.kind, set()).add(found)
+        return found
+
+    def shuffled(self) -> list[Task]:
+        """Tasks in a random order."""
+        return Random(self.how.seed).sample(self.tasks, len(self.tasks))  # noqa: S311  dice, not secrets
+
+    def _count_failure(self, number: int, error: Exception) -> None:
+        """Raise InputError where the world has failed in every episode so far, and in several."""
+        self.failed += 1
+        if self.failed == number >= LIMITS.given_up:
+            raise InputError(f"the world failed in each of {number} episodes: {error}") from None
+
+    def episode(self, task: Task, *, mending: bool = False) -> Trace:
+        """Play one episode.
+
+        Mending: it is about the goal, and whoever asked for it takes over what was seen.
+        """
+        number = self.episodes + 1
+        name = f"{number}:{task.id}"
+        aside = self._kept_aside(number) and not mending
+        with ExitStack() as opened:
+            try:
+                game = opened.enter_context(closing(self.world.open(task, self.setting)))
+                opening = game.reset().observation
+            except (WorldError, FileError) as error:
+                self._count_failure(number, error)
+                return Trace(name, task.id, task.type, "")  # teaches nothing
+            diary = Diary(self._ledger_for(apart=aside or mending), name, opening)
+            dice = Random(f"{self.how.seed}:{number}")  # noqa: S311
+            self.agenda.imagine(dice)
+            session = Session(self.agenda, diary, game, dice, about_goal=mending)
+            until = self.how.steps if mending else self.until
+            left = min(self.how.per_episode or self.world.step_budget, until - self.steps)
+            try:
+                self._play(session, left, learns=not aside and not mending)
+            except WorldError as error:
+                self._count_failure(number, error)  # the steps until then still count
+        trace = Trace(name, task.id, task.type, opening, tuple(diary.steps))
+        if aside:
+            self.aside.append(trace)
+        return trace
+
+    def _ledger_for(self, *, apart: bool) -> Ledger:
+        """The ledger of an episode; one of its own where nothing is learned but names."""
+        if not apart:
+            return self.ledger
+        return Ledger(self.world, self.ledger.vocabulary, self.ledger.names, apart=True)
+
+    def _play(self, session: Session, steps: int, *, learns: bool) -> None:
+        """Play until the game is over, the steps are used, or there is nothing left to ask."""
+        for session.left in range(steps, 0, -1):
+            command = session.choose()
+            if not command:
+                break
+            outcome = session.game.step(command)
+            lost = outcome.done and not outcome.won
+            refused = session.diary.add(
+                Spoken(command, outcome.observation, outcome.score, outcome.won, lost)
+            )
+            session.told(command, refused=refused)
+            if learns:
+                self._learn_at_once(command, session.dice)
+            if outcome.done or session.experimenter.idle:
+                break
+
+    def _learn_at_once(self, command: str, dice: Random) -> None:
+        """Draw the conclusions that the next step needs."""
+        if self.ledger.names.signatures:
+            self.agenda.draw_conclusions()
+            self.agenda.reconsider(command)
+        else:
+            self.agenda.review(command, dice)

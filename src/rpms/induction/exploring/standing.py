@@ -1,0 +1,213 @@
+"""One episode of an exploration as it stands: what was tried in vain, what has to wait, and the
+plan that is followed.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from random import Random
+from typing import NamedTuple
+
+from rpms.induction.conclusions.ledger import Diary
+from rpms.induction.evidence.attempts import NOTHING_KNOWN
+from rpms.induction.evidence.drawing import NamesAround
+from rpms.induction.evidence.templates import fill
+from rpms.induction.evidence.wants import State
+from rpms.induction.exploring.agenda import Agenda
+from rpms.induction.exploring.questions import Question
+from rpms.induction.exploring.ventures import Ventures
+from rpms.induction.exploring.wandering import Wandering
+from rpms.induction.thresholds import LIMITS
+from rpms.logic.actions import Instance
+from rpms.logic.belief import Situation
+from rpms.logic.facts import Clause, Truth, kind_of
+from rpms.planning.edges import Option
+from rpms.worlds.base import Game
+
+
+class _Trial(NamedTuple):
+    """A command worth trying, and the question that it would settle."""
+
+    command: str
+    question: Question
+    about: object
+
+
+@dataclass
+class Standing:
+    """One episode as it stands."""
+
+    agenda: Agenda
+    diary: Diary
+    game: Game
+    dice: Random
+    target: Instance | None = None
+    patience: int = 0
+    wanted: State | None = None
+    refused: set[str] = field(default_factory=set)
+    """Commands that were refused since anything changed."""
+    tried: set[State] = field(default_factory=set)
+    failures: Counter[str] = field(default_factory=Counter)
+    """Refusals of each command in the whole episode."""
+    begun: Counter[str] = field(default_factory=Counter)
+    """Commands with which plans towards the guess have begun."""
+    ahead: list[str] = field(default_factory=list)  # Remaining commands of the current plan
+    told_done: set[str] = field(default_factory=set)
+    """Commands that were given since the goal's sentence says them."""
+    prepared: Counter[str] = field(default_factory=Counter)
+    """By such command, the steps that were to lead to it."""
+    unlocking: set[tuple[str, str]] = field(default_factory=set)
+    """Refused ways, each with the first word of a command that was to open it."""
+    about_goal: bool = False
+    scoring: bool = False  # True if actions known to score are pursued
+    left: int = 0  # Steps that are left of the episode
+    ventures: Ventures = field(init=False)
+    wandering: Wandering = field(init=False)
+
+    def __post_init__(self) -> None:
+        agenda = self.agenda
+        goal = self.diary.goal
+        too_early = partial(self.too_early, venture=True)
+        self.ventures = Ventures(agenda, goal.type, self.dice, too_early)
+        self.wandering = Wandering(agenda.ledger.vocabulary)
+        self.wandering.told(self.diary.belief)
+        self._before = self.diary.belief
+        self._heard = len(self.diary.past)
+        if not self.about_goal and not agenda.settled(goal.type):
+            self.about_goal = self.dice.random() < agenda.how.goals
+        learned = agenda.learned
+        self.scoring = self.about_goal and learned is not None and goal.type in learned.scoring
+
+    @property
+    def names_around(self) -> NamesAround:
+        """What is known to be there, to draw names from."""
+        return self.agenda.ledger.vocabulary.answers(self.diary.belief).names_around
+
+    @property
+    def situation(self) -> Situation:
+        return Situation(self.diary.belief, self.diary.goal, past=self.diary.past)
+
+    def told(self, command: str, *, refused: bool) -> None:
+        """Take in the result of a command, which the diary has already."""
+        before = self._before
+        self._before = self.diary.belief
+        new = self.diary.past[self._heard :]
+        self._heard = len(self.diary.past)
+        self.ventures.told(before, self._before, scored=any(done.gained for done in new))
+        self.wandering.told(self._before)
+        if refused:
+            self.refused.add(command)
+            self.failures[command] += 1
+        elif command not in ("look", "inventory"):
+            self.refused.clear()
+
+    def too_early(self, command: str, *, venture: bool = False) -> bool:
+        """True if an action that may end the task should wait, as long as there is something to
+        lose by that.
+        """
+        if not self.agenda.has_deadly or self.left <= LIMITS.last_steps:
+            return False
+        parts = self.agenda.ledger.names.read(command)
+        past = self.agenda.deadly.get(parts.template)
+        if past is None:
+            return self.agenda.is_deadly_verb(parts.template)
+        is_careful = self.scoring and not venture
+        if past.usual < LIMITS.deadly and not is_careful:
+            return False
+        known = NOTHING_KNOWN
+        if past.own:
+            known = past.book.measure(self.diary.belief, parts.names, past.own)
+        kinds = tuple(map(kind_of, parts.names))
+        return past.share(known.true, known.false, kinds) >= LIMITS.deadly
+
+    def vain(self, command: str) -> bool:
+        """True if a command was refused since anything changed, or again and again.
+
+        Where the world declares its commands, what they need is judged by what was refused.
+        """
+        return command in self.refused or self._again_and_again(command)
+
+    def _again_and_again(self, command: str) -> bool:
+        return self.failures[command] > 1 and not self.agenda.ledger.names.signatures
+
+    def best_trial(
+        self,
+        trials: Iterable[tuple[Question, tuple[str, ...] | None]],
+        worth: Callable[[Question, tuple[str, ...], float], tuple[float, object]],
+        least: float,
+    ) -> str:
+        """The action with names that is worth more than the others and the least; nothing where
+        none is.
+
+        `worth` says also which question the trial would settle: it counts as asked once more.
+        """
+        best = least
+        chosen: _Trial | None = None
+        for question, names in trials:
+            if names is None:
+                continue
+            value, about = worth(question, names, best)
+            if value <= best:
+                continue
+            command = fill(question.book.template, names)
+            if not self.vain(command) and not self.too_early(command):
+                best = value
+                chosen = _Trial(command, question, about)
+        if chosen is None:
+            return ""
+        chosen.question.asked[chosen.about] += 1
+        return chosen.command
+
+    # Plans.
+
+    def begin(self, wanted: State | tuple[Clause, ...]) -> str:
+        """The first step of the best plan in which nothing is known to be vain; nothing where
+        all holds.
+        """
+        plan = self.agenda.towards(wanted, self.situation, best=True)
+        if any(map(self._leads_nowhere, plan.options)):
+            plan = self.agenda.towards(wanted, self.situation, best=False)
+        if plan.cost <= 0:
+            return ""
+        for option in plan.options:
+            if not self._leads_nowhere(option):
+                return self.follow(option)
+        return ""
+
+    def _leads_nowhere(self, option: Option) -> bool:
+        """True if a plan begins with what was just refused, or comes to what was refused again
+        and again, or may end the task too early.
+        """
+        if self.vain(option.command):
+            return True
+        commands = [link.command for link in option.chain]
+        return any(map(self._again_and_again, commands)) or any(map(self.too_early, commands))
+
+    def follow(self, option: Option) -> str:
+        """The first step of an option; what comes after it is kept for later, unless the step
+        shows something.
+        """
+        first, *rest = option.chain
+        self.ahead = [] if first.reveals else [link.command for link in rest]
+        return option.command
+
+    def go_on(self) -> str:
+        """The next action of the plan that was made, where it can be done; no new plan is
+        needed then.
+        """
+        if not self.ahead:
+            return ""
+        command = self.ahead[0]
+        if not self._is_possible(command):
+            self.ahead = []
+            return ""
+        self.ahead = self.ahead[1:]
+        return command
+
+    def _is_possible(self, command: str) -> bool:
+        """True if a command is not in vain, and all that it needs is known to hold."""
+        instance = self.agenda.reasoner().rules.instance(command)
+        if instance is None or self.vain(command):
+            return False
+        return instance.feasible(self.situation) is Truth.TRUE
