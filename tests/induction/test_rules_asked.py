@@ -113,7 +113,7 @@ class TestAPairIsBlamedBeforeKinds:
 
     def unfit(self, refusals: list[Attempt]) -> list[str]:
         book = book_of("examine <>", self.FACTS, [*self.SEEN, *refusals])
-        tables = kind_tables("examine", ("0",), book, Needs(book).faultless)
+        tables = kind_tables("examine", ("0",), book, Needs(book).faultless.found)
         return [kinds[0] for table in tables for kinds in table.refused]
 
     def test_one_that_was_far_off_each_time_may_work(self) -> None:
@@ -138,7 +138,7 @@ def test_what_lies_where_one_is_is_near_and_needs_not_be_asked_for() -> None:
     )  # fmt: skip
     book.vocabulary.seen.add("today", belief)
     needs = Needs(book)
-    assert set(map(str, needs.literals(needs.required))) == {"at(1)", "in(0, 1)"}
+    assert set(map(str, needs.table.literals(needs.explanations.required))) == {"at(1)", "in(0, 1)"}
 
 
 class TestGuessesAtAGoal:

@@ -60,7 +60,7 @@ def test_what_is_learned_lies_between_the_two_bounds(domain: Domain, seed: int, 
     for action in learned.actions:
         needs = {literal.bind({"x": "0"}) for literal in truth[action.name].needs}
         all_needs = Needs(explorer.ledger.books[action.template])
-        safe = frozenset(all_needs.literals(all_needs.safe))
+        safe = frozenset(all_needs.table.literals(all_needs.bound.safe))
         for fact in action.labelled(Label.NECESSARY):
             # the guard: one of what it asks for is really needed, so that it blocks nothing that is
             # allowed

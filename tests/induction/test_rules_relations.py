@@ -67,7 +67,7 @@ def test_a_relation_is_learned_and_no_table_of_names() -> None:
     needs = Needs(book)
     certain = {str(fact.clause) for fact in needs.facts() if fact.label is Label.NECESSARY}
     assert certain == {"fits(1, 0)"}
-    assert kind_tables("unlock", ("key", "door"), book, needs.faultless) == []
+    assert kind_tables("unlock", ("key", "door"), book, needs.faultless.found) == []
 
 
 def test_one_exception_in_a_hundred_is_counted_and_the_effect_kept() -> None:

@@ -28,7 +28,7 @@ def chances(attempts: list[Attempt], drawn: list[str]) -> dict[str, float]:
         mask = int(true[::-1], 2)
         book.imagined.append(Known(mask, 0b111 & ~mask))
     needs = Needs(book)
-    return {str(needs.literal(bit)): chance for bit, chance in chances_of(needs).items()}
+    return {str(needs.table.literal(bit)): chance for bit, chance in chances_of(needs).items()}
 
 
 class TestANeed:

@@ -324,6 +324,11 @@ def _needs(names: list[str], rows: list[Attempt]) -> Needs:
     return Needs(book)
 
 
+def _explaining(needs: Needs) -> set[str]:
+    """Facts that explain the refusals."""
+    return set(map(str, needs.table.literals(needs.explanations.explaining)))
+
+
 def test_where_an_action_works_is_told_by_few_refusals_elsewhere_and_no_two_places_that_happened_to_be() -> (
     None
 ):
@@ -339,18 +344,17 @@ def test_where_an_action_works_is_told_by_few_refusals_elsewhere_and_no_two_plac
     ]
     rows += [_tried(40 + n, ("meal",), there << n % 2, of=11, refused=True) for n in range(20)]
     found = _needs(rooms, rows)
-    assert {str(each) for each in found.literals(found.explaining)} == {"ready", "at(room a)"}
+    assert _explaining(found) == {"ready", "at(room a)"}
     mixed = [_tried(n, ("meal",), ready | there << n % 3, of=11) for n in range(9)]
     mixed += [
         _tried(20 + n, ("meal",), ready | there << 3 + n % 2, of=11, refused=True) for n in range(4)
     ]
-    assert _needs(rooms, mixed).either == ()
+    assert _needs(rooms, mixed).pairs.found == ()
     many = [
         _tried(n, ("meal",), ready | there << n % 2, of=11, refused=n % 2 == 1) for n in range(2500)
     ]
-    assert "at(room a)" in {
-        str(each) for each in _needs(rooms, many).literals(_needs(rooms, many).safe)
-    }
+    by_many = _needs(rooms, many)
+    assert "at(room a)" in map(str, by_many.table.literals(by_many.bound.safe))
 
 
 def test_what_was_done_to_a_thing_already_is_no_matter_of_kinds_or_places() -> None:
@@ -366,14 +370,14 @@ def test_what_was_done_to_a_thing_already_is_no_matter_of_kinds_or_places() -> N
     book = _book("heat <> in <>", 2, facts, rows)
     book.named = ("shelf",)
     found = Needs(book)
-    assert len(found.repeated) == 5
-    assert not found.explaining
-    assert not found.faultless
+    assert len(found.table.repeated) == 5
+    assert not found.explanations.explaining
+    assert not found.faultless.found
 
 
 def test_a_thing_that_is_done_to_again_and_again_counts_as_ever() -> None:
     again = [_tried(n // 3, ("door",), n % 2, of=1, refused=n % 3 == 1) for n in range(30)]
-    assert not Needs(_book("open <>", 1, [_CHARMED], again)).repeated
+    assert not Needs(_book("open <>", 1, [_CHARMED], again)).table.repeated
 
 
 def test_names_that_never_worked_come_before_facts_about_fixed_names() -> None:
@@ -394,8 +398,8 @@ def test_names_that_never_worked_come_before_facts_about_fixed_names() -> None:
     book = _book("heat <> in <>", 2, facts, rows)
     book.named = ("pantry", *(f"room {letter}" for letter in "abcdefgh"))
     found = Needs(book)
-    assert {str(each) for each in found.literals(found.explaining)} == {"holding(0)"}
-    assert {attempt.kinds[1] for attempt in found.faultless} == {"salt"}
+    assert _explaining(found) == {"holding(0)"}
+    assert {attempt.kinds[1] for attempt in found.faultless.found} == {"salt"}
 
 
 def test_a_place_that_was_entered_is_the_one_that_its_made_up_name_stood_for() -> None:

@@ -109,7 +109,7 @@ def test_what_another_pair_explains_too_speaks_for_a_pair_as_well() -> None:
     facts = [Atom(name) for name in names]
     book = Book("post", Vocabulary(predicates), facts=facts, attempts=rows, succeeded=12)
     book.worked[()] = 12
-    found = {frozenset(map(str, fact.clause.literals)) for fact in Needs(book).either}
+    found = {frozenset(map(str, fact.clause.literals)) for fact in Needs(book).pairs.found}
     assert {"heavy", "small"} in found
     assert {"not heavy", "large"} in found
 
@@ -134,7 +134,7 @@ def pairs(*every: list[Attempt]) -> set[frozenset[str]]:
     for rows in every:
         book.attempts += rows
     book.worked[("it",)] = 1
-    return {frozenset(map(str, fact.clause.literals)) for fact in Needs(book).either}
+    return {frozenset(map(str, fact.clause.literals)) for fact in Needs(book).pairs.found}
 
 
 def test_two_facts_are_no_need_where_one_of_them_held_in_a_single_success() -> None:
@@ -174,10 +174,10 @@ def test_a_kind_is_not_blamed_where_one_of_two_facts_may_have_been_missing() -> 
     facts = [Atom(name, ("0",)) for name in names]
     book = Book("examine <>", Vocabulary(predicates), [{"thing"}], facts, [], rows)
     book.worked[("it",)] = 32
-    assert Needs(book).faultless == []
+    assert Needs(book).faultless.found == []
     seen_near = [row._replace(true=row.true | 0b010) for row in rows[-6:]]
     book.attempts = [*rows[:-6], *seen_near]
-    assert len(Needs(book).faultless) == 6
+    assert len(Needs(book).faultless.found) == 6
 
 
 def done(episode: str, step: int, before: tuple[int, int], after: tuple[int, int]) -> Attempt:
@@ -321,7 +321,7 @@ def test_successes_in_which_nothing_was_known_are_not_held_against_a_need_of_two
         won = 70 + unweighed
         book = Book("post", Vocabulary(predicates), facts=facts, attempts=rows, succeeded=won)
         book.worked[()] = won
-        return {frozenset(map(str, fact.clause.literals)) for fact in Needs(book).either}
+        return {frozenset(map(str, fact.clause.literals)) for fact in Needs(book).pairs.found}
 
     need = frozenset({"not heavy", "large"})
     assert need in found(unweighed=0)

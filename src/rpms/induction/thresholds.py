@@ -83,7 +83,7 @@ class Thresholds:
     # Share of other situations in which a rare success's circumstance may hold
     seldom_in_hand: float = 0.3
     # Circumstances that are kept: there are many such facts, and some always hold
-    most_circumstances: int = 2
+    most_surroundings: int = 2
 
     # Effects.
 

@@ -119,7 +119,7 @@ class ActionModel:
     likely: tuple[Literal, ...] = ()  # Of these, those that hardly held in all successes by chance
     chances: Mapping[Literal, float] = field(default_factory=dict)
     """By fact that may be needed, how likely it is."""
-    circumstances: tuple[Literal, ...] = ()
+    surroundings: tuple[Literal, ...] = ()
     """Of an action that hardly ever worked, what else may have been needed."""
 
     @property

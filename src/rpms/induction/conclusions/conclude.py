@@ -25,9 +25,10 @@ from rpms.induction.conclusions.goal_models import GoalModel, Makeable, goal_mod
 from rpms.induction.conclusions.ledger import Ledger, Sights
 from rpms.induction.conclusions.looks_around import taken_once
 from rpms.induction.conclusions.need_chances import chances_of
-from rpms.induction.conclusions.needs import Needs, circumstances, needs_of
+from rpms.induction.conclusions.needs import Needs, needs_of
 from rpms.induction.conclusions.place_maps import PlaceTable
 from rpms.induction.conclusions.scores import Deed, ScoreTable
+from rpms.induction.conclusions.surroundings import surroundings
 from rpms.induction.conclusions.unnamed_effects import Process, processes, processes_by_role
 from rpms.induction.evidence.attempts import Book
 from rpms.induction.evidence.revelations import slots_of
@@ -186,6 +187,7 @@ def _action(
         return None
     wins = book.successes
     needs = needs_of(book, frozenset(excluded.needs.get(book.template, ())))
+    explained = needs.explanations
     tables = _kind_tables(name, parameters, needs, excluded)
     outcomes = Outcomes(book, _needed_atoms(needs))
     # until it has worked often, plans see to all that may be needed
@@ -196,7 +198,7 @@ def _action(
         parameters,
         successes=len(wins),
         refusals=len(book.attempts) - len(wins),
-        unexplained=needs.unexplained(tables),
+        unexplained=needs.faultless.unexplained(tables),
         needs=tuple(needs.facts()),
         tables=tuple(tables),
         effects=_effects(name, parameters, outcomes, excluded),
@@ -205,16 +207,16 @@ def _action(
         losses=sum(attempt.lost for attempt in wins),
         ruinous=outcomes.ruinous(),
         witnesses=tuple(attempt.witness for attempt in wins[: LIMITS.witnesses]),
-        explaining=needs.literals(needs.required if few else needs.explaining),
-        likely=needs.literals(needs.likely if few else needs.explaining),
+        explaining=needs.table.literals(explained.required if few else explained.explaining),
+        likely=needs.table.literals(explained.likely if few else explained.explaining),
         chances=_chances_by_literal(needs),
-        circumstances=circumstances(needs) if few else (),
+        surroundings=surroundings(needs.table) if few else (),
     )
 
 
 def _chances_by_literal(needs: Needs) -> dict[Literal, float]:
     """How likely each fact is needed."""
-    return {needs.literal(bit): chance for bit, chance in chances_of(needs).items()}
+    return {needs.table.literal(bit): chance for bit, chance in chances_of(needs).items()}
 
 
 def _has_worked(book: Book) -> bool:
@@ -246,8 +248,8 @@ def _free_name(book: Book, known: Collection[str]) -> str | None:
 
 def _needed_atoms(needs: Needs) -> frozenset[Atom]:
     """Facts that the action was found to need, alone or one of two."""
-    literals = [*needs.literals(needs.tested)]
-    for fact in needs.either:
+    literals = [*needs.table.literals(needs.bound.tested)]
+    for fact in needs.pairs.found:
         literals += fact.clause.literals
     return frozenset(literal.atom for literal in literals)
 
@@ -257,14 +259,14 @@ def _kind_tables(
 ) -> list[KindTable]:
     """Kinds with which the action works or is refused, without what verification contradicted."""
     tables = []
-    for table in kind_tables(name, parameters, needs.book, needs.faultless):
-        if needs.names_for_kinds and not table.refused:
+    for table in kind_tables(name, parameters, needs.table.book, needs.faultless.found):
+        if needs.table.names_for_kinds and not table.refused:
             continue  # of names alone, that some worked says nothing
         refused = dict(table.refused)
         for title, kinds in excluded.kinds:
             if title == table.name:
                 refused.pop(kinds, None)
-        tables.append(replace(table, refused=refused, of_names=needs.names_for_kinds))
+        tables.append(replace(table, refused=refused, of_names=needs.table.names_for_kinds))
     return tables
 
 

@@ -81,11 +81,11 @@ def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Circumstan
     mostly do.
     """
     needs = Needs(book, tolerated=LIMITS.exceptions, kindless=True, preferred=preferred)
-    if len(needs.wins) < LIMITS.fewest_good:
+    if len(needs.table.wins) < LIMITS.fewest_good:
         return None
-    wanted = needs.explaining
-    bad = sum(row.holds & wanted == wanted for row in needs.losses)
-    found = circumstance(needs.literals(wanted), steps_of(needs.wins), bad)
+    wanted = needs.explanations.explaining
+    bad = sum(row.holds & wanted == wanted for row in needs.table.losses)
+    found = circumstance(needs.table.literals(wanted), steps_of(needs.table.wins), bad)
     return found if found.share >= LIMITS.often else None
 
 

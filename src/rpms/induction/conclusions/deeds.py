@@ -417,7 +417,7 @@ def _deed_process(
     deed: Deed, name: str, parameters: Sequence[str], action: ActionModel | None
 ) -> Process:
     """A deed as a process; it also needs what the action needs to be done, where that is known."""
-    needs = (*action.guessed, *action.circumstances) if action is not None else ()
+    needs = (*action.guessed, *action.surroundings) if action is not None else ()
     when = replace(deed.when, literals=tuple(dict.fromkeys((*deed.when.literals, *needs))))
     roles = (*parameters, *deed.roles)
     found = process_of(name, deed.book.template, roles, when, [Literal(ADVANCED)])

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from rpms.induction.conclusions.action_model import Induced, induced
-from rpms.induction.conclusions.proofs import Proofs
+from rpms.induction.conclusions.explanations import Explanations
 from rpms.induction.evidence.literals import Row, bits, count_independent, mask_of, steps_of, union
 from rpms.induction.thresholds import LIMITS
 from rpms.logic.facts import Clause
@@ -23,11 +23,24 @@ class _Halves(NamedTuple):
 
 
 @dataclass(eq=False)
-class EitherNeeds(Proofs):
+class EitherNeeds:
     """Pairs of facts, for refusals that no single fact explains."""
 
+    explanations: Explanations
+
+    def __post_init__(self) -> None:
+        self.bound = self.explanations.bound
+        self.table = self.explanations.table
+        self._asked: dict[tuple[int, int], bool] = {}
+        """By pair of facts that was asked about, whether one of them held in the successes."""
+
     @cached_property
-    def either(self) -> tuple[Induced, ...]:
+    def masks(self) -> list[int]:
+        """The bits of each pair that was found."""
+        return [self.table.clause_mask(pair.clause) for pair in self.found]
+
+    @cached_property
+    def found(self) -> tuple[Induced, ...]:
         """Preconditions of two facts, of which one must hold, for refusals that no single fact
         explains.
         """
@@ -39,8 +52,8 @@ class EitherNeeds(Proofs):
             if best is None:
                 break
             asked = mask_of(best)
-            clause = Clause(tuple(map(self.literal, best)))
-            if not self.excluded.intersection(clause.literals):
+            clause = Clause(tuple(map(self.table.literal, best)))
+            if not self.bound.excluded.intersection(clause.literals):
                 found.append(self._induced_pair(clause, asked, puzzling))
             # a refusal where neither is known to have held needs no other explanation
             left = [row for row in left if row.holds & asked]
@@ -50,10 +63,11 @@ class EitherNeeds(Proofs):
         """Refusals in which all held that explains others, and nothing is known to have failed
         that may be needed.
         """
+        explaining = self.explanations.explaining
         found = []
-        for row in self.explainable:
-            all_held = row.holds & self.explaining == self.explaining
-            if all_held and not row.fails & self.safe:
+        for row in self.explanations.explainable:
+            all_held = row.holds & explaining == explaining
+            if all_held and not row.fails & self.bound.safe:
                 found.append(row)
         return found
 
@@ -69,7 +83,7 @@ class EitherNeeds(Proofs):
             if not self.one_always(*pair) or not self._explains(pair, left, puzzling, every):
                 continue
             lacking = _lacking_all(left, mask_of(pair))
-            rank = (len(lacking), *map(self.worth, pair))
+            rank = (len(lacking), *map(self.explanations.worth, pair))
             if best is None or rank > best_rank:
                 best = pair
                 best_rank = rank
@@ -88,13 +102,14 @@ class EitherNeeds(Proofs):
         # what another pair explains too speaks for this one as well
         if count_independent(_lacking_all(puzzling, asked)) < LIMITS.either:
             return False
-        return self.by_chance(left, *pair) <= LIMITS.by_chance / self.size**2
+        return self.table.by_chance(left, *pair) <= LIMITS.by_chance / self.table.size**2
 
     def _induced_pair(self, clause: Clause, asked: int, refusals: Sequence[Row]) -> Induced:
-        with_one = union(self.holding[bit] for bit in bits(asked)) & self.won
-        known = self.steps(with_one)
+        table = self.table
+        with_one = union(table.holding[bit] for bit in bits(asked)) & table.won
+        known = table.steps(with_one)
         shown = steps_of(_lacking_all(refusals, asked))
-        unknown = len(self.wins) - len(known)
+        unknown = len(table.wins) - len(known)
         return induced(clause, known, (), shown, label=Label.NECESSARY, unknown=unknown)
 
     def one_always(self, one: int, other: int) -> bool:
@@ -107,7 +122,8 @@ class EitherNeeds(Proofs):
         as for a fact alone, and fewer than those that the weaker fact carries. They may be more,
         up to a third, if the others are too many for chance.
         """
-        if abs(one - other) == self.size:
+        table = self.table
+        if abs(one - other) == table.size:
             return False  # each other's opposite
         halves = self._halves(one, other)
         if halves is None:
@@ -115,10 +131,10 @@ class EitherNeeds(Proofs):
         weaker = min(halves.first, halves.second)
         if weaker < LIMITS.several:
             return False
-        seldom_open = halves.neither <= LIMITS.sometimes * self.independent_wins
+        seldom_open = halves.neither <= LIMITS.sometimes * table.independent_wins
         if seldom_open and halves.neither < weaker:
             return True
-        often_known = LIMITS.several * halves.neither <= self.independent_wins
+        often_known = LIMITS.several * halves.neither <= table.independent_wins
         return often_known and self._is_no_chance(one, other)
 
     def _is_no_chance(self, one: int, other: int) -> bool:
@@ -127,10 +143,11 @@ class EitherNeeds(Proofs):
 
         If neither were needed, each would be false there as often as in attempts of both outcomes.
         """
-        complete = self._lost
-        for needed in bits(self.explaining):
-            complete &= self.holding[needed]
-        lacking = self.independent(complete & self.failing(one) & self.failing(other))
+        table = self.table
+        complete = table.lost
+        for needed in bits(self.explanations.explaining):
+            complete &= table.holding[needed]
+        lacking = table.independent(complete & table.failing(one) & table.failing(other))
         if not lacking:
             return False
         return not (
@@ -143,22 +160,31 @@ class EitherNeeds(Proofs):
 
         `lacking`: the refusals in which both were.
         """
-        alone = self.independent(self.won & self.holding[fact] & self.failing(other))
+        table = self.table
+        alone = table.independent(table.won & table.holding[fact] & table.failing(other))
         share = alone / (alone + lacking)
-        return share**alone > LIMITS.by_chance / self.size**2
+        return share**alone > LIMITS.by_chance / table.size**2
+
+    def one_always_kept(self, one: int, other: int) -> bool:
+        """The same as `one_always`, asked once of each pair."""
+        pair = (min(one, other), max(one, other))
+        if pair not in self._asked:
+            self._asked[pair] = self.one_always(*pair)
+        return self._asked[pair]
 
     def _halves(self, first: int, second: int) -> _Halves | None:
         """Successes by the one of two facts that they had; None if one is known to have had
         neither.
         """
-        if self.failing(first) & self.failing(second) & self.won:
+        table = self.table
+        if table.failing(first) & table.failing(second) & table.won:
             return None
-        with_first = self.holding[first] & self.won
-        with_second = self.holding[second] & self.won
+        with_first = table.holding[first] & table.won
+        with_second = table.holding[second] & table.won
         return _Halves(
-            self.independent(with_first & ~with_second),
-            self.independent(with_second & ~with_first),
-            self.independent(self.won & ~(with_first | with_second)),
+            table.independent(with_first & ~with_second),
+            table.independent(with_second & ~with_first),
+            table.independent(table.won & ~(with_first | with_second)),
         )
 
 

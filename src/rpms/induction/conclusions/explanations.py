@@ -11,18 +11,10 @@ from rpms.induction.evidence.attempts import Attempt
 from rpms.induction.evidence.literals import Row, bits, mask_of, slots_in, union
 from rpms.induction.evidence.templates import words_in
 from rpms.induction.thresholds import LIMITS
-from rpms.logic.facts import kind_of
 
 
-class Premises(NamedTuple):
-    """Facts, as bits, for which another may be given up, and those that are preferred to it."""
-
-    allowed: int
-    preferred: int
-
-
-class Meant(NamedTuple):
-    """Rank of a fact among equivalents."""
+class Wording(NamedTuple):
+    """How well a fact is put, next to others that say the same."""
 
     says_it: bool  # It has a word of the action
     in_order: bool  # It is about the action's things in their order
@@ -36,20 +28,36 @@ class FactRank(NamedTuple):
     known: int  # Attempts in which it was known
     positive: bool
     arguments: int
-    meant: Meant
+    wording: Wording
     order: int  # Of facts that are alike in all else, the first is kept
 
 
+class _Premises(NamedTuple):
+    """Facts, as bits, for which another may be given up, and those that are preferred to it."""
+
+    allowed: int
+    preferred: int
+
+
 @dataclass(eq=False)
-class Explanations(SafeBound):
+class Explanations:
     """Facts that account for refusals."""
+
+    bound: SafeBound
+    kindless: bool = False
+    """True if kinds explain nothing: names that never come up twice would explain everything."""
+    preferred: frozenset[str] = frozenset()
+    """Slots whose facts are kept rather than others that say the same."""
+
+    def __post_init__(self) -> None:
+        self.table = self.bound.table
 
     @cached_property
     def explaining(self) -> int:
         """Tested facts that account for every refusal that any of them accounts for, of which
         none can be left out: a minimal hitting set, by backward elimination.
         """
-        kept = self.tested
+        kept = self.bound.tested
         refusals = {row.fails & kept for row in self.explainable} - {0}
         # facts go one by one, the seldomest known first, as long as each refusal keeps a fact that
         # was false
@@ -61,38 +69,39 @@ class Explanations(SafeBound):
 
     def worth(self, bit: int) -> FactRank:
         """Rank of a fact among others that explain the same."""
-        literal = self.literal(bit)
+        literal = self.table.literal(bit)
         return FactRank(
             preferred=not self.preferred.isdisjoint(literal.atom.args),
-            own=not self.by_name(bit),
-            known=self.known_in(bit).bit_count(),
+            own=not self.table.is_by_name(bit),
+            known=self.table.known_in(bit).bit_count(),
             positive=not literal.negated,
             arguments=len(literal.atom.args),
-            meant=self._meant(bit),
+            wording=self._wording(bit),
             order=-bit,
         )
 
-    def _meant(self, bit: int) -> Meant:
-        literal = self.literal(bit)
-        words = set(words_in(self.book.template))
+    def _wording(self, bit: int) -> Wording:
+        literal = self.table.literal(bit)
+        words = set(words_in(self.table.book.template))
         args = list(literal.atom.args)
         says_it = not words.isdisjoint(words_in(literal.atom.predicate))
-        return Meant(says_it, args == sorted(args))
+        return Wording(says_it, in_order=args == sorted(args))
 
     # Refusals that facts have to explain.
 
     @cached_property
     def explainable(self) -> list[Row]:
         """Refusals that facts have to explain: those with kinds that have worked."""
+        table = self.table
         if self.kindless:
-            return self.losses
-        own = self.not_by_name(self.tested)
+            return table.losses
+        own = table.not_by_name(self.bound.tested)
         # relations come before kinds: which key fits a door is no matter of what the two are
         # called; where kinds are no more than names, all facts about the things come before them
-        before_kinds = own if self.names_for_kinds else self.tested & self._relations()
+        before_kinds = own if table.names_for_kinds else self.bound.tested & self._relations()
         found = []
-        for row in self.losses:
-            if not row.fails & own and row.attempt.witness in self.repeated:
+        for row in table.losses:
+            if not row.fails & own and row.attempt.witness in table.repeated:
                 continue  # what was done already needs no other reason
             if row.fails & before_kinds or self._worked_with_kinds(row.attempt):
                 found.append(row)
@@ -100,34 +109,27 @@ class Explanations(SafeBound):
 
     def _relations(self) -> int:
         """Facts about several of the action's things."""
-        facts = enumerate(self.book.facts)
+        facts = enumerate(self.table.book.facts)
         return mask_of(place for place, atom in facts if len(slots_in(atom)) > 1)
 
     def _worked_with_kinds(self, attempt: Attempt) -> bool:
         """True if kinds cannot be what was wrong with a refused attempt."""
-        if self.paired:
-            return attempt.kinds in self.book.worked
-        return not strange(attempt, self.fit)
+        if self._kinds_go_together:
+            return attempt.kinds in self.table.book.worked
+        return not strange(attempt, self.table.fit)
 
     @cached_property
-    def paired(self) -> bool:
+    def _kinds_go_together(self) -> bool:
         """True if kinds that worked each were refused together, with nothing else missing:
         pillows in a fridge.
         """
-        for row in self.losses:
-            complete = row.holds & self.tested == self.tested and not row.fails & self.safe
-            untried = row.attempt.kinds not in self.book.worked
-            if complete and untried and not strange(row.attempt, self.fit):
+        tested = self.bound.tested
+        for row in self.table.losses:
+            complete = row.holds & tested == tested and not row.fails & self.bound.safe
+            untried = row.attempt.kinds not in self.table.book.worked
+            if complete and untried and not strange(row.attempt, self.table.fit):
                 return True
         return False
-
-    @cached_property
-    def names_for_kinds(self) -> bool:
-        """True if the kinds of an action's things are their names, and there are many: then all
-        facts come first.
-        """
-        names = self._columns.names
-        return len(names) > LIMITS.fixed_names and all(kind_of(name) == name for name in names)
 
     # All that may be needed.
 
@@ -136,46 +138,59 @@ class Explanations(SafeBound):
         """All that an action may need as far as anybody knows: what explains refusals, and what
         nothing implies.
         """
-        kept = self.tested
-        for bit in bits(self.tested & ~self.explaining):
-            # of many fixed names, some fact always happened to hold
-            if self.many and self.by_name(bit):
-                kept &= ~(1 << bit)
-        # successes do not tell what follows from what, since in these all of it was true; other
-        # states do
-        implications = implications_of(self.book)
-        doubtful = kept & ~self.explaining & ~self._undone()
+        return self._without_implied(self._without_chance_names(self.bound.tested))
+
+    def _without_chance_names(self, tested: int) -> int:
+        """Without facts that explain nothing and are about one of many fixed names: some such
+        fact always happened to hold.
+        """
+        if not self.table.has_many_names:
+            return tested
+        by_chance = tested & ~self.explaining
+        return tested & ~(by_chance & ~self.table.not_by_name(by_chance))
+
+    def _without_implied(self, possible: int) -> int:
+        """Without facts that explain nothing and follow from the others.
+
+        Successes do not tell what follows from what, since in these all of it was true; other
+        states do.
+        """
+        implications = implications_of(self.table.book)
+        kept = possible
+        doubtful = possible & ~self.explaining & ~self.bound.undone()
         for bit in sorted(bits(doubtful), key=self.worth):
             others = kept & ~(1 << bit)
-            implied_by = implications.near_by if self._near(bit) else implications.implied_by
+            near = self.table.is_near(bit)
+            implied_by = implications.near_by if near else implications.implied_by
             premises = self._premises(bit, others)
             if implied_by(bit, premises.allowed, premises.preferred):
                 kept = others
         return kept
 
-    def _premises(self, bit: int, others: int) -> Premises:
+    def _premises(self, bit: int, others: int) -> _Premises:
         """Of some facts, those that may imply one.
 
         Where the world declares its commands, a fact that has a word of the action is given up
         only for others that have one.
         """
-        rank = self._meant(bit)
+        given_up = self._wording(bit)
+        any_wording = not self.table.book.declared or not given_up.says_it
         allowed = preferred = 0
         for other in bits(others):
             explains = bool(self.explaining >> other & 1)
-            meant = self._meant(other)
-            if explains or meant > rank:
+            wording = self._wording(other)
+            if explains or wording > given_up:
                 preferred |= 1 << other
-            if explains or not self.book.declared or meant.says_it >= rank.says_it:
+            if explains or any_wording or wording.says_it:
                 allowed |= 1 << other
-        return Premises(allowed, preferred)
+        return _Premises(allowed, preferred)
 
     @property
     def likely(self) -> int:
         """Facts that explain refusals, and facts that hardly held in all successes by chance."""
-        most = LIMITS.by_chance ** (1 / self.independent_wins)
+        most = LIMITS.by_chance ** (1 / self.table.independent_wins)
         found = self.explaining
         for bit in bits(self.required & ~self.explaining):
-            if self.frequency(bit, self.explaining) < most:
+            if self.table.frequency(bit, self.explaining) < most:
                 found |= 1 << bit
         return found

@@ -19,7 +19,7 @@ def chances_of(needs: Needs) -> dict[int, float]:
     shown.
     """
     found: dict[int, float] = {}
-    for bit in bits(needs.required):
+    for bit in bits(needs.explanations.required):
         found[bit] = 1.0 if _is_shown(needs, bit) else _after_successes(needs, bit)
     for lacking in sorted(_lacking_in_refusals(needs)):
         _blame(found, lacking)
@@ -30,14 +30,14 @@ def _is_shown(needs: Needs, bit: int) -> bool:
     """True if refusals lacked nothing but a fact, and no other that was never told apart from
     it.
     """
-    return needs.proven_alone(bit) and not needs.proofs[bit].same
+    return needs.proofs.proven_alone(bit) and not needs.proofs.by_fact[bit].same
 
 
 def prior_of(needs: Needs, bit: int) -> float:
     """How likely a fact is needed before anything is seen."""
-    if needs.by_name(bit):
+    if needs.table.is_by_name(bit):
         return LIMITS.needs_name
-    if bit >= needs.size:
+    if bit >= needs.table.size:
         return LIMITS.needs_negation
     return LIMITS.needs_fact
 
@@ -45,8 +45,8 @@ def prior_of(needs: Needs, bit: int) -> float:
 def _after_successes(needs: Needs, bit: int) -> float:
     """How likely a fact is needed that held in every success in which it was known."""
     prior = prior_of(needs, bit)
-    others = needs.explaining & ~(1 << bit)
-    by_chance = needs.frequency(bit, others) ** needs.independent_wins
+    others = needs.explanations.explaining & ~(1 << bit)
+    by_chance = needs.table.frequency(bit, others) ** needs.table.independent_wins
     return min(LIMITS.surest, prior / (prior + (1 - prior) * by_chance))
 
 
@@ -54,7 +54,7 @@ def _lacking_in_refusals(needs: Needs) -> set[int]:
     """Sets of facts that were lacking in refusals: another refusal that lacked the same tells
     nothing new about which of them it was.
     """
-    lacking = {row.fails & needs.required for row in needs.explainable}
+    lacking = {row.fails & needs.explanations.required for row in needs.explanations.explainable}
     return lacking - {0}
 
 

@@ -26,14 +26,19 @@ class _Lacking(NamedTuple):
 
 
 @dataclass(eq=False)
-class Proofs(Explanations):
+class Proofs:
     """What is certain about the facts that explain refusals."""
 
+    explanations: Explanations
+
+    def __post_init__(self) -> None:
+        self.table = self.explanations.table
+
     @cached_property
-    def proofs(self) -> dict[int, Proof]:
+    def by_fact(self) -> dict[int, Proof]:
         """By explaining fact, the refusals that show that it is needed, where there are enough."""
         found = {}
-        for bit in bits(self.explaining):
+        for bit in bits(self.explanations.explaining):
             proof = self._proof(bit)
             if proof is not None:
                 found[bit] = proof
@@ -44,17 +49,17 @@ class Proofs(Explanations):
         else.
         """
         lacking = []
-        for row in self.explainable:
+        for row in self.explanations.explainable:
             if row.fails >> bit & 1:
                 # an unknown fact may have been missing
-                lacking.append(_Lacking(self.required & ~row.holds, row))
+                lacking.append(_Lacking(self.explanations.required & ~row.holds, row))
         candidates = {each.missing for each in lacking}
         for suspects in sorted(candidates, key=lambda mask: (mask.bit_count(), mask)):
             shown = []
             for each in lacking:
                 if not each.missing & ~suspects:
                     shown.append(each.row)
-            if count_independent(shown) >= self.book.vocabulary.decisive:
+            if count_independent(shown) >= self.table.book.vocabulary.decisive:
                 same = self._same(bit, suspects)
                 return Proof(suspects & ~same, shown, same)
         return None
@@ -63,9 +68,9 @@ class Proofs(Explanations):
         """Suspects that always equalled `bit` where all other required facts held: they count
         as one.
         """
-        where = all_of(len(self.rows))
-        for needed in bits(self.required & ~suspects):
-            where &= self.holding[needed]
+        where = all_of(len(self.table.rows))
+        for needed in bits(self.explanations.required & ~suspects):
+            where &= self.table.holding[needed]
         same = 0
         for other in bits(suspects & ~(1 << bit)):
             if self._never_apart(where, bit, other):
@@ -79,21 +84,22 @@ class Proofs(Explanations):
         Attempts of one episode are independent if the facts are about other things, or have
         changed by then: what holds all day agrees all day, however often one asks.
         """
-        known = some & self.known_in(one) & self.known_in(other)
-        held = known & self.holding[one]
-        if held != known & self.holding[other] or held in (0, known):
+        table = self.table
+        known = some & table.known_in(one) & table.known_in(other)
+        held = known & table.holding[one]
+        if held != known & table.holding[other] or held in (0, known):
             return False
-        slots = sorted(slots_in(self.literal(one).atom) | slots_in(self.literal(other).atom))
+        slots = sorted(slots_in(table.literal(one).atom) | slots_in(table.literal(other).atom))
         witnesses = set()
         for place in bits(known):
-            attempt = self.rows[place].attempt
+            attempt = table.rows[place].attempt
             names = tuple(attempt.names[slot] for slot in slots)
             witnesses.add((attempt.witness.episode, names, held >> place & 1))
         return len(witnesses) >= LIMITS.alike
 
     def proven_alone(self, bit: int) -> bool:
         """True if a fact is needed, whatever else is."""
-        proof = self.proofs.get(bit)
+        proof = self.by_fact.get(bit)
         return proof is not None and proof.suspects == 1 << bit
 
     def well_supported(self, bit: int) -> bool:
@@ -102,6 +108,7 @@ class Proofs(Explanations):
         Refusals tell what was wrong with them; only successes tell that there is no other way. And
         where a fact was unknown, it may have been false.
         """
-        with_it = self.holding[bit] & self.won
-        known = with_it.bit_count() >= (1 - LIMITS.sometimes) * len(self.wins)
-        return known and self.independent(with_it) >= LIMITS.several
+        table = self.table
+        with_it = table.holding[bit] & table.won
+        known = with_it.bit_count() >= (1 - LIMITS.sometimes) * len(table.wins)
+        return known and table.independent(with_it) >= LIMITS.several

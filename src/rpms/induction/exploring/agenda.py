@@ -166,14 +166,14 @@ class Agenda:
         """
         book = self.ledger.books[template]
         known = [each for each in self.laboratories if each.book is book]
-        if not known or known[0].odds.needs.size != len(book.facts):
+        if not known or known[0].odds.needs.table.size != len(book.facts):
             return False
         needs = known[0].odds.needs
         last = book.attempts[-1]
-        facts = signed(last.true, last.false, needs.size)
+        facts = signed(last.true, last.false, needs.table.size)
         if last.refused:
-            return bool(facts.fails & needs.explaining)
-        return book.succeeded > LIMITS.several and not facts.fails & needs.safe
+            return bool(facts.fails & needs.explanations.explaining)
+        return book.succeeded > LIMITS.several and not facts.fails & needs.bound.safe
 
     def adopt(self, learned: Learned) -> None:
         """Ask about conclusions from now on."""
@@ -238,7 +238,7 @@ class Agenda:
             if not book.slots:
                 continue
             known = before.get(action.template)
-            if known is None or len(known.odds.needs.rows) != len(book.attempts):
+            if known is None or len(known.odds.needs.table.rows) != len(book.attempts):
                 pursued = self._pursued_facts.setdefault(action.template, Counter())
                 known = laboratory_of(needs_of(book), pursued)
             known.asked.clear()

@@ -152,8 +152,8 @@ def needed_by(others: Sequence[WorkingAction]) -> dict[str, float]:
     needing: Counter[str] = Counter()
     made: set[str] = set()
     for needs, makes in others:
-        able.update({atom.predicate for atom in needs.book.facts})
-        explaining = needs.literals(needs.explaining)
+        able.update({atom.predicate for atom in needs.table.book.facts})
+        explaining = needs.table.literals(needs.explanations.explaining)
         needing.update({literal.atom.predicate for literal in explaining})
         made.update(atom.predicate for atom in makes)
     found = {}
@@ -173,10 +173,10 @@ def needed_by_analogy(book: Book, others: Iterable[WorkingAction]) -> int:
     places = {atom: place for place, atom in enumerate(book.facts)}
     found = set()
     for needs, makes in others:
-        slots = _same_parameters(needs.book.declared, book.declared)
+        slots = _same_parameters(needs.table.book.declared, book.declared)
         if slots is None:
             continue
-        needed = [literal.atom for literal in needs.literals(needs.required)]
+        needed = [literal.atom for literal in needs.table.literals(needs.explanations.required)]
         for atom in (*needed, *makes):
             bound = atom.bind(slots)
             if bound in places:

@@ -497,4 +497,4 @@ def _one_of_the_best(ranked: Sequence[_RankedName], greed: float, dice: Random) 
 
 def laboratory_of(needs: Needs, pursued: Counter[Literal]) -> Laboratory:
     """The laboratory of an action that has worked."""
-    return Laboratory(needs.book, Odds(needs), pursued=pursued)
+    return Laboratory(needs.table.book, Odds(needs), pursued=pursued)

@@ -48,7 +48,7 @@ class Looking(Standing):
             return command
         book = question.book
         known = book.measure(self.diary.belief, parts.names)
-        hardly_known = _facts_of(question.unusual, question.needs.size)
+        hardly_known = _facts_of(question.unusual, question.needs.table.size)
         for bit in bits(hardly_known & ~(known.true | known.false)):
             look = self.find_out(book.facts[bit].bind(slots_of(parts.names)))
             if look:

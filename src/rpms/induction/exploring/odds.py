@@ -3,6 +3,11 @@
 A trial fails if any fact that it lacks is needed. Where it lacks none that is certainly needed, its
 outcome is open, and the entropy of the outcome is what can be learned from it: most where success
 is as likely as refusal. A refusal makes every fact that was lacking likelier to be needed.
+
+Conclusions have an estimate of their own (`need_chances`), about the facts that are left when all
+refusals are explained. Here every fact of the safe bound may still be needed, since the next trial
+may be the one that shows it, and refusals are weighed one by one: experiments that resemble each
+other do not add up.
 """
 
 from dataclasses import dataclass
@@ -31,17 +36,17 @@ class Odds:
     @cached_property
     def _doubtful(self) -> int:
         """Facts that held in every success, and were mostly known."""
-        return self.needs.safe & ~self.needs.seldom
+        return self.needs.bound.safe & ~self.needs.bound.seldom
 
     @cached_property
     def _refused_without(self) -> list[int]:
         """Sets of facts without which it was refused, often enough to expect it again."""
         witnesses: dict[int, list[Row]] = {}
-        for row in self.needs.losses:
+        for row in self.needs.table.losses:
             lacking = self._doubtful & ~row.holds
             if lacking:
                 witnesses.setdefault(lacking, []).append(row)
-        least = self.needs.book.vocabulary.decisive
+        least = self.needs.table.book.vocabulary.decisive
         found: list[int] = []
         for mask, rows in witnesses.items():
             if count_independent(rows) >= least:
@@ -60,7 +65,7 @@ class Odds:
         doubtful = self._doubtful & ~self.certain
         before = {bit: prior_of(self.needs, bit) for bit in bits(doubtful)}
         found = dict(before)
-        for row in self.needs.losses:
+        for row in self.needs.table.losses:
             lacking = row.fails & doubtful
             if not lacking or row.fails & self.certain:
                 continue

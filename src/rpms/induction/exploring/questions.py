@@ -23,21 +23,26 @@ class Question:
     def __init__(self, schema: ActionSchema, book: Book) -> None:
         self.schema = schema
         self.book = book
-        self.needs = needs = needs_of(book)
+        needs = needs_of(book)
+        self.needs = needs
+        self.table = needs.table
+        self.explanations = needs.explanations
         self.chances = chances_of(needs)
         """By fact that it may need, how likely it is needed."""
         self.wanted = mask_of(bit for bit, chance in self.chances.items() if chance >= 0.5)
         """The best guess at what it needs."""
         self._doubtful = mask_of(self.chances)
-        self.places = tuple(sorted({bit % needs.size for bit in self.chances}))
+        self.places = tuple(sorted({bit % needs.table.size for bit in self.chances}))
         """Places of these facts."""
-        faultless = {(each.witness.episode, each.names): each.kinds for each in needs.faultless}
+        faultless = {
+            (each.witness.episode, each.names): each.kinds for each in needs.faultless.found
+        }
         self.faultless = Counter(faultless.values())
         """Independent refusals that only kinds can explain, by kinds."""
         self.unusual = _unusual_facts(needs)
         """Facts about its things with which it has hardly ever succeeded: who knows what it
         does to them."""
-        self.fit = [frozenset(kinds) for kinds in needs.fit]
+        self.fit = [frozenset(kinds) for kinds in needs.table.fit]
         """For each slot, the kinds that have worked in it."""
         self.roles = [(role,) for role in schema.variables]
         """For each slot, the roles that names for it may have."""
@@ -49,15 +54,15 @@ class Question:
     @property
     def is_familiar(self) -> bool:
         """True if it has worked so often that a single attempt tells little more."""
-        return len(self.needs.wins) >= LIMITS.few_successes
+        return len(self.table.wins) >= LIMITS.few_successes
 
     def rarity(self, true: int, false: int) -> tuple[float, int]:
         """1 / (1 + trials with the unusual facts that hold), 0 if a refusal is to be expected;
         and these facts.
         """
-        holds, fails = signed(true, false, self.needs.size)
+        holds, fails = signed(true, false, self.table.size)
         unusual = holds & self.unusual
-        if not unusual or fails & self.needs.explaining:
+        if not unusual or fails & self.explanations.explaining:
             return 0.0, unusual
         return 1 / (1 + self.asked[unusual]), unusual
 
@@ -65,7 +70,7 @@ class Question:
         """Bits that doing it would tell where some facts are true and some false, and the question
         it would settle: the entropy of the outcome, less the more often it was asked.
         """
-        holds, fails = signed(true, false, self.needs.size)
+        holds, fails = signed(true, false, self.table.size)
         lacking = fails & self._doubtful
         missing = self._doubtful & ~holds
         about: object = lacking or kinds
@@ -95,8 +100,8 @@ class Question:
     def _refused_without(self) -> list[int]:
         """Sets of facts without which it was refused, often enough to foretell it."""
         witnesses: dict[int, list[Row]] = {}
-        for row in self.needs.explainable:
-            lacking = self.needs.required & ~row.holds
+        for row in self.explanations.explainable:
+            lacking = self.explanations.required & ~row.holds
             witnesses.setdefault(lacking, []).append(row)
         least = self.book.vocabulary.decisive
         often = []
@@ -110,13 +115,14 @@ class Question:
         """How often it works where all that it is known to need holds: where it was refused
         nevertheless, there is a reason that nobody knows yet.
         """
-        needs = self.needs
+        required = self.explanations.required
+        explaining = self.explanations.explaining
         puzzling = []
-        for row in needs.losses:
-            complete = row.holds & needs.explaining == needs.explaining
-            if complete and not row.fails & needs.required and self.book.worked[row.attempt.kinds]:
+        for row in self.table.losses:
+            complete = row.holds & explaining == explaining
+            if complete and not row.fails & required and self.book.worked[row.attempt.kinds]:
                 puzzling.append(row)
-        worked = needs.independent_wins + 1
+        worked = self.table.independent_wins + 1
         return worked / (worked + count_independent(puzzling))
 
     @cached_property
@@ -124,10 +130,9 @@ class Question:
         """By fact, how likely it is missing where nothing is known of it: hardly, if it was unknown
         in successes too.
         """
-        needs = self.needs
         found = {}
         for bit in self.chances:
-            unknown = (needs.won & ~needs.known_in(bit)).bit_count()
+            unknown = (self.table.won & ~self.table.known_in(bit)).bit_count()
             found[bit] = 1 / (2 + unknown)
         return found
 
@@ -138,7 +143,7 @@ class Question:
     @cached_property
     def _entropies(self) -> list[tuple[Literal, float]]:
         """Facts that may be needed or not, with the bits that say whether one is."""
-        return [(self.needs.literal(bit), entropy(chance)) for bit, chance in self.chances.items()]
+        return [(self.table.literal(bit), entropy(chance)) for bit, chance in self.chances.items()]
 
     def without(self, literal: Literal) -> ActionSchema:
         """The action as plans have it, without one of its needs."""
@@ -213,12 +218,13 @@ class Question:
 
 def _unusual_facts(needs: Needs) -> int:
     """Facts about an action's things that held in hardly any of its successes."""
-    book = needs.book
+    table = needs.table
+    book = table.book
     found = 0
-    for bit in range(2 * needs.size):
-        args = book.facts[bit % needs.size].args
+    for bit in range(2 * table.size):
+        args = book.facts[bit % table.size].args
         of_its_things = bool(args) == bool(book.slots) and all(map(str.isdigit, args))
-        usual = (needs.holding[bit] & needs.won).bit_count() >= LIMITS.several
+        usual = (table.holding[bit] & table.won).bit_count() >= LIMITS.several
         if of_its_things and not usual:
             found |= 1 << bit
     return found

@@ -75,7 +75,7 @@ class Ventures:
         found: dict[str, Prospect] = {}
         for question in self.agenda.questions:
             past = Past(question.book, lambda attempt: attempt.scored, self.goal)
-            rare = self._rare_circumstances(question)
+            rare = self._rare_surroundings(question)
             for names in self._names(question, past, situation.belief):
                 command = fill(question.book.template, names)
                 if command in self.given_up:
@@ -102,14 +102,14 @@ class Ventures:
         ready = Truth.FALSE not in truths.values()
         return self._worth(use, situation.belief, ready=ready), needs
 
-    def _rare_circumstances(self, question: Question) -> list[Clause]:
+    def _rare_surroundings(self, question: Question) -> list[Clause]:
         """Facts that held in the few successes of an action."""
         if self.agenda.learned is None:
             return []
         found: list[Clause] = []
         for action in self.agenda.learned.actions:
             if action.name == question.schema.name:
-                found = [Clause((literal,)) for literal in action.circumstances]
+                found = [Clause((literal,)) for literal in action.surroundings]
         return found
 
     def _is_changing(self, clause: Clause) -> bool:
@@ -128,7 +128,7 @@ class Ventures:
             known = belief.names.get(role, ())
             new = [name for name in self.born if name in known]
             remarkable = _remarkable(known, str(slot), lasting, belief)
-            some = self._at_hand_or_fit(known, question.needs.fit[slot], belief)
+            some = self._at_hand_or_fit(known, question.needs.table.fit[slot], belief)
             every = dict.fromkeys((*new, *remarkable, *some))
             slots.append(list(every)[: LIMITS.names_tried])
         for names in product(*slots):
@@ -193,7 +193,7 @@ def _usual_share(use: _Use, now: Known) -> float:
 
 def _with_needs_met(question: Question, now: Known) -> Known:
     """Facts as they will be when an action is done: what it is thought to need is seen to."""
-    size = question.needs.size
+    size = question.needs.table.size
     needed_true = question.wanted & (1 << size) - 1
     needed_false = question.wanted >> size
     seen_to = needed_true | needed_false

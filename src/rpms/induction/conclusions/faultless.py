@@ -1,0 +1,77 @@
+"""Refusals that no fact explains: their kinds are to blame, or something nobody knows of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rpms.induction.conclusions.action_model import KindTable
+from rpms.induction.conclusions.either_needs import EitherNeeds
+from rpms.induction.evidence.attempts import Attempt
+from rpms.induction.evidence.literals import Row, bits
+from rpms.induction.thresholds import LIMITS
+
+
+@dataclass(eq=False)
+class Faultless:
+    """An action's refusals in which nothing was wrong, as far as facts tell."""
+
+    pairs: EitherNeeds
+
+    def __post_init__(self) -> None:
+        self.explanations = self.pairs.explanations
+        self.table = self.pairs.table
+        self._false_together: dict[int, int] = {}
+        """By fact that was asked about, all that were false with it in some success."""
+
+    @cached_property
+    def found(self) -> list[Attempt]:
+        """Refusals for which no fact accounts: all that explains other refusals is known to be
+        true, and nothing that may be needed is known to be false.
+        """
+        found = []
+        for row in self.table.losses:
+            done = row.attempt.witness in self.table.repeated
+            if self._met_all(row) and not done and not self._lacks_a_pair(row):
+                found.append(row.attempt)
+        return found
+
+    def _met_all(self, refusal: Row) -> bool:
+        """True if all that explains other refusals is known to have been true."""
+        required = self.explanations.required
+        # names that say no kind are blamed only where all that may be needed is known to be true
+        needed = required if self.table.names_for_kinds else self.explanations.explaining
+        if refusal.holds & needed != needed or refusal.fails & required:
+            return False
+        return all(refusal.holds & pair for pair in self.pairs.masks)
+
+    def _lacks_a_pair(self, refusal: Row) -> bool:
+        """True if two facts may both have been missing of which one held in the successes: these
+        may be to blame, and not kinds, even before enough refusals show it.
+
+        One of them was false, and the other is not known to have held: it may have been missing,
+        too.
+        """
+        table = self.table
+        for one in bits(refusal.fails & table.held & table.failed):
+            for other in bits(table.held & ~refusal.holds & ~self._false_with(one)):
+                if self.pairs.one_always_kept(one, other):
+                    return True
+        return False
+
+    def _false_with(self, bit: int) -> int:
+        """Facts that were false in some success together with one."""
+        if bit not in self._false_together:
+            without = self.table.failing(bit) & self.table.won
+            self._false_together[bit] = self.table.denied(self.table.in_any(without))
+        return self._false_together[bit]
+
+    def unexplained(self, tables: Sequence[KindTable]) -> int:
+        """Refusals for which neither facts nor kinds account."""
+        book = self.table.book
+        count = 0
+        for attempt in self.found:
+            worked = attempt.kinds in book.worked
+            often = book.refused[attempt.kinds] >= LIMITS.refused_kinds
+            if (worked or often) and not any(table.refuses(attempt) for table in tables):
+                count += 1
+        return count
