@@ -86,8 +86,8 @@ class _Tool:
             false=self._mask(tried.before, Truth.FALSE),
             true_after=self._mask(tried.after, Truth.TRUE),
             false_after=self._mask(tried.after, Truth.FALSE),
-            known=0,
-            known_after=0,
+            revealed=0,
+            revealed_after=0,
         )
         self.book.attempts.append(attempt)
         if tried.failed:

@@ -317,7 +317,7 @@ class Outcomes:
             if probe is None:
                 continue
             unknown = self._asked_in_vain(probe, place)
-            shown = [row for row in unknown if row.attempt.known_after >> place & 1]
+            shown = [row for row in unknown if row.attempt.revealed_after >> place & 1]
             yield from self._revealed(atom, unknown, shown)
 
     def _asked_in_vain(self, probe: Probe, place: int) -> list[Success]:
@@ -325,7 +325,7 @@ class Outcomes:
         probed = {attempt.witness for attempt in self.book.attempts[probe.since :]}
         found = []
         for row in self.rows:
-            if row.attempt.witness in probed and not row.attempt.known >> place & 1:
+            if row.attempt.witness in probed and not row.attempt.revealed >> place & 1:
                 found.append(row)
         return found
 

@@ -10,7 +10,8 @@ from rpms.induction.conclusions.conditions import Circumstance, conditions, view
 from rpms.induction.conclusions.scores import NO_NAME, Deed, Ties, by_kinds
 from rpms.induction.conclusions.unnamed_effects import Process, process_of
 from rpms.induction.evidence.attempts import Attempt, Book
-from rpms.induction.evidence.literals import signed
+from rpms.induction.evidence.columns import all_of
+from rpms.induction.evidence.literals import common_bits, signed
 from rpms.induction.evidence.revelations import slots_of
 from rpms.induction.evidence.templates import SLOT, Names
 from rpms.induction.evidence.witnesses import distinct, done_again, independent
@@ -21,9 +22,6 @@ from rpms.store.evidence import Witness
 
 ADVANCED = Atom("advanced")
 """The fact that a task has got further."""
-_FIELDS = ("goal_object", "goal_destination")
-"""Facts about each slot of an attempt, in the order of the bits of what was meant."""
-
 
 Effects = Mapping[str, tuple[Literal, ...]]
 """By template, what an action makes true, over its slots."""
@@ -144,19 +142,22 @@ def _meant_by_all(attempts: Iterable[Attempt]) -> Iterator[Literal]:
     and are not what is asked for.
     """
     won = [attempt for attempt in attempts if attempt.won]
+    objects = common_bits(attempt.goal_objects for attempt in won)
+    destinations = common_bits(attempt.goal_destinations for attempt in won)
     for slot in range(len(won[0].names)):
-        for place, name in enumerate(_FIELDS):
-            if all(attempt.meant >> (len(_FIELDS) * slot + place) & 1 for attempt in won):
-                yield Literal(Atom(name, (str(slot),)))
+        if objects >> slot & 1:
+            yield Literal(Atom("goal_object", (str(slot),)))
+        if destinations >> slot & 1:
+            yield Literal(Atom("goal_destination", (str(slot),)))
 
 
 def _once_an_episode(attempts: Iterable[Attempt]) -> list[Attempt]:
     """One attempt of each episode with what the goal names, and one without: the one that won,
     else the first.
     """
-    found: dict[tuple[str, int], Attempt] = {}
+    found: dict[tuple[str, int, int], Attempt] = {}
     for attempt in attempts:
-        key = (attempt.witness.episode, attempt.meant)
+        key = (attempt.witness.episode, attempt.goal_objects, attempt.goal_destinations)
         if attempt.won or key not in found:
             found[key] = attempt
     return list(found.values())
@@ -330,24 +331,25 @@ def _with_goal(
     """A book of some attempts, in which those count that came out well, with facts about what the
     goal names: its fields, and if `said`, its text.
     """
-    slots = range(len(book.slots))
-    meant = []
-    for slot in slots:
-        for name in _FIELDS:
-            meant.append(Atom(name, (str(slot),)))
-    fields = len(meant)
+    slots = len(book.slots)
+    predicates = ["goal_object", "goal_destination"]
     if said:
-        for slot in slots:
-            meant.append(Atom("goal_names", (str(slot),)))
+        predicates.append("goal_names")
+    added = []
+    for predicate in predicates:
+        for slot in range(slots):
+            added.append(Atom(predicate, (str(slot),)))
     size = len(book.facts)
-    every = (1 << len(meant)) - 1
     rows = []
     for attempt in attempts:
-        known = attempt.meant | (attempt.said << fields if said else 0)
-        true = attempt.true | known << size
-        false = attempt.false | (every & ~known) << size
+        hold = attempt.goal_objects | attempt.goal_destinations << slots
+        if said:
+            hold |= attempt.said << 2 * slots
+        fail = all_of(len(added)) & ~hold
+        true = attempt.true | hold << size
+        false = attempt.false | fail << size
         rows.append(attempt._replace(true=true, false=false))
-    return view(replace(book, facts=[*book.facts, *meant]), rows, well)
+    return view(replace(book, facts=[*book.facts, *added]), rows, well)
 
 
 def looks(deeds: Iterable[Deed], links: Sequence[Process]) -> Iterator[Process]:

@@ -113,48 +113,60 @@ def _shared(book: GoalBook, variables: set[str], made: Makeable) -> State | None
     """The set of facts in most wins, refuted ones last; of equal ones the largest, which is the
     safest to pursue.
     """
-    ways: list[set[State]] = []
-    common: Counter[State] = Counter()
-    for win in book.wins:
-        states = dict.fromkeys(_about(state, variables, made) for state in win.states)
-        states.pop(frozenset(), None)
-        common.update(states.keys())
-        ways.append({*states})
-    closed = _intersections(common, pair="y" in variables)
-    covered = {state: _wins_with(state, ways) for state in closed}
-    ranked = sorted(
-        closed,
-        key=lambda state: (covered[state], len(state), sorted(map(str, state))),
-        reverse=True,
-    )
+    won_in = [_end_states(win, variables, made) for win in book.wins]
+    counts: Counter[State] = Counter()
+    for states in won_in:
+        counts.update(states)
+    ranked = _ranked(_shared_sets(counts, pair="y" in variables), won_in)
     least = (1 - LIMITS.goal_exceptions) * len(book.wins)
     for state in ranked:
-        if covered[state] >= least and not book.refuting(state):
+        if _wins_with(state, won_in) >= least and not book.refuting(state):
             return state
     return ranked[0] if ranked else None
 
 
-def _intersections(common: Counter[State], *, pair: bool) -> list[State]:
-    """Facts that some of the most common states share, in all combinations of these.
+def _end_states(win: Win, variables: set[str], made: Makeable) -> list[State]:
+    """What held at the end of a win, once for each naming of the things."""
+    states = dict.fromkeys(_about(state, variables, made) for state in win.states)
+    states.pop(frozenset(), None)
+    return list(states)
 
-    Of a pair of things, the facts that hold of both, as far as the second is spoken of at all.
+
+def _ranked(candidates: Iterable[State], won_in: Sequence[Iterable[State]]) -> list[State]:
+    """Sets of facts, those that most wins share first, and of these the largest."""
+    return sorted(
+        candidates,
+        key=lambda state: (_wins_with(state, won_in), len(state), sorted(map(str, state))),
+        reverse=True,
+    )
+
+
+def _shared_sets(counts: Counter[State], *, pair: bool) -> list[State]:
+    """The sets of facts that some of the most common states share: each of these states is
+    intersected with every set found before it.
+
+    They are the closed sets of facts, of which none can be made larger without losing a win.
     """
-    closed: dict[State, None] = {}
-    for state, _ in common.most_common(LIMITS.goal_states):
-        for other in [*closed, state]:
-            both = other & state
-            if pair:
-                both = frozenset(atom for atom in both if atom.bind(SWAP) in both)
-                if not any("y" in atom.args for atom in both):
-                    continue
-            if both:
-                closed[both] = None
-    return [*closed]
+    found: dict[State, None] = {}
+    for state, _ in counts.most_common(LIMITS.goal_states):
+        for other in [*found, state]:
+            shared = _of_both(other & state) if pair else other & state
+            if shared:
+                found[shared] = None
+    return [*found]
 
 
-def _wins_with(state: State, ways: Iterable[Iterable[State]]) -> int:
+def _of_both(state: State) -> State:
+    """The facts that hold of both things of a pair; none if the second is not spoken of."""
+    of_both = frozenset(atom for atom in state if atom.bind(SWAP) in state)
+    if not any("y" in atom.args for atom in of_both):
+        return frozenset()
+    return of_both
+
+
+def _wins_with(state: State, won_in: Iterable[Iterable[State]]) -> int:
     """Wins in which all of a state's facts held at the end, by some naming of the things."""
-    return sum(any(other >= state for other in states) for states in ways)
+    return sum(any(other >= state for other in states) for states in won_in)
 
 
 def _described(book: GoalBook, wanted: State, made: Makeable) -> GoalModel:

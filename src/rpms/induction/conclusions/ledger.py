@@ -12,7 +12,7 @@ from rpms.induction.conclusions.scores import Tie
 from rpms.induction.evidence.attempts import Attempt, Book
 from rpms.induction.evidence.contexts import Contexts
 from rpms.induction.evidence.linked_attempts import Linked
-from rpms.induction.evidence.literals import bits
+from rpms.induction.evidence.literals import bits, bits_of
 from rpms.induction.evidence.revelations import SeenStep, slots_of
 from rpms.induction.evidence.templates import SLOT, Names, ReadCommand, verb_of
 from rpms.induction.evidence.vocabulary import Vocabulary
@@ -340,9 +340,8 @@ class Diary:
     ) -> Attempt:
         goal = self.goal
         attempt = book.record(step, names, self._ledger.names, self._dice)
-        meant = 0
-        for slot, kind in enumerate(attempt.kinds):
-            meant |= ((kind == goal.object) | (kind == goal.destination) << 1) << 2 * slot
+        objects = [kind == goal.object for kind in attempt.kinds]
+        destinations = [kind == goal.destination for kind in attempt.kinds]
         named = [is_named(kind, goal.text) for kind in attempt.kinds]
         scored = said.score > self._score
         further = said.score > self._best
@@ -352,8 +351,9 @@ class Diary:
             goal=goal.type,
             scored=scored,
             further=further,
-            meant=meant,
-            said=sum(1 << slot for slot, known in enumerate(named) if known),
+            goal_objects=bits_of(objects),
+            goal_destinations=bits_of(destinations),
+            said=bits_of(named),
             gain=max(0.0, said.score) - max(0.0, self._score),
         )
 
@@ -375,7 +375,7 @@ class Diary:
 
     def _sight(self, book: Book, attempt: Attempt, after: Belief) -> None:
         """Count what was found where, at the moment in which it became known."""
-        fresh = attempt.known_after & ~attempt.known
+        fresh = attempt.revealed_after & ~attempt.revealed
         slots = slots_of(attempt.names)
         for bit in bits(fresh):
             atom = book.revelations[bit]

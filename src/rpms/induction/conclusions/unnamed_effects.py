@@ -144,8 +144,8 @@ def _when_shown(book: Book, bit: int, atom: Atom) -> Circumstance | None:
     """The first condition under which an attempt makes a revelation that was not known before."""
     probe = book.probes.get(atom)
     since = probe.since if probe is not None else 0
-    rows = [row for row in book.attempts[since:] if not row.refused and not row.known >> bit & 1]
-    shown = view(book, rows, lambda row: bool(row.known_after >> bit & 1))
+    rows = [row for row in book.attempts[since:] if not row.refused and not row.revealed >> bit & 1]
+    shown = view(book, rows, lambda row: bool(row.revealed_after >> bit & 1))
     return next(conditions(without_repeats(shown), LIMITS.sometimes, LIMITS.mostly), None)
 
 

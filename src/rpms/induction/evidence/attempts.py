@@ -54,16 +54,16 @@ class Attempt(NamedTuple):
     false: int
     true_after: int
     false_after: int
-    known: int  # Bit mask of the action's revelations that were known before it
-    known_after: int
+    revealed: int  # The action's revelations that were known before it, as bits
+    revealed_after: int
     lost: bool = False  # True if the task was lost after it
     won: bool = False
     goal: str = ""  # The type of the goal that was pursued
     scored: bool = False  # True if the score rose
     further: bool = False  # True if the score was higher after it than ever before in the episode
-    # For each slot two bits: whether the goal's object, and whether its destination, is called so
-    meant: int = 0
-    said: int = 0  # For each slot one bit: whether the goal's text names it
+    goal_objects: int = 0  # For each slot one bit: whether the goal's object is called so
+    goal_destinations: int = 0  # And whether its destination is
+    said: int = 0  # And whether the goal's text names it
     gain: float = 0.0  # Points that it brought; what is lost with the task is what it had scored
     # Of its revelations, those of which some fact about things it does not name became known
     shown: int = 0
@@ -127,7 +127,7 @@ class Book:
         self,
         step: SeenStep,
         names: tuple[str, ...],
-        known: Names,
+        names_seen: Names,
         dice: Random,
         later: tuple[str, ...] = (),
     ) -> Attempt:
@@ -138,28 +138,28 @@ class Book:
         """
         later = later or names
         if not step.refused or self.declared:
-            self.widen(names, known)
-        known_before = self.known(step.before, names)
+            self.widen(names, names_seen)
+        revealed = self.revealed(step.before, names)
         if not self.plain and len(self.beliefs) < LIMITS.remembered:
             self.beliefs.append((step.before, step.after))
         after = NOTHING_KNOWN
         glimpse = Glimpse(0, 0)
         if not step.refused:
-            self._settle_probes(step, names, later, known.kinds, dice)
+            self._settle_probes(step, names, later, names_seen.kinds, dice)
             after = self.measure(step.after, later)
             glimpse = self._glimpse(step, names)
         before = self.measure(step.before, names)
         return Attempt(
-            step.witness,
-            names,
-            tuple(map(kind_of, names)),
-            step.refused,
-            before.true,
-            before.false,
-            after.true,
-            after.false,
-            known_before,
-            self.known(step.after, later),
+            witness=step.witness,
+            names=names,
+            kinds=tuple(map(kind_of, names)),
+            refused=step.refused,
+            true=before.true,
+            false=before.false,
+            true_after=after.true,
+            false_after=after.false,
+            revealed=revealed,
+            revealed_after=self.revealed(step.after, later),
             shown=glimpse.shown,
             hidden=glimpse.hidden,
         )
@@ -356,8 +356,8 @@ class Book:
 
     # Revelations.
 
-    def known(self, belief: Belief, names: Sequence[str]) -> int:
-        """Bit mask of the revelations that are known in a belief, judged by their probes; 0 for
+    def revealed(self, belief: Belief, names: Sequence[str]) -> int:
+        """The revelations that are known in a belief, as bits, judged by their probes; 0 for
         those without one.
         """
         if not self.probes:

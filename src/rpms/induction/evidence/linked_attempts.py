@@ -119,7 +119,7 @@ class _Recorder(NamedTuple):
         shown = 0
         if not refused:
             shown = self._shown_at_last(book, then)
-        book.add(found._replace(known_after=found.known_after | shown), self.known)
+        book.add(found._replace(revealed_after=found.revealed_after | shown), self.known)
 
     def _shown_at_last(self, book: Book, names: tuple[str, ...]) -> int:
         """Revelations about the last place of which something was found: entering a room shows
@@ -223,10 +223,12 @@ class Linked:
         for side, count in self.sides.items():
             for thing in _things_in(side.relation, slots, certain):
                 fact = side.effect.atom.bind({**slots, ANYTHING: thing})
-                if before.truth(fact) is Truth.of(side.effect.negated):
-                    came = after.truth(fact) is Truth.of(not side.effect.negated)
-                    told = count.good if came else count.bad
-                    told.setdefault((step.witness.episode, *named, thing), step.witness)
+                was_false = before.truth(fact) is Truth.of(side.effect.negated)
+                if not was_false:
+                    continue
+                came_true = after.truth(fact) is Truth.of(not side.effect.negated)
+                told = count.good if came_true else count.bad
+                told.setdefault((step.witness.episode, *named, thing), step.witness)
 
     def _came_about(self, step: SeenStep, attempt: Attempt) -> Iterator[Atom]:
         """Facts about single things, which the command does not name, that were false and are

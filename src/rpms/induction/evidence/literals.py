@@ -6,7 +6,7 @@ length of the list for its negation. Both together are literals.
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from operator import or_
+from operator import and_, or_
 from typing import NamedTuple, Protocol
 
 from rpms.induction.evidence.attempts import Attempt
@@ -57,6 +57,19 @@ def mask_of(places: Iterable[int]) -> int:
 def union(masks: Iterable[int]) -> int:
     """Bits that any of some masks has."""
     return reduce(or_, masks, 0)
+
+
+def common_bits(masks: Iterable[int]) -> int:
+    """Bits that all masks have."""
+    return reduce(and_, masks)
+
+
+def bits_of(values: Iterable[bool]) -> int:
+    """Answers as bits, in their order."""
+    found = 0
+    for place, value in enumerate(values):
+        found |= value << place
+    return found
 
 
 def signed(true: int, false: int, size: int) -> Signed:

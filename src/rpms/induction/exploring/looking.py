@@ -130,7 +130,7 @@ class Looking(Standing):
         command = fill(question.book.template, names)
         if self.vain(command):
             return ""
-        if question.book.known(belief, names).bit_count() >= len(question.book.probes):
+        if question.book.revealed(belief, names).bit_count() >= len(question.book.probes):
             return ""
         instance = Instance(schema, dict(zip(schema.variables, names, strict=True)))
         return "" if instance.feasible(self.situation) is Truth.FALSE else command

@@ -237,7 +237,7 @@ class Session(Looking):
         )
 
     def _some_questions(self) -> list[Question]:
-        """Actions to imagine, those that succeeded least more often."""
+        """Actions drawn to be imagined: the less often one has succeeded, the likelier."""
         questions, interests = self.agenda.by_interest
         if not interests or not interests[-1]:
             return []
