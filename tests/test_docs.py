@@ -87,6 +87,11 @@ def test_the_page_about_teaching_is_short_and_begins_with_its_commands():
     assert [line.startswith(start) for line, start in zip(first, starts, strict=True)] == [True] * 3
 
 
+def test_the_architecture_has_a_page_and_no_more():
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 1200
+
+
 def test_the_papers_limitations_have_a_short_page_that_the_readme_links_to():
     text = (ROOT / "docs" / "limitations.md").read_text(encoding="utf-8")
     assert len(text.split()) <= 500

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.logic.errors import ModelUnavailable
-from rpms.models.patience import Patience, TryAgain, persevere, retry_after
+from rpms.models.patience import Patience, TryAgain, retry, retry_after
 from rpms.models.secrets import check_allowed, excerpt, is_loopback, shown_url
 
 NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
@@ -61,7 +61,7 @@ def test_the_limits_hold_whatever_the_server_asks(tries, first, total, asked):
 
     patience = Patience(tries=tries, first_wait=first, total=total, now=lambda: time, sleep=sleep)
     with pytest.raises(ModelUnavailable):
-        persevere(fail, patience, "there")
+        retry(fail, patience, "there")
     assert calls <= tries
     assert time <= total
 

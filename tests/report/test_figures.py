@@ -25,7 +25,7 @@ def scored() -> Comparison:
 
 def test_the_same_numbers_give_the_same_bytes():
     one, two = all_figures(paper()), all_figures(paper())
-    assert [picture.name for picture in one] == ["ablation", "conduct", "types"]
+    assert [picture.name for picture in one] == ["ablation", "steps", "types"]
     assert one == two
 
 

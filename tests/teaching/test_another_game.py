@@ -20,6 +20,7 @@ from rpms.worlds.registry import find_world
 
 ALFWORLD = find_world("alfworld")
 NAME = "rpms.teaching.another_game:in_alfworld"
+LORE = "rpms.teaching.another_game:lore_in_alfworld"
 
 
 def prompts(condition: str, **settings) -> list[tuple[tuple[Block, ...], str]]:
@@ -55,6 +56,17 @@ def test_what_is_injected_is_another_games_and_the_rest_is_the_games_own(conditi
             if block.part in SHARED:
                 assert all(line in text for line in lines)
         wrong = [line for line in by_part[part].items if line not in text]
+        assert wrong
+
+
+def test_rules_and_memories_alone_are_anothers_beside_its_own_state_and_sub_goal():
+    own = prompts("full")
+    swapped = prompts("full", prompt=LORE)
+    for (blocks, _), (_, text) in zip(own, swapped, strict=True):
+        by_part = {block.part: block for block in blocks}
+        for part in (Part.GOAL, Part.BELIEF):
+            assert by_part[part].text in text
+        wrong = [line for line in by_part[Part.MEMORY].items if line not in text]
         assert wrong
 
 

@@ -58,7 +58,8 @@ def write_pairs(
     room = _classroom(resources, settings, find_world(world), conditions, engine, option)
     done = teach_pairs(room, out, resources.workers, progress(make_console()), resources.processes)
     report(done, out)
-    if settings.memory == NO_MEMORY and {"rules-only", "full"} <= set(room.conditions):
+    both = {"rules-only", "full"} <= set(room.conditions)
+    if done.found and both and settings.memory == NO_MEMORY:
         say(
             "note: without a memory the prompts of full and rules-only are the same, and each is"
             " taught twice; --conditions leaves one out"
@@ -149,6 +150,9 @@ def report(done: TaughtPairs, out: Path) -> None:
         named = [f"{row.task} ({row.ending})" for row in done.not_taught[:_MOST_NAMED]]
         more = ["…"] if len(done.not_taught) > _MOST_NAMED else []
         say(f"not won, and so not taught: {', '.join([*named, *more])}")
+    if not done.found:
+        say(f"{out}: these games gave no pairs")
+        return
     say(f"{out}: {done.added:,} pairs are new, of {done.found:,} in these games")
 
 

@@ -204,5 +204,5 @@ def _free_worker() -> _Worker:
 
 
 def _all_hang() -> bool:
-    """True while as many functions as may do not return, so that none is asked."""
+    """True if so many functions hang that no other one is asked."""
     return sum(isinstance(each, _Worker) and each.late for each in enumerate_threads()) >= MOST_HUNG

@@ -1,5 +1,10 @@
 """Patience with an endpoint that does not answer, and what its failures mean, whichever SDK
 raised them.
+
+The SDKs would try again by themselves, each in its own way and without a word; two layers would
+multiply each other's tries. So theirs are switched off: here is one limit for one answer, however
+many tries it takes, a server's own Retry-After is kept to, and whoever looks on is told how long it
+may take.
 """
 
 import json
@@ -80,7 +85,7 @@ class NobodyThere(TryAgain):
     """Nobody listens at the address. A server that has answered before may be restarting."""
 
 
-def persevere(
+def retry(
     attempt: Callable[[], T],
     patience: Patience,
     where: str,

@@ -24,7 +24,7 @@ from rpms.models.patience import (
     Patience,
     Refused,
     TryAgain,
-    persevere,
+    retry,
 )
 from rpms.models.secrets import check_allowed, shown_url, url_secrets, without_secrets
 from rpms.models.wire import JSON, count, dig, make_client
@@ -151,7 +151,7 @@ class ServedModel:
             arguments[self.stop] = stops
         started = time.monotonic()
         question = _Question(arguments, dict(decoding.extra))
-        reply = persevere(
+        reply = retry(
             lambda: self._attempt(question), self._patience, str(self._endpoint), self._tell
         )
         spent = replace(reply.usage, requests=question.requests, seconds=time.monotonic() - started)

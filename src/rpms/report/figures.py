@@ -6,7 +6,7 @@ import io
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -298,8 +298,9 @@ def learning_figure(points: Sequence[LearningRound]) -> Picture:
 
 
 def taught_figure(every: Sequence[TaughtPoint]) -> Picture:
-    """Success against the number of games that a model was taught on: a panel for each model, a
-    line for each condition, dashed where the model's mistakes were corrected once.
+    """Success, steps and infeasible actions against the number of games that a model was taught
+    on: a row of panels for each model, a line for each condition, dashed where the model's mistakes
+    were corrected once.
     """
     usual = [point for point in every if point.teaching.usual and point.teaching.rounds <= 1]
     games: set[int] = set()
@@ -308,22 +309,24 @@ def taught_figure(every: Sequence[TaughtPoint]) -> Picture:
         games.add(point.teaching.games)
         by_base.setdefault(point.teaching.base, []).append(point)
     with _own_parameters():
-        figure = Figure(figsize=(4.2 * len(by_base), 3.0))
-        axes = None
-        for number, of_base in enumerate(by_base.values(), start=1):
-            axes = figure.add_subplot(1, len(by_base), number, sharex=axes)
-            _taught_panel(axes, of_base)
-            axes.set_xscale("log", base=2)
-            axes.set_xticks(sorted(games), list(map(str, sorted(games))))
-            axes.minorticks_off()
+        size = (3.4 * len(_TAUGHT_PANELS), 2.8 * len(by_base))
+        figure = Figure(figsize=size)
+        panels = figure.subplots(len(by_base), len(_TAUGHT_PANELS), sharex=True, squeeze=False)
+        for row, of_base in zip(panels, by_base.values(), strict=True):
+            for axes, panel in zip(row, _TAUGHT_PANELS, strict=True):
+                _taught_panel(axes, of_base, panel)
+                axes.set_xscale("log", base=2)
+                axes.set_xticks(sorted(games), list(map(str, sorted(games))))
+                axes.minorticks_off()
             if len(by_base) > 1:
-                axes.set_title(_drawn(of_base[0].teaching.model))
+                row[0].set_title(_drawn(of_base[0].teaching.model))
+        for axes in panels[-1]:
+            axes.set_xlabel("Games taught")
         lines, labels = figure.axes[0].get_legend_handles_labels()
-        columns = 2 if len(by_base) == 1 else 4
-        figure.legend(lines, labels, loc="outside upper center", ncols=columns, frameon=False)
+        figure.legend(lines, labels, loc="outside upper center", ncols=4, frameon=False)
         caption = (
-            "Success by games taught; mean of all trainings, bands and whiskers: 95 % intervals"
-            " over games; dashed or hollow: corrected once"
+            "Success, steps and infeasible actions by games taught; mean of all trainings, bands"
+            " and whiskers: 95 % intervals over games; dashed or hollow: corrected once"
         )
         return _save("taught", caption, figure)
 
@@ -332,32 +335,61 @@ _BESIDE = 0.06
 """Distance of whiskers at one number of games, as a power of two."""
 
 
-def _taught_panel(axes: Any, every: Sequence[TaughtPoint]) -> None:
+class _TaughtPanel(NamedTuple):
+    """What a panel about taught models shows of each condition."""
+
+    label: str
+    measure: Callable[[TaughtPoint, str], Interval]
+    top: float | None
+    """The end of its axis, where there is one for all."""
+
+
+def _success_in_per_cent(point: TaughtPoint, condition: str) -> Interval:
+    return point.success(condition).times(100)
+
+
+def _infeasible_in_per_cent(point: TaughtPoint, condition: str) -> Interval:
+    return point.infeasible(condition).times(100)
+
+
+_TAUGHT_PANELS = (
+    _TaughtPanel("Success (%)", _success_in_per_cent, 103),  # so that a marker at 100 is seen whole
+    _TaughtPanel("Steps a game", TaughtPoint.steps, None),
+    _TaughtPanel("Infeasible actions (%)", _infeasible_in_per_cent, None),
+)
+
+
+def _taught_panel(axes: Any, every: Sequence[TaughtPoint], panel: _TaughtPanel) -> None:
     plain: list[TaughtPoint] = []
     corrected: list[TaughtPoint] = []
     for point in every:
         (corrected if point.teaching.rounds else plain).append(point)
     for (condition, colour), marker in zip(_COLOUR_NUMBERS.items(), MARKERS, strict=False):
         if plain:
-            _taught_line(axes, plain, condition, COLOURS[colour], marker=marker)
+            _taught_line(axes, plain, panel, condition, COLOURS[colour], marker=marker)
         if corrected:
             dashed = {"linestyle": "--", "markerfacecolor": "white"}
             if plain:
                 dashed["label"] = "_"  # the legend has the condition already
-            _taught_line(axes, corrected, condition, COLOURS[colour], marker=marker, **dashed)
-    axes.set_xlabel("Games taught")
-    axes.set_ylabel("Success (%)")
-    axes.set_ylim(0, 103)  # so that a marker at 100 is seen whole
+            dashed["marker"] = marker
+            _taught_line(axes, corrected, panel, condition, COLOURS[colour], **dashed)
+    axes.set_ylabel(panel.label)
+    axes.set_ylim(0, panel.top)
 
 
 def _taught_line(
-    axes: Any, points: Sequence[TaughtPoint], condition: str, colour: str, **style: Any
+    axes: Any,
+    points: Sequence[TaughtPoint],
+    panel: _TaughtPanel,
+    condition: str,
+    colour: str,
+    **style: Any,
 ) -> None:
     games: list[float] = []
     rates: list[Interval] = []
     for point in points:
         games.append(point.teaching.games)
-        rates.append(point.success(condition).times(100))
+        rates.append(panel.measure(point, condition))
     series = _Series.of(games, rates)
     if len(points) == 1:  # a band of one point has no width: a whisker, beside the others'
         beside = list(_COLOUR_NUMBERS).index(condition) - (len(_COLOUR_NUMBERS) - 1) / 2
@@ -366,7 +398,7 @@ def _taught_line(
     _line(axes, series, colour, **{"label": condition_label(condition), **style})
 
 
-def conduct_figure(comparison: Comparison) -> Picture:
+def steps_figure(comparison: Comparison) -> Picture:
     """Steps an episode, and infeasible actions per 100 steps, by condition."""
     styles = _bar_styles(comparison)
     with _own_parameters():
@@ -389,7 +421,7 @@ def conduct_figure(comparison: Comparison) -> Picture:
             axes.margins(y=0.15)
             axes.set_ylim(bottom=0)
         return _save(
-            "conduct", "Steps and infeasible actions; whiskers: 95 % bootstrap intervals", figure
+            "steps", "Steps and infeasible actions; whiskers: 95 % bootstrap intervals", figure
         )
 
 
@@ -451,7 +483,7 @@ def all_figures(comparison: Comparison) -> tuple[Picture, ...]:
         pictures.append(ablation_figure([comparison]))
     if points := rounds(comparison):
         pictures.append(learning_figure(points))
-    pictures.append(conduct_figure(comparison))
+    pictures.append(steps_figure(comparison))
     if len(drawn_types(comparison)) > 1:
         pictures.append(type_figure(comparison))
     return tuple(pictures)

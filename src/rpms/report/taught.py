@@ -23,6 +23,7 @@ from rpms.report.statistical_tests import (
     interaction,
     mcnemar,
     paired_bootstrap,
+    ratio_bootstrap,
     success_rate,
 )
 from rpms.report.table import Table, TableLine, groups, line
@@ -114,6 +115,25 @@ class TaughtPoint:
         if all(share in (0.0, 1.0) for share in shares):
             return success_rate(round(sum(shares)), len(shares))
         return paired_bootstrap(shares)
+
+    def steps(self, condition: str) -> Interval:
+        """Steps a game, the mean of the trainings, with an interval over tasks."""
+        trained = self.of(condition)
+        means: list[float] = []
+        for task in self._shared_tasks:
+            steps = sum(results.rows[task].steps for results in trained)
+            means.append(steps / len(trained))
+        return paired_bootstrap(means)
+
+    def infeasible(self, condition: str) -> Interval:
+        """The share of infeasible actions among all steps, with an interval over tasks."""
+        trained = self.of(condition)
+        failed: list[int] = []
+        steps: list[int] = []
+        for task in self._shared_tasks:
+            failed.append(sum(results.rows[task].infeasible for results in trained))
+            steps.append(sum(results.rows[task].steps for results in trained))
+        return ratio_bootstrap(failed, steps)
 
     @property
     def tests(self) -> dict[str, float]:

@@ -109,7 +109,9 @@ _Form = TypeVar("_Form", bound=_Strict)
 _OF_TASKS = tuple(name for name, each in KNOBS.items() if each.tasks)
 """The settings that choose tasks: all conditions of a study play the same ones."""
 
-SHIPPED_PARTS = frozenset({"rpms.teaching.another_game:in_alfworld"})
+SHIPPED_PARTS = frozenset(
+    {"rpms.teaching.another_game:in_alfworld", "rpms.teaching.another_game:lore_in_alfworld"}
+)
 """Parts of this package that a study may name without leave."""
 
 

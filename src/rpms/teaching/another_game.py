@@ -1,10 +1,14 @@
 """Blocks of another game in place of the right ones: a control that shows whether a model reads
 what it is told.
 
-A prompt part: `--prompt rpms.teaching.another_game:in_alfworld`. Instruction, example, history and
-observation stay; belief, goal, rules and memory become those of an embedded game with another kind
-of goal, at the same step. They are worded and arranged as in the paper: only their content is
-wrong.
+Two prompt parts, in both of which instruction, example, history and observation stay:
+
+- `--prompt rpms.teaching.another_game:in_alfworld`: belief, goal with its sub-goal, rules and
+  memory become those of an embedded game with another kind of goal, at the same step
+- `--prompt rpms.teaching.another_game:lore_in_alfworld`: rules and memory alone become those,
+  beside the game's own state and sub-goal
+
+They are worded and arranged as in the paper: only their content is wrong.
 """
 
 import hashlib
@@ -25,7 +29,10 @@ from rpms.worlds.registry import find_world
 
 _SPLIT = "builtin"
 """Games that are embedded in the package, and so at hand wherever it runs."""
-_REPLACED = frozenset(Part) - SHARED - {Part.CARRIED, Part.NOTICE, Part.MENU}
+_INJECTED = frozenset(Part) - SHARED - {Part.CARRIED, Part.NOTICE, Part.MENU}
+"""All that a condition adds to the baseline's prompt."""
+_LORE = _INJECTED - {Part.GOAL, Part.BELIEF}
+"""Rules and memory."""
 
 Blocks = dict[Part, Block]
 """The blocks of one prompt."""
@@ -33,6 +40,18 @@ Blocks = dict[Part, Block]
 
 def in_alfworld(blocks: Sequence[Block]) -> tuple[Message, ...]:
     """The messages of a prompt, with what another game of ALFWorld would be told at this step."""
+    return _with_another_games(blocks, _INJECTED)
+
+
+def lore_in_alfworld(blocks: Sequence[Block]) -> tuple[Message, ...]:
+    """The messages of a prompt, with its own state and sub-goal, and with the rules and memories
+    that another game of ALFWorld would be told at this step.
+    """
+    return _with_another_games(blocks, _LORE)
+
+
+def _with_another_games(blocks: Sequence[Block], replaced: frozenset[Part]) -> tuple[Message, ...]:
+    """The messages of a prompt, with some parts of another game's in place of its own."""
     by_part = {block.part: block for block in blocks}
     history = by_part.get(Part.HISTORY)
     step = len(history.items) if history else 0
@@ -40,7 +59,7 @@ def in_alfworld(blocks: Sequence[Block]) -> tuple[Message, ...]:
     prompts = _other_game("alfworld", opening.items[0])
     swapped: list[Block] = []
     for block in blocks:
-        if block.part in _REPLACED:
+        if block.part in replaced:
             other = _nearest(prompts, step, block.part)
             if other is not None:
                 swapped.append(other)

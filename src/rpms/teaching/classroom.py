@@ -146,7 +146,7 @@ def teach_pairs(
     told: dict[str, RunPlan] = {}
     for condition in room.conditions:
         told[condition] = room.student(condition, TEACHER, NamedModel(TEACHER))
-    retold = f"lessons-{_digest(told.values())}"
+    retold = f"pairs-{_digest(told.values())}"
     plan = replace(teacher, keep={retold: RetoldEpisodes(teacher, told)})
     folder = beside(out, f"{out.stem}.teacher") / _digest([teacher])
     summary = run(plan, folder, workers, listener, engine=InProcesses(processes))

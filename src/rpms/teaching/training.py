@@ -3,7 +3,7 @@
 """
 
 import hashlib
-import importlib
+import importlib.util
 import json
 import shutil
 import time
@@ -75,6 +75,7 @@ def train(
         without_notices(),
         replaced_folder(out, "a taught model") as folder,
     ):
+        _require_torch()
         say(f"loading {base}, which can take some minutes")
         libraries = _import_libraries()
         torch: Any = libraries["torch"]
@@ -159,6 +160,12 @@ def _splits(world: str) -> tuple[str, ...]:
     need.
     """
     return find_world(world).splits if world in world_names() else ()
+
+
+def _require_torch() -> None:
+    """Refuse where nothing was installed to teach with, before anything is said to be loaded."""
+    if importlib.util.find_spec("torch") is None:
+        raise ModelUnavailable("teaching needs torch: pip install 'rpms[teach]'")
 
 
 def _import_libraries() -> dict[str, Any]:

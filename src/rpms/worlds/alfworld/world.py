@@ -380,7 +380,7 @@ class Alfworld(World):
 
 
 def _read(task: Task) -> str:
-    """A game file as it is; one that cannot be read is told of when it is played."""
+    """A game file as it is; empty if it cannot be read, which playing it will report."""
     try:
         return read_bytes(task.source["path"], LARGEST_GAME).decode("utf-8", "replace")
     except FileError:

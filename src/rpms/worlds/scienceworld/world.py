@@ -212,7 +212,7 @@ class ScienceWorld(World):
     splits: tuple[str, ...] = ("dev", "train", "test")
     options: tuple[str, ...] = ("simplifications", "tasks", "per_task")
     """`simplifications`: none by default. `tasks`: names with commas between, the paper's 26 by
-    default. `per_task`: the first so many variations of each."""
+    default. `per_task`: how many variations of each, from the first."""
     not_understood = "No known action matches that input."
     step_budget = 100
     max_tokens = 512
