@@ -9,7 +9,7 @@ from tests.cli.command import Rpms, rpms  # noqa: F401  a fixture
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_commands_of_the_table_are_printed_in_order_and_known(tmp_path: Path, rpms: Rpms):
+def test_the_commands_of_the_table_are_printed_in_order_and_known(tmp_path: Path, rpms: Rpms):  # noqa: F811
     ran = subprocess.run(
         [sys.executable, ROOT / "benchmarks/taught.py", "base", "--games", "10", "--seeds", "0,1",
          "--corrected", "--out", tmp_path],
